@@ -48,7 +48,7 @@ def test_other_refusals_say_what_cannot_be_a_tool(tried: Tried, corpus: str) -> 
     made = tried(corpus)
     sentences = {
         NO_NAME: "an operation without a name cannot be called: name it",
-        SAME_NAME: 'an operation named "{name}" stands at operations/{name}.graphql:1:1 too',
+        SAME_NAME: 'an operation named "{name}" is also defined at operations/{name}.graphql:1:1',
         SUBSCRIPTION: '"{name}" is a subscription: a tool is one request and one answer',
     }
 

@@ -22,7 +22,7 @@ def valid_folder(tried: Tried, tmp_path: Path) -> Path:
 
 
 def test_fields_that_stand_twice_are_two_warnings(tried: Tried) -> None:
-    twice = [warning for warning in tried(CORPUS).compiled.warnings if " stands at " in warning.sentence]
+    twice = [warning for warning in tried(CORPUS).compiled.warnings if "is already defined at" in warning.sentence]
 
     assert [(warning.line, warning.sentence) for warning in twice] == [
         (
