@@ -70,8 +70,19 @@ def running_upstream(folder: Path) -> Iterator[Upstream]:
 
 
 def free_port() -> int:
-    with socket.socket() as listener:
+    """Port that no other test is given for a minute, though nothing listens there yet.
+
+    The side that closes a connection first keeps its address in TIME_WAIT. The kernel then gives the port to
+    nobody who asks for any port, and a server that asks for this port by its number (SO_REUSEADDR) gets it.
+    """
+    with socket.socket() as listener, socket.socket() as client:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        client.connect(listener.getsockname())
+        accepted, _ = listener.accept()
+        accepted.close()
+        client.recv(1)
         port: int = listener.getsockname()[1]
         return port
 
