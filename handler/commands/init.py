@@ -185,16 +185,22 @@ def _show(
         say(
             "No root field suits a starter tool, so one tool takes all queries: write operations of your own.", "yellow"
         )
-    if "?" in source.text and source.is_url:
-        say("The query string of the URL was sent and is written nowhere.", "yellow")
+    if _has_query_string(source):
+        say("The query string of the URL was sent and is written nowhere: `stile pull` needs the whole URL.", "yellow")
     say("\nNext:")
-    for command, meaning in _next_steps(target, settings, draft):
+    for command, meaning in _next_steps(target, source, settings, draft):
         say(f"  {command}\n      {meaning}")
     if headers:
         say("  upstream.auth in config.yaml\n      give the credential for calls: no header of -H was written")
 
 
-def _next_steps(target: Path, settings: EndpointSettings, draft: Draft) -> Iterator[tuple[str, str]]:
+def _has_query_string(source: SchemaSource) -> bool:
+    return source.is_url and "?" in source.text
+
+
+def _next_steps(
+    target: Path, source: SchemaSource, settings: EndpointSettings, draft: Draft
+) -> Iterator[tuple[str, str]]:
     folder = shlex.quote(target.as_posix())
     yield f"stile dev {folder}", "serve the tools to MCP clients on this machine"
     callable_tools = [
@@ -205,4 +211,5 @@ def _next_steps(target: Path, settings: EndpointSettings, draft: Draft) -> Itera
     yield f"stile check {folder}", "see what each tool costs, and who gets in"
     if settings.access == "keys":
         yield "stile key NAME", "make an API key, and put the printed lines into config.yaml"
-    yield f"stile pull {folder}", "renew the schema when the API changes"
+    from_where = " --from URL" if _has_query_string(source) else ""
+    yield f"stile pull {folder}{from_where}", "renew the schema when the API changes"

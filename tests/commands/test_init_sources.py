@@ -99,6 +99,16 @@ def test_redirect_is_named_and_not_followed(workplace: Path, stile: Stile, statu
     assert other.asked == []
 
 
+def test_next_steps_ask_for_the_whole_url_if_its_query_string_was_needed(workplace: Path, stile: Stile) -> None:
+    with running_shop() as api:
+        asked = stile("init", "shop/products", "--from", f"{api.url}?key={PLAIN}", "--access", "keys")
+        plain = stile("init", "shop/others", "--from", api.url, "--access", "keys")
+
+    assert "stile pull shop/products --from URL\n" in asked.out
+    assert "stile pull shop/others\n" in plain.out
+    assert PLAIN not in asked.out + asked.err
+
+
 def test_query_string_and_fragment_are_sent_or_dropped_and_never_written(workplace: Path, stile: Stile) -> None:
     with running_shop() as api:
         code, err = made(stile, f"{api.url}?key={PLAIN}#{PLAIN}")
@@ -606,4 +616,4 @@ def test_control_characters_of_an_sdl_file_are_escaped_or_refused(workplace: Pat
     assert '"c \\u{202E} d"' in text
     done = stile("init", "shop/other", "--from", "b.graphql", "--url", URL)
     assert done.code == 1
-    assert done.err.startswith("b.graphql: the schema cannot be used: Syntax Error")
+    assert done.err.startswith("b.graphql:1:15: the schema cannot be used: Syntax Error")

@@ -243,7 +243,7 @@ def test_schema_that_is_not_valid_by_itself_is_not_written(workplace: Path, stil
     done = stile("pull", "shop", "--from", "a.graphql")
 
     assert done.code == 1
-    assert done.err.startswith("a.graphql: the schema cannot be used: Unknown type 'Missing'.")
+    assert done.err.startswith("a.graphql:1:17: the schema cannot be used: Unknown type 'Missing'.")
     assert tree(workplace) == before
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from graphql import GraphQLError, Source
 
 from handler.commands.folders.atomic_writes import scratch_folder
-from handler.commands.schema_source.origin import SCHEMA_FILE, SchemaSource
+from handler.commands.schema_source.origin import HEADING_LINES, SCHEMA_FILE, SchemaSource
 from handler.commands.schema_source.refusal import SourceRefused
 from handler.compiler.problems import Problems
 from handler.compiler.schema.directives import ON_SCHEMA
@@ -93,4 +93,13 @@ def refuse_problems(problems: Sequence[Problem], source: SchemaSource) -> None:
     if problems:
         first = problems[0]
         more = f" ({counted(len(problems), 'problem')} in all)" if len(problems) > 1 else ""
-        raise SourceRefused(source.shown, f"the schema cannot be used: {first.sentence} [{first.code}]{more}")
+        place = _place(first, source)
+        raise SourceRefused(place, f"the schema cannot be used: {first.sentence} [{first.code}]{more}")
+
+
+def _place(problem: Problem, source: SchemaSource) -> str:
+    """Return the source, with the line and column of the problem if its lines are those of ``schema.graphql``."""
+    line = problem.line - HEADING_LINES
+    if not source.has_sdl or problem.file != SCHEMA_FILE or line < 1:
+        return source.shown
+    return f"{source.shown}:{line}:{problem.column}"
