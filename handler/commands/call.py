@@ -3,17 +3,23 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import sys
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import closing
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
 from typing import Any
 
 from handler.bundle.tools import CONFIRM, CodeTool, GraphQLTool, PrescribedTool, Tool
-from handler.commands.console import complain, show_json
+from handler.commands.console import announce, complain, one_line, show_json
 from handler.commands.folders.endpoint_folders import add_folder_arguments
 from handler.commands.folders.endpoints import Outcome, compile_all, complain_about
+from handler.commands.local.author_traceback import show_authors_frames
 from handler.commands.local.callers import add_caller_argument
-from handler.commands.local.local_server import local_endpoint, local_http, local_services, stored
+from handler.commands.local.local_server import local_endpoint, local_http, local_services, local_settings, stored
+from handler.commands.local.observing import observed
+from handler.commands.local.sent_requests import lines_of
+from handler.commands.local.upstream_words import told_to_author
 from handler.commands.printed_results import show_questions, show_result
 from handler.compiler.compile import Compiled
 from handler.errors.access import AccessError, CredentialRequired
@@ -21,13 +27,16 @@ from handler.errors.authoring import UnknownCaller
 from handler.errors.calls import ToolNotFound
 from handler.errors.protocol import McpError
 from handler.server.asgi.request_log import WARNING, level_of
+from handler.server.auth.principal import Principal
 from handler.server.context.caller import Caller
 from handler.server.context.statuses import status_of
 from handler.server.mcp.jsonrpc import INVALID_PARAMS, Rejected, Request
 from handler.server.mcp.method_call import Call
 from handler.server.mcp.revisions import CLIENT_CAPABILITIES, MODERN
 from handler.server.mcp.tools_call import call_any_tool
-from handler.strict_json import JSONObject
+from handler.strict_json import JSONObject, parse_json
+
+STDIN = "-"
 
 AGREED: JSONObject = {"action": "accept", "content": {CONFIRM: True}}
 
@@ -45,12 +54,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="an argument or a variable: a text where the tool takes one, else JSON",
     )
+    parser.add_argument(
+        "--arguments",
+        dest="given",
+        metavar="FILE",
+        type=_arguments_file,
+        default={},
+        help="a JSON file with the arguments, - for standard input; K=V wins over it",
+    )
     add_caller_argument(parser)
+    parser.add_argument(
+        "-v",
+        "--verbose",
+        action="store_true",
+        help="print the requests to the API and their answers, and whole tracebacks",
+    )
     parser.add_argument("--yes", action="store_true", help="agree where the tool asks its user first")
     parser.add_argument("--json", action="store_true", help="print the whole MCP result")
 
 
 def run(options: argparse.Namespace) -> int:
+    show_authors_frames(whole=options.verbose)
     outcomes = compile_all(options.folder, stage=options.stage, endpoint=options.endpoint)
     compiled = [outcome.compiled for outcome in outcomes if outcome.compiled]
     holders = [one for one in compiled if options.tool in (*_names(one), *_aliases(one))] or _perhaps(compiled)
@@ -88,6 +112,34 @@ def _pair(word: str) -> tuple[str, str]:
     return name, text
 
 
+def _arguments_file(name: str) -> JSONObject:
+    try:
+        text = sys.stdin.buffer.read() if name == STDIN else Path(name).read_bytes()
+        arguments = parse_json(text)
+    except OSError as exc:
+        raise argparse.ArgumentTypeError(f"{name}: cannot be read ({exc.strerror})") from exc
+    except ValueError as exc:
+        raise argparse.ArgumentTypeError(f"{name}: invalid JSON: {exc}") from exc
+    if not isinstance(arguments, dict):
+        raise argparse.ArgumentTypeError(f"{name}: expected a JSON object, as tools/call has it in arguments")
+    return arguments
+
+
+def _merged(given: JSONObject, pairs: JSONObject) -> JSONObject:
+    """Add the arguments of the command line to those of a file; the variables of both are one object."""
+    match given, pairs:
+        case {"variables": dict() as former}, {"variables": dict() as latter}:
+            return {**given, **pairs, "variables": {**former, **latter}}
+        case _:
+            return {**given, **pairs}
+
+
+def _lacks_claims(tool: Tool | None, principal: Principal) -> bool:
+    """Tell if a tool fills a variable from a claim, and its caller has no claims."""
+    bindings = tool.bindings if isinstance(tool, PrescribedTool) else ()
+    return principal.claims is None and any(binding.source == "claim" for binding in bindings)
+
+
 def _no_such_tool(name: str, outcomes: Sequence[Outcome]) -> int:
     complain_about(outcomes)  # the tool may be in an endpoint that has problems
     names = sorted({name for outcome in outcomes if outcome.compiled for name in _names(outcome.compiled)})
@@ -114,14 +166,18 @@ def _aliases(compiled: Compiled) -> list[str]:
 
 def _call(compiled: Compiled, options: argparse.Namespace) -> int:
     endpoint = local_endpoint(compiled)
-    arguments = arguments_for(endpoint.tools.get(options.tool), options.arguments)
+    tool = endpoint.tools.get(options.tool)
+    pairs = {} if options.given and not options.arguments else arguments_for(tool, options.arguments)
+    arguments = _merged(options.given, pairs)
     try:
         principal = options.caller.admitted(endpoint.bundle, now=time.time())
-        with closing(local_http()) as http:
-            evaluation = endpoint.evaluation_of(principal)
-            services = local_services(stored(compiled), http, env_file_of=lambda _: compiled.env_file, development=True)
+        with closing(local_http()) as http, _told(compiled, verbose=options.verbose) as facts:
             caller = Caller(
-                endpoint=endpoint, principal=principal, evaluation=evaluation, services=services, note=_tell_author
+                endpoint=endpoint,
+                principal=principal,
+                evaluation=endpoint.evaluation_of(principal),
+                services=local_services(stored(compiled), http, find=lambda _: compiled, development=True),
+                note=facts.update,
             )
             result = asyncio.run(_result(caller, options.tool, arguments, agreed=options.yes))
     except UnknownCaller as exc:
@@ -134,6 +190,8 @@ def _call(compiled: Compiled, options: argparse.Namespace) -> int:
         complain(f"The function answers {exc.code}, {exc}")
         return 1
     asks = "inputRequests" in result
+    if result.get("isError") and _lacks_claims(tool, caller.principal):
+        complain("The tool fills a variable from a claim of its caller: name a file with claims with --as claims.json.")
     if options.json:
         show_json(result)
     elif asks:
@@ -169,10 +227,20 @@ def _call_of(caller: Caller, params: JSONObject) -> Call:
     return Call(request=request, caller=caller)
 
 
-def _tell_author(**facts: Any) -> None:
-    """Print a warning of the log, which callers do not see."""
-    if level_of(facts) == WARNING:
-        complain(facts["reason"])
+@contextmanager
+def _told(compiled: Compiled, *, verbose: bool) -> Iterator[dict[str, Any]]:
+    """Yield the facts of a log line, and print at the end what the author needs to know of a call, and no caller."""
+    facts: dict[str, Any] = {}
+    with observed() as exchanges:
+        try:
+            yield facts
+        finally:
+            for line in (line for exchange in exchanges if verbose for line in lines_of(exchange, compiled)):
+                announce(line)
+            reason = str(facts.get("reason", ""))
+            lines = told_to_author(reason, exchanges, compiled, local_settings())
+            for line in lines or ([reason] if level_of(facts) == WARNING else []):
+                complain(one_line(line))
 
 
 def _answered(reason: AccessError | ToolNotFound) -> str:

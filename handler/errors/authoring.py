@@ -80,3 +80,12 @@ class ToolDefinitionError(StileError):
         self.sentence = sentence
         self.file = file
         self.line = line
+
+
+class KeyFileRefused(StileError):
+    """The file with the user's secret for test tokens cannot be used."""
+
+    def __init__(self, file: str, reason: str) -> None:
+        super().__init__(f"{file}: {reason}. It has the secret of `stile token`: repair it, or remove it")
+        self.file = file
+        self.reason = reason
