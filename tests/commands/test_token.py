@@ -28,6 +28,7 @@ from tests.commands.running import FILES, Stile
 from tests.commands.test_dev import running_dev
 from tests.commands.test_dev_doors import post, ready
 from tests.commands.test_serve import serving
+from tests.support.api import Reply, running_api
 from tests.support.endpoints import compiled, write_endpoint
 from tests.support.function import running_function
 from tests.support.issuers import AUDIENCE, Provider, ec_key
@@ -300,3 +301,23 @@ def test_json_has_the_token_and_its_claims(endpoint: Path, stile: Stile) -> None
 
     assert printed["endpoint"] == "api/things"
     assert claims_of(printed["token"]) == printed["claims"]
+
+
+def test_call_takes_a_token_that_it_verifies(workplace: Path, stile: Stile, endpoint: Path) -> None:
+    with running_api(lambda _: Reply({"data": {"a": "yes"}})) as api:
+        config = HS256.replace("https://things.example/graphql", api.url)
+        (endpoint / "config.yaml").write_text(config, encoding="utf-8")
+        for name, role in (("manager", "manager"), ("clerk", "clerk")):
+            (workplace / name).write_text(token(stile, f"role={role}") + "\n", encoding="utf-8")
+        (workplace / "late").write_text(forged(token(stile), header={"alg": "none"}), encoding="utf-8")
+
+        manager, clerk, late = (stile("call", ".", "a", "--token", name) for name in ("manager", "clerk", "late"))
+
+    assert (manager.code, json.loads(manager.out)) == (0, {"data": {"a": "yes"}})
+    assert (clerk.code, len(api.asked)) == (1, 1)
+    assert "is not for this caller" in clerk.err
+    assert late.code == 1
+    assert "--token: algorithm" in late.err
+    assert "401, the credential was refused" in late.err
+    assert stile("call", ".", "a", "--token", "manager", "--as", "anonymous").code == 2
+    assert stile("call", ".", "a", "--token", "emp.json").code == 2
