@@ -54,7 +54,7 @@ ANSWERS: dict[str, tuple[bytes, str]] = {
     "401": (
         answer(b'{"message": "Bad credentials"}', status="401 Unauthorized", content_type="application/json"),
         (
-            'UpstreamRefused: POST URL answered 401 with application/json: "{"message": "Bad credentials"}". '
+            'UpstreamRefused: POST URL answered 401 with application/json: "Bad credentials". '
             "config.yaml has no upstream.auth, so no credential was sent"
         ),
     ),
@@ -66,9 +66,9 @@ ANSWERS: dict[str, tuple[bytes, str]] = {
         ),
     ),
     "redirect": (
-        answer(status="301 Moved", location="https://things.example/v2\x7f"),
+        answer(status="301 Moved", location="https://me:pass@things.example/v2?key=secret"),
         (
-            "UpstreamRedirect: POST URL answered 301, a redirect to https://things.example/v2. "
+            "UpstreamRedirect: POST URL answered 301, a redirect to https://things.example/v2?key=…. "
             "Redirects are not followed: set upstream.url to the final URL"
         ),
     ),

@@ -32,7 +32,7 @@ def why_refused(word: str, headers: Mapping[str, str], identity: Identity, *, un
     try:
         token = parse_token(headers.get("authorization", "").partition(" ")[2].strip())
     except CredentialRefused:
-        return "expected a JSON Web Token: three parts with dots between" if word == "malformed" else ""
+        return "it is not a JSON Web Token in compact form" if word == "malformed" else ""
     return _about_token(word, token, identity, now)
 
 

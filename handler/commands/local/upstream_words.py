@@ -11,7 +11,7 @@ import re
 import ssl
 from collections.abc import Iterable, Mapping
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, quote, urlsplit
 
 from handler.bundle.upstream import (
     BearerAuth,
@@ -28,7 +28,7 @@ from handler.compiler.compile import Compiled
 from handler.errors.infrastructure import HttpError, HttpTimeout
 from handler.http.client import HttpRequest, HttpResponse
 from handler.server.asgi.content_negotiation import media_type_of
-from handler.server.upstream.plain_words import plain_text
+from handler.server.upstream.plain_words import plain_text, words_in
 from handler.settings import Settings
 from handler.strict_json import parse_json
 
@@ -56,7 +56,8 @@ def told_to_author(reason: str, exchanges: Iterable[SeenExchange], compiled: Com
     unset = unset_secrets(compiled, settings) if word == "CredentialUnavailable" else []
     if unset:
         return [f"{word}: {sentence}" for sentence in unset if sentence.startswith("upstream.")]
-    last = list(exchanges)[-1:]
+    seen = list(exchanges)
+    last = [each for each in seen if each.failure or (each.answer and each.answer.status >= 300)][-1:] or seen[-1:]
     if not last:
         return [reason]
     if word == "Drift":
@@ -77,20 +78,24 @@ def describe(exchange: SeenExchange, compiled: Compiled) -> str:
     first = hide.apply(first_line(exchange.answer.body)) if of_api or exchange.answer.status >= 400 else ""
     said = f': "{plain_text(first, most=MAX_LINE_CHARS)}"' if first else ""
     then = _advice(exchange.answer, upstream.auth) if of_api else ""
-    return f"{where} answered {_kind(exchange.answer)}{said}{f'. {then}' if then else ''}"
+    return f"{where} answered {_kind(exchange.answer, hide)}{said}{f'. {then}' if then else ''}"
 
 
 def shown_url(url: str) -> str:
-    """Return a URL without the values of its query, which may be keys."""
-    parts = urlsplit(url)
+    """Return a URL without its password and without the values of its query, which may be keys."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:  # of a redirect
+        return f"a malformed URL of {len(url)} characters"
     query = "&".join(f"{each.partition('=')[0]}={HIDDEN}" for each in parts.query.split("&")) if parts.query else ""
-    return plain_text(parts._replace(query=query, fragment="").geturl(), most=MAX_LINE_CHARS)
+    shown = parts._replace(netloc=parts.netloc.rpartition("@")[2], query=query, fragment="")
+    return plain_text(shown.geturl(), most=MAX_LINE_CHARS)
 
 
 def first_line(body: bytes) -> str:
-    """Return the first line of a body that is not empty, or the message of a GraphQL error."""
+    """Return the first line of a body that is not empty, or the message in JSON."""
     text = body[:MAX_READ_CHARS].decode(errors="replace")
-    return _first_error(body) or next((line.strip() for line in text.splitlines() if line.strip()), "")
+    return _message_in(body) or next((line.strip() for line in text.splitlines() if line.strip()), "")
 
 
 def shown_body(body: bytes, hide: Hiding) -> str:
@@ -103,7 +108,7 @@ class Hiding:
     """The secrets that no output may repeat, in each form that an answer could have them in."""
 
     def __init__(self, secrets: Iterable[str]) -> None:
-        forms = {form for secret in secrets for form in (secret, json.dumps(secret)[1:-1])}
+        forms = {form for each in secrets for form in (each, json.dumps(each)[1:-1], quote(each, safe=""))}
         self._forms = sorted(forms, key=len, reverse=True)
 
     def apply(self, text: str) -> str:
@@ -117,8 +122,11 @@ def hiding(request: HttpRequest, compiled: Compiled) -> Hiding:
     """Return the secrets of a request: those of its headers, and all that this machine has for the endpoint."""
     values = [value for name, value in request.headers.items() if name.lower() not in PLAIN_HEADERS]
     words = [word for value in values for word in (value, value.rpartition(" ")[2]) if len(word) >= MIN_HEADER_CHARS]
+    of_client = request.url != compiled.bundle.upstream.url  # a token endpoint, whose form has the client's secret
     literal = [secret for secret in compiled.bundle.upstream.secrets if not is_reference(secret)]
-    ours = [*trial_secrets(compiled.env_file).values(), *literal, *_aws_secrets(os.environ)]
+    fields = parse_qsl((request.body or b"").decode(errors="replace")) if of_client else []
+    form = [value for name, value in fields if "secret" in name or "token" in name]
+    ours = [*form, *trial_secrets(compiled.env_file).values(), *literal, *_aws_secrets(os.environ)]
     return Hiding([*words, *(secret.strip() for secret in ours if len(secret.strip()) >= MIN_SECRET_CHARS)])
 
 
@@ -141,9 +149,9 @@ def _cause(failure: HttpError, request: HttpRequest, upstream: Upstream) -> str:
             return failure.reason
 
 
-def _kind(answer: HttpResponse) -> str:
+def _kind(answer: HttpResponse, hide: Hiding) -> str:
     if 300 <= answer.status < 400:
-        whither = plain_text(answer.headers.get("location", ""), most=MAX_LINE_CHARS)
+        whither = hide.apply(shown_url(answer.headers.get("location", "")))
         return f"{answer.status}, a redirect to {whither or 'no place'}"
     kind = plain_text(media_type_of(answer.headers.get("content-type", "")), most=80)
     return f"{answer.status} with {kind}" if kind else str(answer.status)
@@ -172,8 +180,8 @@ def _about(auth: UpstreamAuth) -> str:
             return f"upstream.auth is {auth.KIND}, whose credential the API refuses"
 
 
-def _first_error(body: bytes) -> str:
-    """Return the message of the first error in a GraphQL response; empty string if there is none."""
+def _message_in(body: bytes) -> str:
+    """Return the message of the first error in JSON; empty string if there is none."""
     try:
         answer: Any = parse_json(body)
     except ValueError:
@@ -182,4 +190,4 @@ def _first_error(body: bytes) -> str:
         case {"errors": [{"message": str() as message}, *_]}:
             return message
         case _:
-            return ""
+            return words_in(answer)
