@@ -21,7 +21,8 @@ from tests.commands.test_dev import Dev, running_dev
 from tests.commands.test_dev_doors import post, ready
 from tests.support.api import Reply, running_api
 from tests.support.authority import Authority
-from tests.support.endpoints import write_endpoint
+from tests.support.endpoints import compiled, write_endpoint
+from tests.support.function import running_function
 from tests.support.raw_http import Peer, answer, answering, running_server
 from tests.support.secrecy import SESSION
 
@@ -394,3 +395,21 @@ def test_browser_is_told_where_the_endpoint_is(workplace: Path, path: str, said:
 def tls(tmp_path: Path) -> ssl.SSLContext:
     """A server's side of TLS with a certificate that nobody trusts."""
     return Authority(tmp_path).server_context
+
+
+def test_lines_for_clients_have_a_header_for_a_token_where_one_is_needed(workplace: Path) -> None:
+    write_endpoint(workplace, FILES)
+    with running_dev(".", "--as-deployed") as dev:
+        ready(dev)
+
+    lines = [line for line in dev.printed if line.startswith("  ")]
+    assert len(lines) == 5
+    assert all("Authorization" in line and "Bearer TOKEN" in line for line in lines)
+
+
+def test_function_says_the_same_of_an_endpoint_that_exists_and_of_one_that_does_not(tmp_path: Path) -> None:
+    with running_function(compiled(tmp_path, FILES)) as function:
+        there, absent = (function.send("GET", path) for path in ("/api/things", "/no/such"))
+
+    assert (there.status, there.body) == (absent.status, absent.body)
+    assert b"things" not in there.body
