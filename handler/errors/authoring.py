@@ -86,6 +86,6 @@ class KeyFileRefused(StileError):
     """The file with the user's secret for test tokens cannot be used."""
 
     def __init__(self, file: str, reason: str) -> None:
-        super().__init__(f"{file}: {reason}. It has the secret of `stile token`: repair it, or remove it")
+        super().__init__(f"{file}, the secret of `stile token`: {reason}")
         self.file = file
         self.reason = reason

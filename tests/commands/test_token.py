@@ -321,3 +321,27 @@ def test_call_takes_a_token_that_it_verifies(workplace: Path, stile: Stile, endp
     assert "401, the credential was refused" in late.err
     assert stile("call", ".", "a", "--token", "manager", "--as", "anonymous").code == 2
     assert stile("call", ".", "a", "--token", "emp.json").code == 2
+
+
+def test_endpoint_without_identity_takes_tokens_at_dev_alone(workplace: Path, stile: Stile, tmp_path: Path) -> None:
+    write_endpoint(workplace, {**FILES, "config.yaml": MANAGERS})
+    manager, clerk = token(stile, "role=manager"), token(stile, "role=clerk")
+    with running_dev("api") as dev:
+        url = f"{ready(dev).url}/api/things/mcp"
+        answers = [post(url, LISTING, authorization=f"Bearer {each}").json() for each in (manager, clerk)]
+    with running_function(compiled(tmp_path / "function", {**FILES, "config.yaml": MANAGERS})) as function:
+        refused = function.request("tools/list", headers={"authorization": f"Bearer {manager}"})
+
+    assert [len(answer["result"]["tools"]) for answer in answers] == [1, 0]
+    assert refused.status == 401
+
+
+def test_dev_refuses_tokens_while_others_may_use_the_secret(endpoint: Path, stile: Stile) -> None:
+    text = token(stile, "role=manager")
+    with running_dev("api") as dev:
+        url = f"{ready(dev).url}/api/things/mcp"
+        key_file(os.environ).chmod(0o644)
+        assert post(url, LISTING, authorization=f"Bearer {text}").status == 401
+        dev.wait_for("other users may use it: give it the mode 0600, or remove it")
+        key_file(os.environ).chmod(0o600)
+        assert post(url, LISTING, authorization=f"Bearer {text}").status == 200

@@ -89,7 +89,7 @@ def read_secret(file: Path) -> bytes:
         if not stat.S_ISREG(facts.st_mode):
             raise KeyFileRefused(str(file), "expected a regular file")
         if os.name == "posix" and (facts.st_mode & PRIVATE_BITS or facts.st_uid != os.geteuid()):
-            raise KeyFileRefused(str(file), "other users may use it; expected a file of your own with the mode 0600")
+            raise KeyFileRefused(str(file), "other users may use it: give it the mode 0600, or remove it")
         text = os.read(descriptor, MAX_FILE_BYTES)
     finally:
         os.close(descriptor)
@@ -98,7 +98,7 @@ def read_secret(file: Path) -> bytes:
     except ValueError:
         secret = b""
     if len(secret) != SECRET_BYTES:
-        raise KeyFileRefused(str(file), f"expected {SECRET_BYTES} bytes in hexadecimal digits")
+        raise KeyFileRefused(str(file), f"expected {SECRET_BYTES} bytes in hexadecimal digits: remove it")
     return secret
 
 

@@ -40,6 +40,9 @@ MIN_SECRET_CHARS = 4
 MIN_HEADER_CHARS = 8
 """A shorter value of a header, such as a claim's, could be in any text."""
 
+MOST_OF_TIME = 0.9
+"""The part of upstream.timeout_s above which that setting was the limit, and not the rest of the call's time."""
+
 PLAIN_HEADERS = frozenset({"accept", "accept-encoding", "content-type", "traceparent", "tracestate", "user-agent"})
 """Headers of requests whose values may be shown."""
 
@@ -136,9 +139,9 @@ def _aws_secrets(environ: Mapping[str, str]) -> list[str]:
 
 def _cause(failure: HttpError, request: HttpRequest, upstream: Upstream) -> str:
     if isinstance(failure, HttpTimeout):
-        limit = " (upstream.timeout_s)" if request.url == upstream.url else ""
-        what = "no complete answer" if failure.sent else "no connection"
-        return f"{what} within {upstream.timeout_s if limit else failure.timeout_s:g} s{limit}"
+        whole = request.url == upstream.url and failure.timeout_s >= MOST_OF_TIME * upstream.timeout_s
+        within = f"{upstream.timeout_s:g} s (upstream.timeout_s)" if whole else f"{failure.timeout_s:.3g} s"
+        return f"{'no complete answer' if failure.sent else 'no connection'} within {within}"
     cause = failure.__cause__
     match cause:
         case ssl.SSLCertVerificationError():
