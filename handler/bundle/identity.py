@@ -9,6 +9,18 @@ SECRET_REFERENCE = "env:"  # noqa: S105 - the prefix of a secret's name in a bun
 """Prefix of the name of a secret that the function's environment has as ``STILE_SECRET_NAME``."""
 
 
+DEVELOPMENT_ISSUER = "urn:stile:development"
+"""The issuer of the tokens of ``stile token``, which only ``stile dev`` and ``stile call`` accept."""
+
+DEVELOPMENT_KEY = "stile-development:"
+"""Prefix of the keys of ``DEVELOPMENT_ISSUER``: a key with it verifies the tokens of no other issuer."""
+
+
+def is_for_trials(*, issuer: object = "", key: str = "") -> bool:
+    """Tell if an issuer's name or a key is that of the development issuer."""
+    return issuer == DEVELOPMENT_ISSUER or key.startswith(DEVELOPMENT_KEY)
+
+
 RSA_BITS = range(2_048, 16_385)
 """Length of an RSA key. Source: RFC 7518, section 3.3, for the minimum; longer keys only take time."""
 
@@ -21,6 +33,10 @@ class ApiKey:
     sha256: str
     expires: int
     claims: JSONObject | None  # the holder's claims for policies; None: the holder skips policies
+
+    def is_expired(self, now: float) -> bool:
+        """Tell if the key has expired at a UNIX time."""
+        return bool(self.expires) and self.expires <= now
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -44,6 +60,10 @@ class Issuer:
     jwks_url: str  # URL of the key set; empty: none
     keys: tuple[VerificationKey, ...]
     leeway_s: int  # tolerated difference of two clocks
+
+    def may_issue(self, name: object) -> bool:
+        """Tell if a token with this claim ``iss`` may be the issuer's."""
+        return name == self.issuer if self.issuer else not is_for_trials(issuer=name)
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -76,6 +96,14 @@ class Identity:
     def exists(self) -> bool:
         """True if there is a way to authenticate: without one, a credential makes no difference."""
         return bool(self.issuers or self.api_keys or self.trusted_apis)
+
+    @property
+    def trusts_development(self) -> bool:
+        """True if tokens of ``stile token`` would be accepted."""
+        keys = [key.key for issuer in self.issuers for key in issuer.keys]
+        return any(is_for_trials(issuer=each.issuer) for each in self.issuers) or any(
+            is_for_trials(key=key) for key in keys
+        )
 
 
 @record(frozen=True, slots=True, kw_only=True)

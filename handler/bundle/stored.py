@@ -68,6 +68,8 @@ def read_bundle(raw: bytes, *, endpoint: str) -> Bundle:
     if bundle.endpoint != endpoint:
         raise BundleError(f"this is the bundle of {bundle.endpoint}, expected {endpoint}")
     require_own_headers(bundle.upstream)
+    if bundle.identity.trusts_development:
+        raise BundleError("identity trusts the development issuer of `stile token`, which only its author may")
     return bundle
 
 

@@ -2,25 +2,34 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
-from collections.abc import Mapping, Sequence
-from contextlib import closing
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from typing import Any
 
 from handler.bundle.tools import CONFIRM, CodeTool, GraphQLTool, PrescribedTool, Tool
-from handler.commands.console import complain, show_json
+from handler.commands.console import announce, complain, one_line, show_json
 from handler.commands.folders.endpoint_folders import add_folder_arguments
 from handler.commands.folders.endpoints import Outcome, compile_all, complain_about
-from handler.commands.local.callers import add_caller_argument
-from handler.commands.local.local_server import local_endpoint, local_http, local_services, stored
+from handler.commands.local.author_traceback import show_authors_frames
+from handler.commands.local.call_arguments import arguments_file, arguments_for, merged, pair, token_file
+from handler.commands.local.callers import SKIPS_POLICIES, NamedCaller, add_caller_argument
+from handler.commands.local.local_secrets import unset_secrets
+from handler.commands.local.local_server import local_endpoint, local_http, local_services, local_settings, stored
+from handler.commands.local.observing import observed
+from handler.commands.local.refused_credentials import why_refused
+from handler.commands.local.sent_requests import lines_of
+from handler.commands.local.upstream_words import told_to_author
 from handler.commands.printed_results import show_questions, show_result
 from handler.compiler.compile import Compiled
-from handler.errors.access import AccessError, CredentialRequired
+from handler.errors.access import AccessError, CredentialRefused, CredentialRequired
+from handler.errors.authoring import UnknownCaller
 from handler.errors.calls import ToolNotFound
 from handler.errors.protocol import McpError
 from handler.server.asgi.request_log import WARNING, level_of
-from handler.server.auth.principal import ANONYMOUS, anonymous_at
+from handler.server.auth.principal import Principal
 from handler.server.context.caller import Caller
+from handler.server.context.services import Services
 from handler.server.context.statuses import status_of
 from handler.server.mcp.jsonrpc import INVALID_PARAMS, Rejected, Request
 from handler.server.mcp.method_call import Call
@@ -40,16 +49,40 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "arguments",
         metavar="K=V",
         nargs="*",
-        type=_pair,
+        type=pair,
         default=[],
         help="an argument or a variable: a text where the tool takes one, else JSON",
     )
+    parser.add_argument(
+        "--arguments",
+        dest="given",
+        metavar="FILE",
+        type=arguments_file,
+        default={},
+        help="a JSON file with the arguments, - for standard input; K=V wins over it",
+    )
     add_caller_argument(parser)
+    parser.add_argument(
+        "--token",
+        metavar="FILE",
+        type=token_file,
+        help="a file with a token of the caller, such as stile token prints, - for standard input; in place of --as",
+    )
+    parser.add_argument(
+        "-v",
+        "--verbose",
+        action="store_true",
+        help="print the requests to the API and their answers, and whole tracebacks",
+    )
     parser.add_argument("--yes", action="store_true", help="agree where the tool asks its user first")
     parser.add_argument("--json", action="store_true", help="print the whole MCP result")
 
 
 def run(options: argparse.Namespace) -> int:
+    if options.token and options.caller != SKIPS_POLICIES:
+        complain("--token and --as both name the caller: use one of them.")
+        return 2
+    show_authors_frames(whole=options.verbose)
     outcomes = compile_all(options.folder, stage=options.stage, endpoint=options.endpoint)
     compiled = [outcome.compiled for outcome in outcomes if outcome.compiled]
     holders = [one for one in compiled if options.tool in (*_names(one), *_aliases(one))] or _perhaps(compiled)
@@ -62,29 +95,10 @@ def run(options: argparse.Namespace) -> int:
     return _no_such_tool(options.tool, outcomes)
 
 
-def arguments_for(tool: Tool | None, pairs: Sequence[tuple[str, str]]) -> dict[str, Any]:
-    """Return tool arguments: texts if the tool's schema takes strings, else their JSON, or texts for it to refuse.
-
-    ``tool`` is ``None`` if only a toolkit knows the tool.
-    """
-    if tool is None:
-        return {name: _value(text, {}) for name, text in pairs}
-    nested = isinstance(tool, PrescribedTool) and not tool.flat
-    schema = tool.arguments["properties"]["variables"] if nested else tool.arguments
-    properties = schema.get("properties", {})
-    values = {name: _value(text, properties.get(name, {})) for name, text in pairs}
-    if not nested:
-        return values
-    beside = {CONFIRM} if tool.options.confirm == "advisory" and CONFIRM not in properties else set()
-    confirmed = {name: _value(text, {"type": "boolean"}) for name, text in pairs if name in beside}
-    return {"variables": {name: value for name, value in values.items() if name not in beside}, **confirmed}
-
-
-def _pair(word: str) -> tuple[str, str]:
-    name, equals, text = word.partition("=")
-    if not name or not equals:
-        raise argparse.ArgumentTypeError(f"{word!r}: expected K=V")
-    return name, text
+def _lacks_claims(tool: Tool | None, principal: Principal) -> bool:
+    """Tell if a tool fills a variable from a claim, and its caller has no claims."""
+    bindings = tool.bindings if isinstance(tool, PrescribedTool) else ()
+    return principal.claims is None and any(binding.source == "claim" for binding in bindings)
 
 
 def _no_such_tool(name: str, outcomes: Sequence[Outcome]) -> int:
@@ -113,16 +127,27 @@ def _aliases(compiled: Compiled) -> list[str]:
 
 def _call(compiled: Compiled, options: argparse.Namespace) -> int:
     endpoint = local_endpoint(compiled)
-    arguments = arguments_for(endpoint.tools.get(options.tool), options.arguments)
+    tool = endpoint.tools.get(options.tool)
+    pairs = arguments_for(tool, options.arguments) if options.arguments or not options.given else {}
+    arguments = merged(options.given, pairs)
     try:
-        principal = anonymous_at(endpoint.bundle) if options.caller == ANONYMOUS else options.caller
-        with closing(local_http()) as http:
-            evaluation = endpoint.evaluation_of(principal)
-            services = local_services(stored(compiled), http, env_file_of=lambda _: compiled.env_file, development=True)
+        with closing(local_http()) as http, _told(compiled, verbose=options.verbose) as facts:
+            services = local_services(
+                stored(compiled), http, find=lambda _: compiled, trusts_trials=True, development=True
+            )
+            principal = _principal(compiled, services, options)
             caller = Caller(
-                endpoint=endpoint, principal=principal, evaluation=evaluation, services=services, note=_tell_author
+                endpoint=endpoint,
+                principal=principal,
+                evaluation=endpoint.evaluation_of(principal),
+                services=services,
+                credential=options.token or "",
+                note=facts.update,
             )
             result = asyncio.run(_result(caller, options.tool, arguments, agreed=options.yes))
+    except UnknownCaller as exc:
+        complain(str(exc))
+        return 2
     except (AccessError, ToolNotFound) as exc:
         complain(f'"{options.tool}" is not for this caller: {_answered(exc)}. `stile explain` says why')
         return 1
@@ -130,6 +155,8 @@ def _call(compiled: Compiled, options: argparse.Namespace) -> int:
         complain(f"The function answers {exc.code}, {exc}")
         return 1
     asks = "inputRequests" in result
+    if result.get("isError") and _lacks_claims(tool, caller.principal):
+        complain("The tool fills a variable from a claim of its caller: name a file with claims with --as claims.json.")
     if options.json:
         show_json(result)
     elif asks:
@@ -137,6 +164,29 @@ def _call(compiled: Compiled, options: argparse.Namespace) -> int:
     else:
         show_result(result)
     return 1 if result.get("isError") or asks else 0
+
+
+def _principal(compiled: Compiled, services: Services, options: argparse.Namespace) -> Principal:
+    """Return the principal of the token, verified as the endpoint would, or of ``--as``.
+
+    Raises:
+        AccessError: the endpoint refuses the caller.
+        UnknownCaller: as ``NamedCaller.admitted``.
+    """
+    bundle, now = compiled.bundle, time.time()
+    if not options.token:
+        caller: NamedCaller = options.caller
+        return caller.admitted(bundle, now=now)
+    try:
+        verifier = services.verifier_of(bundle.endpoint)
+        claims = asyncio.run(verifier.verify(options.token, bundle.identity.issuers, now=now))
+    except CredentialRefused as exc:
+        unset = unset_secrets(compiled, local_settings())
+        headers = {"authorization": f"Bearer {options.token}"}
+        why = why_refused(exc.reason, headers, bundle.identity, unset=unset, now=now)
+        complain(f"--token: {exc.reason}{f': {one_line(why)}' if why else ''}")
+        raise
+    return Principal(kind="token", claims=claims)
 
 
 async def _result(caller: Caller, name: str, arguments: JSONObject, *, agreed: bool) -> dict[str, Any]:
@@ -165,10 +215,20 @@ def _call_of(caller: Caller, params: JSONObject) -> Call:
     return Call(request=request, caller=caller)
 
 
-def _tell_author(**facts: Any) -> None:
-    """Print a warning of the log, which callers do not see."""
-    if level_of(facts) == WARNING:
-        complain(facts["reason"])
+@contextmanager
+def _told(compiled: Compiled, *, verbose: bool) -> Iterator[dict[str, Any]]:
+    """Yield the facts of a log line, and print at the end what the author needs to know of a call, and no caller."""
+    facts: dict[str, Any] = {}
+    with observed() as exchanges:
+        try:
+            yield facts
+        finally:
+            for line in (line for exchange in exchanges if verbose for line in lines_of(exchange, compiled)):
+                announce(line)
+            reason = str(facts.get("reason", ""))
+            lines = told_to_author(reason, exchanges, compiled, local_settings())
+            for line in lines or ([reason] if level_of(facts) == WARNING else []):
+                complain(one_line(line))
 
 
 def _answered(reason: AccessError | ToolNotFound) -> str:
@@ -180,13 +240,3 @@ def _answered(reason: AccessError | ToolNotFound) -> str:
             return f"the function answers {status_of(reason)}, {reason}, with the scopes {' '.join(scopes)}"
         case _:
             return f"the function answers {status_of(reason)}, {reason}"
-
-
-def _value(text: str, schema: Mapping[str, Any]) -> Any:
-    types = schema.get("type", [])
-    if "string" in types and "object" not in types:  # a scalar of any type takes JSON
-        return text
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text

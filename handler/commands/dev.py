@@ -2,52 +2,49 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 import socket
 import threading
-import traceback
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
-from typing import Any
+from functools import partial
 
 import uvicorn
 
-from handler.commands.console import complain, one_line, say
+from handler.bundle.model import Bundle
+from handler.commands.console import complain, say
 from handler.commands.folders.endpoint_folders import add_folder_arguments
+from handler.commands.local.author_traceback import show_authors_frames
+from handler.commands.local.callers import SKIPS_POLICIES, NamedCaller, add_caller_argument
+from handler.commands.local.client_lines import client_lines
+from handler.commands.local.dev_log import DevLog
 from handler.commands.local.dev_session import Workbench, keep_fresh
 from handler.commands.local.file_watch import FolderWatch
 from handler.commands.local.listening import listening_socket, port_number, why_not
 from handler.commands.local.local_server import local_http, local_services
 from handler.commands.local.reloading import code_places
+from handler.commands.local.signpost import hint_for
+from handler.errors.access import CredentialRefused
+from handler.errors.authoring import UnknownCaller
 from handler.server.app import create_app
 from handler.server.asgi.own_machine import own_hosts
-from handler.server.asgi.request_log import WARNING, level_of
+from handler.server.auth.principal import Principal
 
 HELP = "Serve endpoint folders on this machine, compiling them again whenever a file is saved."
 
 HOST = "127.0.0.1"
 DEFAULT_PORT = 8000
 
-AS_AUTHOR = "Without a credential you are the development principal, who may use everything."
+AS_AUTHOR = (
+    "Without a credential you are the development principal, who may use everything, also where callers are "
+    "challenged (anonymous: challenge). --as anonymous shows what they get."
+)
+TOKENS = "`stile token` makes tokens to sign in with."
 AS_DEPLOYED = "Callers are challenged and checked as the function does: without a credential you are anonymous."
 
 GRACE_S = 1
 """The time that running calls have to end after Ctrl-C."""
-
-SHOWN_FACTS = (
-    "endpoint",
-    "route",
-    "method",
-    "operation",
-    "tool",
-    "status",
-    "outcome",
-    "reason",
-    "coordinate",
-    "redirect_uri",
-)
-"""The facts of a request's log line that are printed for the author."""
 
 MAX_REQUESTS = 500
 """The connections that are served at once. Threads start when they are needed."""
@@ -64,9 +61,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--as-deployed", action="store_true", help="challenge and check callers as the function does, to try a sign-in"
     )
+    add_caller_argument(parser)
+    parser.add_argument(
+        "-v",
+        "--verbose",
+        action="store_true",
+        help="print the arguments of tools, the requests to the API and their answers, and whole tracebacks",
+    )
 
 
 def run(options: argparse.Namespace) -> int:
+    if options.as_deployed and options.caller != SKIPS_POLICIES:
+        complain("--as-deployed takes callers as they come, and --as does not: use one of them.")
+        return 2
+    show_authors_frames(whole=options.verbose)
     try:
         listener = listening_socket(HOST, options.port)
     except OSError as exc:
@@ -78,39 +86,69 @@ def run(options: argparse.Namespace) -> int:
         workbench = Workbench(options.folder, stage=options.stage, endpoint=options.endpoint, address=address)
         try:
             workbench.refresh()
-            _introduce(workbench.served, as_deployed=options.as_deployed)
-            _serve(workbench, watch, listener, as_deployed=options.as_deployed)
+            _introduce(workbench, options)
+            _serve(workbench, watch, listener, options)
         except KeyboardInterrupt:
             say("Stopped.", "dim")
     return 0
 
 
-def _introduce(served: Mapping[str, str], *, as_deployed: bool) -> None:
+def _introduce(workbench: Workbench, options: argparse.Namespace) -> None:
+    served = workbench.served
     if served:
-        servers = {name.replace("/", "-"): {"type": "http", "url": url} for name, url in served.items()}
-        say(f"\n{AS_DEPLOYED if as_deployed else AS_AUTHOR}")
-        say("To paste into a client's configuration:\n")
-        say(json.dumps({"mcpServers": servers}, indent=2))
+        say(f"\n{_callers(options)}")
+        for sentence in _unknown_callers(workbench, options.caller):
+            say(sentence, "yellow")
+        name, url = next(iter(served.items()))
+        say(f"To connect a client to {name}:" if len(served) > 1 else "To connect a client:")
+        for client, line in client_lines(name.replace("/", "-"), url, with_token=options.as_deployed):
+            say(f"  {client:<15} {line}")
         say("\nHere APIs may be on this machine and without TLS. `stile check` says which of them cannot be published.")
     say("\nServing; a saved file is used at once, Ctrl-C ends it.", "dim")
 
 
-def _serve(workbench: Workbench, watch: FolderWatch, listener: socket.socket, *, as_deployed: bool) -> None:
+def _callers(options: argparse.Namespace) -> str:
+    """Say as whom callers without a credential act."""
+    if options.as_deployed:
+        return AS_DEPLOYED
+    if options.caller == SKIPS_POLICIES:
+        return f"{AS_AUTHOR} {TOKENS}"
+    return f"Without a credential you are {options.caller.text}. {TOKENS}"
+
+
+def _unknown_callers(workbench: Workbench, caller: NamedCaller) -> list[str]:
+    """Return a sentence for each endpoint at which the caller of ``--as`` is unknown: its requests are refused."""
+    sentences = []
+    for name in workbench.served:
+        compiled = workbench.find(name)
+        try:
+            if compiled:
+                caller.principal(compiled.bundle)
+        except UnknownCaller as exc:
+            sentences.append(str(exc))
+    return sentences
+
+
+def _serve(workbench: Workbench, watch: FolderWatch, listener: socket.socket, options: argparse.Namespace) -> None:
     port = listener.getsockname()[1]
     hosts = own_hosts(port)
+    log = DevLog(workbench.find, verbose=options.verbose)
     with closing(local_http()) as http:
         services = local_services(
             workbench.storage,
             http,
-            env_file_of=workbench.env_file,
+            find=workbench.find,
+            trusts_trials=not options.as_deployed,
             allowed_origins=frozenset(f"http://{host}" for host in hosts),
             hosts=hosts,
             own_machine=True,
-            development=not as_deployed,
+            development=not options.as_deployed,
+            stand_in=partial(_stand_in, options.caller),
+            signpost=lambda path: hint_for(path, workbench.served),
             public_url=f"http://{HOST}:{port}",
         )
         config = uvicorn.Config(
-            create_app(services, write_line=_write_line),
+            log.around(create_app(services, write_line=log.write_line)),
             log_level="critical",  # this command prints its own lines
             lifespan="off",
             ws="none",
@@ -120,6 +158,18 @@ def _serve(workbench: Workbench, watch: FolderWatch, listener: socket.socket, *,
         server = uvicorn.Server(config)
         with _reloading(workbench, watch, server):
             asyncio.run(_served(server, listener))
+
+
+def _stand_in(caller: NamedCaller, bundle: Bundle) -> Principal:
+    """Return the principal of a request without a credential.
+
+    Raises:
+        CredentialRequired, CredentialRefused: as ``NamedCaller.admitted``.
+    """
+    try:
+        return caller.admitted(bundle, now=time.time())
+    except UnknownCaller as exc:
+        raise CredentialRefused("unknown_api_key") from exc
 
 
 async def _served(server: uvicorn.Server, listener: socket.socket) -> None:
@@ -145,11 +195,3 @@ def _reload(workbench: Workbench, watch: FolderWatch, server: uvicorn.Server, st
         keep_fresh(workbench, watch, stop)
     finally:
         server.should_exit = True  # without the watch, saved files would silently have no effect
-
-
-def _write_line(facts: Mapping[str, Any], *, failure: BaseException | None) -> None:
-    told = " ".join(one_line(str(facts[key])) for key in SHOWN_FACTS if facts.get(key))  # facts may be a caller's text
-    style = "yellow" if level_of(facts) == WARNING else "dim"
-    say(f"{told} ({facts['duration_ms']} ms)", style)
-    if failure is not None:
-        complain("".join(traceback.format_exception(failure)))

@@ -6,6 +6,7 @@
       PatternRefused            a regular expression that is invalid or may take very long
       PredicateRefused          a condition of a policy that cannot be read
       KeyRefused                a text that is not a public key for its algorithm
+      KeyFileRefused            the file with the user's secret for test tokens cannot be used
       BundleError               bytes that are not a bundle this release can serve
       SettingsError             an environment variable that is missing or not valid
       StorageError              the storage of the bundles did not answer as it should

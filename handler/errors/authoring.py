@@ -47,6 +47,10 @@ class UnknownCoordinate(StileError):
     """A text that names nothing in a schema; the message says why. The reader of the text knows its location."""
 
 
+class UnknownCaller(StileError):
+    """A text that names no caller of an endpoint; the message says why. The reader of the text knows its location."""
+
+
 class PatternRefused(StileError):
     """A regular expression that cannot be used to match values; the message says why."""
 
@@ -76,3 +80,12 @@ class ToolDefinitionError(StileError):
         self.sentence = sentence
         self.file = file
         self.line = line
+
+
+class KeyFileRefused(StileError):
+    """The file with the user's secret for test tokens cannot be used."""
+
+    def __init__(self, file: str, reason: str) -> None:
+        super().__init__(f"{file}, the secret of `stile token`: {reason}")
+        self.file = file
+        self.reason = reason

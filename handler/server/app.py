@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from collections.abc import Callable
+from functools import cached_property, partial
 from importlib import import_module
 from inspect import isfunction
 
@@ -20,7 +21,7 @@ from handler.server.asgi.cors import Cors
 from handler.server.asgi.deadlines import Deadlines
 from handler.server.asgi.public_url import PublicUrl
 from handler.server.asgi.request_log import RequestLog, WriteLine, note
-from handler.server.asgi.responses import json_response, refuse
+from handler.server.asgi.responses import Refused, code_of, json_response, refuse
 from handler.server.auth.resource_metadata import METADATA_NAMES, WELL_KNOWN
 from handler.server.context.services import Services
 from handler.server.endpoints.registry import Endpoints
@@ -29,11 +30,16 @@ from handler.server.mcp.route import McpRoute
 ENDPOINT = "/{folder}/{name}"
 HEALTH = ("/health", "/health/live")
 
+SIGNPOSTED = (404, 405)
+"""The statuses of a path or method without a route."""
+
 
 def create_app(services: Services, *, write_line: WriteLine) -> RequestLog:
     """Build the application. ``write_line`` gets one structured line a request."""
     app = Starlette(
-        routes=routes(services), middleware=_middleware(services), exception_handlers={HTTPException: _http_error}
+        routes=routes(services),
+        middleware=_middleware(services),
+        exception_handlers={HTTPException: partial(_http_error, services.signpost)},
     )
     app.router.redirect_slashes = False  # it would redirect to any host that the request names
     return RequestLog(app, write_line=write_line)  # outside of Starlette's own middleware, to log all failures
@@ -134,7 +140,9 @@ async def _unforeseen(http_call: HttpCall, exc: Exception) -> Response:
     return json_response({"error": "Internal error", "code": StileError.stile_code}, status=500)
 
 
-def _http_error(http_call: HttpCall, exc: Exception) -> Response:
+def _http_error(signpost: Callable[[str], str], http_call: HttpCall, exc: Exception) -> Response:
     if not isinstance(exc, HTTPException):
         raise exc
-    return refuse(http_call.scope, exc, reason=exc.detail)
+    hint = signpost(http_call.scope["path"]) if exc.status_code in SIGNPOSTED else ""
+    told = Refused(code_of(exc), f"{exc.detail}: {hint}", headers=exc.headers) if hint else exc
+    return refuse(http_call.scope, told, reason=exc.detail)

@@ -51,13 +51,18 @@ class Stile:
         self._capsys = capsys
 
     def __call__(self, *arguments: str) -> Ran:
+        done = self.unsearched(*arguments)
+        SESSION.note(Output.COMMAND, done.out + done.err)
+        return done
+
+    def unsearched(self, *arguments: str) -> Ran:
+        """Run a command whose output is a secret by purpose."""
         self._capsys.readouterr()
         try:
             code = main(arguments)
         except SystemExit as exc:  # argparse ends so
             code = int(exc.code or 0)
         printed = self._capsys.readouterr()
-        SESSION.note(Output.COMMAND, printed.out + printed.err)
         return Ran(code, printed.out, printed.err)
 
 

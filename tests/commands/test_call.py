@@ -115,7 +115,7 @@ def test_an_api_that_is_down_is_exit_1_and_a_sentence_with_the_cause(workplace: 
 
     assert (done.code, done.out) == (1, "")
     cause, sentence = done.err.splitlines()
-    assert cause == "UpstreamUnreachable: name not resolved"
+    assert cause == "UpstreamUnreachable: POST https://things.example/graphql: name not resolved"
     assert sentence == "The API cannot be reached at the moment, so nothing was sent. Try later."
 
 
@@ -494,7 +494,10 @@ def test_secret_that_is_nowhere_is_an_error_and_nothing_is_sent(workplace: Path,
         assert api.asked == []
     assert done.code == 1
     reason, sentence = done.err.splitlines()[0], " ".join(done.err.splitlines()[1:])
-    assert reason.startswith("CredentialUnavailable: env:API_KEY")
+    assert reason == (
+        "CredentialUnavailable: upstream.auth: STILE_SECRET_API_KEY is not set here: set it in the environment, or in "
+        "api/things/.env. The function reads env:API_KEY from its own variable STILE_SECRET_API_KEY"
+    )
     assert sentence == str(CredentialUnavailable("any"))
 
 
@@ -507,7 +510,10 @@ def test_coordinate_that_drifted_is_told_to_the_author(workplace: Path, stile: S
         done = stile("call", ".", "Me")
 
     assert done.code == 1
-    assert done.err.splitlines()[0] == "Drift: Query.me"
+    assert done.err.splitlines()[:2] == [
+        f'Drift: Query.me: POST {api.url} answered 400 with application/json: "{unknown["message"]}"',
+        "Drift: Query.me: the API's schema has changed there: `stile pull` shows how",
+    ]
     assert "us" not in done.err.split()
     assert "its schema has changed since" in done.out + done.err
 
@@ -516,4 +522,5 @@ def test_cause_of_a_failure_is_told_to_the_author(workplace: Path, stile: Stile)
     files = {"index.graphql": "type Query { me: String }", "operations/m.graphql": "query Me @mcpTool { me }"}
     write_endpoint(workplace, {**files, "config.yaml": "upstream: {url: 'http://127.0.0.1:1/'}"})
 
-    assert stile("call", ".", "Me").err.splitlines()[0] == "UpstreamUnreachable: connection refused"
+    said = "UpstreamUnreachable: POST http://127.0.0.1:1/: connection refused"
+    assert stile("call", ".", "Me").err.splitlines()[0] == said

@@ -108,11 +108,22 @@ def dev(endpoint: Path) -> Iterator[Dev]:
         yield running
 
 
-def test_it_prints_the_url_and_a_configuration_to_paste(dev: Dev) -> None:
-    text = "\n".join(dev.printed)
-    configuration = json.loads(text[text.index("{\n") : text.rindex("}") + 1])
+def test_it_prints_the_url_and_a_line_for_each_client(dev: Dev) -> None:
+    url = f"{dev.url}/api/things/mcp"
+    lines = {line[2:17].strip(): line[18:] for line in dev.printed if line.startswith("  ")}
+    files = {client: line.split(" ", 1) for client, line in lines.items() if line.startswith((".", "claude_"))}
 
-    assert configuration == {"mcpServers": {"api-things": {"type": "http", "url": f"{dev.url}/api/things/mcp"}}}
+    assert list(lines) == ["Claude Code", "Claude Desktop", "VS Code", "Cursor", "Inspector"]
+    assert lines["Claude Code"] == f"claude mcp add --transport http api-things {url}"
+    assert lines["Inspector"].startswith(f"npx @modelcontextprotocol/inspector --cli {url} --transport http ")
+    assert {client: (file, json.loads(text)) for client, (file, text) in files.items()} == {
+        "Claude Desktop": (
+            "claude_desktop_config.json",
+            {"mcpServers": {"api-things": {"command": "npx", "args": ["-y", "mcp-remote", url]}}},
+        ),
+        "VS Code": (".vscode/mcp.json", {"servers": {"api-things": {"type": "http", "url": url}}}),
+        "Cursor": (".cursor/mcp.json", {"mcpServers": {"api-things": {"url": url}}}),
+    }
     assert dev.tools() == ["a"]
 
 
@@ -314,7 +325,7 @@ def test_a_page_of_another_site_is_refused(dev: Dev) -> None:
 def test_each_request_is_one_line(dev: Dev) -> None:
     dev.tools()
 
-    dev.wait_for(r"^api/things mcp tools/list 200 ok \([\d.]+ ms\)$")
+    dev.wait_for(r"^POST /api/things/mcp tools/list 200 ok \([\d.]+ ms\)$")
 
 
 def test_coordinate_that_drifted_is_in_the_line(workplace: Path) -> None:

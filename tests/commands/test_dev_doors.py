@@ -23,9 +23,8 @@ from tests.support.raw_http import Peer, running_server
 CALLS = 40
 """More than the event loop has threads of itself: as many as processors and four more, 32 at most."""
 
-HOSTILE = (
-    "\x1b[2J\x1b]8;;https://evil.example\x1b\\click\x1b]8;;\x1b\\\r\nshop/orders mcp tools/list 200 ok\u202e\x9b31m"
-)
+FORGED = "POST /shop/orders/mcp tools/list 200 ok"
+HOSTILE = f"\x1b[2J\x1b]8;;https://evil.example\x1b\\click\x1b]8;;\x1b\\\r\n{FORGED}\u202e\x9b31m"
 
 
 def ready(dev: Dev) -> Dev:
@@ -64,12 +63,12 @@ def test_names_that_callers_write_neither_reach_the_terminal_nor_make_lines(endp
         post(f"{dev.url}/api/things/mcp", {"method": HOSTILE})
 
         for _ in range(2):
-            line = dev.wait_for(r"^api/things mcp ")[0]
+            line = dev.wait_for(r"^(refused|error): POST /api/things/mcp ")[0]
             (shown,) = [each for each in dev.printed if each.startswith(line)][-1:]
             assert r"\x1b[2J\x1b]8;;https://evil.example" in shown
-            assert r"\r\nshop/orders mcp tools/list 200 ok\u202e\x9b31m" in shown
+            assert r"\r\nPOST /shop/orders/mcp tools/list 200 ok\u202e\x9b31m" in shown
             assert shown.isprintable()
-    assert not any(line.startswith("shop/orders") for line in dev.printed)
+    assert not any(line.startswith("POST /shop/orders") for line in dev.printed)
 
 
 def test_exception_that_quotes_a_caller_is_escaped(workplace: Path, monkeypatch: pytest.MonkeyPatch) -> None:

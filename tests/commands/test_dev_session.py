@@ -56,11 +56,13 @@ def test_what_compiles_is_served_and_told_with_its_url(bench: Bench) -> None:
 
 
 def test_secrets_to_try_an_endpoint_with_stand_beside_its_configuration(bench: Bench) -> None:
-    assert bench.env_file("api/things") is None
+    assert bench.find("api/things") is None
     bench.refresh()
 
-    assert bench.env_file("api/things") == Path("api/things/.env")
-    assert bench.env_file("api/others") is None
+    served = bench.find("api/things")
+    assert served is not None
+    assert served.env_file == Path("api/things/.env")
+    assert bench.find("api/others") is None
 
 
 def test_a_change_of_a_prompt_or_a_resource_is_served(bench: Bench, endpoint: Path) -> None:

@@ -42,6 +42,7 @@ def test_page_does_what_it_shows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, upstream: Upstream, stile: Stile, page: str, least: int
 ) -> None:
     monkeypatch.setenv("TOKEN", "the reader's own")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     assert Walk(tmp_path, upstream, stile).follow(page) >= least
 
 

@@ -130,8 +130,7 @@ def test_the_demo_serves_its_tools_in_python(copied: Path) -> None:
 def test_the_demo_answers_and_ctrl_c_ends_both_processes(copied: Path) -> None:
     with running(copied, "--port", str(free_port())) as process:
         text = read_until(process, "Ctrl-C ends it")
-        configuration = json.loads(text[text.index("{\n") : text.rindex("}") + 1])
-        url = configuration["mcpServers"]["api-customers"]["url"]
+        url = text.partition("claude mcp add --transport http api-customers ")[2].split()[0]
         ports = ports_in(text)
 
         assert len(open_ports(ports)) == 2

@@ -10,6 +10,8 @@ from handler.commands.console import complain, located, say
 from handler.commands.folders.endpoint_folders import find_endpoints
 from handler.commands.folders.endpoints import Outcome, compile_one, complain_about, refuse_same_names
 from handler.commands.local.file_watch import FolderWatch
+from handler.commands.local.local_secrets import unset_secrets
+from handler.commands.local.local_server import local_settings
 from handler.commands.local.reloading import forget_modules, restore_modules
 from handler.commands.published.publish_checks import warn_of_upstreams
 from handler.compiler.compile import Compiled
@@ -41,10 +43,9 @@ class Workbench:
         """The URL of each served endpoint, by name."""
         return {name: self._url(name) for name in sorted(self._served)}
 
-    def env_file(self, name: str) -> Path | None:
-        """Return the file that may hold secrets to try an endpoint with; ``None`` if the endpoint is not served."""
-        compiled = self._served.get(name)
-        return compiled.env_file if compiled else None
+    def find(self, name: str) -> Compiled | None:
+        """Return an endpoint by its name; ``None`` if it is not served."""
+        return self._served.get(name)
 
     def refresh(self, changed: Collection[Path] = ()) -> None:
         """Compile new and changed endpoints, and serve those that compile."""
@@ -116,6 +117,8 @@ class Workbench:
         for warning in left_over(compiled.warnings, compiled.ignores):
             say(located(warning, outcome.folder, kind="warning: "), "yellow")
         warn_of_upstreams([compiled])
+        for sentence in unset_secrets(compiled, local_settings()):
+            say(f"{compiled.bundle.endpoint}: {sentence}", "yellow")
         names = [tool.name for tool in compiled.bundle.tools]
         count = counted(len(names), "tool")
         say(f"{self._url(compiled.bundle.endpoint)}: {count}: {', '.join(names)}", "green")

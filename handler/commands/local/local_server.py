@@ -7,18 +7,22 @@ import os
 import secrets
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 from handler.aws.json_client import AwsJson
 from handler.aws.sigv4 import CredentialSource
+from handler.bundle.identity import Issuer
 from handler.commands.console import complain
+from handler.commands.local.development_tokens import find_issuer
+from handler.commands.local.local_secrets import TrialSecrets, trial_secrets
+from handler.commands.local.local_tokens import LocalVerifier
+from handler.commands.local.observing import ObservedHttp
 from handler.compiler.compile import Compiled
-from handler.compiler.source.env_file import parse_env
+from handler.errors.authoring import KeyFileRefused
 from handler.http.client import HttpClient
 from handler.policy.evaluation import Evaluation
-from handler.secret_variables import read_secrets
 from handler.server.auth.sealed_state import RequestStates
 from handler.server.auth.tokens import TokenVerifier
 from handler.server.context.services import Services
@@ -45,22 +49,27 @@ def stored(compiled: Compiled) -> MemoryStorage:
     return storage
 
 
-def local_http() -> HttpClient:
+def local_http() -> ObservedHttp:
     """Return a client that may also ask this machine, and without TLS: authors often try an API there.
 
     Raises:
         SettingsError: an environment variable that does not fit.
     """
-    return HttpClient(replace(local_settings().addresses, local=True))
+    return ObservedHttp(replace(local_settings().addresses, local=True))
+
+
+Find = Callable[[str], Compiled | None]
+"""Find a compiled endpoint by its name."""
 
 
 def local_services(
-    storage: Storage, http: HttpClient, *, env_file_of: Callable[[str], Path | None], **more: Any
+    storage: Storage, http: HttpClient, *, find: Find, trusts_trials: bool = False, **more: Any
 ) -> Services:
     """Return the services for requests on this machine, with the settings that the function would have.
 
-    ``env_file_of`` returns the file with an endpoint's secrets for trials, beside those of the environment. If the
-    settings have no state key, a random one is made, because only this process reads the states.
+    The secrets of the endpoints that ``find`` returns are also read from their ``.env``. ``trusts_trials``: the tokens
+    of ``stile token`` are accepted. If the settings have no state key, a random one is made, because only this process
+    reads the states.
 
     Raises:
         SettingsError: an environment variable that does not fit.
@@ -69,9 +78,16 @@ def local_services(
     outgoing = outgoing_services(
         settings,
         AwsJson(http, os.environ, credentials=CredentialSource(os.environ, http=http)),
-        stand_ins=partial(_secrets_of, env_file_of),
+        stand_ins=lambda name: trial_secrets(_env_file(find, name)),
         on_trouble=lambda secret, reason: complain(f"{secret.variable}, {secret.arn}: {reason}"),
     )
+
+    @cache
+    def verifier_of(name: str) -> TokenVerifier:
+        of_endpoint = TrialSecrets(settings, lambda: _env_file(find, name))
+        trials = partial(_find_issuer, find, name) if trusts_trials else lambda: None
+        return LocalVerifier(http, secrets=of_endpoint, own=outgoing.own, find_issuer=trials)
+
     return Services(
         endpoints=Endpoints(
             storage,
@@ -80,11 +96,28 @@ def local_services(
         ),
         http=http,
         tokens=TokenVerifier(http, secrets=settings.secrets, own=outgoing.own),
+        verifiers=verifier_of,
         states=RequestStates(settings.state_keys or [secrets.token_urlsafe(32)], own=outgoing.own),
         code_modules=settings.code_modules,
         outgoing=outgoing,
         **more,
     )
+
+
+def _env_file(find: Find, name: str) -> Path | None:
+    compiled = find(name)
+    return compiled.env_file if compiled else None
+
+
+def _find_issuer(find: Find, name: str) -> Issuer | None:
+    """Return the development issuer of an endpoint; ``None``, after a complaint, if its secret cannot be used."""
+    compiled = find(name)
+    try:
+        identity = compiled.bundle.identity if compiled else None
+        return find_issuer(compiled.env_file.parent, identity, environ=os.environ) if compiled and identity else None
+    except KeyFileRefused as exc:
+        complain(str(exc))
+        return None
 
 
 def local_settings() -> Settings:
@@ -94,16 +127,6 @@ def local_settings() -> Settings:
         SettingsError: an environment variable that does not fit.
     """
     return read_settings({**os.environ, "STILE_BUNDLES": "."})
-
-
-def _secrets_of(env_file_of: Callable[[str], Path | None], endpoint: str) -> dict[str, str]:
-    """Return an endpoint's ``STILE_SECRET_`` variables for trials. The environment wins, as for ``STEPZEN_``."""
-    file = env_file_of(endpoint)
-    try:
-        text = file.read_text("utf-8") if file else ""
-    except (OSError, UnicodeDecodeError):
-        text = ""
-    return read_secrets(parse_env(text)) | read_secrets(os.environ)
 
 
 def local_entries(compiled: Compiled, *, unrestricted: bool = True) -> list[JSONObject]:

@@ -9,6 +9,10 @@ PROJECT_ERRORS: Mapping[str, tuple[str, str]] = {
         "A URL has a user name or a password in it.",
         "Remove it from the URL, and use upstream.auth or a secret.",
     ),
+    "development-issuer": (
+        "The configuration would trust the tokens of stile token, which are for trials only.",
+        "Remove the issuer: stile dev and stile call trust its tokens without a setting.",
+    ),
     "duplicate-api-key": (
         "Two API keys have one name.",
         "Give each key a name of its own.",

@@ -6,7 +6,15 @@ import re
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
-from handler.bundle.identity import SECRET_REFERENCE, ApiKey, Identity, Issuer, OAuthProxy, VerificationKey
+from handler.bundle.identity import (
+    SECRET_REFERENCE,
+    ApiKey,
+    Identity,
+    Issuer,
+    OAuthProxy,
+    VerificationKey,
+    is_for_trials,
+)
 from handler.bundle.upstream import SECRET_SOURCES
 from handler.compiler.config.oauth_proxy import read_oauth_proxy
 from handler.compiler.config.public_keys import FAULTS, public_key_pem
@@ -98,6 +106,8 @@ def _issuer(section: Section, problems: Problems) -> Issuer:
         problems.warn(
             place, "no audience: any token of this issuer is taken, also one made for another API", code="no-audience"
         )
+    if is_for_trials(issuer=section.text("issuer")):
+        problems.add(section.place("issuer"), f"{section.name('issuer')}: {_FOR_TRIALS}", code="development-issuer")
     return Issuer(
         issuer=section.text("issuer"),
         audiences=audiences,
@@ -186,6 +196,8 @@ def _judge_secret(entry: Section, text: str, problems: Problems) -> None:
             problems.add(
                 place, f"{name}: expected env:NAME, with letters, digits and _ in NAME", code="invalid-secret-reference"
             )
+    elif is_for_trials(key=text):
+        problems.add(place, f"{name}: {_FOR_TRIALS}", code="development-issuer")
     elif _names_a_place(text):
         problems.add(place, f"{name}: {_HOW_SECRETS_ARE_NAMED}", code="invalid-secret-reference")
     elif not text:
@@ -203,6 +215,11 @@ def _judge_secret(entry: Section, text: str, problems: Problems) -> None:
             code="weak-secret",
         )
 
+
+_FOR_TRIALS = (
+    "this is the development issuer of `stile token`, which `stile dev` and `stile call` trust by themselves; "
+    "expected the issuer of your callers' tokens, or nothing"
+)
 
 _HOW_SECRETS_ARE_NAMED = (
     "expected env:NAME for a key of HS256; the function takes the ARN of a secret in Secrets Manager as "

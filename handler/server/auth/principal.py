@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import field
 from typing import Any
 
@@ -101,17 +101,22 @@ def find_authorized(presented: Presented, bundle: Bundle, *, development: bool) 
 
 
 async def identify(
-    presented: Presented, bundle: Bundle, *, tokens: TokenVerifier, development: bool, now: float
+    presented: Presented,
+    bundle: Bundle,
+    *,
+    tokens: TokenVerifier,
+    without_credential: Callable[[Bundle], Principal],
+    now: float,
 ) -> Principal:
     """Identify the caller of a request that no authorizer has verified. ``now`` is a UNIX time.
 
     An API key comes as ``Authorization: Apikey K``, ``Authorization: Bearer stile_…`` or ``X-API-Key: K``, a token as
-    ``Authorization: Bearer T``. Without a credential the caller is anonymous, or, on ``stile dev``, the development
-    principal. A signature that AWS has verified does not count as a credential.
+    ``Authorization: Bearer T``. ``without_credential`` returns the principal of a request without a credential. A
+    signature that AWS has verified does not count as a credential.
 
     Raises:
         CredentialRefused: the credential is unknown, expired or malformed. Its caller is never anonymous.
-        CredentialRequired: there is no credential, and the endpoint challenges anonymous callers.
+        AccessError: there is no credential, and ``without_credential`` refuses that.
         KeysUnavailable, VerifierMissing: the token cannot be verified, see ``TokenVerifier.verify``.
     """
     headers, identity = presented.headers, bundle.identity
@@ -123,9 +128,7 @@ async def identify(
         if scheme == "apikey":
             return _holder(value, identity.api_keys, now)
         return Principal(kind="token", claims=await tokens.verify(value, identity.issuers, now=now))
-    if development:
-        return DEVELOPMENT
-    return anonymous_at(bundle)
+    return without_credential(bundle)
 
 
 def anonymous_at(bundle: Bundle) -> Principal:
@@ -157,9 +160,14 @@ def _holder(key: str, known: tuple[ApiKey, ...], now: float) -> Principal:
     if not matches:
         raise CredentialRefused("unknown_api_key")
     held = matches[0]
-    if held.expires and held.expires <= now:
+    if held.is_expired(now):
         raise CredentialRefused("expired")
-    return Principal(kind="api_key", name=held.name, claims=held.claims, unrestricted=held.claims is None)
+    return principal_of_key(held)
+
+
+def principal_of_key(key: ApiKey) -> Principal:
+    """Return the principal of the holder of an API key."""
+    return Principal(kind="api_key", name=key.name, claims=key.claims, unrestricted=key.claims is None)
 
 
 def scopes_of(claims: Mapping[str, Any]) -> frozenset[str]:

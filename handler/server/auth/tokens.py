@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
-from handler.bundle.identity import RSA_BITS, SECRET_REFERENCE, Issuer, VerificationKey
+from handler.bundle.identity import RSA_BITS, SECRET_REFERENCE, Issuer, VerificationKey, is_for_trials
 from handler.bundle.upstream import is_reference
 from handler.errors.access import CredentialRefused, KeysUnavailable, VerifierMissing
 from handler.errors.infrastructure import SecretUnavailable
@@ -215,11 +215,8 @@ def _issuer_of(claims: Mapping[str, Any], issuers: tuple[Issuer, ...]) -> Issuer
     """Return the issuer that ``iss`` names, else the one without a name. Only its keys may verify the token."""
     name = claims.get("iss")
     if isinstance(name, str) or name is None:
-        for issuer in issuers:
-            if issuer.issuer and issuer.issuer == name:
-                return issuer
-        for issuer in issuers:
-            if not issuer.issuer:
+        for issuer in sorted(issuers, key=lambda each: not each.issuer):
+            if issuer.may_issue(name):
                 return issuer
     raise CredentialRefused("issuer")
 
@@ -283,6 +280,8 @@ def _is_signed(token: Token, algorithm: Algorithm, material: str) -> bool:
     """Tell if the configured key with the text ``material`` made the signature of a token."""
     from jwt.exceptions import PyJWTError
 
+    if is_for_trials(key=material) != is_for_trials(issuer=token.claims.get("iss")):
+        raise CredentialRefused("development_key")
     try:
         key = algorithm.prepare_key(material)
     except (PyJWTError, ValueError, TypeError) as exc:

@@ -66,7 +66,11 @@ async def identify_caller(services: Services, http_call: HttpCall, endpoint: End
     if principal is None:
         require_readable_credential(http_call.headers)
         principal = await identify(
-            presented, bundle, tokens=services.tokens, development=development, now=services.clock()
+            presented,
+            bundle,
+            tokens=services.verifier_of(bundle.endpoint),
+            without_credential=services.without_credential,
+            now=services.clock(),
         )
     note(http_call.scope, principal=principal.kind, who=await services.pseudonyms.of(principal))
     trace = continue_trace(http_call.headers)

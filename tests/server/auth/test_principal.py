@@ -16,8 +16,9 @@ from handler.bundle.identity import Access, ApiKey, Identity
 from handler.bundle.model import Bundle
 from handler.errors.access import CredentialRefused, CredentialRequired
 from handler.http.client import HttpClient
-from handler.server.auth.principal import ANONYMOUS, DEVELOPMENT, Presented, Principal, identify
+from handler.server.auth.principal import ANONYMOUS, DEVELOPMENT, Presented, Principal, anonymous_at, identify
 from handler.server.auth.tokens import TokenVerifier
+from handler.server.context.services import development_at
 from tests.bundle.test_model import EMPTY
 from tests.support.endpoints import compiled
 from tests.support.function import Function, running_function
@@ -66,7 +67,8 @@ def identified(headers: Mapping[str, str], bundle: Bundle, *, development: bool 
     with closing(HttpClient(LOCAL)) as http:
         tokens = TokenVerifier(http, secrets={})
         presented = Presented(headers=headers)
-        return asyncio.run(identify(presented, bundle, tokens=tokens, development=development, now=now))
+        stand_in = development_at if development else anonymous_at
+        return asyncio.run(identify(presented, bundle, tokens=tokens, without_credential=stand_in, now=now))
 
 
 @pytest.mark.parametrize("headers", FORMS)

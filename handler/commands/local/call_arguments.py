@@ -1,0 +1,90 @@
+"""The arguments of a call, from the command line and from files."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from handler.bundle.tools import CONFIRM, PrescribedTool, Tool
+from handler.server.auth.principal import TOKEN
+from handler.strict_json import JSONObject, parse_json
+
+STDIN = "-"
+
+
+def arguments_for(tool: Tool | None, pairs: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    """Return tool arguments: texts if the tool's schema takes strings, else their JSON, or texts for it to refuse.
+
+    ``tool`` is ``None`` if only a toolkit knows the tool.
+    """
+    if tool is None:
+        return {name: _value(text, {}) for name, text in pairs}
+    nested = isinstance(tool, PrescribedTool) and not tool.flat
+    schema = tool.arguments["properties"]["variables"] if nested else tool.arguments
+    properties = schema.get("properties", {})
+    values = {name: _value(text, properties.get(name, {})) for name, text in pairs}
+    if not nested:
+        return values
+    beside = {CONFIRM} if tool.options.confirm == "advisory" and CONFIRM not in properties else set()
+    confirmed = {name: _value(text, {"type": "boolean"}) for name, text in pairs if name in beside}
+    return {"variables": {name: value for name, value in values.items() if name not in beside}, **confirmed}
+
+
+def merged(given: JSONObject, pairs: JSONObject) -> JSONObject:
+    """Add the arguments of the command line to those of a file; the variables of both are one object."""
+    if not given:
+        return pairs
+    match given, pairs:
+        case {"variables": dict() as former}, {"variables": dict() as latter}:
+            return {**given, **pairs, "variables": {**former, **latter}}
+        case _:
+            return {**given, **pairs}
+
+
+def arguments_file(name: str) -> JSONObject:
+    """Read the arguments in a file for argparse; ``-`` is standard input."""
+    content = _content_of(name)
+    try:
+        arguments = parse_json(content)
+    except ValueError as exc:
+        raise argparse.ArgumentTypeError(f"{name}: invalid JSON: {exc}") from exc
+    if not isinstance(arguments, dict):
+        raise argparse.ArgumentTypeError(f"{name}: expected a JSON object, as tools/call has it in arguments")
+    return arguments
+
+
+def token_file(name: str) -> str:
+    """Read the token in a file for argparse; ``-`` is standard input."""
+    text = _content_of(name).decode("ascii", "replace").strip()
+    if not TOKEN.fullmatch(text):
+        raise argparse.ArgumentTypeError(f"{name}: expected a token, as Authorization: Bearer has it")
+    return text
+
+
+def _content_of(name: str) -> bytes:
+    try:
+        return sys.stdin.buffer.read() if name == STDIN else Path(name).read_bytes()
+    except OSError as exc:
+        raise argparse.ArgumentTypeError(f"{name}: cannot be read ({exc.strerror})") from exc
+
+
+def pair(word: str) -> tuple[str, str]:
+    """Read an argument ``K=V`` for argparse."""
+    name, equals, text = word.partition("=")
+    if not name or not equals:
+        raise argparse.ArgumentTypeError(f"{word!r}: expected K=V")
+    return name, text
+
+
+def _value(text: str, schema: Mapping[str, Any]) -> Any:
+    types = schema.get("type", [])
+    if "string" in types and "object" not in types:  # a scalar of any type takes JSON
+        return text
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text

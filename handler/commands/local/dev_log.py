@@ -1,0 +1,176 @@
+"""The log of ``stile dev``: one line for each request, and below a failed one what its author needs to know."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Callable, Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from handler.commands.console import one_line, say
+from handler.commands.local.author_traceback import author_traceback
+from handler.commands.local.local_secrets import unset_secrets
+from handler.commands.local.local_server import local_settings
+from handler.commands.local.observing import SeenExchange, observed
+from handler.commands.local.refused_credentials import why_refused
+from handler.commands.local.sent_requests import lines_of
+from handler.commands.local.upstream_words import told_to_author
+from handler.compiler.compile import Compiled
+from handler.server.asgi.request_log import WARNING, level_of
+from handler.strict_json import parse_json
+
+FACTS = ("method", "operation", "tool", "status", "outcome", "reason", "coordinate", "redirect_uri")
+"""The facts of a request's log line that are printed, in this order."""
+
+BAD_OUTCOMES = frozenset({"tool_error", "failed"})
+REFUSALS = frozenset({"denied", "rejected"})
+
+STREAM_PATH = r"/[^/]+/[^/]+/mcp/?"
+NO_STREAM = "there is no stream and no session here, for which SDKs ask first"
+
+MAX_KEPT_BYTES = 65_536
+MAX_SHOWN_CHARS = 2_000
+
+Style = tuple[str, str]
+GOOD, REFUSED, BAD = ("", "dim"), ("refused: ", "yellow"), ("error: ", "bold red")
+
+
+@dataclass(slots=True)
+class Seen:
+    """The parts of a request that its log line does not have."""
+
+    http_method: str
+    path: str
+    headers: Headers
+    exchanges: list[SeenExchange]
+    body: bytearray = field(default_factory=bytearray)
+
+
+_SEEN: ContextVar[Seen | None] = ContextVar("seen", default=None)
+
+
+class DevLog:
+    """The writer of the lines, and the middleware outside of all others that sees the requests.
+
+    ``find`` returns an endpoint by its name; ``None`` if it is not served. With ``verbose``, each request is followed
+    by the arguments of its tool, and by the requests that the API got.
+    """
+
+    def __init__(self, find: Callable[[str], Compiled | None], *, verbose: bool) -> None:
+        self._find = find
+        self._verbose = verbose
+
+    def around(self, app: ASGIApp) -> ASGIApp:
+        """Return the application with its requests observed."""
+
+        async def seeing(scope: Scope, receive: Receive, send: Send) -> None:
+            if scope["type"] != "http":
+                await app(scope, receive, send)
+                return
+            with observed() as exchanges:
+                seen = Seen(
+                    http_method=scope["method"],
+                    path=scope["path"],
+                    headers=Headers(scope=scope),
+                    exchanges=exchanges,
+                )
+                token = _SEEN.set(seen)
+                try:
+                    await app(scope, self._kept(receive, seen) if self._verbose else receive, send)
+                finally:
+                    _SEEN.reset(token)
+
+        return seeing
+
+    def write_line(self, facts: Mapping[str, Any], *, failure: BaseException | None) -> None:
+        """Print the line of a request, and the lines below."""
+        seen = _SEEN.get()
+        if seen is None:
+            return
+        word, style = style_of(facts, seen)
+        say(f"{word}{_line(facts, seen)} ({facts['duration_ms']} ms)", style)
+        compiled = self._find(str(facts.get("endpoint", "")))
+        if compiled:
+            for line in [*self._why(facts, seen, compiled), *self._shown(seen, compiled)]:
+                say(f"  {line}", style)
+        if failure is not None:
+            say(author_traceback(failure, whole=self._verbose).rstrip(), style)
+
+    def _why(self, facts: Mapping[str, Any], seen: Seen, compiled: Compiled) -> list[str]:
+        settings, told = local_settings(), []
+        for each in [facts, *facts.get("calls", ())]:
+            reason = str(each.get("reason", ""))
+            told += told_to_author(reason, seen.exchanges, compiled, settings)
+            if each.get("outcome") == "denied":
+                told.append(
+                    why_refused(
+                        reason,
+                        seen.headers,
+                        compiled.bundle.identity,
+                        unset=unset_secrets(compiled, settings),
+                        now=time.time(),
+                    )
+                )
+        return [one_line(line) for line in told if line]
+
+    def _shown(self, seen: Seen, compiled: Compiled) -> list[str]:
+        if not self._verbose:
+            return []
+        arguments = _arguments_in(bytes(seen.body))
+        first = [f"arguments {_cut(json.dumps(arguments, ensure_ascii=False))}"] if arguments is not None else []
+        return [*first, *(line for exchange in seen.exchanges for line in lines_of(exchange, compiled))]
+
+    def _kept(self, receive: Receive, seen: Seen) -> Receive:
+        async def keeping() -> Message:
+            message = await receive()
+            seen.body += message.get("body", b"")[: MAX_KEPT_BYTES - len(seen.body)]
+            return message
+
+        return keeping
+
+
+def style_of(facts: Mapping[str, Any], seen: Seen) -> Style:
+    """Return the word before a line and its style: for a terminal without colours, the word tells lines apart."""
+    outcomes = {facts.get("outcome"), *(each.get("outcome") for each in facts.get("calls", ()))}
+    if outcomes & BAD_OUTCOMES or level_of(facts) == WARNING or facts.get("status", 0) >= 500:
+        return BAD
+    if _asks_for_stream(facts, seen):
+        return GOOD
+    return REFUSED if outcomes & REFUSALS else GOOD
+
+
+def _line(facts: Mapping[str, Any], seen: Seen) -> str:
+    if _asks_for_stream(facts, seen):
+        return f"{one_line(seen.http_method)} {one_line(seen.path)} {facts['status']}: {NO_STREAM}"
+    calls = [each.get("tool") or each.get("method") for each in facts.get("calls", ())]
+    told = [seen.http_method, seen.path, *(facts[key] for key in FACTS if facts.get(key)), *filter(None, calls)]
+    return " ".join(one_line(str(each)) for each in told)  # facts may be a caller's text
+
+
+def _asks_for_stream(facts: Mapping[str, Any], seen: Seen) -> bool:
+    """Tell if a request is one that SDKs send to find out if the server has streams (GET) or sessions (DELETE)."""
+    asks = seen.http_method == "DELETE" or "text/event-stream" in seen.headers.get("accept", "")
+    return facts.get("status") == 405 and asks and re.fullmatch(STREAM_PATH, seen.path) is not None
+
+
+def _arguments_in(body: bytes) -> Any:
+    """Return the arguments of a tool in a message; ``None`` if the message has none."""
+    try:
+        message = parse_json(body)
+    except ValueError:
+        return None
+    match message:
+        case {"method": "tools/call", "params": {"arguments": arguments}}:
+            return arguments
+        case _:
+            return None
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= MAX_SHOWN_CHARS else f"{text[: MAX_SHOWN_CHARS - 1]}…"

@@ -1,0 +1,128 @@
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from handler.commands.console import announce, complain, show_json
+from handler.commands.folders.endpoint_folders import add_folder_arguments
+from handler.commands.folders.endpoints import compile_or_complain
+from handler.commands.local.callers import caller_argument
+from handler.commands.local.development_tokens import audiences_of, mint, require_issuer
+from handler.compiler.compile import Compiled
+from handler.errors.access import CredentialRefused
+from handler.errors.authoring import KeyFileRefused
+from handler.sentences import some
+from handler.server.auth.tokens import parse_token
+from handler.strict_json import JSONObject, parse_json
+
+HELP = "Make a test token with the claims of a caller, which only `stile dev` and `stile call` accept."
+
+DEFAULT_LIFE = "1h"
+SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
+MAX_LIFE_S = 7 * SECONDS["d"]
+
+OWN_CLAIMS = ("iss", "iat", "nbf", "exp")
+"""The claims that the command sets."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_folder_arguments(parser)
+    parser.add_argument(
+        "pairs",
+        metavar="K=V",
+        nargs="*",
+        type=_pair,
+        default=[],
+        help="a claim: JSON, else a text; it replaces the claim in the file",
+    )
+    parser.add_argument("--claims", metavar="FILE", type=_claims, default={}, help="a JSON file with the claims")
+    parser.add_argument(
+        "--for",
+        dest="life_s",
+        metavar="TIME",
+        type=_life,
+        default=DEFAULT_LIFE,
+        help="how long the token is valid, as 30m, 1h or 7d, the longest (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--audience",
+        metavar="TEXT",
+        help="the claim aud; by default that of the claims, else the audience that identity expects",
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON document")
+
+
+def run(options: argparse.Namespace) -> int:
+    compiled = compile_or_complain(options.folder, stage=options.stage, endpoint=options.endpoint)
+    if not compiled:
+        return 1
+    if len(compiled) > 1:
+        names = some([one.bundle.endpoint for one in compiled], most=10)
+        complain(f"A token is for one endpoint, and there are several: {names}. Name the folder of one.")
+        return 2
+    (one,) = compiled
+    given = {**options.claims, **dict(options.pairs)}
+    replaced = [name for name in OWN_CLAIMS if name in given]
+    claims = {**given, **_own_claims(one, given, options)}
+    try:
+        issuer = require_issuer(one.env_file.parent, one.bundle.identity, environ=os.environ)
+        text = mint(issuer, claims)
+        parse_token(text)
+    except KeyFileRefused as exc:
+        complain(str(exc))
+        return 1
+    except CredentialRefused:
+        complain("The claims are too large or nested too deeply for a token.")
+        return 1
+    _show(text, {**claims, "iss": issuer.issuer}, one, replaced=replaced, as_json=options.json)
+    return 0
+
+
+def _own_claims(one: Compiled, given: JSONObject, options: argparse.Namespace) -> JSONObject:
+    now = int(time.time())
+    audiences = [options.audience] if options.audience else list(audiences_of(one.bundle.identity))
+    named: JSONObject = {"aud": audiences if len(audiences) > 1 else audiences[0]} if audiences else {}
+    if "aud" in given and not options.audience:
+        named = {}
+    return {**named, "iat": now, "nbf": now, "exp": now + options.life_s}
+
+
+def _show(text: str, claims: JSONObject, one: Compiled, *, replaced: Sequence[str], as_json: bool) -> None:
+    if as_json:
+        show_json({"endpoint": one.bundle.endpoint, "token": text, "claims": claims})
+        return
+    sys.stdout.write(f"{text}\n")
+    ends = time.strftime("%H:%M:%S on %Y-%m-%d", time.localtime(claims["exp"]))
+    announce(f"For {one.bundle.endpoint} on this machine, until {ends}, as Authorization: Bearer TOKEN.")
+    if replaced:
+        announce(f"The command sets {', '.join(replaced)} itself. `--as` of stile dev takes the claims as they are.")
+
+
+def _pair(word: str) -> tuple[str, Any]:
+    name, equals, text = word.partition("=")
+    if not name or not equals:
+        raise argparse.ArgumentTypeError(f"{word!r}: expected K=V")
+    try:
+        return name, parse_json(text.encode())
+    except ValueError:
+        return name, text
+
+
+def _claims(text: str) -> JSONObject:
+    found = caller_argument(text).known
+    if found is None or found.claims is None:
+        raise argparse.ArgumentTypeError(f"{text}: expected a JSON file with claims")
+    return dict(found.claims)
+
+
+def _life(text: str) -> int:
+    found = re.fullmatch(r"([0-9]{1,9})([smhd])", text)
+    life_s = int(found[1]) * SECONDS[found[2]] if found else 0
+    if not 0 < life_s <= MAX_LIFE_S:
+        raise argparse.ArgumentTypeError(f"{text!r}: expected a time such as 30m or 1h, up to 7d")
+    return life_s
