@@ -24,9 +24,9 @@ from handler.compiler.codes import CODES
 from handler.compiler.compile import Compiled
 from handler.compiler.config.ignores import left_over, unused_ignores
 from handler.compiler.operations.author_operations import AuthorDocument
-from handler.compiler.tools.listed_size import BYTES_PER_TOKEN
 from handler.errors.authoring import Problem
 from handler.errors.meanings import REQUEST_CODES
+from handler.listed_sizes import BYTES_PER_TOKEN
 from handler.policy.evaluation import Evaluation
 from handler.sentences import counted, did_you_mean
 from handler.strict_json import to_json_bytes

@@ -31,6 +31,7 @@ from handler.compiler.graphql_api import read_api
 from handler.compiler.operations.author_operations import AuthorDocument
 from handler.compiler.problems import Place, Problems
 from handler.compiler.source.files import ENV_FILE
+from handler.compiler.tools.catalog import catalog_tools
 from handler.compiler.tools.compiled_code import NO_CODE, CompiledCode
 from handler.compiler.tools.content import read_content, refuse_shared_names
 from handler.compiler.tools.declaration import CompiledTool
@@ -107,7 +108,7 @@ def _compile(context: CompileContext) -> CompiledEndpoint:
     code = _code(context, grounds)
     content = read_content(context, grounds)
     refuse_shared_names(content, code, at=context.config.code.at, problems=problems)
-    judge_tools((*api.tools, *code.tools), problems)
+    judge_tools((*api.tools, *code.tools, *catalog_tools(context.config.catalog)), problems)
     problems.raise_if_any()
     return CompiledEndpoint(
         context=context, identity=identity, access=access, grounds=grounds, api=api, code=code, content=content
@@ -123,7 +124,7 @@ def _identity(context: CompileContext) -> Identity:
 
 def _code(context: CompileContext, grounds: AccessDefaults) -> CompiledCode:
     config = context.config.code
-    if not config.named and config.catalog is None:
+    if not config.named:
         return NO_CODE
     from handler.compiler.tools.code import read_code  # it loads everything that code tools need
 

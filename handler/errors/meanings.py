@@ -86,6 +86,10 @@ CALLS: Meanings = {
         "Arguments or variables do not fit their schema.",
         "Correct the values at the places that the message names.",
     ),
+    "other-catalog-call": (
+        "A tool was called by name with the tool of the catalog that is not for it.",
+        "Call it with the one that the message names.",
+    ),
     "state-unavailable": (
         "The call has to ask its user first, and the function cannot keep its state.",
         "The owner of the function has to set STILE_STATE_KEY; a tool in Python may keep less.",

@@ -71,7 +71,7 @@ WARNINGS: Mapping[str, tuple[str, str]] = {
     ),
     "long-tool-list": (
         "All tools together take a good part of a model's context.",
-        "Hide some and add a catalog, or make several endpoints.",
+        "Set `catalog: true` in config.yaml, or make several endpoints.",
     ),
     "lookup-by-id": (
         "A root field looks up any object, some of a type that is guarded in part.",
@@ -163,7 +163,7 @@ WARNINGS: Mapping[str, tuple[str, str]] = {
     ),
     "too-many-tools": (
         "More tools are listed than many clients take.",
-        "Hide some and add a catalog, or make several endpoints.",
+        "Set `catalog: true` in config.yaml, or make several endpoints.",
     ),
     "uncallable-operation": (
         "An operation has no name and is not persisted, so nothing can call it.",

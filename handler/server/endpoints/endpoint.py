@@ -106,6 +106,12 @@ class Endpoint:
         return found
 
     @cached_property
+    def catalog(self) -> CatalogTool | None:
+        """The tool that finds other tools; ``None`` if the endpoint has no catalog."""
+        tools = (tool for tool in self.bundle.tools if isinstance(tool, CatalogTool))
+        return next((tool for tool in tools if tool.role == "search"), None)
+
+    @cached_property
     def asks_for_consent(self) -> bool:
         """True if any tool asks for consent of the caller's user."""
         return any(tool.options.confirm for tool in self.bundle.tools)

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
-from handler.bundle.tools import CatalogTool, CodeKit, CodeTool, GraphQLTool, PrescribedTool, Tool
+from handler.bundle.tools import CatalogTool, CodeKit, CodeTool, GraphQLTool, PrescribedTool, Tool, only_reads
 from handler.errors import StileError
 from handler.errors.access import CredentialRequired
-from handler.errors.calls import CallError, DeadlinePassed, GraphQLErrors, ToolError, ToolNotFound
+from handler.errors.calls import (
+    CallError,
+    DeadlinePassed,
+    GraphQLErrors,
+    NotInCatalog,
+    OtherCatalogCall,
+    ToolError,
+    ToolNotFound,
+)
 from handler.errors.upstream import UpstreamError
 from handler.records import record
 from handler.server.asgi.headers import find_mismatch
@@ -17,7 +26,7 @@ from handler.server.mcp.graphql_tools import call_tool, failed
 from handler.server.mcp.jsonrpc import HEADER_MISMATCH, Rejected
 from handler.server.mcp.method_call import Call
 from handler.server.mcp.revisions import is_modern
-from handler.server.mcp.tools_list import asked_kits, tools_of_kit
+from handler.server.mcp.tools_list import asked_kits, entry_of, tools_of_kit
 from handler.strict_json import JSONObject
 
 
@@ -55,6 +64,12 @@ async def call_any_tool(call: Call, name: str, arguments: JSONObject) -> JSONObj
     except UpstreamError as exc:
         _note_failure(call, exc)
         return _with_code(call, failed(exc), exc.stile_code)
+    if isinstance(tool, CatalogTool) and tool.role != "search":
+        return await _call_by_name(call, tool, arguments)
+    return await _call(call, tool, name, arguments)
+
+
+async def _call(call: Call, tool: Tool | ProvidedTool, name: str, arguments: JSONObject) -> JSONObject:
     codes = [GraphQLErrors.stile_code if isinstance(tool, PrescribedTool | GraphQLTool) else ToolError.stile_code]
 
     def on_failure(exc: Exception) -> None:
@@ -63,6 +78,49 @@ async def call_any_tool(call: Call, name: str, arguments: JSONObject) -> JSONObj
 
     result = await _call_found(call, tool, name=name, arguments=arguments, on_failure=on_failure)
     return _with_code(call, result, codes[-1]) if result.get("isError") else result
+
+
+async def _call_by_name(call: Call, tool: CatalogTool, arguments: JSONObject) -> JSONObject:
+    """Call the tool that the arguments name, in the way of a request that names it itself."""
+    call.note(kind=tool.KIND)
+    try:
+        given = call.caller.endpoint.validator(tool, call.caller.evaluation).read(arguments)
+        name, inner = given["name"], given.get("arguments", {})
+        found = await _find_for(call, tool, name)
+    except NotInCatalog as exc:
+        call.note(decision="denied", reason=type(exc).__name__)
+        return _with_code(call, failed(exc), exc.stile_code)
+    except (CallError, UpstreamError) as exc:
+        _note_failure(call, exc)
+        return _with_code(call, failed(exc), exc.stile_code)
+    params = {**call.request.params, "name": name, "arguments": inner}
+    call.note(tool=name, through=tool.name)
+    return await _call(replace(call, request=replace(call.request, params=params)), found, name, inner)
+
+
+async def _find_for(call: Call, tool: CatalogTool, name: str) -> Tool | ProvidedTool:
+    """Return the tool of a name, if this tool of the catalog is the one to call it.
+
+    A host that lets models use the one for reading without asking its user does not let them change anything by it.
+
+    Raises:
+        NotInCatalog: the caller has no such tool, whether or not it exists. A model reads it, and may search.
+        OtherCatalogCall: it is for the other one.
+        CredentialRequired: as ``call_any_tool``.
+    """
+    catalog = call.caller.endpoint.catalog
+    search = catalog.name if catalog else tool.name
+    try:
+        found = await _find(call, name)
+    except ToolNotFound as exc:
+        raise NotInCatalog(name, search=search) from exc
+    if isinstance(found, CatalogTool):
+        raise NotInCatalog(name, search=search)
+    entry = found.entry if isinstance(found, ProvidedTool) else await entry_of(call, found)
+    role = "call" if entry is not None and only_reads(entry) else "call-mutation"
+    if role != tool.role:
+        raise OtherCatalogCall(name, expected=f"{search}-{role}", writes=role == "call-mutation")
+    return found
 
 
 async def _call_found(
@@ -135,11 +193,11 @@ async def _call_provided(
 
 
 async def _call_catalog(call: Call, tool: CatalogTool, arguments: JSONObject, *, on_failure: OnFailure) -> JSONObject:
-    from handler.server.mcp.catalog import call_catalog
+    from handler.server.mcp.catalog import search_catalog
 
     try:
         arguments = call.caller.endpoint.validator(tool, call.caller.evaluation).read(arguments)
-        return await call_catalog(call, tool, arguments)
+        return await search_catalog(call, tool, arguments)
     except CallError as exc:
         on_failure(exc)
         return failed(exc)
