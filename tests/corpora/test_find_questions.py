@@ -19,7 +19,7 @@ OF_NO_SUBJECT = frozenset(
     a all an and any are as at be before by can could did do does each for from get gets give go has have how i if in
     is it its many may me must my not of on or over she so such that the they this to up was were what when where
     which while who with
-    """.split()
+    """.split()  # noqa: SIM905 - a table of words
 )
 """Words that say nothing about the subject of a question."""
 
