@@ -283,7 +283,7 @@ class CodeChanged(CallError):
 class NotInCatalog(CallError):
     """No tool of that name exists for this caller of the catalog."""
 
-    stile_code = "tool-not-found"
+    stile_code = "not-in-catalog"
 
     def __init__(self, name: str, *, search: str) -> None:
         super().__init__(f"Unknown tool: {name:.{MAX_SAID_CHARS}}. {search} finds the names of tools.")

@@ -86,6 +86,10 @@ CALLS: Meanings = {
         "Arguments or variables do not fit their schema.",
         "Correct the values at the places that the message names.",
     ),
+    "not-in-catalog": (
+        "The caller has no tool of the name that a call by name gives.",
+        "Search the catalog for the name.",
+    ),
     "other-catalog-call": (
         "A tool was called by name with the tool of the catalog that is not for it.",
         "Call it with the one that the message names.",

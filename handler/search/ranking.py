@@ -15,7 +15,7 @@ from handler.search.words import Vocabulary
 
 @record(frozen=True, slots=True)
 class Ranked:
-    """What has a name, texts about it, and parts with names of their own, such as the arguments of a tool."""
+    """A thing with a name, texts about it, and parts with names of their own, such as the arguments of a tool."""
 
     key: str
     names: tuple[str, ...]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from handler.compiler.problems import Place
@@ -9,6 +10,9 @@ from handler.compiler.source.yaml_section import Section
 
 LIST_BUDGET_TOKENS = 8_000
 """Tokens of a caller's list above which only pinned tools are listed: 4 % of a context of 200,000 tokens."""
+
+CATALOG_NAME = re.compile(r"[A-Za-z0-9_.-]{1,100}")
+"""Names of tools have 128 characters at most, and two tools have more behind this one."""
 
 UNLISTED = {"auto": "above_budget", "pinned": "always", "all": "never"}
 """Value of ``catalog.list`` -> when lists leave out the tools that are not pinned."""
@@ -33,6 +37,8 @@ def read_catalog(top: Section) -> CatalogUse | None:
         return CatalogUse(at=top.place("catalog")) if top.boolean("catalog", default=False) else None
     section = top.section("catalog")
     section.expect("name", "hidden", "list", "list_budget")
+    if not CATALOG_NAME.fullmatch(section.text("name", "catalog")):
+        section.refuse("name", "1 to 100 letters, digits, _, - or .")
     return CatalogUse(
         at=section.place("name") if "name" in section else top.place("catalog"),
         name=section.text("name", "catalog"),

@@ -158,7 +158,9 @@ def test_an_endpoint_with_a_kit_has_no_default_tool_and_no_open_graphql(tmp_path
         ('code: ["shop_tools:kit", "shop_tools:kit"]', '2:26 duplicate-toolkit: "shop_tools:kit" & config.yaml:2:8'),
         ("catalog: {nam: x}", '2:11 unknown-key: "catalog.nam" & name, hidden'),
         ("catalog: perhaps", '2:10 invalid-value: "catalog"'),
-        ("catalog: {name: a b}", "2:17 invalid-tool-definition: name 'a b'"),
+        ("catalog: {name: a b}", '2:17 invalid-value: "catalog.name"'),
+        ("catalog: {list: some}", '2:17 invalid-value: "catalog.list" & auto or pinned or all'),
+        ("catalog: {list_budget: 0}", '2:24 invalid-value: "catalog.list_budget"'),
     ],
 )
 def test_what_does_not_fit_in_the_configuration_is_told_by_its_place(
@@ -381,8 +383,8 @@ def test_a_condition_that_cannot_be_judged_is_a_problem(
 
 
 def test_the_catalog_is_a_tool_of_its_name(tmp_path: Path, shop: Modules) -> None:
-    hidden = made(tmp_path, shop, TAKES_IT + "catalog: true\n").bundle.tools[-1]
-    listed = made(tmp_path, shop, TAKES_IT + "catalog: {name: find, hidden: false}\n").bundle.tools[-1]
+    hidden = made(tmp_path, shop, TAKES_IT + "catalog: true\n").bundle.tools[-3]
+    listed = made(tmp_path, shop, TAKES_IT + "catalog: {name: find, hidden: false}\n").bundle.tools[-3]
     none = made(tmp_path, shop, TAKES_IT + "catalog: false\n").bundle.tools[-1]
 
     assert isinstance(hidden, CatalogTool)

@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
 
+from handler.bundle.tools import CatalogTool
+from handler.compiler.compile import Compiled
+from handler.search.ranking import rank
 from handler.server.auth.sealed_state import RequestStates
+from handler.server.mcp.catalog_lines import ranked_of
 from tests.server.mcp.test_consent import YES
 from tests.server.mcp.test_consent import call as modern_call
 from tests.support.endpoints import compiled
@@ -113,7 +118,7 @@ def test_caller_without_tools_that_write_gets_no_way_to_call_them(tmp_path: Path
 
 def test_entries_are_found_by_what_they_do_and_called_by_name(tmp_path: Path) -> None:
     with serving(tmp_path, "{list: pinned}", HR) as (function, api):
-        (line,) = call(function, "catalog", {"query": "who has not paid an order", "type": "tools"}).result[
+        (line,) = call(function, "catalog", {"query": "which orders did nobody pay for", "type": "tools"}).result[
             "structuredContent"
         ]["tools"][:1]
         whole = call(function, "catalog", {"names": ["overdue"]}).result["structuredContent"]
@@ -127,9 +132,10 @@ def test_entries_are_found_by_what_they_do_and_called_by_name(tmp_path: Path) ->
         "call": "catalog-call",
         "hidden": True,
     }
-    assert whole["tools"][0]["inputSchema"]["properties"]["first"]["type"] == ["integer", "null"]
+    assert whole["tools"][0]["inputSchema"]["properties"]["first"]["type"] == "integer"
     assert done == direct
-    assert [request.json["variables"] for request in api.requests] == [{"first": 2}, {"first": 2}]
+    assert len(api.requests) == 2
+    assert [request.count(b'"variables":{"first":2}') for request in api.requests] == [1, 1]
 
 
 def test_call_by_name_has_the_log_line_of_the_tool(tmp_path: Path) -> None:
@@ -210,4 +216,47 @@ def test_ten_are_shown_at_most_and_the_rest_is_counted(tmp_path: Path) -> None:
         shown = call(function, "catalog", {"type": "tools", "query": "order"}).result["structuredContent"]
 
     assert len(shown["tools"]) == 10
-    assert shown["more"] == 20 or shown["more"] == 21
+    assert shown["more"] == 21  # and the tool "explore", whose root field is named orders
+
+
+WORDS = ("order", "invoice", "customer", "late", "open", "paid", "refund", "stock", "price", "list", "create", "cancel")
+
+
+def offered(folder: Path, seed: int, *, whole: bool) -> Compiled:
+    """An endpoint of 40 tools with random texts, some for nobody here; not ``whole``: compiled without those."""
+    rng = Random(seed)
+    lines = []
+    for number in range(40):
+        text, root = " ".join(rng.choices(WORDS, k=6)), rng.choice(["orders", "payslips"])
+        if whole or root == "orders":
+            lines.append(f'"{text}" query Q{number} @mcpTool(name: "{rng.choice(WORDS)}-{number}") {{ {root} }}')
+        else:
+            rng.choice(WORDS)
+    files = {
+        "index.graphql": SDL,
+        "operations/o.graphql": "\n".join(lines),
+        "config.yaml": f"upstream: {{url: 'https://api.example/graphql'}}\n{ACCESS}catalog: {{list: pinned}}\n",
+    }
+    return identified(compiled(folder, files), SALES)
+
+
+def test_answers_and_their_order_are_those_of_an_endpoint_without_the_hidden_tools(tmp_path: Path) -> None:
+    rng = Random(7)
+    differing = 0
+    for seed in range(3):
+        whole, bare = (offered(tmp_path / f"{seed} {each}", seed, whole=each) for each in (True, False))
+        with running_function(whole) as one, running_function(bare) as other:
+            for _ in range(40):
+                asked = {"query": " ".join(rng.choices(WORDS, k=3)), "type": "tools"}
+                answer = call(one, "catalog", asked)
+                assert answer.body == call(other, "catalog", asked).body
+                names = [each["name"] for each in answer.result["structuredContent"]["tools"]]
+                differing += names != ranked_over_all(whole, asked["query"], names)
+
+    assert differing  # statistics of all tools would order them otherwise
+
+
+def ranked_over_all(made: Compiled, question: str, names: list[str]) -> list[str]:
+    tools = [tool for tool in made.bundle.tools if not isinstance(tool, CatalogTool)]
+    documents = [ranked_of(tool.entry, key=tool.name) for tool in tools]
+    return [key for key, _ in rank(documents, question) if key in names]
