@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from handler.graph.documents.partial_schema import ViewSchemas
     from handler.graph.index import SchemaIndex
     from handler.graph.view import View
+    from handler.graph.word_search import SchemaSearch
 
 MAX_VIEWS = 16
 """Views cached for one endpoint, and also the limit of those with schemas for documents."""
@@ -63,6 +65,7 @@ class SchemaViews:
         self._views: Lru[tuple[str, Mask], View] = Lru(most=MAX_VIEWS)
         self._schemas: Lru[tuple[str, Mask], ViewSchemas] = Lru(most=MAX_VIEWS)
         self._printed: Lru[tuple[str, Mask], str] = Lru(most=MAX_PRINTED)
+        self._searches: Lru[tuple[str, Mask], SchemaSearch] = Lru(most=MAX_VIEWS)
         self._lock = Lock()
 
     @property
@@ -115,6 +118,15 @@ class SchemaViews:
         with self._lock:
             return self._printed.use_or_make(key, lambda: print_view(view) if view.root_fields() else "")
 
+    def search(self, tool: GraphQLTool | None, evaluation: Evaluation) -> SchemaSearch:
+        """Return the search of a caller's view. Blocks while it is prepared.
+
+        Raises:
+            StorageError, BundleError: the schema index cannot be loaded.
+        """
+        outcome = evaluation.outcome((tool or self._bundle.graphql).conditions)
+        return self._search_of((tool.name if tool else "", outcome), self.view(tool, outcome))
+
     def view_schemas(self, tool: GraphQLTool | None, evaluation: Evaluation) -> ViewSchemas:
         """Return the schemas that validate a caller's documents. Blocks; the first call loads graphql-core.
 
@@ -132,7 +144,7 @@ class SchemaViews:
         with self._lock:
             schemas = self._schemas.use(key)
             if schemas is None or schemas.view is not view:
-                schemas = ViewSchemas(view)
+                schemas = ViewSchemas(view, partial(self._search_of, key, view))
                 self._schemas.put(key, schemas)
         return schemas
 
@@ -141,6 +153,12 @@ class SchemaViews:
         if self.fails:
             with self._lock, suppress(StorageError, BundleError):
                 self._require_index(timeout_s)
+
+    def _search_of(self, key: tuple[str, Mask], view: View) -> SchemaSearch:
+        from handler.graph.word_search import SchemaSearch
+
+        with self._lock:
+            return self._searches.use_or_make(key, lambda: SchemaSearch(view))
 
     def _require_index(self, timeout_s: float = READ_TIMEOUT_S) -> SchemaIndex:
         from handler.graph.index import read_index

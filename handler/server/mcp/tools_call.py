@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from handler.bundle.tools import CatalogTool, CodeKit, CodeTool, GraphQLTool, PrescribedTool, Tool
+from handler.bundle.tools import CatalogTool, CodeKit, CodeTool, CompanionTool, GraphQLTool, PrescribedTool, Tool
 from handler.errors import StileError
 from handler.errors.access import CredentialRequired
 from handler.errors.calls import CallError, DeadlinePassed, GraphQLErrors, ToolError, ToolNotFound
@@ -80,8 +80,8 @@ async def _call_found(
             from handler.server.mcp.code_tools import call_code_tool
 
             return await call_code_tool(call, tool, arguments, name=name, on_failure=on_failure)
-        case CatalogTool():
-            return await _call_catalog(call, tool, arguments, on_failure=on_failure)
+        case CatalogTool() | CompanionTool():
+            return await _call_local(call, tool, arguments, on_failure=on_failure)
         case PrescribedTool() | GraphQLTool():
             return await call_tool(call, tool, arguments, on_failure=on_failure)
 
@@ -134,12 +134,19 @@ async def _call_provided(
     return await call_provided_tool(call, tool.kit, name, arguments, on_failure=on_failure)
 
 
-async def _call_catalog(call: Call, tool: CatalogTool, arguments: JSONObject, *, on_failure: OnFailure) -> JSONObject:
-    from handler.server.mcp.catalog import call_catalog
-
+async def _call_local(
+    call: Call, tool: CatalogTool | CompanionTool, arguments: JSONObject, *, on_failure: OnFailure
+) -> JSONObject:
+    """Call a tool that is answered here, without the API and without an author's code."""
     try:
         arguments = call.caller.endpoint.validator(tool, call.caller.evaluation).read(arguments)
-        return await call_catalog(call, tool, arguments)
+        if isinstance(tool, CatalogTool):
+            from handler.server.mcp.catalog import call_catalog
+
+            return await call_catalog(call, tool, arguments)
+        from handler.server.mcp.companion_calls import call_companion
+
+        return await call_companion(call, tool, arguments)
     except CallError as exc:
         on_failure(exc)
         return failed(exc)
