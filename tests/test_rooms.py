@@ -46,6 +46,7 @@ ORDER = (
     ("handler",),
     ("handler.code_tools",),
     ("handler.graph.documents",),
+    ("handler.search",),
     ("handler.graph",),
     ("handler.settings",),
     ("handler.secret_variables",),

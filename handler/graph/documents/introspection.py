@@ -42,7 +42,7 @@ from handler.graph.documents.coordinate_definitions import Definition, find_defi
 from handler.graph.documents.introspection_fields import Carried, Introspected, Item
 from handler.graph.documents.locations import fault_at
 from handler.graph.documents.partial_schema import ViewSchemas
-from handler.graph.documents.schema_search import ArgumentRefused, SearchResult, definitions, search
+from handler.graph.documents.search_answers import ArgumentRefused, SearchResult, definitions, search
 from handler.graph.documents.search_fields import DEFINED, SEARCH_FIELDS
 from handler.records import record
 

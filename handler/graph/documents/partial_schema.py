@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 from threading import Lock
+from typing import TYPE_CHECKING
 
 from graphql import DocumentNode, GraphQLNamedType, GraphQLObjectType, GraphQLSchema, specified_directives
 
@@ -17,9 +18,11 @@ from handler.graph.documents.type_factory import InputTypes, OutputTypes, TypeNa
 from handler.graph.documents.used_fields import Touched, touched_by
 from handler.graph.index_types import Directive, InputValue
 from handler.graph.view import View
-from handler.graph.word_search import SchemaSearch
 from handler.lru import Lru
 from handler.records import record
+
+if TYPE_CHECKING:
+    from handler.search.schema_search import SchemaSearch
 
 MAX_SCHEMAS = 32
 """Schemas cached for one view; the least recently used goes first."""
@@ -51,7 +54,7 @@ class ViewSchemas:
 
     def __init__(self, view: View, search: Callable[[], SchemaSearch] | None = None) -> None:
         self.view = view
-        self.search = search or partial(SchemaSearch, view)  # prepared with the first question
+        self.search = search or partial(_search_of, view)  # made with the first question
         self._inputs = InputTypes(view)
         self._held: Lru[Touched, GraphQLSchema] = Lru(most=MAX_SCHEMAS)
         self._valid: Lru[tuple[str, Limits], ValidDocument] = Lru(most=MAX_DOCUMENTS)
@@ -133,3 +136,9 @@ class ViewSchemas:
             directives=[*(make_directive(*each, self._inputs) for each in directives.items()), *specified_directives],
             assume_valid=True,
         )
+
+
+def _search_of(view: View) -> SchemaSearch:
+    from handler.search.schema_search import SchemaSearch
+
+    return SchemaSearch(view)

@@ -23,13 +23,16 @@ if TYPE_CHECKING:
     from handler.graph.documents.partial_schema import ViewSchemas
     from handler.graph.index import SchemaIndex
     from handler.graph.view import View
-    from handler.graph.word_search import SchemaSearch
+    from handler.search.schema_search import SchemaSearch
 
 MAX_VIEWS = 16
 """Views cached for one endpoint, and also the limit of those with schemas for documents."""
 
 MAX_PRINTED = 16
 """Views cached for one endpoint as SDL."""
+
+MAX_SEARCHES = 4
+"""Views cached for one endpoint as they are searched."""
 
 VIEW_SHARE = 0.05
 """Memory of a view, as a share of its index, measured on GitHub's schema."""
@@ -65,7 +68,7 @@ class SchemaViews:
         self._views: Lru[tuple[str, Mask], View] = Lru(most=MAX_VIEWS)
         self._schemas: Lru[tuple[str, Mask], ViewSchemas] = Lru(most=MAX_VIEWS)
         self._printed: Lru[tuple[str, Mask], str] = Lru(most=MAX_PRINTED)
-        self._searches: Lru[tuple[str, Mask], SchemaSearch] = Lru(most=MAX_VIEWS)
+        self._searches: Lru[tuple[str, Mask], SchemaSearch] = Lru(most=MAX_SEARCHES)
         self._lock = Lock()
 
     @property
@@ -118,15 +121,6 @@ class SchemaViews:
         with self._lock:
             return self._printed.use_or_make(key, lambda: print_view(view) if view.root_fields() else "")
 
-    def search(self, tool: GraphQLTool | None, evaluation: Evaluation) -> SchemaSearch:
-        """Return the search of a caller's view. Blocks while it is prepared.
-
-        Raises:
-            StorageError, BundleError: the schema index cannot be loaded.
-        """
-        outcome = evaluation.outcome((tool or self._bundle.graphql).conditions)
-        return self._search_of((tool.name if tool else "", outcome), self.view(tool, outcome))
-
     def view_schemas(self, tool: GraphQLTool | None, evaluation: Evaluation) -> ViewSchemas:
         """Return the schemas that validate a caller's documents. Blocks; the first call loads graphql-core.
 
@@ -148,17 +142,30 @@ class SchemaViews:
                 self._schemas.put(key, schemas)
         return schemas
 
+    def search(self, tool: GraphQLTool | None, evaluation: Evaluation) -> SchemaSearch:
+        """Return the search of a view. Blocks while the view is built, and at the first question.
+
+        Raises:
+            StorageError, BundleError: the schema index cannot be loaded.
+        """
+        outcome = evaluation.outcome((tool or self._bundle.graphql).conditions)
+        return self._search_of((tool.name if tool else "", outcome), self.view(tool, outcome))
+
+    def _search_of(self, key: tuple[str, Mask], view: View) -> SchemaSearch:
+        from handler.search.schema_search import SchemaSearch
+
+        with self._lock:
+            search = self._searches.use(key)
+            if search is None or search.view is not view:
+                search = SchemaSearch(view)
+                self._searches.put(key, search)
+        return search
+
     def recheck(self, *, timeout_s: float) -> None:
         """Load the schema index again if its last load failed. Blocks."""
         if self.fails:
             with self._lock, suppress(StorageError, BundleError):
                 self._require_index(timeout_s)
-
-    def _search_of(self, key: tuple[str, Mask], view: View) -> SchemaSearch:
-        from handler.graph.word_search import SchemaSearch
-
-        with self._lock:
-            return self._searches.use_or_make(key, lambda: SchemaSearch(view))
 
     def _require_index(self, timeout_s: float = READ_TIMEOUT_S) -> SchemaIndex:
         from handler.graph.index import read_index
