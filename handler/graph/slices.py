@@ -26,6 +26,9 @@ MORE_BYTES = 24
 MAX_DOC_CHARS = 120
 """Length of a description in a slice, of which the first sentence is shown."""
 
+MAX_IMPLEMENTERS = 12
+"""Implementers of an interface that are named."""
+
 WRAPPER_MEMBERS = 6
 """A type with no more members leads to what it wraps: a page of a list, an edge, the payload of a mutation."""
 
@@ -120,7 +123,18 @@ class Slice:
         return told + line
 
     def _head(self, name: str) -> str:
-        return f"{KEYWORDS[self._view.index.kind(name)]} {name} {{\n}}\n"
+        return f"{KEYWORDS[self._view.index.kind(name)]} {name}{self._related(name)} {{\n}}\n"
+
+    def _related(self, name: str) -> str:
+        """Return the interfaces of a type. An interface has its implementers, which fragments name, as a comment."""
+        view = self._view
+        above = [each for each in view.index.interfaces(name) if each in view.members]
+        implements = f" implements {' & '.join(above)}" if above else ""
+        if view.index.kind(name) != "interface":
+            return implements
+        below = [each for each in view.index.implementers.get(name, ()) if each in view.members]
+        more = f" and {len(below) - MAX_IMPLEMENTERS} more" if len(below) > MAX_IMPLEMENTERS else ""
+        return f"{implements} {{  # of {', '.join(below[:MAX_IMPLEMENTERS])}{more}" if below else implements
 
     def _definition(self, name: str, lines: Mapping[str, str]) -> str:
         kind, members = self._view.index.kind(name), self._view.members[name]
@@ -131,7 +145,9 @@ class Slice:
         if kind == "union":
             return f"union {name} = {' | '.join([*shown, *([f'# {more}'] if more else [])])}"
         body = "\n".join([*shown, *([f"  # {more}"] if more else [])])
-        return f"{KEYWORDS[kind]} {name} {{\n{body}\n}}"
+        related = self._related(name)
+        opening = "" if "{" in related else " {"
+        return f"{KEYWORDS[kind]} {name}{related}{opening}\n{body}\n}}"
 
 
 def is_leaf(view: View, type_text: str) -> bool:
