@@ -62,6 +62,7 @@ class Listing:
 
     outcome: Mask  # of the tool's conditions
     entry: ListedEntry | None
+    large: bool = False  # the entry does not show the whole schema, so the tool's companions are listed, too
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -78,6 +79,27 @@ class GraphQLTool:
     listings: tuple[Listing, ...]
     limits: Limits
     options: ToolOptions
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class CompanionTool:
+    """A tool beside a GraphQL tool, for callers to whom that tool's entry does not show its whole schema.
+
+    Policies, scopes and limits are those of the GraphQL tool.
+    """
+
+    KIND = "companion"
+
+    name: str
+    entry: ListedEntry
+    of: str  # the name of the GraphQL tool
+    does: str  # search | describe
+    options: ToolOptions
+
+    @property
+    def arguments(self) -> JSONObject:
+        """The schema of the arguments."""
+        return dict(self.entry["inputSchema"])
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -118,7 +140,7 @@ class CatalogTool:
         return dict(self.entry["inputSchema"])
 
 
-Tool = PrescribedTool | GraphQLTool | CodeTool | CatalogTool
+Tool = PrescribedTool | GraphQLTool | CompanionTool | CodeTool | CatalogTool
 
 
 @record(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 
@@ -32,6 +32,7 @@ from handler.compiler.operations.author_operations import AuthorDocument
 from handler.compiler.problems import Place, Problems
 from handler.compiler.source.files import ENV_FILE
 from handler.compiler.tools.catalog import catalog_tools
+from handler.compiler.tools.companions import with_companions
 from handler.compiler.tools.compiled_code import NO_CODE, CompiledCode
 from handler.compiler.tools.content import read_content, refuse_shared_names
 from handler.compiler.tools.declaration import CompiledTool
@@ -106,6 +107,7 @@ def _compile(context: CompileContext) -> CompiledEndpoint:
     access = read_access(context, opened=api.opened if context.is_guarded_as_stepzen else ())
     grounds = access_defaults(context, access)
     code = _code(context, grounds)
+    api = replace(api, tools=tuple(with_companions(api.tools, others=code.tools, problems=problems)))
     content = read_content(context, grounds)
     refuse_shared_names(content, code, at=context.config.code.at, problems=problems)
     judge_tools((*api.tools, *code.tools, *catalog_tools(context.config.catalog)), problems)

@@ -97,6 +97,10 @@ WARNINGS: Mapping[str, tuple[str, str]] = {
         "An issuer has no audience, so a token for another API is taken too.",
         "Add the audience.",
     ),
+    "no-companion": (
+        "A GraphQL tool with a large schema lacks a companion, because the name is taken or too long.",
+        "Rename the tool, or say find: false.",
+    ),
     "no-tool": (
         "There is no tool: files that may declare some are not read, or tools in config.yaml finds no operation.",
         "Move or rename the files, add a named query, or say default_tool: true.",

@@ -95,6 +95,7 @@ class AuthorOptions:
     limits: Mapping[str, int]
     output: str | None = None
     confirm: str = ""
+    find: bool = True  # a GraphQL tool with a large schema gets companions
 
     def served(self, *, output: str) -> ToolOptions:
         """Return the server's options. ``output`` is the default of the kind of tool."""
@@ -156,6 +157,7 @@ def read_options(node: DirectiveNode, values: Mapping[str, Any], problems: Probl
         limits=_given(values["limits"]),
         output=values.get("output"),
         confirm=values.get("confirm") or "",
+        find=values.get("find", True),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -137,7 +138,7 @@ class SchemaViews:
         with self._lock:
             schemas = self._schemas.use(key)
             if schemas is None or schemas.view is not view:
-                schemas = ViewSchemas(view)
+                schemas = ViewSchemas(view, partial(self._search_of, key, view))
                 self._schemas.put(key, schemas)
         return schemas
 
@@ -147,10 +148,12 @@ class SchemaViews:
         Raises:
             StorageError, BundleError: the schema index cannot be loaded.
         """
+        outcome = evaluation.outcome((tool or self._bundle.graphql).conditions)
+        return self._search_of((tool.name if tool else "", outcome), self.view(tool, outcome))
+
+    def _search_of(self, key: tuple[str, Mask], view: View) -> SchemaSearch:
         from handler.search.schema_search import SchemaSearch
 
-        outcome = evaluation.outcome((tool or self._bundle.graphql).conditions)
-        key, view = (tool.name if tool else "", outcome), self.view(tool, outcome)
         with self._lock:
             search = self._searches.use(key)
             if search is None or search.view is not view:

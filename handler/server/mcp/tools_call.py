@@ -6,7 +6,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from handler.bundle.tools import CatalogTool, CodeKit, CodeTool, GraphQLTool, PrescribedTool, Tool, only_reads
+from handler.bundle.tools import (
+    CatalogTool,
+    CodeKit,
+    CodeTool,
+    CompanionTool,
+    GraphQLTool,
+    PrescribedTool,
+    Tool,
+    only_reads,
+)
 from handler.errors import StileError
 from handler.errors.access import CredentialRequired
 from handler.errors.calls import (
@@ -138,8 +147,8 @@ async def _call_found(
             from handler.server.mcp.code_tools import call_code_tool
 
             return await call_code_tool(call, tool, arguments, name=name, on_failure=on_failure)
-        case CatalogTool():
-            return await _call_catalog(call, tool, arguments, on_failure=on_failure)
+        case CatalogTool() | CompanionTool():
+            return await _call_local(call, tool, arguments, on_failure=on_failure)
         case PrescribedTool() | GraphQLTool():
             return await call_tool(call, tool, arguments, on_failure=on_failure)
 
@@ -192,12 +201,19 @@ async def _call_provided(
     return await call_provided_tool(call, tool.kit, name, arguments, on_failure=on_failure)
 
 
-async def _call_catalog(call: Call, tool: CatalogTool, arguments: JSONObject, *, on_failure: OnFailure) -> JSONObject:
-    from handler.server.mcp.catalog import search_catalog
-
+async def _call_local(
+    call: Call, tool: CatalogTool | CompanionTool, arguments: JSONObject, *, on_failure: OnFailure
+) -> JSONObject:
+    """Call a tool that is answered here, without the API and without an author's code."""
     try:
         arguments = call.caller.endpoint.validator(tool, call.caller.evaluation).read(arguments)
-        return await search_catalog(call, tool, arguments)
+        if isinstance(tool, CatalogTool):
+            from handler.server.mcp.catalog import search_catalog
+
+            return await search_catalog(call, tool, arguments)
+        from handler.server.mcp.companion_calls import call_companion
+
+        return await call_companion(call, tool, arguments)
     except CallError as exc:
         on_failure(exc)
         return failed(exc)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from handler.bundle.stored import read_bundle, write_bundle
-from handler.bundle.tools import CatalogTool, CodeTool, GraphQLTool
+from handler.bundle.tools import CatalogTool, CodeTool, CompanionTool, GraphQLTool
 from handler.compiler.compile import Compiled
 from handler.policy.evaluation import Evaluation
 from tests.conftest import ROOT
@@ -358,7 +358,7 @@ def test_a_condition_guards_all_that_a_kit_has(tmp_path: Path, shop: Modules) ->
 
     bundle = made_.bundle
     guarded = [*bundle.tools, *bundle.prompts, *bundle.resources, *bundle.code]
-    masks = {each.mask for each in guarded if not isinstance(each, CatalogTool | GraphQLTool)}
+    masks = {each.mask for each in guarded if not isinstance(each, CatalogTool | CompanionTool | GraphQLTool)}
     assert len(masks) == 1
     (mask,) = masks
     assert Evaluation(bundle.conditions, claims={"role": "sales"}).meets(mask)
