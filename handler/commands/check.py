@@ -10,6 +10,7 @@ from handler.bundle.content import FileResource, Resource
 from handler.bundle.model import Bundle
 from handler.bundle.tools import CodeTool, PrescribedTool
 from handler.commands.console import located, place_of, say, show_json, show_table
+from handler.commands.finding.trial import share, tried
 from handler.commands.folders.endpoint_folders import add_folder_arguments
 from handler.commands.folders.endpoints import Outcome, compile_all
 from handler.commands.folders.taken_along import told_of
@@ -40,6 +41,12 @@ MAX_RUNS_CHARS = 60
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_folder_arguments(parser)
     parser.add_argument("--strict", action="store_true", help="fail on warnings too")
+    parser.add_argument(
+        "--min-recall",
+        type=share,
+        metavar="SHARE",
+        help="fail if models find the answers of a smaller share of questions.yaml, as 0.8",
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON document instead")
     parser.add_argument("--explain", metavar="CODE", action=_Explain, help="explain a code and its remedy")
 
@@ -73,16 +80,21 @@ def _explanation(code: str) -> Iterator[str]:
 
 def run(options: argparse.Namespace) -> int:
     outcomes = compile_all(options.folder, stage=options.stage, endpoint=options.endpoint)
+    trials = [tried(outcome) for outcome in outcomes]
+    outcomes = [trial.outcome for trial in trials]
     if options.json:
-        show_json({"endpoints": [_report(outcome) for outcome in outcomes]})
+        show_json({"endpoints": [{**_report(trial.outcome), **trial.plain()} for trial in trials]})
     else:
-        for outcome in outcomes:
-            _show(outcome)
+        for trial in trials:
+            _show(trial.outcome)
+            for sentence, style in trial.sentences():
+                say(sentence, style)
         _sum_up(outcomes)
+    missed = options.min_recall is not None and any(trial.recall < options.min_recall for trial in trials)
     warned = options.strict and any(
         _warnings(outcome.compiled, outcome.folder) for outcome in outcomes if outcome.compiled
     )
-    return 1 if warned or any(outcome.problems for outcome in outcomes) else 0
+    return 1 if warned or missed or any(outcome.problems for outcome in outcomes) else 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

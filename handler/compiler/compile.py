@@ -107,10 +107,11 @@ def _compile(context: CompileContext) -> CompiledEndpoint:
     access = read_access(context, opened=api.opened if context.is_guarded_as_stepzen else ())
     grounds = access_defaults(context, access)
     code = _code(context, grounds)
-    api = replace(api, tools=tuple(with_companions(api.tools, others=code.tools, problems=problems)))
+    catalog = catalog_tools(context.config.catalog)
+    api = replace(api, tools=tuple(with_companions(api.tools, others=(*code.tools, *catalog), problems=problems)))
     content = read_content(context, grounds)
     refuse_shared_names(content, code, at=context.config.code.at, problems=problems)
-    judge_tools((*api.tools, *code.tools, *catalog_tools(context.config.catalog)), problems)
+    judge_tools((*api.tools, *code.tools, *catalog), problems)
     problems.raise_if_any()
     return CompiledEndpoint(
         context=context, identity=identity, access=access, grounds=grounds, api=api, code=code, content=content

@@ -45,7 +45,7 @@ def found_text(view: View, found: Sequence[tuple[str, Sequence[Sequence[str]]]],
 def described_text(view: View, coordinates: Sequence[str], *, max_bytes: int) -> str:
     """Return the SDL of coordinates, in their order as far as it fits, and the names of those that are unknown here."""
     wanted = list(dict.fromkeys(coordinates))
-    unknown = [each for each in wanted if not _is_visible(view, each)]
+    unknown = [each for each in wanted if not is_visible(view, each)]
     known = [each for each in wanted if each not in set(unknown)]
     directives = [print_directive(view, each.removeprefix("@")) for each in known if each.startswith("@")]
     shown = Slice(view, max_bytes=max_bytes - sum(len(each.encode()) + 2 for each in directives))
@@ -103,7 +103,8 @@ def _returned(view: View, coordinate: str) -> Iterator[str]:
             yield member
 
 
-def _is_visible(view: View, coordinate: str) -> bool:
+def is_visible(view: View, coordinate: str) -> bool:
+    """Tell if a view has a part of this coordinate."""
     if not COORDINATE.fullmatch(coordinate):
         return False
     if coordinate.startswith("@"):

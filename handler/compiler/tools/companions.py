@@ -97,7 +97,13 @@ def _compiled(made: CompiledTool, tool: GraphQLTool, *, name: str, does: str) ->
         "annotations": {"readOnlyHint": True, "openWorldHint": False},
     }
     options = ToolOptions(
-        hidden=tool.options.hidden, aliases=(), scopes=tool.options.scopes, output="text", confirm="", meta={}
+        hidden=tool.options.hidden,
+        pinned=tool.options.pinned,
+        aliases=(),
+        scopes=tool.options.scopes,
+        output="text",
+        confirm="",
+        meta={},
     )
     companion = CompanionTool(name=name, entry=entry, of=tool.name, does=does, options=options)
     return CompiledTool(at=made.at, tool=companion, uses=(), runs=tool.name, types=made.types, reads=True, writes=False)

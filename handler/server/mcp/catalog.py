@@ -39,16 +39,31 @@ async def search_catalog(call: Call, tool: CatalogTool, arguments: Mapping[str, 
     return result
 
 
+async def found_tools(call: Call, question: str, *, search: str) -> list[JSONObject]:
+    """Return the lines of the tools that answer a question best. ``search`` is the name of the catalog.
+
+    Raises:
+        UpstreamError, McpError: as ``usable_tools``.
+    """
+    tools = {"tools": await _tools(call)}
+    lines: list[JSONObject] = _best(tools, {"query": question}, search=search)["tools"]
+    return lines
+
+
 async def _sections(call: Call) -> Sections:
-    usable = [each async for each in usable_tools(call)]
-    catalog = call.caller.endpoint.catalog
-    tools = shortened(usable, catalog) if catalog and catalog.unlisted != "never" else usable
     return {
-        "tools": [each for each in tools if not each.role],
+        "tools": await _tools(call),
         "prompts": await prompts_for(call.caller),
         "resources": await resources_for(call.caller),
         "resource_templates": await templates_for(call.caller),
     }
+
+
+async def _tools(call: Call) -> list[Listed]:
+    usable = [each async for each in usable_tools(call)]
+    catalog = call.caller.endpoint.catalog
+    tools = shortened(usable, catalog) if catalog and catalog.unlisted != "never" else usable
+    return [each for each in tools if not each.role]
 
 
 def _whole(sections: Sections, names: list[str]) -> JSONObject:
