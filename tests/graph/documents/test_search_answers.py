@@ -13,7 +13,8 @@ from handler.graph.documents.document_check import answer_introspection
 from handler.graph.documents.partial_schema import ViewSchemas
 from handler.graph.documents.search_answers import MAX_RESULTS, UNKNOWN_CURSOR
 from handler.graph.sdl import print_view
-from tests.graph.documents.test_definitions import RICH, draft_schema, resolved
+from tests.graph.documents.test_definitions import draft_schema, resolved
+from tests.graph.documents.test_introspection import RICH
 from tests.graph.shop import VIEW, check
 from tests.support.schemas import schemas_of
 
