@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from handler.search.stems import stem
 
@@ -67,22 +67,45 @@ class Vocabulary:
     """
 
     def __init__(
-        self, stems: Mapping[str, str] | None = None, synonyms: Mapping[str, tuple[str, ...]] | None = None
+        self, stems: Mapping[str, str] | None = None, synonyms: Mapping[str, Sequence[str]] | None = None
     ) -> None:
-        self._stems = dict(stems or {})
-        self._synonyms = synonyms or {}
+        self._known = _Stems(stems or {})
+        self._synonyms = {
+            stem(word): tuple(each for other in others for each in self.asked(other))
+            for word, others in (synonyms or {}).items()
+        }
 
-    def words(self, text: str) -> tuple[str, ...]:
-        """Return the stems of a text's words, in order, without words that say nothing."""
-        return tuple(self.stem(word) for word in split(text) if word not in STOP_WORDS)
+    def words(self, text: str) -> list[str]:
+        """Return the stems of a text's words, in order, without stop words. Stems are kept: not for questions."""
+        known = self._known
+        return [word for token in text.translate(_SPACES).split() for word in known[token]]
 
-    def stem(self, word: str) -> str:
-        """Return the stem of a word in lower case."""
-        found = self._stems.get(word)
-        return stem(word) if found is None else found
-
-    def question(self, text: str) -> dict[str, tuple[str, ...]]:
-        """Return each different stem of a question with the stems that an author gives as its synonyms."""
+    def asked(self, text: str) -> list[str]:
+        """Return the stems of a question's words, in order. Stop words count if there are no others."""
         text = text[:MAX_CHARS]
-        stems = self.words(text) or tuple(map(self.stem, split(text)))
-        return {each: self._synonyms.get(each, ()) for each in list(dict.fromkeys(stems))[:MAX_WORDS]}
+        return [stem(word) for word in split(text) if word not in STOP_WORDS] or [stem(word) for word in split(text)]
+
+    def synonyms(self, word: str) -> tuple[str, ...]:
+        """Return the stems that an author gives for the stem of a question's word."""
+        return self._synonyms.get(word, ())
+
+
+_SPACES = {code: " " for code in range(128) if not chr(code).isalnum()}
+
+
+class _Stems(dict[str, tuple[str, ...]]):
+    """Text without ASCII punctuation -> the stems of its words. A schema repeats most of its words."""
+
+    def __init__(self, stems: Mapping[str, str]) -> None:
+        self._stems = dict(stems)
+
+    def __missing__(self, token: str) -> tuple[str, ...]:
+        found = tuple(self._stem(word) for word in split(token) if word not in STOP_WORDS)
+        self[token] = found
+        return found
+
+    def _stem(self, word: str) -> str:
+        found = self._stems.get(word)
+        if found is None:
+            found = self._stems[word] = stem(word)
+        return found

@@ -84,7 +84,9 @@ def test_tool_whose_schema_fits_is_alone(tmp_path: Path) -> None:
 def test_author_leaves_companions_out(tmp_path: Path, options: str) -> None:
     with serving(tmp_path, options) as function:
         assert names(function) == ["shop"]
-        assert unknown_tool(function.call("shop-search", {"question": "order"}))
+        asked = function.call("shop-search", {"question": "order"})
+
+    assert asked.json["error"] == unknown_tool("shop-search")
 
 
 def test_question_finds_the_way_from_a_root_field_with_the_arguments_of_each_step(tmp_path: Path) -> None:
@@ -187,7 +189,8 @@ def test_caller_whose_view_fits_has_no_companions(tmp_path: Path) -> None:
     made = identified(compiled(tmp_path, files_of(config=NARROW)), {"sub": "elif"})
     with running_function(made) as function:
         assert names(function) == ["shop"]
-        assert unknown_tool(function.call("shop-search", {"question": "order"}))
+        asked, unknown = (function.call(name, {"question": "order"}) for name in ("shop-search", "none-search"))
+        assert (asked.status, asked.json) == (unknown.status, unknown.json)
         listed = function.request("tools/list", headers=HOLDER).result["tools"]
         assert [tool["name"] for tool in listed] == ["shop", "shop-search", "shop-describe"]
         answer = function.call("shop-describe", {"coordinates": ["Order.secretMargin"]}, headers=HOLDER)
