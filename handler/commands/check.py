@@ -10,7 +10,7 @@ from handler.bundle.content import FileResource, Resource
 from handler.bundle.model import Bundle
 from handler.bundle.tools import CodeTool, PrescribedTool
 from handler.commands.console import located, place_of, say, show_json, show_table
-from handler.commands.finding.trial import share, tried
+from handler.commands.finding.report import SearchReport, search_report, share
 from handler.commands.folders.endpoint_folders import add_folder_arguments
 from handler.commands.folders.endpoints import Outcome, compile_all
 from handler.commands.folders.taken_along import told_of
@@ -80,17 +80,15 @@ def _explanation(code: str) -> Iterator[str]:
 
 def run(options: argparse.Namespace) -> int:
     outcomes = compile_all(options.folder, stage=options.stage, endpoint=options.endpoint)
-    trials = [tried(outcome) for outcome in outcomes]
-    outcomes = [trial.outcome for trial in trials]
+    searches = [search_report(outcome) for outcome in outcomes]
+    outcomes = [search.outcome for search in searches]
     if options.json:
-        show_json({"endpoints": [{**_report(trial.outcome), **trial.plain()} for trial in trials]})
+        show_json({"endpoints": [{**_report(search.outcome), **search.plain()} for search in searches]})
     else:
-        for trial in trials:
-            _show(trial.outcome)
-            for sentence, style in trial.sentences():
-                say(sentence, style)
+        for search in searches:
+            _show(search.outcome, search)
         _sum_up(outcomes)
-    missed = options.min_recall is not None and any(trial.recall < options.min_recall for trial in trials)
+    missed = options.min_recall is not None and any(search.recall < options.min_recall for search in searches)
     warned = options.strict and any(
         _warnings(outcome.compiled, outcome.folder) for outcome in outcomes if outcome.compiled
     )
@@ -123,7 +121,7 @@ class _Row:
         return self.name, self.kind, runs, self.types, self.bytes, self.tokens, listed, self.anonymous
 
 
-def _show(outcome: Outcome) -> None:
+def _show(outcome: Outcome, search: SearchReport) -> None:
     if outcome.compiled is None:
         return
     for warning in _warnings(outcome.compiled, outcome.folder):
@@ -139,6 +137,8 @@ def _show(outcome: Outcome) -> None:
         say(_content(bundle))
     for sentence in _code(bundle):
         say(sentence)
+    for sentence, style in search.sentences():
+        say(sentence, style)
     for fault in address_faults(bundle, publish_rules()):
         say(f"`stile publish` will refuse {fault}.", "yellow")
     say("")

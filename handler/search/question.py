@@ -10,7 +10,12 @@ from handler.records import record
 from handler.search.stems import stem
 from handler.search.words import MAX_CHARS, MAX_WORDS, Vocabulary
 
-WEAK_WORDS = frozenset(map(stem, "display find get give know list look need return see show tell want".split()))
+WEAK_WORDS = frozenset(
+    map(
+        stem,
+        ["display", "find", "get", "give", "know", "list", "look", "need", "return", "see", "show", "tell", "want"],
+    )
+)
 """Words that say to look, and seldom at what."""
 
 WEAK = 0.3

@@ -182,3 +182,28 @@ def test_questions_are_no_part_of_the_bundle(stile: Stile, folder: Path, tmp_pat
         for name in ("without", "with")
     )
     assert one == other
+
+
+def test_tokens_of_lists_searches_and_schemas_are_told(stile: Stile, folder: Path) -> None:
+    types = "\n".join(
+        f'type T{n} {{ "Of the {n}th thing, in many words, as it is kept." id: ID  next: T{(n + 1) % 300} }}'
+        for n in range(300)
+    )
+    fields = " ".join(f"thing{n}(id: ID!): T{n}" for n in range(60))
+    large = SDL.replace("type Query {", f"type Query {{ {fields}").replace("invoices|payslips", ".*")
+    (folder / "index.graphql").write_text(f"{large}\n{types}", "utf-8")
+    (folder / "config.yaml").write_text(f"{CONFIG}catalog: {{list: pinned}}\n", "utf-8")
+
+    report = checked(stile, folder, "")[1]["reading"]
+    printed = stile("check", ".").out
+
+    assert report["listed"] < report["allTools"]
+    (schema,) = report["schemas"]
+    assert schema["tool"] == "explore"
+    assert 50 < schema["search"] <= 1_000 < schema["sdl"]
+    assert f"a search about {report['catalogSearch']}." in printed
+    assert f"Search of explore: about {schema['search']} tokens, for a schema of about {schema['sdl']}." in printed
+
+
+def test_endpoint_without_searches_has_no_costs_of_them(stile: Stile, folder: Path) -> None:
+    assert checked(stile, folder, "")[1]["reading"] is None

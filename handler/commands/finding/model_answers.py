@@ -21,8 +21,8 @@ from handler.server.mcp.companion_calls import answer_of
 from handler.server.mcp.jsonrpc import Request
 from handler.server.mcp.method_call import Call
 from handler.server.mcp.revisions import MODERN
-from handler.server.mcp.tools_list import entry_of
-from handler.strict_json import to_well_formed_json
+from handler.server.mcp.tools_list import entry_of, list_entries, list_tools
+from handler.strict_json import JSONObject, to_well_formed_json
 
 MOST = 10
 """Matches of a question that count as found."""
@@ -65,7 +65,7 @@ class Finder:
 
     def in_schema(self, question: str) -> list[SchemaAnswer]:
         """Return an answer for each GraphQL tool that the caller may use."""
-        return [self._about(tool, question) for tool in self.graphql_tools]
+        return [self.about(tool, question) for tool in self.graphql_tools]
 
     @property
     def graphql_tools(self) -> list[GraphQLTool]:
@@ -76,10 +76,7 @@ class Finder:
 
     def views(self) -> list[View]:
         """Return what the caller may use through each GraphQL tool."""
-        caller = self._call.caller
-        return [
-            caller.endpoint.schema.view(tool, caller.evaluation.outcome(tool.conditions)) for tool in self.graphql_tools
-        ]
+        return [self._view(tool) for tool in self.graphql_tools]
 
     def among_tools(self, question: str) -> ToolsAnswer:
         """Return the tools that answer a question best."""
@@ -88,17 +85,47 @@ class Finder:
         text = to_well_formed_json(found).decode()
         return ToolsAnswer(by=catalog.name if catalog else "", names=[each["name"] for each in found], text=text)
 
-    def _about(self, tool: GraphQLTool, question: str) -> SchemaAnswer:
+    def about(self, tool: GraphQLTool, question: str) -> SchemaAnswer:
+        """Return the answer about the schema of one tool."""
         caller = self._call.caller
         matches = caller.endpoint.schema.search(tool, caller.evaluation).search(question, MOST)
-        companion = next((each for each in self._companions if each.of == tool.name), None)
+        companion = self.companion_of(tool)
         text = answer_of(caller, tool, "search", {"question": question})
         return SchemaAnswer(tool=tool.name, by=companion.name if companion else "", text=text, matches=matches)
 
-    @property
-    def _companions(self) -> list[CompanionTool]:
+    def companion_of(self, tool: GraphQLTool) -> CompanionTool | None:
+        """Return the companion that searches the schema of a tool; ``None`` if the tool shows it whole."""
         tools = self._call.caller.endpoint.bundle.tools
-        return [tool for tool in tools if isinstance(tool, CompanionTool) and tool.does == "search"]
+        found = (each for each in tools if isinstance(each, CompanionTool) and each.does == "search")
+        return next((each for each in found if each.of == tool.name), None)
+
+    @property
+    def has_catalog(self) -> bool:
+        """True if the endpoint has tools that find others."""
+        return self._call.caller.endpoint.catalog is not None
+
+    def root_fields(self, tool: GraphQLTool) -> list[str]:
+        """Return the names of the root fields that the caller may use through a tool."""
+        return [name for names in self._view(tool).root_fields().values() for name in names]
+
+    def sdl_tokens(self, tool: GraphQLTool) -> int:
+        """Return the size of the SDL that the caller may use through a tool, about."""
+        caller = self._call.caller
+        return len(caller.endpoint.schema.sdl(tool, caller.evaluation).encode()) // BYTES_PER_TOKEN
+
+    def list_tokens(self) -> tuple[int, int]:
+        """Return the size of the list with all tools that are not hidden, and as the catalog leaves it, about."""
+        caller = self._call.caller
+        whole = asyncio.run(list_entries(caller.endpoint, caller.evaluation))
+        return _tokens(whole), _tokens(asyncio.run(list_tools(self._call)))
+
+    def _view(self, tool: GraphQLTool) -> View:
+        caller = self._call.caller
+        return caller.endpoint.schema.view(tool, caller.evaluation.outcome(tool.conditions))
+
+
+def _tokens(entries: Sequence[JSONObject]) -> int:
+    return sum(len(to_well_formed_json(each)) for each in entries) // BYTES_PER_TOKEN
 
 
 @contextmanager

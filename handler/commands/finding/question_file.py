@@ -9,18 +9,16 @@ import yaml
 
 from handler.commands.local.callers import SKIPS_POLICIES, NamedCaller, read_caller
 from handler.compiler.problems import Place, Problems
-from handler.compiler.source.files import EndpointFiles
+from handler.compiler.source.files import QUESTIONS, EndpointFiles
 from handler.compiler.source.yaml_section import Section
 from handler.compiler.source.yaml_tree import node_place, parse_yaml_list
 from handler.errors.authoring import UnknownCaller
-
-QUESTIONS = "questions.yaml"
 
 KEYS = ("ask", "expect", "tool", "as")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class AuthorQuestion:
     """A question, and the coordinates and the tool that answer it, each with its place."""
 
     ask: str
@@ -30,7 +28,7 @@ class Question:
     at: Place
 
 
-def read_questions(folder: Path, problems: Problems) -> list[Question]:
+def read_questions(folder: Path, problems: Problems) -> list[AuthorQuestion]:
     """Read the questions of an endpoint folder; none if it has no such file. Mistakes are reported."""
     files = EndpointFiles(folder, problems)
     text = files.read(QUESTIONS) if files.exists(QUESTIONS) else None
@@ -39,7 +37,7 @@ def read_questions(folder: Path, problems: Problems) -> list[Question]:
     return [each for each in read if each is not None]
 
 
-def _question(node: yaml.Node, folder: Path, problems: Problems) -> Question | None:
+def _question(node: yaml.Node, folder: Path, problems: Problems) -> AuthorQuestion | None:
     if not isinstance(node, yaml.MappingNode):
         problems.add(node_place(node), "expected a mapping with ask, and expect or tool", code="invalid-value")
         return None
@@ -54,7 +52,7 @@ def _question(node: yaml.Node, folder: Path, problems: Problems) -> Question | N
         sentence = "expected coordinates as expect: [Query.orders], or the name of a tool as tool: overdue"
         problems.add(node_place(node), sentence, code="invalid-value")
     caller = _caller(section, folder, problems)
-    return Question(ask=ask, expect=expect, tool=tool, caller=caller, at=node_place(node))
+    return AuthorQuestion(ask=ask, expect=expect, tool=tool, caller=caller, at=node_place(node))
 
 
 def _caller(section: Section, folder: Path, problems: Problems) -> NamedCaller:

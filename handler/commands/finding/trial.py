@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,13 +9,13 @@ from statistics import median
 from typing import Any
 
 from handler.commands.finding.model_answers import MOST, Finder, SchemaAnswer, finder_for
-from handler.commands.finding.question_file import Question, read_questions
+from handler.commands.finding.question_file import AuthorQuestion, read_questions
 from handler.commands.folders.endpoints import Outcome
 from handler.commands.local.callers import SKIPS_POLICIES
 from handler.compiler.compile import Compiled
 from handler.compiler.problems import Problems, shown
 from handler.errors.access import AccessError
-from handler.errors.authoring import UnknownCaller
+from handler.errors.authoring import Problem, UnknownCaller
 from handler.graph.found_sdl import is_visible
 from handler.graph.view import View
 from handler.sentences import did_you_mean, some
@@ -34,7 +33,7 @@ class ExpectedAnswer:
 class Answered:
     """A question, and the ranks of all that answers it. ``tokens`` is the size of the answer that a model reads."""
 
-    question: Question
+    question: AuthorQuestion
     ranks: tuple[ExpectedAnswer, ...]
     tokens: int
     refused: str = ""  # the reason if the endpoint does not let the caller in
@@ -66,19 +65,20 @@ class Answered:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """The trial of all questions of an endpoint folder. ``outcome`` has the mistakes in its file, too."""
+    """The trial of the questions of an endpoint folder, and the mistakes in their file."""
 
-    outcome: Outcome
     answered: tuple[Answered, ...]
+    problems: tuple[Problem, ...]
+    folder: Path
 
     @property
     def recall(self) -> float:
         """The share of questions whose answers a model is shown; 1 if there are none."""
         return sum(each.is_found for each in self.answered) / len(self.answered) if self.answered else 1.0
 
-    def plain(self) -> dict[str, Any]:
-        """Return the members of a report."""
-        return {"questions": [each.plain() for each in self.answered]}
+    def outcome_of(self, outcome: Outcome) -> Outcome:
+        """Return the outcome of the folder with these problems."""
+        return replace(outcome, problems=(*outcome.problems, *self.problems))
 
     def sentences(self) -> Iterator[tuple[str, str]]:
         """Yield sentences for a person, each with its style."""
@@ -90,36 +90,17 @@ class Trial:
         yield f"Questions: {found} of {len(self.answered)} found, in about {tokens} tokens each (median).", style
         for each in self.answered:
             if not each.is_found:
-                yield f"{self.outcome.folder.as_posix()}/{shown(each.question.at)}: {each.fault()}", "yellow"
+                yield f"{self.folder.as_posix()}/{shown(each.question.at)}: {each.fault()}", "yellow"
 
 
-def tried(outcome: Outcome) -> Trial:
-    """Try the questions of an endpoint folder that compiles."""
-    if outcome.compiled is None:
-        return Trial(outcome=outcome, answered=())
+def tried(compiled: Compiled, folder: Path) -> Trial:
+    """Ask the questions of an endpoint folder. Mistakes in the file, and names that nobody has, are problems."""
     problems = Problems()
-    answered = answered_questions(outcome.compiled, outcome.folder, problems)
-    told = problems.error().problems
-    return Trial(outcome=replace(outcome, problems=(*outcome.problems, *told)), answered=tuple(answered))
+    answered = tuple(_answered(compiled, question, problems) for question in read_questions(folder, problems))
+    return Trial(answered=answered, problems=problems.error().problems, folder=folder)
 
 
-def share(text: str) -> float:
-    """Read a number from 0 to 1 for argparse."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 <= value <= 1:
-        raise argparse.ArgumentTypeError(f"{text!r}: expected a number from 0 to 1")
-    return value
-
-
-def answered_questions(compiled: Compiled, folder: Path, problems: Problems) -> list[Answered]:
-    """Ask the questions of an endpoint folder. Mistakes in the file, and names that nobody has, are reported."""
-    return [_answered(compiled, question, problems) for question in read_questions(folder, problems)]
-
-
-def _answered(compiled: Compiled, question: Question, problems: Problems) -> Answered:
+def _answered(compiled: Compiled, question: AuthorQuestion, problems: Problems) -> Answered:
     _report_unknown(compiled, question, problems)
     names = [*(name for name, _ in question.expect), *([question.tool[0]] if question.tool else [])]
     try:
@@ -134,7 +115,7 @@ def _answered(compiled: Compiled, question: Question, problems: Problems) -> Ans
     return Answered(question=question, ranks=tuple(ranks), tokens=tokens)
 
 
-def _ranks(finder: Finder, question: Question) -> tuple[list[ExpectedAnswer], int]:
+def _ranks(finder: Finder, question: AuthorQuestion) -> tuple[list[ExpectedAnswer], int]:
     found: list[ExpectedAnswer] = []
     tokens = 0
     if question.expect:
@@ -161,7 +142,7 @@ def _ranks_in(answer: SchemaAnswer, coordinate: str) -> Iterator[int]:
             yield rank
 
 
-def _report_unknown(compiled: Compiled, question: Question, problems: Problems) -> None:
+def _report_unknown(compiled: Compiled, question: AuthorQuestion, problems: Problems) -> None:
     """Report expected names that not even a caller who may everything has."""
     names = [tool.name for tool in compiled.bundle.tools]
     if question.tool and question.tool[0] not in names:
