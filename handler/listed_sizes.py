@@ -1,4 +1,4 @@
-"""The size limit of an entry in a list that clients request.
+"""The sizes of entries in lists that clients request: in Lambda's answer, and in a model's context.
 
 Source: AWS Lambda quotas, "Invocation payload", 6 MB; the body of a response is JSON text inside JSON there.
 """
@@ -9,6 +9,9 @@ from handler.strict_json import to_json_bytes
 
 MAX_LISTED_BYTES = 6_000_000
 """Size of one entry in Lambda's JSON; the rest of the response fits beside it."""
+
+BYTES_PER_TOKEN = 4
+"""A rule of thumb for English text and JSON; vendors' tokenizers differ."""
 
 
 def is_listable(json: bytes) -> bool:

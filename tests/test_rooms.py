@@ -46,6 +46,7 @@ ORDER = (
     ("handler",),
     ("handler.code_tools",),
     ("handler.graph.documents",),
+    ("handler.search",),
     ("handler.graph",),
     ("handler.settings",),
     ("handler.secret_variables",),
@@ -72,7 +73,12 @@ ONE_SUBJECT = {
         "commands.new_endpoint.config_file",
     ),  # an issuer of tokens: compiled, and to be written
     "ToolOptions": ("bundle.tools", "code_tools.options"),  # a tool's options: compiled, and as its author gives them
-    "catalog.py": ("code_tools.catalog", "server.mcp.catalog"),  # the catalog: its tool, and the search behind it
+    "catalog.py": (
+        "code_tools.catalog",
+        "compiler.config.catalog",
+        "compiler.tools.catalog",
+        "server.mcp.catalog",
+    ),  # the catalog: of a toolkit, of config.yaml, compiled, and answered
     "code.py": ("compiler.config.code", "compiler.tools.code"),  # `code` of config.yaml: read, and compiled
     "content.py": ("bundle.content", "compiler.tools.content"),  # prompts and resources: in the bundle, and compiled
     "identity.py": ("bundle.identity", "compiler.config.identity"),  # `identity`: in the bundle, and of config.yaml

@@ -35,6 +35,7 @@ class ToolOptions:
     output: str  # forms of a result: both | text | structured
     confirm: str  # consent before a call that writes: "" | advisory | required
     meta: Mapping[str, str]  # each result's _meta
+    pinned: bool = False  # listed, even if a catalog keeps other tools from the list
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -61,6 +62,7 @@ class Listing:
 
     outcome: Mask  # of the tool's conditions
     entry: ListedEntry | None
+    large: bool = False  # the entry does not show the whole schema, so the tool's companions are listed, too
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -77,6 +79,27 @@ class GraphQLTool:
     listings: tuple[Listing, ...]
     limits: Limits
     options: ToolOptions
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class CompanionTool:
+    """A tool beside a GraphQL tool, for callers to whom that tool's entry does not show its whole schema.
+
+    Policies, scopes and limits are those of the GraphQL tool.
+    """
+
+    KIND = "companion"
+
+    name: str
+    entry: ListedEntry
+    of: str  # the name of the GraphQL tool
+    does: str  # search | describe
+    options: ToolOptions
+
+    @property
+    def arguments(self) -> JSONObject:
+        """The schema of the arguments."""
+        return dict(self.entry["inputSchema"])
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -100,13 +123,16 @@ class CodeTool:
 
 @record(frozen=True, slots=True, kw_only=True)
 class CatalogTool:
-    """A tool that finds the tools, prompts and resources that its caller may use, hidden ones too."""
+    """A tool of the catalog: it finds what its caller may use, listed or not, or calls a tool by name."""
 
     KIND = "catalog"
 
     name: str
     entry: ListedEntry
     options: ToolOptions
+    role: str = "search"  # search | call: tools that only read | call-mutation: all others
+    unlisted: str = "never"  # of the search: lists leave other tools out never | above_budget | always
+    list_budget: int = 0  # of the search: tokens of a caller's list
 
     @property
     def arguments(self) -> JSONObject:
@@ -114,7 +140,7 @@ class CatalogTool:
         return dict(self.entry["inputSchema"])
 
 
-Tool = PrescribedTool | GraphQLTool | CodeTool | CatalogTool
+Tool = PrescribedTool | GraphQLTool | CompanionTool | CodeTool | CatalogTool
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -126,3 +152,8 @@ class CodeKit:
     hidden: bool | None  # configured for all of its tools; None: not configured
     category: str  # configured for all of its tools; empty: not configured
     mask: Mask  # guards the whole toolkit
+
+
+def only_reads(entry: JSONObject) -> bool:
+    """Tell if a tool says that it changes nothing. The compiler refuses the hint of tools that can send mutations."""
+    return entry.get("annotations", {}).get("readOnlyHint") is True

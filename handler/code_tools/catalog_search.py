@@ -16,10 +16,15 @@ Type = Literal["all", "tools", "prompts", "resources", "resource_templates"]
 
 @record(frozen=True, slots=True, kw_only=True)
 class Listed:
-    """One entry; ``hidden`` if its list leaves it out."""
+    """One entry; ``hidden`` if its list leaves it out, ``pinned`` if a catalog keeps it listed.
+
+    ``role`` is that of a tool of the catalog itself: see ``CatalogTool``.
+    """
 
     entry: JSONObject
     hidden: bool = False
+    pinned: bool = False
+    role: str = ""
 
 
 Sections = Mapping[str, Iterable[Listed]]
@@ -48,7 +53,7 @@ def find_in_catalog(
 
 
 def _shown(listed: Listed, *, is_tool: bool) -> JSONObject:
-    category = _category_of(listed.entry) if is_tool else ""
+    category = category_of(listed.entry) if is_tool else ""
     return {**listed.entry, **({"category": category} if category else {}), "hidden": listed.hidden}
 
 
@@ -58,8 +63,9 @@ def _speaks_of(entry: JSONObject, query: str | None) -> bool:
 
 
 def _is_of(entry: JSONObject, category: str | None) -> bool:
-    return not category or _category_of(entry).lower() == category.lower()
+    return not category or category_of(entry).lower() == category.lower()
 
 
-def _category_of(entry: JSONObject) -> str:
+def category_of(entry: JSONObject) -> str:
+    """Return the category of a tool; empty if it has none."""
     return str(entry.get("_meta", {}).get("category", ""))

@@ -29,7 +29,7 @@ DECLARED = "__stile_tool__"
 """The attribute of a function that holds the ``Declaration`` of its decorators."""
 
 
-AGAIN = ("name", "title", "description", "annotations", "meta", "category", "hidden", "visible", "aliases")
+AGAIN = ("name", "title", "description", "annotations", "meta", "category", "hidden", "visible", "pinned", "aliases")
 """The options of a definition that is registered again."""
 
 
@@ -195,7 +195,11 @@ def _registered(definition: ToolDefinition, overrides: Mapping[str, Any]) -> Too
     if unfit:
         place.refuse(f"{unfit[0]}: a tool that is defined already takes {', '.join(AGAIN)}")
     changed = read_options({**said, "hidden": is_hidden(said, default=definition.options.hidden)}, place)
-    kept = {key: getattr(changed, key) for key in ("title", "description", "annotations", "aliases") if key in said}
+    kept = {
+        key: getattr(changed, key)
+        for key in ("title", "description", "annotations", "pinned", "aliases")
+        if key in said
+    }
     options = replace(
         definition.options,
         hidden=changed.hidden,

@@ -33,6 +33,7 @@ class ToolOptions(KitOptions, total=False):
     tags: Sequence[str] | set[str]
     hidden: bool
     visible: bool
+    pinned: bool  # listed, even if a catalog keeps other tools from the list
     aliases: Sequence[str]
     version: str
     last_update: str
@@ -57,6 +58,7 @@ class RegistrationOptions(TypedDict, total=False):
     category: str
     hidden: bool
     visible: bool
+    pinned: bool
     aliases: Sequence[str]
     bind: Mapping[str, Any]
 
@@ -88,6 +90,7 @@ class Options:
     meta: JSONObject = field(default_factory=dict)
     category: str | None = None
     hidden: bool = False
+    pinned: bool = False
     aliases: tuple[str, ...] = ()
     version: JSONObject = field(default_factory=dict)  # the members that results get
     requires_auth: bool = False

@@ -13,7 +13,22 @@ from pathlib import Path
 from typing import Protocol
 
 from handler import __version__
-from handler.commands import build, call, check, dev, explain, init, key, manifest, new, publish, pull, serve, token
+from handler.commands import (
+    build,
+    call,
+    check,
+    dev,
+    explain,
+    find,
+    init,
+    key,
+    manifest,
+    new,
+    publish,
+    pull,
+    serve,
+    token,
+)
 from handler.commands.command_line import parse_in_any_order
 from handler.commands.console import EscapingFormatter, complain
 from handler.commands.folders.endpoint_folders import fault_in
@@ -38,6 +53,7 @@ COMMANDS: Mapping[str, Command] = {
     "dev": dev,
     "call": call,
     "explain": explain,
+    "find": find,
     "build": build,
     "publish": publish,
     "serve": serve,

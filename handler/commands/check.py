@@ -10,6 +10,7 @@ from handler.bundle.content import FileResource, Resource
 from handler.bundle.model import Bundle
 from handler.bundle.tools import CodeTool, PrescribedTool
 from handler.commands.console import located, place_of, say, show_json, show_table
+from handler.commands.finding.report import SearchReport, search_report, share
 from handler.commands.folders.endpoint_folders import add_folder_arguments
 from handler.commands.folders.endpoints import Outcome, compile_all
 from handler.commands.folders.taken_along import told_of
@@ -24,9 +25,9 @@ from handler.compiler.codes import CODES
 from handler.compiler.compile import Compiled
 from handler.compiler.config.ignores import left_over, unused_ignores
 from handler.compiler.operations.author_operations import AuthorDocument
-from handler.compiler.tools.listed_size import BYTES_PER_TOKEN
 from handler.errors.authoring import Problem
 from handler.errors.meanings import REQUEST_CODES
+from handler.listed_sizes import BYTES_PER_TOKEN
 from handler.policy.evaluation import Evaluation
 from handler.sentences import counted, did_you_mean
 from handler.strict_json import to_json_bytes
@@ -40,6 +41,12 @@ MAX_RUNS_CHARS = 60
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_folder_arguments(parser)
     parser.add_argument("--strict", action="store_true", help="fail on warnings too")
+    parser.add_argument(
+        "--min-recall",
+        type=share,
+        metavar="SHARE",
+        help="fail if models find the answers of a smaller share of questions.yaml, as 0.8",
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON document instead")
     parser.add_argument("--explain", metavar="CODE", action=_Explain, help="explain a code and its remedy")
 
@@ -73,16 +80,19 @@ def _explanation(code: str) -> Iterator[str]:
 
 def run(options: argparse.Namespace) -> int:
     outcomes = compile_all(options.folder, stage=options.stage, endpoint=options.endpoint)
+    searches = [search_report(outcome) for outcome in outcomes]
+    outcomes = [search.outcome for search in searches]
     if options.json:
-        show_json({"endpoints": [_report(outcome) for outcome in outcomes]})
+        show_json({"endpoints": [{**_report(search.outcome), **search.plain()} for search in searches]})
     else:
-        for outcome in outcomes:
-            _show(outcome)
+        for search in searches:
+            _show(search.outcome, search)
         _sum_up(outcomes)
+    missed = options.min_recall is not None and any(search.recall < options.min_recall for search in searches)
     warned = options.strict and any(
         _warnings(outcome.compiled, outcome.folder) for outcome in outcomes if outcome.compiled
     )
-    return 1 if warned or any(outcome.problems for outcome in outcomes) else 0
+    return 1 if warned or missed or any(outcome.problems for outcome in outcomes) else 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +121,7 @@ class _Row:
         return self.name, self.kind, runs, self.types, self.bytes, self.tokens, listed, self.anonymous
 
 
-def _show(outcome: Outcome) -> None:
+def _show(outcome: Outcome, search: SearchReport) -> None:
     if outcome.compiled is None:
         return
     for warning in _warnings(outcome.compiled, outcome.folder):
@@ -127,6 +137,8 @@ def _show(outcome: Outcome) -> None:
         say(_content(bundle))
     for sentence in _code(bundle):
         say(sentence)
+    for sentence, style in search.sentences():
+        say(sentence, style)
     for fault in address_faults(bundle, publish_rules()):
         say(f"`stile publish` will refuse {fault}.", "yellow")
     say("")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 
@@ -31,6 +31,8 @@ from handler.compiler.graphql_api import read_api
 from handler.compiler.operations.author_operations import AuthorDocument
 from handler.compiler.problems import Place, Problems
 from handler.compiler.source.files import ENV_FILE
+from handler.compiler.tools.catalog import catalog_tools
+from handler.compiler.tools.companions import with_companions
 from handler.compiler.tools.compiled_code import NO_CODE, CompiledCode
 from handler.compiler.tools.content import read_content, refuse_shared_names
 from handler.compiler.tools.declaration import CompiledTool
@@ -105,9 +107,11 @@ def _compile(context: CompileContext) -> CompiledEndpoint:
     access = read_access(context, opened=api.opened if context.is_guarded_as_stepzen else ())
     grounds = access_defaults(context, access)
     code = _code(context, grounds)
+    catalog = catalog_tools(context.config.catalog)
+    api = replace(api, tools=tuple(with_companions(api.tools, others=(*code.tools, *catalog), problems=problems)))
     content = read_content(context, grounds)
     refuse_shared_names(content, code, at=context.config.code.at, problems=problems)
-    judge_tools((*api.tools, *code.tools), problems)
+    judge_tools((*api.tools, *code.tools, *catalog), problems)
     problems.raise_if_any()
     return CompiledEndpoint(
         context=context, identity=identity, access=access, grounds=grounds, api=api, code=code, content=content
@@ -123,7 +127,7 @@ def _identity(context: CompileContext) -> Identity:
 
 def _code(context: CompileContext, grounds: AccessDefaults) -> CompiledCode:
     config = context.config.code
-    if not config.named and config.catalog is None:
+    if not config.named:
         return NO_CODE
     from handler.compiler.tools.code import read_code  # it loads everything that code tools need
 

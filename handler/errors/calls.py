@@ -278,3 +278,22 @@ class CodeChanged(CallError):
     def __init__(self, what: str) -> None:
         super().__init__(f"{what} changed since it was published: its maintainer has to publish it again.")
         self.what = what
+
+
+class NotInCatalog(CallError):
+    """No tool of that name exists for this caller of the catalog."""
+
+    stile_code = "not-in-catalog"
+
+    def __init__(self, name: str, *, search: str) -> None:
+        super().__init__(f"Unknown tool: {name:.{MAX_SAID_CHARS}}. {search} finds the names of tools.")
+
+
+class OtherCatalogCall(CallError):
+    """A tool that writes, called with the catalog's tool for those that only read, or the other way around."""
+
+    stile_code = "other-catalog-call"
+
+    def __init__(self, name: str, *, expected: str, writes: bool) -> None:
+        kind = "may change something" if writes else "only reads"
+        super().__init__(f"{name} {kind}: call it with {expected}.")

@@ -86,6 +86,14 @@ CALLS: Meanings = {
         "Arguments or variables do not fit their schema.",
         "Correct the values at the places that the message names.",
     ),
+    "not-in-catalog": (
+        "The caller has no tool of the name that a call by name gives.",
+        "Search the catalog for the name.",
+    ),
+    "other-catalog-call": (
+        "A tool was called by name with the tool of the catalog that is not for it.",
+        "Call it with the one that the message names.",
+    ),
     "state-unavailable": (
         "The call has to ask its user first, and the function cannot keep its state.",
         "The owner of the function has to set STILE_STATE_KEY; a tool in Python may keep less.",

@@ -41,6 +41,13 @@ Reference = tuple[str, str, str]
 """A member, its argument or the empty string, and the named type of the argument or else of the member."""
 
 
+Text = tuple[str, str, str, str]
+"""A member, its argument, the member's type as it is printed, and its description.
+
+The type itself has empty names; an argument, which a search reads for its name, has an empty description.
+"""
+
+
 class SchemaIndex:
     """The types of one schema. Each type, and each of its members, is parsed at its first use.
 
@@ -125,6 +132,18 @@ class SchemaIndex:
         """Return the types that a type's members and arguments name, each with the member or argument, in order."""
         with expected_shape(f"the schema index's type {name}"):
             return _references(self._read(name))
+
+    def texts(self, name: str) -> Iterator[Text]:
+        """Yield the description of a type and of each of its parts."""
+        with expected_shape(f"the schema index's type {name}"):
+            raw = self._read(name)
+            yield "", "", "", text_in(raw, "description", "")
+            for member, (description, _) in raw.get("values", {}).items():
+                yield member, "", "", description
+            for member, part in (raw.get("fields") or raw.get("inputs") or {}).items():
+                yield member, "", part["type"], part.get("description", "")
+                for argument in part.get("arguments", ()):
+                    yield member, argument, "", ""
 
     def _outline(self, name: str) -> _Outline:
         found = self._outlined.get(name)

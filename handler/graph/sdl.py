@@ -28,6 +28,11 @@ def print_type(view: View, name: str) -> str:
     return _definition(view, name, view.index[name], view.members[name])
 
 
+def print_directive(view: View, name: str) -> str:
+    """Return the SDL of a visible directive that a request may carry."""
+    return _directive(name, view.directives()[name])
+
+
 def print_bare(view: View, name: str, members: Sequence[str]) -> str:
     """Return the SDL without descriptions and with these members only. A comment counts the members left out."""
     text = _definition(view, name, _bare(view.index[name], members), members)

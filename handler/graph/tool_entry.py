@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from handler.graph.sdl import print_view
 from handler.graph.view import View
@@ -13,23 +13,33 @@ SCHEMA_SDL = "{schema_sdl}"
 MAX_SDL_BYTES = 16_384
 """Largest schema in a default description; a larger one is summarised, because clients cut or refuse it."""
 
-MAX_NAMES_BYTES = MAX_SDL_BYTES // 4
-"""Size of the root fields' names in a summary, which replaces a schema above the other limit."""
+MAX_NAMES_BYTES = 512
+"""Size of the root fields' names in a summary, which replaces a schema above the other limit. The names are examples:
+a search finds the others."""
 
-TYPE = "type { name kind ofType { name kind ofType { name kind ofType { name kind } } } }"
-QUESTION = f'{{ __type(name: "%s") {{ fields {{ name args {{ name {TYPE} defaultValue }} {TYPE} }} }} }}'
-"""Introspection request for a type's facts that a model needs. ``[Order!]!`` has three types around its name."""
+QUESTION = '{ __search(query: "your question in words", first: 5) { coordinate pathsToRoot } }'
+"""The request that a summary advises. It is valid in every schema."""
 
 
-def graphql_entry(template: Mapping[str, Any], view: View) -> dict[str, Any] | None:
-    """Return the entry for callers with this view; ``None`` if the view has no root fields.
+class ViewEntry(NamedTuple):
+    """A tool's entry for callers with one view; no ``entry`` if the view has no root fields.
+
+    ``large``: the entry does not show the schema, because the schema is too large for a description.
+    """
+
+    entry: dict[str, Any] | None
+    large: bool = False
+
+
+def graphql_entry(template: Mapping[str, Any], view: View) -> ViewEntry:
+    """Return the entry for callers with this view.
 
     The texts of a template may contain ``{schema_sdl}``. An empty description of ``query`` stands for the default. The
     default, and annotations that the template does not set, depend on the view.
     """
     roots = view.root_fields()
     if not roots:
-        return None
+        return ViewEntry(None)
     sdl = print_view(view)
     shape = template["inputSchema"]
     properties = {
@@ -38,17 +48,28 @@ def graphql_entry(template: Mapping[str, Any], view: View) -> dict[str, Any] | N
     }
     query = properties["query"]
     properties["query"] = {**query, "description": query["description"] or _query_description(sdl, view)}
-    return {
+    entry = {
         **template,
         "description": _expanded(template["description"], sdl),
         "inputSchema": {**shape, "properties": properties},
         "annotations": {**default_annotations(writes="mutation" in roots), **template["annotations"]},
     }
+    return ViewEntry(entry, large=_is_large(sdl) and not _shows_schema(template))
 
 
 def default_annotations(*, writes: bool) -> dict[str, bool]:
     """Return a tool's annotations for clients if its author sets none."""
     return {"readOnlyHint": False, "destructiveHint": True} if writes else {"readOnlyHint": True}
+
+
+def _is_large(sdl: str) -> bool:
+    return len(sdl.encode()) > MAX_SDL_BYTES
+
+
+def _shows_schema(template: Mapping[str, Any]) -> bool:
+    """Tell if an author's text has the schema, however large."""
+    parameters = template["inputSchema"]["properties"].values()
+    return any(SCHEMA_SDL in text for text in (template["description"], *(each["description"] for each in parameters)))
 
 
 def _expanded(text: str, sdl: str) -> str:
@@ -58,16 +79,15 @@ def _expanded(text: str, sdl: str) -> str:
 def _query_description(sdl: str, view: View) -> str:
     """Return the default description, with the schema or a summary of a large one."""
     head = "The GraphQL request to run."
-    if len(sdl.encode()) <= MAX_SDL_BYTES:
+    if not _is_large(sdl):
         return f"{head} It must be valid for this schema:\n\n{sdl}"
     roots = view.root_fields()
     lines = [f"{kind}: {_some(names, MAX_NAMES_BYTES // len(roots))}" for kind, names in roots.items()]
-    root = view.index.roots[next(iter(roots))]
     return (
-        f"{head} The schema is too large to show here. Its root fields are:\n\n"
+        f"{head} The schema is too large to show here. Root fields:\n\n"
         + "\n".join(lines)
-        + f"\n\nAsk for a type by its name with a request such as {QUESTION % root}. "
-        "The name of the type that a field returns stands inside of LIST and NON_NULL."
+        + f"\n\nFind the parts of the schema that you need with a search such as {QUESTION}. "
+        'Read what they are with __definitions(coordinates: ["Order.lines"]) or __type(name:).'
     )
 
 

@@ -16,7 +16,16 @@ from handler.bundle.identity import Access, ApiKey, Identity, Issuer, OAuthProxy
 from handler.bundle.model import Bundle
 from handler.bundle.operations import Binding, GraphQLEndpoint, Limits, Operation, PersistedDocument, PersistedOperation
 from handler.bundle.stored import FORMAT_VERSION, READABLE_VERSIONS, bundle_key, index_key, read_bundle, write_bundle
-from handler.bundle.tools import CatalogTool, CodeKit, CodeTool, GraphQLTool, Listing, PrescribedTool, ToolOptions
+from handler.bundle.tools import (
+    CatalogTool,
+    CodeKit,
+    CodeTool,
+    CompanionTool,
+    GraphQLTool,
+    Listing,
+    PrescribedTool,
+    ToolOptions,
+)
 from handler.bundle.upstream import (
     BearerAuth,
     ClientCredentialsAuth,
@@ -86,7 +95,7 @@ HANDMADE = Bundle(
             conditions=frozenset({1}),
             listings=(
                 Listing(outcome=frozenset({1}), entry=None),
-                Listing(outcome=frozenset({1, 2}), entry={"name": "things"}),
+                Listing(outcome=frozenset({1, 2}), entry={"name": "things"}, large=True),
             ),
             limits=replace(LIMITS, max_depth=3),
             options=ToolOptions(
@@ -97,6 +106,13 @@ HANDMADE = Bundle(
                 confirm="advisory",
                 meta={"tool_version": "1.2.0"},
             ),
+        ),
+        CompanionTool(
+            name="things-search",
+            entry={"name": "things-search", "inputSchema": {"type": "object"}},
+            of="things",
+            does="search",
+            options=ToolOptions(hidden=True, aliases=(), scopes=("things:read",), output="text", confirm="", meta={}),
         ),
         CodeTool(
             name="thing_chart",
@@ -407,7 +423,11 @@ OBJECT, LIST, TEXT, INTEGER, MASK = (
         (["guards", "Query.secret"], [True], f"guards[Query.secret]: expected {MASK}, got list"),
         (["tools"], {}, f"tools: expected {LIST}, got dict"),
         (["tools", 0], "tool", f"tools[0]: expected {OBJECT}, got str"),
-        (["tools", 0, "kind"], "c", "tools[0].kind: expected one of prescribed, graphql, code, catalog, got 'c'"),
+        (
+            ["tools", 0, "kind"],
+            "c",
+            "tools[0].kind: expected one of prescribed, graphql, companion, code, catalog, got 'c'",
+        ),
         (["tools", 0, "kind"], None, f"tools[0].kind: expected {TEXT}, got nothing"),
         (["tools", 0, "name"], {}, f"tools[0].name: expected {TEXT}, got dict"),
         (["tools", 0, "entry"], "x", f"tools[0].entry: expected {OBJECT}, got str"),

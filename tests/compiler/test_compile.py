@@ -182,7 +182,7 @@ def test_schema_of_a_thousand_types_compiles(tmp_path: Path) -> None:
 
     made = compile_endpoint(folder)
 
-    assert [tool.name for tool in made.bundle.tools] == ["some", "O"]
+    assert [tool.name for tool in made.bundle.tools] == ["some", "some-search", "some-describe", "O"]
 
 
 PIECES: list[str] = [

@@ -28,6 +28,11 @@ SECRET = re.compile(r"secret-\d+|(?<!\d)\d{6}(?!\d)|about-[\w-]+")
 
 WORD = re.compile(r"[A-Za-z_]\w+")
 
+PART = re.compile(r"[A-Z]?[a-z]+")
+"""A part of a name."""
+
+SEARCH_FIELDS = ("__search", "__definitions")
+
 ROUTES = (
     "call",
     "call",
@@ -38,11 +43,27 @@ ROUTES = (
     "graphql",
     "get",
     "list",
+    "search",
+    "definitions",
     PRESCRIBED,
     FLAT,
     "persisted",
     CODE,
 )
+
+SHOWN = """
+  ... on __Type { typeName: name description fields { name description args { name description } } enumValues { name }
+    inputFields { name description } possibleTypes { name } interfaces { name } }
+  ... on __Field { name description args { name description } type { name ofType { name } } }
+  ... on __InputValue { name description type { name ofType { name } } }
+  ... on __EnumValue { name description }
+  ... on __Directive { name description args { name } }
+"""
+ASKING = {
+    "search": "query($words: String!) { __search(query: $words, first: 40) "
+    f"{{ coordinate pathsToRoot score cursor definition {{ {SHOWN} }} }} }}",
+    "definitions": f"query($of: [String!]!) {{ __definitions(coordinates: $of) {{ {SHOWN} }} }}",
+}
 
 NOT_TOLD = ("request_id", "duration_ms", "failure")
 """What of a log line is no text of ours; a failure is looked at by itself."""
@@ -85,6 +106,8 @@ class Request:
             case "get":
                 texts = {name: each if name == "query" else json.dumps(each) for name, each in self.body.items()}
                 return function.get(texts, headers=headers)
+            case "search" | "definitions" if self.tool:
+                return function.graphql(self.body, f"/tools/{self.tool}/graphql", headers=headers)
             case "list":
                 return function.request("tools/list", modern=bool(self.body), headers=headers)
             case _:
@@ -169,6 +192,8 @@ def random_request(endpoint: LeakEndpoint, random: Random) -> Request:
     tool = random.choice(list(endpoint.access.tools)) if route in ("call", "tool") else None
     if route == "list":
         return Request(route=route, caller=caller, body=random.choice([{}, {"modern": True}]))
+    if route in ASKING:
+        return _about_the_schema(endpoint, caller, route, random)
     denied = endpoint.denied(caller, tool)
     if route in (PRESCRIBED, FLAT, "persisted"):
         operation = endpoint.operations[FLAT if route == FLAT else PRESCRIBED]
@@ -179,6 +204,18 @@ def random_request(endpoint: LeakEndpoint, random: Random) -> Request:
     document = random_document(endpoint.api, denied, random)
     variables = {"variables": dict(document.values)} if document.values else {}
     return Request(route=route, caller=caller, tool=tool, body={"query": document.text, **variables})
+
+
+def _about_the_schema(endpoint: LeakEndpoint, caller: Caller, route: str, random: Random) -> Request:
+    """A search with parts of names, which no answer repeats, or a question for the definition of anything."""
+    schema = endpoint.schema
+    coordinates = [*schema.types, *(each for each, _ in schema.fields()), *(each for each, _ in schema.inputs())]
+    asked = random.sample(coordinates, random.randint(1, 4))
+    tool = random.choice([None, *endpoint.access.tools])
+    words = [word for each in asked for word in PART.findall(each)]
+    values = {"words": " ".join(words)} if route == "search" else {"of": asked[:1]}
+    body = {"query": ASKING[route], "variables": values}
+    return Request(route=route, caller=caller, tool=tool, body=body)
 
 
 class _Kept(NamedTuple):
@@ -231,15 +268,22 @@ class Trial:
 
     def _introspected(self, answer: Answer) -> str:
         match self._request.route:
-            case "graphql" | "get":
+            case "search" | "definitions" if self._request.tool:
+                return ""
+            case "graphql" | "get" | "search" | "definitions":
                 data = answer.json.get("data")
             case "pass_on":
                 data = answer.result.get("structuredContent", {}).get("data")
             case _:
                 return ""
-        answered = {"__schema", "__type"} & set(data or {})
-        told = [name for name in answered if not self._endpoint.oracle.may_ask(self._request.caller, name)]
+        answered = {"__schema", "__type", *SEARCH_FIELDS} & set(data or {})
+        told = [name for name in answered if not self._may_ask(name)]
         return f"{told[0]} was answered: {answer.body.decode():.200}" if told else ""
+
+    def _may_ask(self, name: str) -> bool:
+        """Tell if a caller may ask; a search answers what both questions of introspection answer."""
+        names = ("__schema", "__type") if name in SEARCH_FIELDS else (name,)
+        return all(self._endpoint.oracle.may_ask(self._request.caller, each) for each in names)
 
     def _listed(self, answer: Answer) -> str:
         entries = answer.result["tools"] if self._of_tools else []

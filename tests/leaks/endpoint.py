@@ -12,7 +12,7 @@ from random import Random
 
 from handler.bundle.model import Bundle
 from handler.bundle.operations import PersistedOperation
-from handler.bundle.tools import CatalogTool, CodeTool, GraphQLTool, PrescribedTool, Tool
+from handler.bundle.tools import CatalogTool, CodeTool, CompanionTool, GraphQLTool, PrescribedTool, Tool
 from handler.compiler.compile import Compiled, compile_endpoint
 from handler.errors.authoring import CompileError
 from handler.policy.evaluation import OPEN, Mask
@@ -169,7 +169,7 @@ def _opened_operation(persisted: PersistedOperation, everything: Mask) -> Persis
 
 def _opened_tool(tool: Tool, everything: Mask) -> Tool:
     match tool:
-        case CodeTool() | CatalogTool():
+        case CodeTool() | CatalogTool() | CompanionTool():
             return tool
         case PrescribedTool():
             entry, arguments = seen_by(tool.entry, everything), seen_by(tool.arguments, everything)

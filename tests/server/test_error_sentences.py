@@ -33,6 +33,8 @@ from handler.errors.calls import (
     Fault,
     GraphQLErrors,
     InvalidArguments,
+    NotInCatalog,
+    OtherCatalogCall,
     PromptNotFound,
     ResourceNotFound,
     StateUnavailable,
@@ -72,6 +74,11 @@ CATALOGUE: list[tuple[StileError, str]] = [
     # calls
     (EndpointNotFound("api/things"), "no endpoint api/things"),
     (ToolNotFound("orders"), "Unknown tool: orders"),
+    (NotInCatalog("orders", search="find"), "Unknown tool: orders. find finds the names of tools."),
+    (
+        OtherCatalogCall("pay", expected="find-call-mutation", writes=True),
+        "pay may change something: call it with find-call-mutation.",
+    ),
     (ToolNotFound("x" * 300), f"Unknown tool: {'x' * 200}"),
     (PromptNotFound("review"), "Unknown prompt: review"),
     (ResourceNotFound("docs://a"), "Resource not found: docs://a"),

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 from handler.bundle.content import CodePrompt, CodeResource
-from handler.bundle.tools import CatalogTool, CodeKit, CodeTool, ToolOptions
-from handler.code_tools.catalog import catalog_tool
+from handler.bundle.tools import CodeKit, CodeTool, ToolOptions
 from handler.code_tools.definition import ToolDefinition
 from handler.code_tools.loading import digest_of, load_kit
 from handler.code_tools.toolkit import Toolkit
 from handler.compiler.compile import Compiled
+from handler.compiler.config.catalog import CatalogUse
+from handler.compiler.problems import Place
+from handler.compiler.tools.catalog import catalog_tools
 from handler.policy.evaluation import OPEN, Mask
 
 MODULES = ("tests.support.acme_tools", "tests.support.acme_plugins", "tests.support.acme_broken")
@@ -54,11 +57,11 @@ def with_kit(
     return replace(compiled, bundle=changed)
 
 
-def with_catalog(compiled: Compiled, *, hidden: bool = True) -> Compiled:
+def with_catalog(compiled: Compiled, *, hidden: bool = True, **options: Any) -> Compiled:
     """The endpoint with a catalog."""
-    definition = catalog_tool(lambda _: {}, hidden=hidden)
-    tool = CatalogTool(name=definition.name, entry=definition.entry, options=replace(OPTIONS, hidden=hidden))
-    return replace(compiled, bundle=replace(compiled.bundle, tools=(*compiled.bundle.tools, tool)))
+    use = CatalogUse(at=Place("config.yaml", 1, 1), hidden=hidden, **options)
+    tools = (each.tool for each in catalog_tools(use))
+    return replace(compiled, bundle=replace(compiled.bundle, tools=(*compiled.bundle.tools, *tools)))
 
 
 def changed_tool(compiled: Compiled, tool_name: str, /, **changes: object) -> Compiled:

@@ -9,6 +9,7 @@ from handler.bundle.identity import Access, Identity
 from handler.compiler.access.code_access import AccessDefaults
 from handler.compiler.compile_context import CompileContext
 from handler.compiler.graphql_api import CompiledApi
+from handler.compiler.tools.catalog import catalog_tools
 from handler.compiler.tools.compiled_code import CompiledCode
 from handler.compiler.tools.content import CompiledContent
 from handler.compiler.tools.declaration import CompiledTool
@@ -29,4 +30,4 @@ class CompiledEndpoint:
     @cached_property
     def tools(self) -> tuple[CompiledTool, ...]:
         """All tools, in the bundle's order."""
-        return (*self.api.tools, *self.code.tools)
+        return (*self.api.tools, *self.code.tools, *catalog_tools(self.context.config.catalog))

@@ -237,6 +237,10 @@ PROJECT_ERRORS: Mapping[str, tuple[str, str]] = {
         "scalars names a type that is not a scalar of the schema.",
         "Correct the name.",
     ),
+    "unknown-tool": (
+        "questions.yaml names a tool that the endpoint does not have.",
+        "Write the name as stile check shows it.",
+    ),
     "unreadable-file": (
         "A file or folder cannot be read.",
         "Correct its name, size, place or encoding, as the message says.",

@@ -71,7 +71,7 @@ WARNINGS: Mapping[str, tuple[str, str]] = {
     ),
     "long-tool-list": (
         "All tools together take a good part of a model's context.",
-        "Hide some and add a catalog, or make several endpoints.",
+        "Set `catalog: true` in config.yaml, or make several endpoints.",
     ),
     "lookup-by-id": (
         "A root field looks up any object, some of a type that is guarded in part.",
@@ -96,6 +96,10 @@ WARNINGS: Mapping[str, tuple[str, str]] = {
     "no-audience": (
         "An issuer has no audience, so a token for another API is taken too.",
         "Add the audience.",
+    ),
+    "no-companion": (
+        "A GraphQL tool with a large schema lacks a companion, because the name is taken or too long.",
+        "Rename the tool, or say find: false.",
     ),
     "no-tool": (
         "There is no tool: files that may declare some are not read, or tools in config.yaml finds no operation.",
@@ -163,7 +167,7 @@ WARNINGS: Mapping[str, tuple[str, str]] = {
     ),
     "too-many-tools": (
         "More tools are listed than many clients take.",
-        "Hide some and add a catalog, or make several endpoints.",
+        "Set `catalog: true` in config.yaml, or make several endpoints.",
     ),
     "uncallable-operation": (
         "An operation has no name and is not persisted, so nothing can call it.",

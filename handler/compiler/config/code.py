@@ -1,4 +1,4 @@
-"""Read ``code`` and ``catalog`` of ``config.yaml``: the toolkits of the endpoint, and its catalog tool."""
+"""Read ``code`` of ``config.yaml``: the toolkits of the endpoint."""
 
 from __future__ import annotations
 
@@ -32,30 +32,18 @@ class KitUse:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CatalogUse:
-    """The catalog tool, which finds all other tools."""
-
-    name: str
-    hidden: bool
-    at: Place
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class CodeConfig:
-    """The values of ``code`` and ``catalog``."""
+    """The values of ``code``."""
 
     kits: tuple[KitUse, ...]
     named: bool  # ``code`` has entries, invalid ones included
-    catalog: CatalogUse | None
     at: Place  # of ``code``
 
 
 def read_code_config(top: Section, problems: Problems) -> CodeConfig:
-    """Read ``catalog`` and ``code``: a list of ``module:attribute``, or of mappings with that as ``use``."""
+    """Read ``code``: a list of ``module:attribute``, or of mappings with that as ``use``."""
     sections = top.sections("code", short="use")
-    return CodeConfig(
-        kits=tuple(_kits(sections, problems)), named=bool(sections), catalog=_catalog(top), at=top.place("code")
-    )
+    return CodeConfig(kits=tuple(_kits(sections, problems)), named=bool(sections), at=top.place("code"))
 
 
 def _kits(sections: list[Section], problems: Problems) -> Iterator[KitUse]:
@@ -83,22 +71,3 @@ def _is_use(text: str) -> bool:
 
 def _flag(section: Section, key: str) -> bool | None:
     return section.boolean(key, default=False) if key in section else None
-
-
-def _catalog(top: Section) -> CatalogUse | None:
-    """Read ``catalog``: a boolean, or a mapping that overrides the defaults."""
-    if "catalog" not in top:
-        return None
-    if not top.is_mapping("catalog"):
-        return (
-            CatalogUse(name="catalog", hidden=True, at=top.place("catalog"))
-            if top.boolean("catalog", default=False)
-            else None
-        )
-    section = top.section("catalog")
-    section.expect("name", "hidden")
-    return CatalogUse(
-        name=section.text("name", "catalog"),
-        hidden=section.boolean("hidden", default=True),
-        at=section.place("name") if "name" in section else top.place("catalog"),
-    )

@@ -10,6 +10,7 @@ import yaml
 
 from handler.bundle.operations import Limits
 from handler.bundle.upstream import Upstream
+from handler.compiler.config.catalog import CatalogUse, read_catalog
 from handler.compiler.config.code import CodeConfig, read_code_config
 from handler.compiler.config.foreign import warn_of_foreign_keys
 from handler.compiler.config.ignores import Ignore, read_ignores
@@ -77,6 +78,7 @@ class Config:
     instructions: str
     resources: Section
     code: CodeConfig
+    catalog: CatalogUse | None
     ignores: tuple[Ignore, ...]  # warnings that the author has judged
 
 
@@ -114,6 +116,7 @@ def read_config(
         instructions=_instructions(top, problems),
         resources=top.section("resources"),
         code=read_code_config(top, problems),
+        catalog=read_catalog(top),
         ignores=read_ignores(top.section("checks"), problems),
     )
 

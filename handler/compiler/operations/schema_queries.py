@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from graphql import BREAK, DocumentNode, FieldNode, Visitor, visit
 
-INTROSPECTION = ("__schema", "__type")
+INTROSPECTION = ("__schema", "__type", "__search", "__definitions")
 
 
 def asked_of_the_schema(document: DocumentNode) -> str:
-    """Return a document's ``__schema`` or ``__type``, which reveal hidden coordinates; empty string if it has none."""
+    """Return a document's field of ``INTROSPECTION``, which reveals hidden coordinates; empty string if it has none."""
     finder = _Finder()
     visit(document, finder)
     return finder.found

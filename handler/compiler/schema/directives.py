@@ -50,6 +50,7 @@ DEFINITIONS = build_schema(
       descriptions: [StepZen_NamedValue!]! = []
       graphql: [StepZen_VisibilityPattern!]
       prescribed: String
+      find: Boolean! = true
       SHARED_ARGUMENTS
     ) repeatable on SCHEMA
 

@@ -53,6 +53,7 @@ SHARED_ARGUMENTS = """
       annotations: Stile_ToolAnnotations! = {}
       category: String
       hidden: Boolean! = false
+      pinned: Boolean! = false
       aliases: [String!]! = []
       icons: [Stile_Icon!]! = []
       meta: Stile_JSON! = {}
@@ -88,16 +89,19 @@ class AuthorOptions:
     meta: Mapping[str, Any]
     versions: Mapping[str, str]  # tool_version and tool_last_update, if given
     hidden: bool = False
+    pinned: bool = False
     aliases: tuple[str, ...] = ()
     scopes: tuple[str, ...] = ()
     limits: Mapping[str, int]
     output: str | None = None
     confirm: str = ""
+    find: bool = True  # a GraphQL tool with a large schema gets companions
 
     def served(self, *, output: str) -> ToolOptions:
         """Return the server's options. ``output`` is the default of the kind of tool."""
         return ToolOptions(
             hidden=self.hidden,
+            pinned=self.pinned,
             aliases=self.aliases,
             scopes=self.scopes,
             output=self.output or output,
@@ -147,11 +151,13 @@ def read_options(node: DirectiveNode, values: Mapping[str, Any], problems: Probl
         meta={**(meta or {}), **({"category": category} if category else {})},
         versions=_given(versions),
         hidden=values["hidden"],
+        pinned=values["pinned"],
         aliases=tuple(values["aliases"]),
         scopes=tuple(values["scopes"]),
         limits=_given(values["limits"]),
         output=values.get("output"),
         confirm=values.get("confirm") or "",
+        find=values.get("find", True),
     )
 
 
@@ -163,6 +169,7 @@ def _faults(values: Mapping[str, Any]) -> list[str]:
     """Return the faults of the shared arguments, each as a sentence."""
     texts = ("title", "category", "version", "lastUpdate")
     faults = [f"{name} is empty" for name in texts if values.get(name) is not None and not values[name].strip()]
+    faults += ["a tool is either hidden or pinned"] if values["hidden"] and values["pinned"] else []
     faults += [
         f'the icon "{icon["src"]:.60}" is not an https or data URL'
         for icon in values["icons"]

@@ -21,6 +21,7 @@ from handler.compiler.problems import NOWHERE, Place, Problems
 ENTRY = NOWHERE.file
 CONFIG = "config.yaml"
 ENV_FILE = ".env"
+QUESTIONS = "questions.yaml"
 
 MAX_FILE_BYTES = 8_000_000
 """Large enough for GitHub's schema (1.2 MB of SDL), small enough to refuse files that are not schemas."""

@@ -19,6 +19,23 @@ TWICE: Mapping[str | None, str] = {None: "", "'": "'", '"': '"\\'}
 
 def parse_yaml(text: str, file: str, problems: Problems) -> yaml.MappingNode | None:
     """Parse the top mapping of a file; ``None`` if the file is empty, or after reporting that it is invalid."""
+    node = _parse(text, file, problems)
+    if node is not None and not isinstance(node, yaml.MappingNode):
+        problems.add(node_place(node), "expected a mapping of keys to values", code="invalid-value")
+        return None
+    return node
+
+
+def parse_yaml_list(text: str, file: str, problems: Problems) -> list[yaml.Node]:
+    """Parse the items of a file's list; none if the file is empty, or after reporting that it is invalid."""
+    node = _parse(text, file, problems)
+    if node is not None and not isinstance(node, yaml.SequenceNode):
+        problems.add(node_place(node), "expected a list", code="invalid-value")
+        return []
+    return list(node.value) if node is not None else []
+
+
+def _parse(text: str, file: str, problems: Problems) -> yaml.Node | None:
     stream = io.StringIO(text)
     stream.name = file  # marks carry the name of their stream
     try:
@@ -37,9 +54,6 @@ def parse_yaml(text: str, file: str, problems: Problems) -> yaml.MappingNode | N
         return None
     except RecursionError:
         problems.add(Place(file), "it is nested too deeply to be read", code="invalid-yaml")
-        return None
-    if node is not None and not isinstance(node, yaml.MappingNode):
-        problems.add(node_place(node), "expected a mapping of keys to values", code="invalid-value")
         return None
     return node
 

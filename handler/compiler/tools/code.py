@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from handler.bundle.content import CodePrompt, CodeResource
-from handler.bundle.tools import CatalogTool, CodeKit, CodeTool, ToolOptions
+from handler.bundle.tools import CodeKit, CodeTool, ToolOptions
 from handler.code_tools.asking import may_ask
-from handler.code_tools.catalog import catalog_tool
 from handler.code_tools.definition import ToolDefinition
 from handler.code_tools.loading import digest_of
 from handler.code_tools.options import RegistrationOptions
@@ -18,12 +17,11 @@ from handler.code_tools.source_location import SourceLocation, place_of
 from handler.code_tools.toolkit import Toolkit
 from handler.compiler.access.code_access import AccessDefaults, required_auth_rule, rule_of
 from handler.compiler.compile_context import CompileContext
-from handler.compiler.config.code import CatalogUse, KitUse
+from handler.compiler.config.code import KitUse
 from handler.compiler.problems import Place, Problems, shown
 from handler.compiler.tools.code_modules import definition_place, import_kit, reporting
 from handler.compiler.tools.compiled_code import CompiledCode
 from handler.compiler.tools.declaration import CompiledTool
-from handler.errors.authoring import ToolDefinitionError
 from handler.policy.evaluation import Mask
 from handler.strict_json import JSONObject, parse_json, to_json_bytes
 
@@ -48,7 +46,7 @@ def read_code(context: CompileContext, grounds: AccessDefaults, *, modules: Sequ
         modules=tuple(modules),
         kits=tuple(kit.frozen() for kit in loaded),
         rules=(*rules, *(required_auth_rule(name, at, grounds) for name, at in requiring.items())),
-        tools=(*tools, *(_catalog(config.catalog, problems) if config.catalog else ())),
+        tools=tuple(tools),
         prompts=tuple(each.made for each in found if isinstance(each.made, CodePrompt)),
         resources=tuple(each.made for each in found if isinstance(each.made, CodeResource)),
         asking={each.label: each.at for each in found if each.asks},
@@ -144,6 +142,7 @@ def _frozen(definition: Definition, entry: JSONObject, *, kit: str, mask: Mask) 
 def _options(tool: ToolDefinition) -> ToolOptions:
     return ToolOptions(
         hidden=tool.options.hidden,
+        pinned=tool.options.pinned,
         aliases=tool.options.aliases,
         scopes=tool.options.scopes,
         output="both",
@@ -152,9 +151,8 @@ def _options(tool: ToolDefinition) -> ToolOptions:
     )
 
 
-def _made(tool: CodeTool | CatalogTool, at: Place) -> CompiledTool:
-    runs = tool.kit if isinstance(tool, CodeTool) else ""
-    return CompiledTool(at=at, tool=tool, uses=(), runs=runs, types=0, reads=False, writes=False)
+def _made(tool: CodeTool, at: Place) -> CompiledTool:
+    return CompiledTool(at=at, tool=tool, uses=(), runs=tool.kit, types=0, reads=False, writes=False)
 
 
 def _refuse_twice(found: Iterable[_Frozen], problems: Problems) -> None:
@@ -167,14 +165,3 @@ def _refuse_twice(found: Iterable[_Frozen], problems: Problems) -> None:
                 f"{each.label}: also defined at {shown(first[each.label])}",
                 code="duplicate-definition",
             )
-
-
-def _catalog(use: CatalogUse, problems: Problems) -> Iterator[CompiledTool]:
-    try:
-        definition = catalog_tool(lambda _: {}, name=use.name, hidden=use.hidden)
-        entry = _as_json(definition.entry, definition.place)
-    except ToolDefinitionError as exc:
-        problems.add(use.at, f"catalog: {exc.sentence}", code="invalid-tool-definition")
-        return
-    options = ToolOptions(hidden=use.hidden, aliases=(), scopes=(), output="both", confirm="", meta={})
-    yield _made(CatalogTool(name=use.name, entry=entry, options=options), use.at)

@@ -50,6 +50,7 @@ class CompiledTool:
     types: int
     reads: bool
     writes: bool
+    companions: bool = False  # True: its entry does not show the whole schema, and its author wants companions
     described: bool = True  # False: neither author nor API describes it
     operation: AuthorOperation | None = None  # if the tool runs one
     declaration: ToolDeclaration | None = None  # of a tool that runs an operation

@@ -112,7 +112,7 @@ def _guarded_tool(context: ApiContext, declaration: ToolDeclaration, *, own: Map
         guards=guards,
         conditions=conditions,
         listings=tuple(
-            Listing(outcome=outcome, entry=graphql_entry(template, view)) for outcome, view in views.items()
+            Listing(outcome=outcome, **graphql_entry(template, view)._asdict()) for outcome, view in views.items()
         ),
         limits=options.limited(context.limits),
         options=options.served(output="text"),
@@ -125,6 +125,7 @@ def _guarded_tool(context: ApiContext, declaration: ToolDeclaration, *, own: Map
         types=sum(name not in BUILT_IN_SCALARS for name in whole.members),
         reads="query" in roots,
         writes="mutation" in roots,
+        companions=options.find and any(listing.large for listing in tool.listings),
     )
 
 

@@ -5,9 +5,6 @@ from __future__ import annotations
 from handler.bundle.tools import GraphQLTool, Tool
 from handler.strict_json import JSONObject, to_json_bytes
 
-BYTES_PER_TOKEN = 4
-"""A rule of thumb for English text and JSON; vendors' tokenizers differ."""
-
 
 def size_of(tool: Tool) -> int:
     """Return the bytes of a tool's largest list entry; 0 if it has none."""

@@ -119,17 +119,22 @@ def check_document(
 def answer_introspection(checked: CheckedDocument, schemas: ViewSchemas, *, for_model: bool = False) -> dict[str, Any]:
     """Answer a document of introspection fields from the view, as a GraphQL response.
 
-    ``for_model``: the answer is for a model, so the limit of its size is lower.
+    ``for_model``: the answer is for a model, so the limit of its size is lower, and a field error is a sentence.
 
     Raises:
-        DocumentRefused: the answer would be too large.
+        DocumentRefused: the answer would be too large, or a model's answer would have a field error.
     """
     if checked.introspection is None:
         raise DocumentRefused(Fault("this document does not ask for the schema"))
-    from handler.graph.documents.introspection import MAX_BYTES, MAX_BYTES_OF_A_CALL, answer
+    from handler.graph.documents.introspection import MAX_BYTES, MAX_BYTES_OF_A_CALL, FieldFailed, answer
 
     max_bytes = MAX_BYTES_OF_A_CALL if for_model else MAX_BYTES
-    return {"data": answer(checked.introspection, schemas, checked.variables, max_bytes=max_bytes)}
+    try:
+        return {"data": answer(checked.introspection, schemas, checked.variables, max_bytes=max_bytes)}
+    except FieldFailed as exc:
+        if for_model:
+            raise DocumentRefused(exc.faults[0]) from exc
+        return {"data": None, "errors": [exc.error]}
 
 
 def _parse(text: str, limits: Limits) -> DocumentNode:

@@ -7,7 +7,7 @@ the size of the answer needs a bound; it is counted while the answer is made.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
 from graphql import (
@@ -23,6 +23,7 @@ from graphql import (
     GraphQLNonNull,
     GraphQLObjectType,
     GraphQLSkipDirective,
+    GraphQLUnionType,
     InlineFragmentNode,
     NamedTypeNode,
     OperationDefinitionNode,
@@ -37,8 +38,12 @@ from graphql import (
 )
 
 from handler.errors.calls import DocumentRefused, Fault
+from handler.graph.documents.coordinate_definitions import Definition, find_definition
 from handler.graph.documents.introspection_fields import Carried, Introspected, Item
+from handler.graph.documents.locations import fault_at
 from handler.graph.documents.partial_schema import ViewSchemas
+from handler.graph.documents.search_answers import ArgumentRefused, SearchResult, definitions, search
+from handler.graph.documents.search_fields import DEFINED, SEARCH_FIELDS
 from handler.records import record
 
 MAX_BYTES = 5_000_000
@@ -51,6 +56,7 @@ META_FIELDS: Mapping[str, GraphQLField] = {
     "__schema": SchemaMetaFieldDef,
     "__type": TypeMetaFieldDef,
     "__typename": TypeNameMetaFieldDef,
+    **SEARCH_FIELDS,
 }
 
 
@@ -61,6 +67,7 @@ def answer(
 
     Raises:
         DocumentRefused: an answer larger than ``max_bytes``, as compact JSON without escapes.
+        FieldFailed: an argument of ``__search`` or ``__definitions`` that their types allow and their rules do not.
     """
     operation = next(node for node in document.definitions if isinstance(node, OperationDefinitionNode))
     schema = schemas.touched_by(document)
@@ -68,7 +75,7 @@ def answer(
     coerced = get_variable_values(schema, operation.variable_definitions or (), dict(variables))
     if root is None or isinstance(coerced, list):
         raise TypeError("only a document that was checked is answered")
-    walk = _Walk(document, Introspected(schemas.view), coerced, max_bytes)
+    walk = _Walk(document, schemas, coerced, max_bytes)
     data, _ = walk.object(root, None, (operation.selection_set,))
     return cast("dict[str, Any]", data)
 
@@ -79,9 +86,25 @@ class _Asked:
 
     key: str
     name: str
+    nodes: Sequence[FieldNode]
     field: GraphQLField
     arguments: Mapping[str, Any]
     below: tuple[SelectionSetNode, ...]
+
+
+class FieldFailed(Exception):
+    """A field error of a field that may not be ``null``, so the whole answer has no data.
+
+    Source: GraphQL specification, sections 6.4.4 (Handling Execution Errors) and 7.1.2 (Errors).
+    """
+
+    def __init__(self, asked: _Asked, reason: ArgumentRefused) -> None:
+        super().__init__(str(reason))
+        self.faults = [fault_at(node, str(reason)) for node in asked.nodes]  # one for each place
+        places = [{"line": fault.line, "column": fault.column} for fault in self.faults if fault.line]
+        path = [asked.key, *([] if reason.item is None else [reason.item])]
+        code = {"code": DocumentRefused.stile_code}
+        self.error = {"message": str(reason), "locations": places, "path": path, "extensions": code}
 
 
 Sized = tuple[Any, int]
@@ -89,14 +112,15 @@ Sized = tuple[Any, int]
 
 
 class _Walk:
-    def __init__(self, document: DocumentNode, shown: Introspected, variables: Any, max_bytes: int) -> None:
+    def __init__(self, document: DocumentNode, schemas: ViewSchemas, variables: Any, max_bytes: int) -> None:
         self._fragments = {
             node.name.value: node for node in document.definitions if isinstance(node, FragmentDefinitionNode)
         }
-        self._shown = shown
+        self._schemas = schemas
+        self._shown = Introspected(schemas.view)
         self._variables = variables
         self._max_bytes = max_bytes
-        self._asked: dict[tuple[int, ...], list[_Asked]] = {}
+        self._asked: dict[tuple[str, tuple[int, ...]], list[_Asked]] = {}
         self._answers: dict[tuple[Any, tuple[int, ...]], Sized] = {}
 
     def object(self, type_: GraphQLObjectType, source: Any, sets: tuple[SelectionSetNode, ...]) -> Sized:
@@ -112,12 +136,15 @@ class _Walk:
     def _object(
         self, type_: GraphQLObjectType, source: Any, sets: tuple[SelectionSetNode, ...], identity: tuple[int, ...]
     ) -> Sized:
-        asked = self._asked.get(identity)
+        asked = self._asked.get((type_.name, identity))
         if asked is None:
-            asked = self._asked[identity] = self._fields(type_, sets)
+            asked = self._asked[type_.name, identity] = self._fields(type_, sets)
         value, size = {}, 2
         for each in asked:
-            part, part_size = self._value(each.field.type, self._resolved(type_, source, each), each.below)
+            try:
+                part, part_size = self._value(each.field.type, self._resolved(type_, source, each), each.below)
+            except ArgumentRefused as exc:
+                raise FieldFailed(each, exc) from exc
             value[each.key] = part
             size += len(each.key) + part_size + 4
             self._refuse(size)
@@ -136,23 +163,40 @@ class _Walk:
                 return self._shown.directive(asked.name, source, **asked.arguments)
             case Introspected():
                 return source.schema(asked.name)
+            case SearchResult():
+                return self._of_result(asked.name, source)
             case None:
                 return self._at_root(asked)
             case _:
-                return cast("Any", asked.field.resolve)(source, None, **asked.arguments)
+                return _of_core(asked, source)
 
     def _at_root(self, asked: _Asked) -> Any:
-        return self._shown if asked.name == "__schema" else self._shown.type_named(asked.arguments["name"])
+        match asked.name:
+            case "__schema":
+                return self._shown
+            case "__type":
+                return self._shown.type_named(**asked.arguments)
+            case "__search":
+                return search(self._schemas, **asked.arguments)
+            case _:
+                return definitions(self._shown, **asked.arguments)
+
+    def _of_result(self, field: str, result: SearchResult) -> Any:
+        if field == "definition":
+            return find_definition(self._shown, result.coordinate)
+        return getattr(result, field)
 
     def _value(self, type_: Any, value: Any, below: tuple[SelectionSetNode, ...]) -> Sized:
         if isinstance(type_, GraphQLNonNull):
             type_ = type_.of_type
-        if value is None or isinstance(value, bool):
-            return value, 5
+        if value is None or isinstance(value, bool | float):
+            return value, len(repr(value))
         if isinstance(type_, GraphQLList):
             return self._list(type_.of_type, value, below)
         if isinstance(type_, GraphQLObjectType):
             return self.object(type_, value, below)
+        if isinstance(value, Definition):
+            return self.object(DEFINED[value.type], value.source, below)
         text = str(type_.coerce_output_value(value) if isinstance(type_, GraphQLEnumType) else value)
         return text, len(text if text.isascii() else text.encode(errors="replace")) + 2
 
@@ -180,6 +224,7 @@ class _Walk:
             _Asked(
                 key,
                 same[0].name.value,
+                same,
                 field := META_FIELDS.get(same[0].name.value) or type_.fields[same[0].name.value],
                 get_argument_values(field, same[0], self._variables),
                 tuple(node.selection_set for node in same if node.selection_set),
@@ -206,10 +251,16 @@ class _Walk:
                         self._collect(type_, fragment.selection_set, nodes, seen)
 
     def _is_on(self, type_: GraphQLNamedType, condition: NamedTypeNode) -> bool:
-        """Tell if a fragment applies to a type. Only the query type is reached through an interface or a union."""
+        """Tell if a fragment applies to a type. The query type and definitions are reached through abstract types."""
         return self._shown.is_sub_type(condition.name.value, type_.name)
 
     def _included(self, node: SelectionNode) -> bool:
         skip = get_directive_values(GraphQLSkipDirective, cast("Any", node), self._variables)
         include = get_directive_values(GraphQLIncludeDirective, cast("Any", node), self._variables)
         return not (skip and skip["if"]) and not (include and not include["if"])
+
+
+def _of_core(asked: _Asked, source: Any) -> Any:
+    if asked.name == "possibleTypes" and isinstance(source, GraphQLUnionType):
+        return source.types  # graphql-core would ask a whole schema
+    return cast("Any", asked.field.resolve)(source, None, **asked.arguments)

@@ -21,6 +21,7 @@ from graphql import (
 )
 
 from handler.graph.documents.printed_texts import argument_of, text_of
+from handler.graph.documents.search_fields import DEFINED, DEFINITION, SEARCH_TYPES
 from handler.graph.index_types import Directive, Field, InputValue, TypeSlice, named
 from handler.graph.view import BUILT_IN_SCALARS, View
 from handler.records import record
@@ -104,11 +105,33 @@ class Introspected:
 
     def type_named(self, name: str) -> Any:
         """Return the type of this name; ``None`` if there is none."""
-        return self._type(name) if name in self._types else None
+        return self._type(name) if name in self._types or name in SEARCH_TYPES else None
+
+    def kind(self, name: str) -> str:
+        """Return the kind of a type of the view, one of ``KINDS``."""
+        return self._slice(name).kind
+
+    def member(self, name: str, member: str) -> Item | None:
+        """Return a field, an input or an enum value of a type of the view; ``None`` if there is none."""
+        entry = self._slice(name)
+        if entry.kind == "union" or member not in self._visible(name, entry.fields):
+            return None
+        match entry.kind:
+            case "input":
+                return input_item(member, entry.inputs[member])
+            case "enum":
+                return Item(member, *entry.values[member])
+            case _:
+                return self._field(name, entry, member)
+
+    def directives(self) -> Mapping[str, Directive]:
+        """Return the directives of the API's own that a request may carry."""
+        return self._view.directives()
 
     def is_sub_type(self, abstract: str, name: str) -> bool:
         """Tell if a type of the view is ``abstract`` itself or one of its possible types."""
-        return abstract == name or name in self._possible_names(abstract)
+        possible = DEFINED if abstract == DEFINITION else self._possible_names(abstract)
+        return abstract == name or name in possible
 
     # Fields by their names in introspection.
 
@@ -164,7 +187,7 @@ class Introspected:
             case "type":
                 return self._type(item.type)
             case "args":
-                return _asked((_input_item(*each) for each in (item.arguments or {}).items()), **options)
+                return _asked((input_item(*each) for each in (item.arguments or {}).items()), **options)
             case "defaultValue":
                 return item.default or None
             case "isDeprecated":
@@ -184,7 +207,7 @@ class Introspected:
             case "locations":
                 return [DirectiveLocation[location] for location in carried.directive.on]
             case _:
-                return _asked((_input_item(*each) for each in carried.directive.arguments.items()), **options)
+                return _asked((input_item(*each) for each in carried.directive.arguments.items()), **options)
 
     def _wrapper(self, field: str, text: str) -> Any:
         match field:
@@ -202,16 +225,18 @@ class Introspected:
         return _asked(found(self, name, entry), **options) if found and entry.kind in of_kind else None
 
     def fields(self, name: str, entry: TypeSlice) -> Iterator[Item]:
-        for member in self._visible(name, entry.fields):
-            field = entry.fields[member]
-            arguments = self._view.arguments(name, member) if entry is not EMPTY else {}
-            yield Item(member, field.description, field.directives, type=field.type, arguments=arguments)
+        return (self._field(name, entry, member) for member in self._visible(name, entry.fields))
 
     def inputs(self, name: str, entry: TypeSlice) -> Iterator[Item]:
-        return (_input_item(member, entry.inputs[member]) for member in self._visible(name, entry.inputs))
+        return (input_item(member, entry.inputs[member]) for member in self._visible(name, entry.inputs))
 
     def values(self, name: str, entry: TypeSlice) -> Iterator[Item]:
         return (Item(member, *entry.values[member]) for member in self._visible(name, entry.values))
+
+    def _field(self, name: str, entry: TypeSlice, member: str) -> Item:
+        field = entry.fields[member]
+        arguments = self._view.arguments(name, member) if entry is not EMPTY else {}
+        return Item(member, field.description, field.directives, type=field.type, arguments=arguments)
 
     def _visible(self, name: str, members: Mapping[str, object]) -> tuple[str, ...]:
         return self._view.members.get(name) or tuple(members)
@@ -274,10 +299,11 @@ def _in_every_schema() -> Mapping[str, GraphQLNamedType]:
 
 @cache
 def _all_of_core() -> Mapping[str, GraphQLNamedType]:
-    return {**specified_scalar_types, **_in_every_schema()}
+    return {**specified_scalar_types, **_in_every_schema(), **SEARCH_TYPES}
 
 
-def _input_item(name: str, value: InputValue) -> Item:
+def input_item(name: str, value: InputValue) -> Item:
+    """Return an argument or an input field."""
     return Item(name, value.description, value.directives, type=value.type, default=value.default)
 
 

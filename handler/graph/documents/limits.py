@@ -20,16 +20,22 @@ from graphql import (
 from handler.bundle.operations import Limits
 from handler.errors.calls import DocumentRefused
 from handler.graph.documents.locations import fault_at, name_of, printable, shown
+from handler.graph.documents.operation import INTROSPECTION
+from handler.graph.documents.search_fields import SEARCH_FIELDS
 from handler.records import record
 
 MAX_FRAGMENT_NESTING = 40
 """Nesting of fragments: enough for any client, and far below Python's own recursion limit."""
 
 MAX_INTROSPECTION_DEPTH = 20
-"""Levels below ``__schema`` and ``__type``. The usual clients' query has 15: a type wrapped nine times."""
+"""Levels below fields of introspection. The usual clients' query has 15: a type wrapped nine times."""
 
 MAX_INTROSPECTION_FIELDS = 500
-"""Fields below ``__schema`` and ``__type``, fragments expanded. The usual clients' query has 240."""
+"""Fields below fields of introspection, fragments expanded. The usual clients' query has 240."""
+
+
+MAX_SEARCHES = 10
+"""Occurrences of ``__search`` and ``__definitions``. Each search takes some milliseconds."""
 
 
 def refuse_large(document: DocumentNode, limits: Limits) -> None:
@@ -69,8 +75,9 @@ class _Size:
     fields: int = 0
     aliases: int = 0
     schemas: int = 0
+    searches: int = 0  # __search and __definitions
     nesting: int = 0  # fragments in fragments
-    schema_depth: int = 0  # below __schema and __type
+    schema_depth: int = 0  # below fields of introspection
     schema_fields: int = 0
 
     def beside(self, other: _Size) -> _Size:
@@ -79,6 +86,7 @@ class _Size:
             fields=self.fields + other.fields,
             aliases=self.aliases + other.aliases,
             schemas=self.schemas + other.schemas,
+            searches=self.searches + other.searches,
             nesting=max(self.nesting, other.nesting),
             schema_depth=max(self.schema_depth, other.schema_depth),
             schema_fields=self.schema_fields + other.schema_fields,
@@ -94,6 +102,7 @@ class _Size:
             fields=self.fields + 1,
             aliases=self.aliases + (node.alias is not None),
             schemas=self.schemas + (node.name.value == "__schema"),
+            searches=self.searches + (node.name.value in SEARCH_FIELDS),
         )
 
     def in_fragment(self) -> _Size:
@@ -104,8 +113,7 @@ class _Measure:
     """Sizes of the parts of one document, each fragment measured once. Stops at the first limit that is exceeded.
 
     ``level`` counts the fields above a part and ``inside`` names the fragments around it: both bound the recursion.
-    ``schema`` is true in introspection: below ``__schema`` and ``__type``, and in fragments on types that only those
-    return.
+    ``schema`` is true in introspection: below its fields at the root, and in fragments on types that only those return.
     """
 
     def __init__(self, document: DocumentNode, limits: Limits) -> None:
@@ -148,7 +156,7 @@ class _Measure:
         self._refuse(_Size(schema_depth=level) if schema else _Size(depth=level), node)
         if node.selection_set is None:
             return _Size().below(node, schema=schema)
-        enters = not schema and node.name.value in ("__schema", "__type")
+        enters = not schema and node.name.value in INTROSPECTION
         below = self.selections(
             node.selection_set, level=1 if enters else level + 1, inside=inside, schema=schema or enters
         )
@@ -172,5 +180,6 @@ class _Measure:
         yield size.aliases, self._limits.max_aliases, "aliases, fragments expanded (max_aliases)"
         yield size.nesting, MAX_FRAGMENT_NESTING, "fragments in each other"
         yield size.schemas, 1, "__schema"
-        yield size.schema_depth, MAX_INTROSPECTION_DEPTH, "levels below __schema or __type"
-        yield size.schema_fields, MAX_INTROSPECTION_FIELDS, "fields below __schema or __type, fragments expanded"
+        yield size.searches, MAX_SEARCHES, "__search and __definitions"
+        yield size.schema_depth, MAX_INTROSPECTION_DEPTH, "levels below fields of introspection"
+        yield size.schema_fields, MAX_INTROSPECTION_FIELDS, "fields below those of introspection, fragments expanded"

@@ -26,9 +26,10 @@ from graphql import (
 from handler.errors.calls import DocumentRefused, Fault
 from handler.graph.documents.hidden_types import TYPE_NAME
 from handler.graph.documents.locations import shown
+from handler.graph.documents.search_fields import SEARCH_FIELDS
 from handler.graph.view import View
 
-INTROSPECTION = frozenset({"__schema", "__type"})
+INTROSPECTION = frozenset({"__schema", "__type", *SEARCH_FIELDS})
 META = INTROSPECTION | {TYPE_NAME}
 
 MAX_CHARS = 200_000

@@ -5,18 +5,24 @@ Building the schema of a whole view takes a second for 1,600 types, and a docume
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from threading import Lock
+from typing import TYPE_CHECKING
 
 from graphql import DocumentNode, GraphQLNamedType, GraphQLObjectType, GraphQLSchema, specified_directives
 
 from handler.bundle.operations import Limits
+from handler.graph.documents.search_fields import SEARCH_TYPES, TAKEN_TYPES, SearchableSchema
 from handler.graph.documents.type_factory import InputTypes, OutputTypes, TypeNamed, make_directive
 from handler.graph.documents.used_fields import Touched, touched_by
 from handler.graph.index_types import Directive, InputValue
 from handler.graph.view import View
 from handler.lru import Lru
 from handler.records import record
+
+if TYPE_CHECKING:
+    from handler.search.schema_search import SchemaSearch
 
 MAX_SCHEMAS = 32
 """Schemas cached for one view; the least recently used goes first."""
@@ -46,8 +52,9 @@ class ValidDocument:
 class ViewSchemas:
     """The schemas of one view, for any number of documents. Their shared parts are made once."""
 
-    def __init__(self, view: View) -> None:
+    def __init__(self, view: View, search: Callable[[], SchemaSearch] | None = None) -> None:
         self.view = view
+        self.search = search or partial(_search_of, view)  # made with the first question
         self._inputs = InputTypes(view)
         self._held: Lru[Touched, GraphQLSchema] = Lru(most=MAX_SCHEMAS)
         self._valid: Lru[tuple[str, Limits], ValidDocument] = Lru(most=MAX_DOCUMENTS)
@@ -95,7 +102,8 @@ class ViewSchemas:
         names = sorted(touched.types | touched.parents | self._compared_implementers(touched))
         visible = self.view.directives() if touched.directives else {}
         directives = {name: visible[name] for name in sorted(touched.directives)}
-        return self._schema(types, [types(name) for name in names], directives)
+        of_search = [*SEARCH_TYPES.values(), *TAKEN_TYPES] if touched.searches else []
+        return self._schema(types, [*(types(name) for name in names), *of_search], directives)
 
     def _given_or_required(self, touched: Touched, type_name: str, field_name: str) -> dict[str, InputValue]:
         return {
@@ -121,10 +129,16 @@ class ViewSchemas:
             made = types(name) if name in self.view.members else None
             return made if isinstance(made, GraphQLObjectType) else None
 
-        return GraphQLSchema(
+        return SearchableSchema(
             query=root("query") or GraphQLObjectType(self.view.index.roots.get("query", "Query"), {}),
             mutation=root("mutation"),
             types=named,
             directives=[*(make_directive(*each, self._inputs) for each in directives.items()), *specified_directives],
             assume_valid=True,
         )
+
+
+def _search_of(view: View) -> SchemaSearch:
+    from handler.search.schema_search import SchemaSearch
+
+    return SchemaSearch(view)

@@ -24,6 +24,7 @@ from graphql import (
     VariableDefinitionNode,
 )
 
+from handler.graph.documents.search_fields import SEARCH_FIELDS, SEARCH_TYPES
 from handler.graph.index_types import named
 from handler.graph.view import View
 from handler.records import record
@@ -40,6 +41,7 @@ class Touched:
     types: frozenset[str]  # named by fragments and variables
     directives: frozenset[str]  # of the API, by name
     parents: frozenset[str]  # types whose fields are selected, or that a fragment is on
+    searches: bool = False  # it names __search or __definitions, or a type that only these return
 
     @property
     def coordinates(self) -> int:
@@ -66,6 +68,7 @@ def touched_by(document: DocumentNode, view: View) -> Touched:
         types=frozenset(walk.types),
         directives=frozenset(walk.directives & view.directives().keys()) if walk.directives else frozenset(),
         parents=frozenset(walk.parents),
+        searches=walk.searches,
     )
 
 
@@ -87,6 +90,7 @@ class _Walk:
         self.types: set[str] = set()
         self.directives: set[str] = set()
         self.parents: set[str] = set()
+        self.searches = False
 
     def root(self, kind: str) -> str | None:
         name = self._view.index.roots.get(kind)
@@ -104,6 +108,9 @@ class _Walk:
         match node:
             case ListTypeNode() | NonNullTypeNode():
                 return self.type_named(node.type)
+            case NamedTypeNode() if node.name.value in SEARCH_TYPES:
+                self.searches = True
+                return None
             case NamedTypeNode() if node.name.value in self._view.members:
                 self.types.add(node.name.value)
                 return node.name.value
@@ -126,6 +133,7 @@ class _Walk:
     def _field(self, node: FieldNode, parent: str | None) -> None:
         name = node.name.value
         type_text = field_type(self._view, parent, name)
+        self.searches |= name in SEARCH_FIELDS
         if type_text is not None and parent is not None:
             self.fields.add((parent, name))
             self._given(node.arguments or (), parent, name)

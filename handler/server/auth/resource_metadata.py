@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from handler.bundle.model import Bundle
-from handler.bundle.tools import CatalogTool, CodeTool, GraphQLTool, PrescribedTool, Tool
+from handler.bundle.tools import CatalogTool, CodeTool, CompanionTool, GraphQLTool, PrescribedTool, Tool
 from handler.policy.evaluation import Evaluation
 from handler.strict_json import JSONObject
 
@@ -89,6 +89,8 @@ def _is_open(tool: Tool, everybody: Evaluation) -> bool:
         case GraphQLTool():
             outcome = everybody.outcome(tool.conditions)
             return any(listing.entry is not None for listing in tool.listings if listing.outcome == outcome)
+        case CompanionTool():  # its scopes are those of the GraphQL tool
+            return False
         case CodeTool():
             return everybody.meets(tool.mask)
         case CatalogTool():

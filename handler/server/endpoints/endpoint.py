@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from handler.bundle.content import Prompt
 from handler.bundle.model import Bundle
 from handler.bundle.operations import Limits, PersistedOperation
-from handler.bundle.tools import CatalogTool, CodeTool, GraphQLTool, Listing, PrescribedTool, Tool
+from handler.bundle.tools import CatalogTool, CodeTool, CompanionTool, GraphQLTool, Listing, PrescribedTool, Tool
+from handler.errors.infrastructure import BundleError
 from handler.lru import Lru
 from handler.policy.evaluation import OPEN, OWN_TOKEN, Conditions, Evaluation, Mask
 from handler.server.auth.principal import Principal
@@ -74,7 +75,7 @@ class Endpoint:
         # Keys: the tool or operation, and an outcome.
         self._validators: Lru[tuple[str, Mask], ArgumentsValidator] = Lru(most=MAX_VALIDATORS)
         self._answer_checkers: dict[str, AnswerChecker] = {}  # by the name of a tool
-        self._entries: Lru[tuple[str, Mask], Entry | None] = Lru(most=MAX_ENTRIES)
+        self._entries: Lru[tuple[str, Mask], Listing] = Lru(most=MAX_ENTRIES)
         self._lock = Lock()
 
     @property
@@ -93,7 +94,8 @@ class Endpoint:
         with self._lock:
             made = sum(size * COSTS.get(kind, 0) for kind, size in self.held.items())
             made += len(self._answer_checkers) * ANSWER_CHECKER_BYTES
-            entries = ENTRY_SHARE * sum(len(each.json) for each in self._entries.values() if each is not None)
+            made_entries = [each.entry for each in self._entries.values()]
+            entries = ENTRY_SHARE * sum(len(each.json) for each in made_entries if isinstance(each, Entry))
         return self._bundle_bytes + made + entries + self.schema.cost_bytes
 
     @cached_property
@@ -104,6 +106,12 @@ class Endpoint:
             name = persisted.operation.name
             found[name] = (*found.get(name, ()), persisted)
         return found
+
+    @cached_property
+    def catalog(self) -> CatalogTool | None:
+        """The tool that finds other tools; ``None`` if the endpoint has no catalog."""
+        tools = (tool for tool in self.bundle.tools if isinstance(tool, CatalogTool))
+        return next((tool for tool in tools if tool.role == "search"), None)
 
     @cached_property
     def asks_for_consent(self) -> bool:
@@ -141,7 +149,8 @@ class Endpoint:
         """Return the validator of a tool's arguments for a caller."""
         conditions = tool.conditions if isinstance(tool, PrescribedTool) else OPEN
         key, outcome = f"tool {tool.name}", evaluation.outcome(conditions)
-        limits = tool.limits if isinstance(tool, GraphQLTool) else None
+        limited = self.tools.get(tool.of) if isinstance(tool, CompanionTool) else tool
+        limits = limited.limits if isinstance(limited, GraphQLTool) else None
         return self._validator(key, tool.name, tool.arguments, outcome, limits=limits)
 
     def variables_validator(self, persisted: PersistedOperation, evaluation: Evaluation) -> ArgumentsValidator:
@@ -161,10 +170,25 @@ class Endpoint:
 
     def needs_schema(self, tool: Tool, evaluation: Evaluation) -> bool:
         """Tell if ``is_visible`` and ``entry`` must build a view of the schema, which blocks."""
+        match tool:
+            case GraphQLTool():
+                outcome = evaluation.outcome(tool.conditions)
+                return _compiled_listing(tool, outcome) is None and (tool.name, outcome) not in self._entries
+            case CompanionTool():
+                return self.needs_schema(self.graphql_tool(tool), evaluation)
+            case _:
+                return False
+
+    def graphql_tool(self, companion: CompanionTool) -> GraphQLTool:
+        """Return the tool of a companion.
+
+        Raises:
+            BundleError: the bundle has no such GraphQL tool.
+        """
+        tool = self.tools.get(companion.of)
         if not isinstance(tool, GraphQLTool):
-            return False
-        outcome = evaluation.outcome(tool.conditions)
-        return _listing(tool, outcome) is None and (tool.name, outcome) not in self._entries
+            raise BundleError(f"the companion {companion.name} has no GraphQL tool: publish again")
+        return tool
 
     def is_visible(self, tool: Tool, evaluation: Evaluation) -> bool:
         """Tell if a caller may use a tool. Blocks if the tool needs the schema.
@@ -179,7 +203,10 @@ class Endpoint:
                 outcome = evaluation.outcome(tool.conditions)
                 if self.needs_schema(tool, evaluation):
                     return bool(self.schema.view(tool, outcome).root_fields())
-                return self._graphql_entry(tool, outcome) is not None
+                return self._listing(tool, outcome).entry is not None
+            case CompanionTool():
+                graphql = self.graphql_tool(tool)
+                return self._listing(graphql, evaluation.outcome(graphql.conditions)).large
             case CodeTool():
                 return evaluation.meets(tool.mask)
             case CatalogTool():
@@ -193,12 +220,12 @@ class Endpoint:
         """
         match tool:
             case GraphQLTool():
-                return self._graphql_entry(tool, evaluation.outcome(tool.conditions))
+                return self._listing(tool, evaluation.outcome(tool.conditions)).entry
             case _ if not self.is_visible(tool, evaluation):
                 return None
             case PrescribedTool():
                 return self._seen_entry(tool, evaluation.outcome(tool.conditions))
-            case CodeTool() | CatalogTool():
+            case CompanionTool() | CodeTool() | CatalogTool():
                 return tool.entry
 
     def _operations_of(self, names: Iterable[str]) -> Iterator[PersistedOperation]:
@@ -241,29 +268,31 @@ class Endpoint:
             return tool.entry
         from handler.policy.guarded_schema import seen_by
 
-        def made() -> Entry:
-            return Entry({**tool.entry, "inputSchema": seen_by(tool.entry["inputSchema"], outcome)})
+        def made() -> Listing:
+            entry = Entry({**tool.entry, "inputSchema": seen_by(tool.entry["inputSchema"], outcome)})
+            return Listing(outcome=outcome, entry=entry)
 
         with self._lock:
-            return self._entries.use_or_make((tool.name, outcome), made)
+            return self._entries.use_or_make((tool.name, outcome), made).entry
 
-    def _graphql_entry(self, tool: GraphQLTool, outcome: Mask) -> JSONObject | None:
-        listing = _listing(tool, outcome)
+    def _listing(self, tool: GraphQLTool, outcome: Mask) -> Listing:
+        listing = _compiled_listing(tool, outcome)
         if listing is not None:
-            return listing.entry
+            return listing
         key = (tool.name, outcome)
         with self._lock:
-            if key in self._entries:
-                return self._entries.use(key)
+            known = self._entries.use(key)
+        if known is not None:
+            return known
         from handler.graph.tool_entry import graphql_entry
 
-        made = graphql_entry(tool.entry, self.schema.view(tool, outcome))
-        entry = None if made is None else Entry(made)
+        entry, large = graphql_entry(tool.entry, self.schema.view(tool, outcome))
+        made = Listing(outcome=outcome, entry=None if entry is None else Entry(entry), large=large)
         with self._lock:
-            self._entries.put(key, entry)
-        return entry
+            self._entries.put(key, made)
+        return made
 
 
-def _listing(tool: GraphQLTool, outcome: Mask) -> Listing | None:
+def _compiled_listing(tool: GraphQLTool, outcome: Mask) -> Listing | None:
     """Return the compiled listing of a tool for an outcome; ``None`` if the compiler made none."""
     return next((each for each in tool.listings if each.outcome == outcome), None)

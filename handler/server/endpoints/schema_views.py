@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -22,12 +23,16 @@ if TYPE_CHECKING:
     from handler.graph.documents.partial_schema import ViewSchemas
     from handler.graph.index import SchemaIndex
     from handler.graph.view import View
+    from handler.search.schema_search import SchemaSearch
 
 MAX_VIEWS = 16
 """Views cached for one endpoint, and also the limit of those with schemas for documents."""
 
 MAX_PRINTED = 16
 """Views cached for one endpoint as SDL."""
+
+MAX_SEARCHES = 4
+"""Views cached for one endpoint as they are searched."""
 
 VIEW_SHARE = 0.05
 """Memory of a view, as a share of its index, measured on GitHub's schema."""
@@ -63,6 +68,7 @@ class SchemaViews:
         self._views: Lru[tuple[str, Mask], View] = Lru(most=MAX_VIEWS)
         self._schemas: Lru[tuple[str, Mask], ViewSchemas] = Lru(most=MAX_VIEWS)
         self._printed: Lru[tuple[str, Mask], str] = Lru(most=MAX_PRINTED)
+        self._searches: Lru[tuple[str, Mask], SchemaSearch] = Lru(most=MAX_SEARCHES)
         self._lock = Lock()
 
     @property
@@ -132,9 +138,28 @@ class SchemaViews:
         with self._lock:
             schemas = self._schemas.use(key)
             if schemas is None or schemas.view is not view:
-                schemas = ViewSchemas(view)
+                schemas = ViewSchemas(view, partial(self._search_of, key, view))
                 self._schemas.put(key, schemas)
         return schemas
+
+    def search(self, tool: GraphQLTool | None, evaluation: Evaluation) -> SchemaSearch:
+        """Return the search of a view. Blocks while the view is built, and at the first question.
+
+        Raises:
+            StorageError, BundleError: the schema index cannot be loaded.
+        """
+        outcome = evaluation.outcome((tool or self._bundle.graphql).conditions)
+        return self._search_of((tool.name if tool else "", outcome), self.view(tool, outcome))
+
+    def _search_of(self, key: tuple[str, Mask], view: View) -> SchemaSearch:
+        from handler.search.schema_search import SchemaSearch
+
+        with self._lock:
+            search = self._searches.use(key)
+            if search is None or search.view is not view:
+                search = SchemaSearch(view)
+                self._searches.put(key, search)
+        return search
 
     def recheck(self, *, timeout_s: float) -> None:
         """Load the schema index again if its last load failed. Blocks."""

@@ -173,11 +173,17 @@ async def _view_schemas(caller: Caller, tool: GraphQLTool | None) -> ViewSchemas
 
 
 def _refuse_introspection(caller: Caller, document: DocumentNode, schemas: ViewSchemas) -> None:
-    """Refuse ``__schema`` and ``__type`` of the whole endpoint if ``Query``'s policy hides them from the caller."""
+    """Refuse ``__schema`` and ``__type`` of the whole endpoint if ``Query``'s policy hides them from the caller.
+
+    A policy that hides one of the two hides ``__search`` and ``__definitions``, too: they answer what both answer.
+    """
     from handler.graph.documents.locations import fault_at
+    from handler.graph.documents.search_fields import SEARCH_FIELDS
 
     guards = caller.endpoint.bundle.graphql.guards
     hidden = {name for name, mask in guards.items() if not caller.evaluation.meets(mask)}
+    if hidden & {"__schema", "__type"}:
+        hidden |= SEARCH_FIELDS.keys()
     root = schemas.view.index.roots.get("query", "Query")
     refused = [
         fault_at(field, f"Cannot query field '{field.name.value}' on type '{root}'.")

@@ -3,12 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
-from handler.bundle.tools import CatalogTool, CodeKit, CodeTool, GraphQLTool, PrescribedTool, Tool
+from handler.bundle.tools import (
+    CatalogTool,
+    CodeKit,
+    CodeTool,
+    CompanionTool,
+    GraphQLTool,
+    PrescribedTool,
+    Tool,
+    only_reads,
+)
 from handler.errors import StileError
 from handler.errors.access import CredentialRequired
-from handler.errors.calls import CallError, DeadlinePassed, GraphQLErrors, ToolError, ToolNotFound
+from handler.errors.calls import (
+    CallError,
+    DeadlinePassed,
+    GraphQLErrors,
+    NotInCatalog,
+    OtherCatalogCall,
+    ToolError,
+    ToolNotFound,
+)
 from handler.errors.upstream import UpstreamError
 from handler.records import record
 from handler.server.asgi.headers import find_mismatch
@@ -17,7 +35,7 @@ from handler.server.mcp.graphql_tools import call_tool, failed
 from handler.server.mcp.jsonrpc import HEADER_MISMATCH, Rejected
 from handler.server.mcp.method_call import Call
 from handler.server.mcp.revisions import is_modern
-from handler.server.mcp.tools_list import asked_kits, tools_of_kit
+from handler.server.mcp.tools_list import asked_kits, entry_of, tools_of_kit
 from handler.strict_json import JSONObject
 
 
@@ -55,6 +73,12 @@ async def call_any_tool(call: Call, name: str, arguments: JSONObject) -> JSONObj
     except UpstreamError as exc:
         _note_failure(call, exc)
         return _with_code(call, failed(exc), exc.stile_code)
+    if isinstance(tool, CatalogTool) and tool.role != "search":
+        return await _call_by_name(call, tool, arguments)
+    return await _call(call, tool, name, arguments)
+
+
+async def _call(call: Call, tool: Tool | ProvidedTool, name: str, arguments: JSONObject) -> JSONObject:
     codes = [GraphQLErrors.stile_code if isinstance(tool, PrescribedTool | GraphQLTool) else ToolError.stile_code]
 
     def on_failure(exc: Exception) -> None:
@@ -63,6 +87,49 @@ async def call_any_tool(call: Call, name: str, arguments: JSONObject) -> JSONObj
 
     result = await _call_found(call, tool, name=name, arguments=arguments, on_failure=on_failure)
     return _with_code(call, result, codes[-1]) if result.get("isError") else result
+
+
+async def _call_by_name(call: Call, tool: CatalogTool, arguments: JSONObject) -> JSONObject:
+    """Call the tool that the arguments name, in the way of a request that names it itself."""
+    call.note(kind=tool.KIND)
+    try:
+        given = call.caller.endpoint.validator(tool, call.caller.evaluation).read(arguments)
+        name, inner = given["name"], given.get("arguments", {})
+        found = await _find_for(call, tool, name)
+    except NotInCatalog as exc:
+        call.note(decision="denied", reason=type(exc).__name__)
+        return _with_code(call, failed(exc), exc.stile_code)
+    except (CallError, UpstreamError) as exc:
+        _note_failure(call, exc)
+        return _with_code(call, failed(exc), exc.stile_code)
+    params = {**call.request.params, "name": name, "arguments": inner}
+    call.note(tool=name, through=tool.name)
+    return await _call(replace(call, request=replace(call.request, params=params)), found, name, inner)
+
+
+async def _find_for(call: Call, tool: CatalogTool, name: str) -> Tool | ProvidedTool:
+    """Return the tool of a name, if this tool of the catalog is the one to call it.
+
+    A host that lets models use the one for reading without asking its user does not let them change anything by it.
+
+    Raises:
+        NotInCatalog: the caller has no such tool, whether or not it exists. A model reads it, and may search.
+        OtherCatalogCall: it is for the other one.
+        CredentialRequired: as ``call_any_tool``.
+    """
+    catalog = call.caller.endpoint.catalog
+    search = catalog.name if catalog else tool.name
+    try:
+        found = await _find(call, name)
+    except ToolNotFound as exc:
+        raise NotInCatalog(name, search=search) from exc
+    if isinstance(found, CatalogTool):
+        raise NotInCatalog(name, search=search)
+    entry = found.entry if isinstance(found, ProvidedTool) else await entry_of(call, found)
+    role = "call" if entry is not None and only_reads(entry) else "call-mutation"
+    if role != tool.role:
+        raise OtherCatalogCall(name, expected=f"{search}-{role}", writes=role == "call-mutation")
+    return found
 
 
 async def _call_found(
@@ -80,8 +147,8 @@ async def _call_found(
             from handler.server.mcp.code_tools import call_code_tool
 
             return await call_code_tool(call, tool, arguments, name=name, on_failure=on_failure)
-        case CatalogTool():
-            return await _call_catalog(call, tool, arguments, on_failure=on_failure)
+        case CatalogTool() | CompanionTool():
+            return await _call_local(call, tool, arguments, on_failure=on_failure)
         case PrescribedTool() | GraphQLTool():
             return await call_tool(call, tool, arguments, on_failure=on_failure)
 
@@ -134,12 +201,19 @@ async def _call_provided(
     return await call_provided_tool(call, tool.kit, name, arguments, on_failure=on_failure)
 
 
-async def _call_catalog(call: Call, tool: CatalogTool, arguments: JSONObject, *, on_failure: OnFailure) -> JSONObject:
-    from handler.server.mcp.catalog import call_catalog
-
+async def _call_local(
+    call: Call, tool: CatalogTool | CompanionTool, arguments: JSONObject, *, on_failure: OnFailure
+) -> JSONObject:
+    """Call a tool that is answered here, without the API and without an author's code."""
     try:
         arguments = call.caller.endpoint.validator(tool, call.caller.evaluation).read(arguments)
-        return await call_catalog(call, tool, arguments)
+        if isinstance(tool, CatalogTool):
+            from handler.server.mcp.catalog import search_catalog
+
+            return await search_catalog(call, tool, arguments)
+        from handler.server.mcp.companion_calls import call_companion
+
+        return await call_companion(call, tool, arguments)
     except CallError as exc:
         on_failure(exc)
         return failed(exc)

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from typing import TYPE_CHECKING
 
-from handler.bundle.tools import CodeKit, CodeTool, Tool
+from handler.bundle.tools import CatalogTool, CodeKit, CodeTool, Tool
 from handler.policy.evaluation import Evaluation
 from handler.server.endpoints.endpoint import Endpoint
 from handler.server.endpoints.schema_views import schema_loading
@@ -26,9 +26,15 @@ async def list_tools(call: Call) -> list[JSONObject]:
         McpError: a toolkit cannot list its tools for this caller.
     """
     endpoint = call.caller.endpoint
-    if not asked_kits(call):
+    catalog = endpoint.catalog if endpoint.catalog and endpoint.catalog.unlisted != "never" else None
+    if catalog is None and not asked_kits(call):
         return await list_entries(endpoint, call.caller.evaluation)
-    return [each.entry async for each in usable_tools(call) if not each.hidden]
+    found = [each async for each in usable_tools(call)]
+    if catalog:
+        from handler.server.mcp.short_list import shortened
+
+        found = shortened(found, catalog)
+    return [each.entry for each in found if not each.hidden]
 
 
 async def usable_tools(call: Call) -> AsyncIterator[Listed]:
@@ -39,14 +45,15 @@ async def usable_tools(call: Call) -> AsyncIterator[Listed]:
     """
     from handler.code_tools.catalog_search import Listed
 
-    endpoint, evaluation = call.caller.endpoint, call.caller.evaluation
+    endpoint = call.caller.endpoint
     of_kits = {kit.use: await tools_of_kit(call, kit) for kit in asked_kits(call)}
     for tool in endpoint.bundle.tools:
         if isinstance(tool, CodeTool) and tool.kit in of_kits and tool.name not in of_kits[tool.kit]:
             continue
-        entry = await _entry_of(endpoint, tool, evaluation)
+        entry = await entry_of(call, tool)
         if entry is not None:
-            yield Listed(entry=entry, hidden=tool.options.hidden)
+            role = tool.role if isinstance(tool, CatalogTool) else ""
+            yield Listed(entry=entry, hidden=tool.options.hidden, pinned=tool.options.pinned, role=role)
     seen = set(endpoint.tools)
     for tools in of_kits.values():
         for name, listed in tools.items():
@@ -73,7 +80,13 @@ async def list_entries(endpoint: Endpoint, evaluation: Evaluation) -> list[JSONO
         return await asyncio.to_thread(entries)
 
 
-async def _entry_of(endpoint: Endpoint, tool: Tool, evaluation: Evaluation) -> JSONObject | None:
+async def entry_of(call: Call, tool: Tool) -> JSONObject | None:
+    """Return the caller's entry of a tool; ``None`` if the caller may not use it.
+
+    Raises:
+        UpstreamError: the schema that the entry depends on cannot be loaded.
+    """
+    endpoint, evaluation = call.caller.endpoint, call.caller.evaluation
     if not endpoint.needs_schema(tool, evaluation):
         return endpoint.entry(tool, evaluation)
     with schema_loading():

@@ -101,17 +101,17 @@ GENERATED = (
         reports=(
             (
                 "index.graphql:1:1: the tools take about 25372 tokens in every conversation, more than 25000: "
-                "expected fewer; hide some with hidden: true and add a catalog, or make several endpoints"
+                "expected fewer, or catalog: true in config.yaml, or several endpoints"
             ),
         ),
     ),
     Entry(
         code="too-many-tools",
-        files={"operations/o.graphql": "\n".join(f"query O{n} @mcpTool {{ a }}" for n in range(129))},
+        files={"operations/o.graphql": "\n".join(f"query O{n} @mcpTool {{ a }}" for n in range(41))},
         reports=(
             (
-                "index.graphql:1:1: 129 tools are listed, and many clients take 128 at most: "
-                "expected fewer; hide some with hidden: true and add a catalog, or make several endpoints"
+                "index.graphql:1:1: 41 tools are listed, and some clients take 40 at most: "
+                "expected fewer, or catalog: true in config.yaml, or several endpoints"
             ),
         ),
     ),

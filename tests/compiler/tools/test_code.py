@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from handler.bundle.stored import read_bundle, write_bundle
-from handler.bundle.tools import CatalogTool, CodeTool, GraphQLTool
+from handler.bundle.tools import CatalogTool, CodeTool, CompanionTool, GraphQLTool
 from handler.compiler.compile import Compiled
 from handler.policy.evaluation import Evaluation
 from tests.conftest import ROOT
@@ -158,7 +158,9 @@ def test_an_endpoint_with_a_kit_has_no_default_tool_and_no_open_graphql(tmp_path
         ('code: ["shop_tools:kit", "shop_tools:kit"]', '2:26 duplicate-toolkit: "shop_tools:kit" & config.yaml:2:8'),
         ("catalog: {nam: x}", '2:11 unknown-key: "catalog.nam" & name, hidden'),
         ("catalog: perhaps", '2:10 invalid-value: "catalog"'),
-        ("catalog: {name: a b}", "2:17 invalid-tool-definition: name 'a b'"),
+        ("catalog: {name: a b}", '2:17 invalid-value: "catalog.name"'),
+        ("catalog: {list: some}", '2:17 invalid-value: "catalog.list" & auto or pinned or all'),
+        ("catalog: {list_budget: 0}", '2:24 invalid-value: "catalog.list_budget"'),
     ],
 )
 def test_what_does_not_fit_in_the_configuration_is_told_by_its_place(
@@ -356,7 +358,7 @@ def test_a_condition_guards_all_that_a_kit_has(tmp_path: Path, shop: Modules) ->
 
     bundle = made_.bundle
     guarded = [*bundle.tools, *bundle.prompts, *bundle.resources, *bundle.code]
-    masks = {each.mask for each in guarded if not isinstance(each, CatalogTool | GraphQLTool)}
+    masks = {each.mask for each in guarded if not isinstance(each, CatalogTool | CompanionTool | GraphQLTool)}
     assert len(masks) == 1
     (mask,) = masks
     assert Evaluation(bundle.conditions, claims={"role": "sales"}).meets(mask)
@@ -381,8 +383,8 @@ def test_a_condition_that_cannot_be_judged_is_a_problem(
 
 
 def test_the_catalog_is_a_tool_of_its_name(tmp_path: Path, shop: Modules) -> None:
-    hidden = made(tmp_path, shop, TAKES_IT + "catalog: true\n").bundle.tools[-1]
-    listed = made(tmp_path, shop, TAKES_IT + "catalog: {name: find, hidden: false}\n").bundle.tools[-1]
+    hidden = made(tmp_path, shop, TAKES_IT + "catalog: true\n").bundle.tools[-3]
+    listed = made(tmp_path, shop, TAKES_IT + "catalog: {name: find, hidden: false}\n").bundle.tools[-3]
     none = made(tmp_path, shop, TAKES_IT + "catalog: false\n").bundle.tools[-1]
 
     assert isinstance(hidden, CatalogTool)

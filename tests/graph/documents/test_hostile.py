@@ -72,7 +72,7 @@ REFUSED = {
     "a name of look-alikes": ("{ employee(id: 1) { ѕѕn } }", "Syntax Error"),
     "__schema nested": (
         "{ __schema { types { " + "fields { type { " * 12 + "name" + "} }" * 12 + "} } }",
-        "levels below __schema",
+        "levels below fields of introspection",
     ),
     "__schema in its own introspection": (
         "{ __schema { queryType { __schema { types { name } } } } }",

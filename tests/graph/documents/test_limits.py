@@ -160,7 +160,7 @@ def test_introspection_is_measured_apart_from_the_limits_for_data() -> None:
 
 
 def test_depth_of_introspection_is_limited() -> None:
-    too_deep = "20 levels below __schema or __type"
+    too_deep = "20 levels below fields of introspection"
 
     assert accepted('{ __type(name: "Query") ' + nested("ofType", 20, "name") + " }")
     deep = '{ __type(name: "Query") ' + nested("ofType", 21, "name") + " }"
@@ -170,7 +170,7 @@ def test_depth_of_introspection_is_limited() -> None:
 
 
 def test_fields_of_introspection_are_limited() -> None:
-    too_many = "500 fields below __schema or __type, fragments expanded"
+    too_many = "500 fields below those of introspection, fragments expanded"
 
     assert accepted('{ __type(name: "Query") { ' + "name " * 500 + "} }")
     assert refused_as(too_many, '{ __type(name: "Query") {\n' + "name\n" * 501 + "} }") == '502:1: with "name"'

@@ -1,4 +1,4 @@
-"""Toolkits whose lists depend on who asks, and the catalog over all that an endpoint has."""
+"""Toolkits whose lists depend on who asks, and the catalog over them."""
 
 from __future__ import annotations
 
@@ -223,31 +223,42 @@ def found(function: Function, arguments: Any = None, **more: Any) -> dict[str, l
     return sections
 
 
-def test_catalog_has_tools_of_every_kind_hidden_ones_and_itself_too(function: Function) -> None:
-    sections = found(function)
-    tools = {each["name"]: each["hidden"] for each in sections["tools"]}
+def test_catalog_has_tools_of_every_kind_hidden_ones_too(function: Function) -> None:
+    shown = found(function, {"names": ["ask", "a", "echo", "unlisted", "catalog", "catalog-call"], "type": "tools"})
+    tools = {each["name"]: each["hidden"] for each in shown["tools"]}
 
-    assert list(sections) == ["tools", "prompts", "resources", "resource_templates"]
-    assert [tools[name] for name in ("ask", "a", "echo", "unlisted", "catalog")] == [False, False, False, True, True]
-    assert [each["name"] for each in sections["prompts"]] == ["greeting", "careful", "broken"]
-    assert {each["uri"] for each in sections["resources"]} >= {"acme://intro"}
-    assert [each["uriTemplate"] for each in sections["resource_templates"]] == ["acme://pages/{page}"]
-    (echo,) = [each for each in sections["tools"] if each["name"] == "echo"]
+    assert tools == {"ask": False, "a": False, "echo": False, "unlisted": True}
+    assert list(map(str, shown["unknown"])) == ["catalog", "catalog-call"]
+    (echo,) = [each for each in shown["tools"] if each["name"] == "echo"]
     assert echo["inputSchema"]["properties"] == {"text": {"type": "string"}}
+    sections = found(function, {"type": "prompts"})
+    assert [each["name"] for each in sections["prompts"]] == ["greeting", "careful", "broken"]
+    uris = found(function, {"names": ["acme://intro", "acme://pages/{page}"]})
+    assert [each["uri"] for each in uris["resources"]] == ["acme://intro"]
+    assert [each["uriTemplate"] for each in uris["resource_templates"]] == ["acme://pages/{page}"]
     assert "catalog" not in names(function)
     line = function.lines[-2]
     assert (line["tool"], line["kind"], line["decision"], line["outcome"]) == ("catalog", "catalog", "allowed", "ok")
 
 
-def test_catalog_finds_by_text_category_and_type(function: Function) -> None:
-    assert [each["name"] for each in found(function, {"type": "tools", "query": "SAY IT"})["tools"]] == ["echo"]
+def test_catalog_finds_by_words_category_and_type(function: Function) -> None:
+    (echo,) = found(function, {"type": "tools", "query": "SAY IT AGAIN"})["tools"][:1]
+    assert echo == {
+        "name": "echo",
+        "about": "Say it again.",
+        "arguments": "text",
+        "call": "catalog-call-mutation",
+        "hidden": False,
+    }
     assert [each["name"] for each in found(function, {"category": "Reading"})["tools"]] == ["a"]
     assert list(found(function, {"type": "prompts"})) == ["prompts"]
     shown = found(function, {"type": "tools", "include_hidden": False})["tools"]
     assert not [each["name"] for each in shown if each["hidden"]]
 
 
-@pytest.mark.parametrize("arguments", [{"type": "everything"}, {"query": 7}, {"include_hidden": "yes"}])
+@pytest.mark.parametrize(
+    "arguments", [{"type": "everything"}, {"query": 7}, {"include_hidden": "yes"}, {"names": ["a"] * 11}]
+)
 def test_catalog_refuses_what_does_not_fit(function: Function, arguments: Any) -> None:
     answer = called(function, "catalog", arguments)
 
@@ -256,27 +267,28 @@ def test_catalog_refuses_what_does_not_fit(function: Function, arguments: Any) -
     assert function.lines[-1]["reason"] == "InvalidArguments"
 
 
-def test_catalog_ignores_what_it_does_not_know(function: Function) -> None:
-    assert list(found(function, {"type": "prompts", "sections": {}})) == ["prompts"]
-
-
 def test_catalog_shows_nothing_that_its_caller_may_not_use(stocked: Compiled) -> None:
     bundle = stocked.bundle
     prompts = tuple(replace(each, mask=HIDDEN) for each in bundle.prompts)
     resources = tuple(replace(each, mask=HIDDEN) for each in bundle.resources)
     hidden = replace(stocked, bundle=replace(bundle, prompts=prompts, resources=resources))
     with serving(changed_tool(hidden, "unlisted", mask=HIDDEN), "acme") as function:
-        sections = found(function)
+        named = found(function, {"names": ["unlisted", "acme://intro", "greeting"]})
+        prompts_left = found(function, {"type": "prompts"})["prompts"]
 
-    assert "unlisted" not in [each["name"] for each in sections["tools"]]
-    assert (sections["prompts"], sections["resource_templates"]) == ([], [])
-    assert "acme://intro" not in [each["uri"] for each in sections["resources"]]
+    assert named["tools"] == named["prompts"] == named["resources"] == named["resource_templates"] == []
+    assert list(map(str, named["unknown"])) == ["unlisted", "acme://intro", "greeting"]
+    assert prompts_left == []
 
 
 def test_catalog_has_what_each_caller_has_of_a_kit_that_asks(plain: Compiled) -> None:
     with serving(with_catalog(with_kit(plain, PLUGINS)), "globex") as function:
-        assert [each["name"] for each in found(function)["tools"]] == ["ask", "a", "help_me", "catalog", "invoice"]
-        assert "invoice" not in [each["name"] for each in found(function, headers={})["tools"]]
+        shown = {each["name"] for each in found(function, {"type": "tools"})["tools"]}
+        assert shown == {"ask", "a", "help_me", "invoice"}
+        assert "invoice" not in str(found(function, {"type": "tools"}, headers={}))
+        done = called(function, "catalog-call-mutation", {"name": "invoice", "arguments": {"number": "7"}})
+        assert done.result["structuredContent"]["arguments"] == {"number": "7"}
+        assert called(function, "catalog-call-mutation", {"name": "report"}).code == "not-in-catalog"
 
 
 @case("T-001")

@@ -1,0 +1,315 @@
+"""Bytes that a model reads from a question to a valid document, over real operations of real schemas.
+
+``python -m benchmarks.find_reading`` plays a model that wants to write each operation: it reads the tool's entries in
+the list, asks the companions, and is done when the answers have shown every coordinate of the operation. The question
+is the operation's name, split into words. The corpora have to be there: ``make corpora`` fetches them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import statistics
+import sys
+from collections.abc import Container, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+
+from graphql import (  # noqa: TID251 - a benchmark reads real operations with it
+    ArgumentNode,
+    EnumValueNode,
+    FieldNode,
+    GraphQLSchema,
+    NamedTypeNode,
+    ObjectFieldNode,
+    OperationDefinitionNode,
+    TypeInfo,
+    TypeInfoVisitor,
+    Visitor,
+    build_ast_schema,
+    get_named_type,
+    parse,
+    validate,
+    visit,
+)
+
+from handler.bundle.tools import CompanionTool, GraphQLTool
+from handler.compiler.compile import compile_endpoint
+from handler.errors.calls import DocumentRefused
+from handler.graph.documents.document_check import answer_introspection
+from handler.graph.documents.partial_schema import ViewSchemas
+from handler.graph.found_sdl import described_text, found_text
+from handler.graph.index import read_index
+from handler.graph.tool_entry import MAX_SDL_BYTES
+from handler.graph.view import BUILT_IN_SCALARS, View, build_view
+from handler.search.schema_search import SchemaSearch
+from handler.strict_json import to_json_bytes
+from tests.corpora.fetch import CACHE
+from tests.graph.shop import WIDE, check
+from tests.support.endpoints import PUBLIC
+
+CORPORA = CACHE / "corpora"
+
+RESULT = Path(__file__).parent / "results" / "find-reading.md"
+
+SCHEMAS = {
+    "GitHub": ("github", "ghstack"),
+    "Shopify": ("shopify-storefront", "shopify-customer-account"),
+    "Vendure": ("vendure-admin",),
+}
+OPERATIONS = 60
+MAX_BYTES = 65_536
+SEARCH_BYTES, DESCRIBE_BYTES = 3_200, 6_000
+"""The sizes of the companions' answers if a model gives none."""
+
+MATCHES = 8
+MOST_ASKED = 6
+"""Coordinates of one call of the companion that describes."""
+
+WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+BLOCK = re.compile(r"^(?:type|interface|input|enum) (\w+)[^\n]*\n(.*?)^\}", re.MULTILINE | re.DOTALL)
+MEMBER = re.compile(r"^  (\w+)(\((.*)\))?", re.MULTILINE)
+ARGUMENT = re.compile(r"(\w+): ")
+
+TYPE = "type { name kind ofType { name kind ofType { name kind ofType { name kind } } } }"
+FORMER = f'{{ __type(name: "%s") {{ fields {{ name args {{ name {TYPE} defaultValue }} {TYPE} }} }} }}'
+FORMER_INPUT = f'{{ __type(name: "%s") {{ inputFields {{ name {TYPE} }} enumValues {{ name }} }} }}'
+FORMER_NAMES_BYTES = MAX_SDL_BYTES // 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """An operation, as the coordinates to know and the question to ask."""
+
+    question: str
+    coordinates: frozenset[str]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.find_reading")
+    parser.add_argument("--write", action="store_true", help="write benchmarks/results/find-reading.md")
+    options = parser.parse_args()
+    rows = [_measured(name, corpora) for name, corpora in SCHEMAS.items()]
+    text = _page(rows)
+    sys.stdout.write(text)
+    if options.write:
+        RESULT.write_text(text, encoding="utf-8")
+    return 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """What one schema's operations cost, in bytes; ``None``: not writable within the limit."""
+
+    name: str
+    types: int
+    entry: int
+    found: list[int | None]
+    former: list[int | None]
+
+
+def _measured(name: str, corpora: Sequence[str]) -> Row:
+    found: list[int | None] = []
+    former: list[int | None] = []
+    types = entry = 0
+    for corpus in corpora:
+        model = _Model(corpus)
+        types, entry = max(types, len(model.view.members)), max(entry, model.entry_bytes)
+        wanted = list(_wanted(corpus, model.schema))
+        for each in Random(corpus).sample(wanted, min(len(wanted), OPERATIONS)):
+            found.append(model.found(each))
+            former.append(model.former(each))
+    return Row(name=name, types=types, entry=entry, found=found, former=former)
+
+
+def _wanted(corpus: str, schema: GraphQLSchema) -> Iterator[Wanted]:
+    for file in sorted((CORPORA / corpus / "operations").glob("*.graphql")):
+        document = parse(file.read_text(encoding="utf-8").replace("@mcpTool", ""))
+        (operation,) = (node for node in document.definitions if isinstance(node, OperationDefinitionNode))
+        if validate(schema, document):
+            continue
+        names = _Names(schema)
+        visit(document, TypeInfoVisitor(names.info, names))
+        name = operation.name.value if operation.name else file.stem
+        yield Wanted(question=" ".join(WORD.findall(name)), coordinates=frozenset(names.found - BUILT_IN_SCALARS))
+
+
+class _Names(Visitor):
+    """The coordinates that somebody has to know to write a document. ``__typename`` is known."""
+
+    def __init__(self, schema: GraphQLSchema) -> None:
+        super().__init__()
+        self.info = TypeInfo(schema)
+        self.found: set[str] = set()
+        self._field = ""
+
+    def enter_field(self, node: FieldNode, *_: object) -> None:
+        parent = self.info.get_parent_type()
+        self._field = node.name.value  # its arguments come before its selections
+        if parent and not self._field.startswith("__"):
+            self.found.add(f"{parent.name}.{node.name.value}")
+
+    def enter_argument(self, node: ArgumentNode, *_: object) -> None:
+        parent = self.info.get_parent_type()
+        if parent and not self._field.startswith("__") and not self.info.get_directive():
+            self.found.add(f"{parent.name}.{self._field}({node.name.value}:)")
+
+    def enter_named_type(self, node: NamedTypeNode, *_: object) -> None:
+        self.found.add(node.name.value)
+
+    def enter_object_field(self, node: ObjectFieldNode, *_: object) -> None:
+        owner = get_named_type(self.info.get_parent_input_type())
+        if owner:
+            self.found.add(f"{owner.name}.{node.name.value}")
+
+    def enter_enum_value(self, node: EnumValueNode, *_: object) -> None:
+        owner = get_named_type(self.info.get_input_type())
+        if owner:
+            self.found.add(f"{owner.name}.{node.value}")
+
+
+class _Model:
+    """A model with one GraphQL tool over all of a schema, and its companions."""
+
+    def __init__(self, corpus: str) -> None:
+        sdl = (CORPORA / corpus / "index.graphql").read_text(encoding="utf-8")
+        tool = 'extend schema @tool(name: "ask", graphql: [{expose: true, types: "Query|Mutation", fields: ".*"}])\n'
+        self.schema = build_ast_schema(parse(sdl, no_location=True), assume_valid=True, assume_valid_sdl=True)
+        config = (
+            PUBLIC if self.schema.mutation_type else PUBLIC.replace("    - {type: Mutation", "    # {type: Mutation")
+        )
+        with TemporaryDirectory() as work:
+            folder = Path(work) / "find" / corpus
+            folder.mkdir(parents=True)
+            (folder / "index.graphql").write_text(tool + sdl, encoding="utf-8")
+            (folder / "config.yaml").write_text(config, encoding="utf-8")
+            compiled = compile_endpoint(folder)
+        tools = compiled.bundle.tools
+        (graphql,) = (each for each in tools if isinstance(each, GraphQLTool))
+        entries = [graphql.listings[-1].entry, *(each.entry for each in tools if isinstance(each, CompanionTool))]
+        self.entry_bytes = sum(len(to_json_bytes(each)) for each in entries)
+        self.view: View = build_view(read_index(compiled.index, sha256=compiled.bundle.index), ())
+        self._search = SchemaSearch(self.view)
+        self._schemas = ViewSchemas(self.view)
+
+    def found(self, wanted: Wanted) -> int | None:
+        """Return the bytes that are read with the companions."""
+        read, known = self.entry_bytes, set[str]()
+        asked: set[str] = set()
+
+        def take(text: str) -> int:
+            known.update(_shown(text))
+            return len(text.encode())
+
+        read += take(self._searched(wanted.question))
+        while read <= MAX_BYTES and (missing := sorted(wanted.coordinates - known)):
+            steps = dict.fromkeys(step for each in missing if (step := _step(each, known, asked)))
+            described = [step for step in steps if " " not in step][:MOST_ASKED]
+            if described:
+                asked.update(described)
+                read += take(described_text(self.view, described, max_bytes=DESCRIBE_BYTES))
+            elif steps:
+                question = next(iter(steps))
+                asked.add(question)
+                read += take(self._searched(question))
+            else:
+                return None
+        return read if read <= MAX_BYTES else None
+
+    def _searched(self, question: str) -> str:
+        matches = self._search.search(question, MATCHES)
+        return found_text(self.view, [(each.coordinate, each.paths) for each in matches], max_bytes=SEARCH_BYTES)
+
+    def former(self, wanted: Wanted) -> int | None:
+        """Return the bytes that were read as the tool's entry advised before: ``__type`` for each type in turn."""
+        roots = self.view.root_fields()
+        names = sum(
+            min(FORMER_NAMES_BYTES // len(roots), sum(len(name) + 2 for name in each)) for each in roots.values()
+        )
+        read = 1_100 + names
+        for name in sorted({each.partition(".")[0] for each in wanted.coordinates} - BUILT_IN_SCALARS):
+            kind = self.view.index.kind(name)
+            if kind in ("union", "scalar"):
+                continue
+            question = FORMER if kind in ("object", "interface") else FORMER_INPUT
+            try:
+                checked = check(question % name, schemas=self._schemas, limits=WIDE)
+                read += len(to_json_bytes(answer_introspection(checked, self._schemas, for_model=True)))
+            except DocumentRefused:
+                return None
+            if read > MAX_BYTES:
+                return None
+        return read
+
+
+def _step(coordinate: str, known: Container[str], asked: Container[str]) -> str:
+    """Return what a model asks next for a missing coordinate: a coordinate, or words with spaces; empty if nothing.
+
+    It has a field described that it has seen without its arguments, a type that it has seen named, and then a member
+    that the type's description left out. Of a type that it has not seen it asks in words.
+    """
+    owner, field = coordinate.partition(".")[0], coordinate.partition("(")[0]
+    words = " ".join([*WORD.findall(coordinate), "?"])
+    ways = ([field] if field in known else [owner, field]) if owner in known else [words]
+    return next((way for way in ways if way not in asked), "")
+
+
+def _shown(text: str) -> Iterator[str]:
+    """Yield the coordinates that an answer shows, and the types that it names."""
+    for name, body in BLOCK.findall(text):
+        yield name
+        for member, _, arguments in MEMBER.findall(body):
+            yield f"{name}.{member}"
+            yield from (f"{name}.{member}({each}:)" for each in ARGUMENT.findall(arguments))
+    yield from re.findall(r"\b[A-Z]\w*\b", text)
+
+
+def _page(rows: Sequence[Row]) -> str:
+    lines = [
+        "# What a model reads from a question to a valid document",
+        "",
+        "`python -m benchmarks.find_reading --write`:",
+        "",
+        "| schema | types | operations | list entries | median | within 64 KB | median before | within 64 KB before |",
+        "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
+    ]
+    lines += [
+        f"| {row.name} | {row.types:,} | {len(row.found)} | {row.entry:,} | {_median(row.found)} | {_share(row.found)} "
+        f"| {_median(row.former)} | {_share(row.former)} |"
+        for row in rows
+    ]
+    return "\n".join([*lines, "", *NOTES, ""])
+
+
+NOTES = (
+    "All figures are bytes of UTF-8, and a token is about four of them. The operations are the valid ones of the",
+    f"corpora of a schema, at most {OPERATIONS} of each corpus, drawn at random. A model is played:",
+    "",
+    "- It reads the entries of the GraphQL tool and of its two companions in the list of tools.",
+    "- It asks the search companion for the words of the operation's name, and reads the answer.",
+    "- It has each type described that an answer named and whose members it still lacks, each field whose arguments it",
+    f"  lacks, and each member that a type's description left out, at most {MOST_ASKED} in a call.",
+    "- If no answer named the type of something missing, it searches with the words of the missing coordinate.",
+    "- It is done when the answers have shown all fields, arguments, input fields, enum values and named types of the",
+    "  operation.",
+    "",
+    "*Before* is the advice of the entry without search: up to 4 KB of root fields, and one `__type` for each type of",
+    "the operation, with fields and arguments. An answer that is refused for its size ends the attempt.",
+    "An operation that is not done within 64 KB counts as infinitely many bytes in the median.",
+)
+
+
+def _median(values: Sequence[int | None]) -> str:
+    ordered = sorted(sys.maxsize if value is None else value for value in values)
+    middle = int(statistics.median(ordered)) if ordered else 0
+    return "above 64 KB" if middle > MAX_BYTES else f"{middle:,}"
+
+
+def _share(values: Sequence[int | None]) -> str:
+    return f"{sum(value is not None for value in values) / max(len(values), 1):.0%}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

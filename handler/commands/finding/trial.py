@@ -1,0 +1,163 @@
+"""The trial of an endpoint's questions: at which rank and in how many tokens a model finds their answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from handler.commands.finding.model_answers import MOST, Finder, SchemaAnswer, finder_for
+from handler.commands.finding.question_file import AuthorQuestion, read_questions
+from handler.commands.folders.endpoints import Outcome
+from handler.commands.local.callers import SKIPS_POLICIES
+from handler.compiler.compile import Compiled
+from handler.compiler.problems import Problems, shown
+from handler.errors.access import AccessError
+from handler.errors.authoring import Problem, UnknownCaller
+from handler.graph.found_sdl import is_visible
+from handler.graph.view import View
+from handler.sentences import did_you_mean, some
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExpectedAnswer:
+    """An expected answer, and its rank among the matches for a model, from 1; ``None``: it is not among the first."""
+
+    name: str
+    rank: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answered:
+    """A question, and the ranks of all that answers it. ``tokens`` is the size of the answer that a model reads."""
+
+    question: AuthorQuestion
+    ranks: tuple[ExpectedAnswer, ...]
+    tokens: int
+    refused: str = ""  # the reason if the endpoint does not let the caller in
+
+    @property
+    def is_found(self) -> bool:
+        """Tell if a model is shown all expected answers."""
+        return not self.refused and all(each.rank is not None for each in self.ranks)
+
+    def fault(self) -> str:
+        """Return the sentence on answers that a model is not shown."""
+        asked = f'"{self.question.ask}"' + (f" as {self.question.caller.text}" if self.question.caller.text else "")
+        if self.refused:
+            return f"{asked}: the endpoint does not let this caller in ({self.refused})"
+        missing = [each.name for each in self.ranks if each.rank is None]
+        return f"{asked}: a search does not find {some(missing, most=5)} among the first {MOST}"
+
+    def plain(self) -> dict[str, Any]:
+        """Return the member of a report."""
+        return {
+            "ask": self.question.ask,
+            "as": self.question.caller.text,
+            "found": self.is_found,
+            "ranks": {each.name: each.rank for each in self.ranks},
+            "tokens": self.tokens,
+            "refused": self.refused,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """The trial of the questions of an endpoint folder, and the mistakes in their file."""
+
+    answered: tuple[Answered, ...]
+    problems: tuple[Problem, ...]
+    folder: Path
+
+    @property
+    def recall(self) -> float:
+        """The share of questions whose answers a model is shown; 1 if there are none."""
+        return sum(each.is_found for each in self.answered) / len(self.answered) if self.answered else 1.0
+
+    def outcome_of(self, outcome: Outcome) -> Outcome:
+        """Return the outcome of the folder with these problems."""
+        return replace(outcome, problems=(*outcome.problems, *self.problems))
+
+    def sentences(self) -> Iterator[tuple[str, str]]:
+        """Yield sentences for a person, each with its style."""
+        if not self.answered:
+            return
+        found = sum(each.is_found for each in self.answered)
+        tokens = round(median(each.tokens for each in self.answered))
+        style = "" if found == len(self.answered) else "yellow"
+        yield f"Questions: {found} of {len(self.answered)} found, in about {tokens} tokens each (median).", style
+        for each in self.answered:
+            if not each.is_found:
+                yield f"{self.folder.as_posix()}/{shown(each.question.at)}: {each.fault()}", "yellow"
+
+
+def tried(compiled: Compiled, folder: Path) -> Trial:
+    """Ask the questions of an endpoint folder. Mistakes in the file, and names that nobody has, are problems."""
+    problems = Problems()
+    answered = tuple(_answered(compiled, question, problems) for question in read_questions(folder, problems))
+    return Trial(answered=answered, problems=problems.error().problems, folder=folder)
+
+
+def _answered(compiled: Compiled, question: AuthorQuestion, problems: Problems) -> Answered:
+    _report_unknown(compiled, question, problems)
+    names = [*(name for name, _ in question.expect), *([question.tool[0]] if question.tool else [])]
+    try:
+        with finder_for(compiled, question.caller) as finder:
+            ranks, tokens = _ranks(finder, question)
+    except UnknownCaller as exc:
+        problems.add(question.at, str(exc), code="invalid-value")
+        return Answered(question=question, ranks=(), tokens=0, refused=str(exc))
+    except AccessError as exc:
+        ranks_of_none = tuple(ExpectedAnswer(name=name, rank=None) for name in names)
+        return Answered(question=question, ranks=ranks_of_none, tokens=0, refused=str(exc))
+    return Answered(question=question, ranks=tuple(ranks), tokens=tokens)
+
+
+def _ranks(finder: Finder, question: AuthorQuestion) -> tuple[list[ExpectedAnswer], int]:
+    found: list[ExpectedAnswer] = []
+    tokens = 0
+    if question.expect:
+        answers = finder.in_schema(question.ask)
+        found += [ExpectedAnswer(name=name, rank=_best_rank(answers, name)) for name, _ in question.expect]
+        tokens += max((each.tokens for each in answers), default=0)
+    if question.tool:
+        answer = finder.among_tools(question.ask)
+        name = question.tool[0]
+        found.append(ExpectedAnswer(name=name, rank=answer.names.index(name) + 1 if name in answer.names else None))
+        tokens += answer.tokens
+    return found, tokens
+
+
+def _best_rank(answers: Sequence[SchemaAnswer], coordinate: str) -> int | None:
+    return min((rank for answer in answers for rank in _ranks_in(answer, coordinate)), default=None)
+
+
+def _ranks_in(answer: SchemaAnswer, coordinate: str) -> Iterator[int]:
+    """Yield the ranks of the matches that are the coordinate, a member of the type, or that lead through it."""
+    for rank, match in enumerate(answer.matches[:MOST], start=1):
+        way = {match.coordinate, match.coordinate.partition(".")[0], *(step for path in match.paths for step in path)}
+        if coordinate in way:
+            yield rank
+
+
+def _report_unknown(compiled: Compiled, question: AuthorQuestion, problems: Problems) -> None:
+    """Report expected names that not even a caller who may everything has."""
+    names = [tool.name for tool in compiled.bundle.tools]
+    if question.tool and question.tool[0] not in names:
+        name, at = question.tool
+        problems.add(at, f'there is no tool "{name}"{did_you_mean(name, names)}', code="unknown-tool")
+    with finder_for(compiled, SKIPS_POLICIES) as finder:
+        views = finder.views()
+    for coordinate, at in question.expect:
+        if not any(is_visible(view, coordinate) for view in views):
+            known = [f"{name}.{member}" if member else name for view in views for name, member in _parts(view)]
+            sentence = f'no tool shows "{coordinate}"{did_you_mean(coordinate, known)}'
+            problems.add(at, sentence, code="unknown-coordinate")
+
+
+def _parts(view: View) -> Iterator[tuple[str, str]]:
+    for name, members in view.members.items():
+        yield name, ""
+        yield from ((name, member) for member in members)

@@ -1,0 +1,125 @@
+"""The texts with which a GraphQL tool's companions answer: what a question found, and what coordinates name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from handler.graph.index_types import named
+from handler.graph.sdl import print_directive
+from handler.graph.slices import WRAPPER_MEMBERS, Slice, is_leaf, members_named, taken_types
+from handler.graph.view import View
+
+NAME = "[_A-Za-z][_0-9A-Za-z]*"
+COORDINATE = re.compile(rf"@{NAME}|{NAME}(?:\.{NAME}(?:\({NAME}:\))?)?")
+
+MAX_MATCHES = 8
+"""Matches of a question that are shown."""
+
+TYPE_SHARE = 3
+"""A type that a match returns takes at most the third part of the room that is left."""
+
+NOTHING = "Nothing here answers that. Ask with other words, or for less at a time."
+
+MAX_NAMED = 20
+"""Coordinates that a remark names; further ones are counted."""
+
+
+def found_text(view: View, found: Sequence[tuple[str, Sequence[Sequence[str]]]], *, max_bytes: int) -> str:
+    """Return the matches of a question, each with its first way from a root field, and the SDL of these ways.
+
+    ``found`` has coordinates, best first, each with its paths.
+    """
+    if not found:
+        return NOTHING
+    ways = [_way(coordinate, paths) for coordinate, paths in found[:MAX_MATCHES]]
+    heading = ["Found, best first:", *(f"- {' > '.join(way)}" for way in ways)]
+    shown = Slice(view, max_bytes=max_bytes - len("\n".join(heading).encode()))
+    left_out = [" > ".join(way) for way in ways if not _add_way(shown, way)]
+    for way in ways:
+        _add_around(view, shown, way)
+    remark = [f"Left out: {_some(left_out)}. Ask for fewer things at a time."] if left_out else []
+    return "\n".join([*heading, "", shown.text(), *remark])
+
+
+def described_text(view: View, coordinates: Sequence[str], *, max_bytes: int) -> str:
+    """Return the SDL of coordinates, in their order as far as it fits, and the names of those that are unknown here."""
+    wanted = list(dict.fromkeys(coordinates))
+    unknown = [each for each in wanted if not is_visible(view, each)]
+    known = [each for each in wanted if each not in set(unknown)]
+    directives = [print_directive(view, each.removeprefix("@")) for each in known if each.startswith("@")]
+    shown = Slice(view, max_bytes=max_bytes - sum(len(each.encode()) + 2 for each in directives))
+    left_out = [
+        f"{type_name}.{member}"
+        for type_name, member in members_named(known)
+        if member and not shown.add(type_name, member, whole=True, described=True)
+    ]
+    whole = [type_name for type_name, member in members_named(known) if not member]
+    for place, type_name in enumerate(whole):
+        if not shown.fill(type_name, room=shown.room // (len(whole) - place)) and not shown.holds(type_name):
+            left_out.append(type_name)
+    remarks = [f"Left out for lack of room: {_some(left_out)}."] if left_out else []
+    remarks += [f"Unknown here: {_some(unknown)}."] if unknown else []
+    return "\n\n".join(part for part in [shown.text(), *directives, *remarks] if part)
+
+
+def _way(coordinate: str, paths: Sequence[Sequence[str]]) -> list[str]:
+    way = list(paths[0] if paths else ())
+    return way if way and way[-1] == coordinate else [*way, coordinate]
+
+
+def _add_way(shown: Slice, way: Sequence[str]) -> bool:
+    steps = [(type_name, member) for type_name, member in members_named(way) if member]
+    fits = [shown.add(*step, whole=True, described=place == len(steps) - 1) for place, step in enumerate(steps)]
+    return all(fits)
+
+
+def _add_around(view: View, shown: Slice, way: Sequence[str]) -> None:
+    """Add what a request along a way takes, and what it may select at the end of the way."""
+    for name in taken_types(view, way):
+        shown.fill(name, room=shown.room // TYPE_SHARE)
+    waiting = list(_returned(view, way[-1]))
+    seen: set[str] = set()
+    while waiting:
+        name = waiting.pop(0)
+        if name in seen or is_leaf(view, name):
+            continue
+        seen.add(name)
+        shown.fill(name, room=shown.room // TYPE_SHARE)
+        if len(view.members[name]) <= WRAPPER_MEMBERS:
+            waiting += [below for member in view.members[name] for below in _returned(view, f"{name}.{member}")]
+
+
+def _returned(view: View, coordinate: str) -> Iterator[str]:
+    """Yield the type that a coordinate names or returns."""
+    for type_name, member in members_named([coordinate]):
+        if type_name not in view.members:
+            continue
+        if not member:
+            yield type_name
+        elif view.index.kind(type_name) in ("object", "interface"):
+            yield named(view.index[type_name].fields[member].type)
+        elif view.index.kind(type_name) == "union":
+            yield member
+
+
+def is_visible(view: View, coordinate: str) -> bool:
+    """Tell if a view has a part of this coordinate."""
+    if not COORDINATE.fullmatch(coordinate):
+        return False
+    if coordinate.startswith("@"):
+        return coordinate.removeprefix("@") in view.directives()
+    type_name, _, rest = coordinate.partition(".")
+    member, _, argument = rest.removesuffix(":)").partition("(")
+    if type_name not in view.members or (member and view.index.kind(type_name) == "union"):
+        return False
+    if member and member not in view.members[type_name]:
+        return False
+    return not argument or (
+        view.index.kind(type_name) in ("object", "interface") and argument in view.arguments(type_name, member)
+    )
+
+
+def _some(names: Sequence[str]) -> str:
+    more = [f"and {len(names) - MAX_NAMED} more"] if len(names) > MAX_NAMED else []
+    return ", ".join([*(f"{name:.100}" for name in names[:MAX_NAMED]), *more])

@@ -1,0 +1,110 @@
+"""A question as a search reads it: words, each with its weight and the words that may stand for it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from string import ascii_lowercase
+
+from handler.records import record
+from handler.search.stems import stem
+from handler.search.words import MAX_CHARS, MAX_WORDS, Vocabulary
+
+WEAK_WORDS = frozenset(
+    map(
+        stem,
+        ["display", "find", "get", "give", "know", "list", "look", "need", "return", "see", "show", "tell", "want"],
+    )
+)
+"""Words that say to look, and seldom at what."""
+
+WEAK = 0.3
+"""Weight of a weak word."""
+
+MIN_PART_CHARS = 3
+"""Characters of a part of a compound, and of a beginning that may stand for the words that begin with it."""
+
+MIN_MISSPELT_CHARS, MAX_MISSPELT_CHARS = 5, 16
+"""Characters of a word that may have a letter wrong."""
+
+MAX_BEGUN = 8
+"""Words that a beginning may stand for. A beginning of more words stands for none."""
+
+_ASKS = re.compile(
+    r"\W*(?:who|whom|whose|what|when|where|which|why|how|is|are|am|was|were|do|does|did|has|have|had|can|could|must|"
+    r"should|will|would)\b",
+    re.IGNORECASE,
+)
+_ASKS_HOW_TO = re.compile(r"\W*(?:how\s+(?:to|do\s+(?:i|we|you)|can\s+(?:i|we|you))|can\s+you)\b", re.IGNORECASE)
+
+_HINTS = {
+    re.compile(rf"\b{words}\b", re.IGNORECASE): frozenset(map(stem, names.split()))
+    for words, names in {
+        "when": "date time at",
+        "whom?": "user person actor author by",
+        "where": "location address place",
+        r"how\s+many": "count total number",
+        r"how\s+much": "amount total",
+    }.items()
+}
+"""Question words, and the words in names of the fields that may answer them."""
+
+
+@record(frozen=True, slots=True)
+class Question:
+    """The words of a question in order. ``words``: stem -> the stems that count as it, its own first."""
+
+    words: Mapping[str, tuple[str, ...]]
+    weights: Mapping[str, float]
+    hints: frozenset[str]
+    asks: bool  # the question asks for facts, so that it does not ask to change anything
+
+
+def read_question(text: str, vocabulary: Vocabulary, known: Callable[[str], bool], begun: Begun) -> Question:
+    """Read a question. ``known`` and ``begun`` tell the words of what is searched."""
+    text = text[:MAX_CHARS]
+    stems = list(dict.fromkeys(vocabulary.asked(text)))[:MAX_WORDS]
+    words = {
+        word: tuple(
+            dict.fromkeys((word, *vocabulary.synonyms(word), *_joined(stems, at, known), *_parts(word, known, begun)))
+        )
+        for at, word in enumerate(stems)
+    }
+    return Question(
+        words,
+        {word: WEAK if word in WEAK_WORDS else 1.0 for word in words},
+        frozenset(name for pattern, names in _HINTS.items() if pattern.search(text) for name in names),
+        bool(_ASKS.match(text)) and not _ASKS_HOW_TO.match(text),
+    )
+
+
+Begun = Callable[[str], tuple[str, ...]]
+"""The known words that begin with a text."""
+
+
+def _joined(stems: list[str], at: int, known: Callable[[str], bool]) -> list[str]:
+    """Return the compounds of a word and its neighbours: ``pullrequest`` of ``pull request``."""
+    pairs = (f"{first}{second}" for first, second in zip(stems[max(0, at - 1) : at + 1], stems[at : at + 2]))
+    return [pair for pair in pairs if known(pair)]
+
+
+def _parts(word: str, known: Callable[[str], bool], begun: Begun) -> tuple[str, ...]:
+    """Return what an unknown word is made of, or else the words that it begins."""
+    if known(word) or len(word) < MIN_PART_CHARS:
+        return ()
+    for cut in range(MIN_PART_CHARS, len(word) - MIN_PART_CHARS + 1):
+        parts = (stem(word[:cut]), stem(word[cut:]))
+        if all(map(known, parts)):
+            return parts
+    found = begun(word)
+    return found if 0 < len(found) <= MAX_BEGUN else tuple(each for each in _misspelt(word) if known(each))
+
+
+def _misspelt(word: str) -> Iterator[str]:
+    """Yield the words of which a word lacks a letter, has one too many, or has two in the wrong order."""
+    if MIN_MISSPELT_CHARS <= len(word) <= MAX_MISSPELT_CHARS:
+        for at in range(1, len(word)):
+            head, tail = word[:at], word[at:]
+            yield head + tail[1:]
+            yield head + tail[1:2] + tail[:1] + tail[2:]
+            yield from (f"{head}{letter}{tail}" for letter in ascii_lowercase)

@@ -1,0 +1,140 @@
+"""Stems of English words: ``merges``, ``merged`` and ``merging`` have one stem.
+
+Source: M. F. Porter, "An algorithm for suffix stripping", 1980; irregular forms are from a table.
+"""
+
+from __future__ import annotations
+
+import re
+
+IRREGULAR = {
+    form: word
+    for word, forms in {
+        "begin": "began begun",
+        "bear": "born",
+        "bring": "brought",
+        "build": "built",
+        "buy": "bought",
+        "child": "children",
+        "choose": "chose chosen",
+        "die": "died dead death",
+        "draw": "drawn drew",
+        "drive": "driven drove",
+        "find": "found",
+        "fly": "flew flown",
+        "foot": "feet",
+        "give": "gave given",
+        "grow": "grew grown",
+        "hold": "held",
+        "keep": "kept",
+        "know": "knew known",
+        "lead": "led",
+        "lose": "lost",
+        "make": "made",
+        "man": "men",
+        "meet": "met",
+        "mouse": "mice",
+        "pay": "paid",
+        "person": "people persons",
+        "run": "ran",
+        "say": "said",
+        "sell": "sold",
+        "send": "sent",
+        "show": "shown",
+        "sing": "sang sung",
+        "speak": "spoke spoken",
+        "spend": "spent",
+        "steal": "stole stolen",
+        "take": "taken took",
+        "teach": "taught",
+        "tell": "told",
+        "think": "thought",
+        "tooth": "teeth",
+        "wear": "wore worn",
+        "win": "won",
+        "woman": "women",
+        "write": "written wrote",
+    }.items()
+    for form in forms.split()
+}
+"""Irregular form -> the word itself. Forms with a more frequent meaning of their own (``left``) are absent."""
+
+MIN_CHARS = 3
+"""A shorter word is its own stem."""
+
+_VOWEL = re.compile(r"[aeiou]|(?<=[^aeiou])y")
+_MEASURED = re.compile(r"(?:[aeiou]|(?<=[^aeiou])y)+(?:[^aeiouy]|(?<![^aeiou])y)+")
+_DOUBLE = re.compile(r"([^aeiouylsz])\1$")
+_SHORT = re.compile(r"(?:[^aeiou]|^)[aeiouy][^aeiouwxy]$")
+
+_STEP_2 = {
+    "ational": "ate", "tional": "tion", "enci": "ence", "anci": "ance", "izer": "ize", "abli": "able", "alli": "al",
+    "entli": "ent", "eli": "e", "ousli": "ous", "ization": "ize", "ation": "ate", "ator": "ate", "alism": "al",
+    "iveness": "ive", "fulness": "ful", "ousness": "ous", "aliti": "al", "iviti": "ive", "biliti": "ble",
+}  # fmt: skip
+_STEP_3 = {"icate": "ic", "ative": "", "alize": "al", "iciti": "ic", "ical": "ic", "ful": "", "ness": ""}
+_STEP_4 = dict.fromkeys(
+    "al ance ence er ic able ible ant ement ment ent sion tion ou ism ate iti ous ive ize".split(),  # noqa: SIM905
+    "",
+)
+
+
+def stem(word: str) -> str:
+    """Return the stem of a lower-case word. A word that is not English letters is its own stem."""
+    word = IRREGULAR.get(word, word)
+    if len(word) < MIN_CHARS or not (word.isascii() and word.isalpha()):
+        return word
+    word = _without_plural(word)
+    word = _without_verb_ending(word)
+    if word.endswith("y") and _VOWEL.search(word[:-1]):
+        word = f"{word[:-1]}i"
+    word = _replaced(word, _STEP_2, above=0)
+    word = _replaced(word, _STEP_3, above=0)
+    word = _replaced(word, _STEP_4, above=1)
+    return _without_last_e(word)
+
+
+def _without_plural(word: str) -> str:
+    if word.endswith(("sses", "ies")):
+        return word[:-2]
+    return word[:-1] if word.endswith("s") and not word.endswith(("ss", "us", "is")) else word
+
+
+def _without_verb_ending(word: str) -> str:
+    if word.endswith("eed"):
+        return word[:-1] if _measure(word[:-3]) else word
+    for ending in ("ed", "ing"):
+        rest = word.removesuffix(ending)
+        if rest != word and _VOWEL.search(rest):
+            return _whole(rest)
+    return word
+
+
+def _whole(rest: str) -> str:
+    """Return a verb without ``ed`` or ``ing`` in the form that it has without the ending."""
+    if rest.endswith(("at", "bl", "iz")) or (_measure(rest) == 1 and _SHORT.search(rest)):
+        return f"{rest}e"
+    return rest[:-1] if _DOUBLE.search(rest) else rest
+
+
+def _replaced(word: str, endings: dict[str, str], *, above: int) -> str:
+    for length in range(min(7, len(word) - 1), 1, -1):
+        replacement = endings.get(word[-length:])
+        if replacement is not None:
+            rest = word[:-length]
+            kept = word[-length:][0] if word[-length:] in ("sion", "tion") and endings is _STEP_4 else ""
+            return f"{rest}{kept}{replacement}" if _measure(rest + kept) > above else word
+    return word
+
+
+def _without_last_e(word: str) -> str:
+    if word.endswith("e"):
+        measure = _measure(word[:-1])
+        if measure > 1 or (measure == 1 and not _SHORT.search(word[:-1])):
+            word = word[:-1]
+    return word[:-1] if word.endswith("ll") and _measure(word) > 1 else word
+
+
+def _measure(word: str) -> int:
+    """Return the number of times that a consonant follows a vowel (Porter's m)."""
+    return len(_MEASURED.findall(word))

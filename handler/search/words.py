@@ -1,0 +1,111 @@
+"""Words of names, descriptions and questions: split at case, digits and underscores, and brought to stems."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from handler.search.stems import stem
+
+MAX_CHARS = 2_000
+"""Characters of a question that count."""
+
+MAX_WORDS = 48
+"""Different words of a question that count."""
+
+_RUNS = re.compile(r"[^\W_]+")
+_PARTS = re.compile(r"[A-Z]+s(?![a-z])|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+
+_UNSPACED = re.compile(r"[\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]+")
+"""Scripts that put no spaces between words: Thai, Lao, Khmer, Chinese, Japanese; Korean joins particles to words."""
+
+STOP_WORDS = frozenset(
+    """
+    a about all also am an and any are as at be been before being but by can could did do does each e either etc every
+    for from g had has have having he her here hers him his how i if in into is it its itself just let many may me
+    might more most much must my no nor not of on one only or other our out over own please shall she should so some
+    such than that the their them then there these they this those through to too under until up us very via was we
+    were what when where which while who whom whose why will with within without would you your s t
+    """.split()  # noqa: SIM905 - a table of words
+)
+"""Words that say nothing about the subject of a question. A question of nothing else is asked with them."""
+
+
+def split(text: str) -> Iterator[str]:
+    """Yield the words of a text in lower case, in order."""
+    for run in _RUNS.findall(text):
+        if run.isascii():
+            for part in _PARTS.findall(run):
+                yield part.lower()
+        else:
+            yield from _of_other_scripts(run)
+
+
+def _of_other_scripts(run: str) -> Iterator[str]:
+    """Yield pairs of characters where a script has no spaces, and other words without their accents."""
+    place = 0
+    for unspaced in _UNSPACED.finditer(run):
+        yield from _without_accents(run[place : unspaced.start()])
+        text, place = unspaced[0], unspaced.end()
+        yield from (text[at : at + 2] for at in range(max(1, len(text) - 1)))
+    yield from _without_accents(run[place:])
+
+
+def _without_accents(run: str) -> Iterator[str]:
+    import unicodedata
+
+    plain = unicodedata.normalize("NFKD", run.casefold())
+    text = "".join(char for char in plain if not unicodedata.combining(char))
+    if text:
+        yield text
+
+
+class Vocabulary:
+    """The stems of known words, and an author's synonyms.
+
+    A stem depends on its word alone, so a table of stems tells nothing of the schema that it was made for.
+    """
+
+    def __init__(
+        self, stems: Mapping[str, str] | None = None, synonyms: Mapping[str, Sequence[str]] | None = None
+    ) -> None:
+        self._known = _Stems(stems or {})
+        self._synonyms = {
+            stem(word): tuple(each for other in others for each in self.asked(other))
+            for word, others in (synonyms or {}).items()
+        }
+
+    def words(self, text: str) -> list[str]:
+        """Return the stems of a text's words, in order, without stop words. Stems are kept: not for questions."""
+        known = self._known
+        return [word for token in text.translate(_SPACES).split() for word in known[token]]
+
+    def asked(self, text: str) -> list[str]:
+        """Return the stems of a question's words, in order. Stop words count if there are no others."""
+        text = text[:MAX_CHARS]
+        return [stem(word) for word in split(text) if word not in STOP_WORDS] or [stem(word) for word in split(text)]
+
+    def synonyms(self, word: str) -> tuple[str, ...]:
+        """Return the stems that an author gives for the stem of a question's word."""
+        return self._synonyms.get(word, ())
+
+
+_SPACES = {code: " " for code in range(128) if not chr(code).isalnum()}
+
+
+class _Stems(dict[str, tuple[str, ...]]):
+    """Text without ASCII punctuation -> the stems of its words. A schema repeats most of its words."""
+
+    def __init__(self, stems: Mapping[str, str]) -> None:
+        self._stems = dict(stems)
+
+    def __missing__(self, token: str) -> tuple[str, ...]:
+        found = tuple(self._stem(word) for word in split(token) if word not in STOP_WORDS)
+        self[token] = found
+        return found
+
+    def _stem(self, word: str) -> str:
+        found = self._stems.get(word)
+        if found is None:
+            found = self._stems[word] = stem(word)
+        return found
