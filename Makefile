@@ -69,6 +69,10 @@ views: $(VENV)/.stamp  ## Fetch the corpora, hide parts of their schemas at rand
 	$(VENV)/bin/python -m tests.corpora.fetch
 	$(VENV)/bin/python -m tests.corpora.views $(ARGS)
 
+.PHONY: mistakes
+mistakes: $(VENV)/.stamp  ## Make 55 mistakes of first use, and print the place, cause and remedy in each message
+	$(VENV)/bin/python -m tests.first_use $(ARGS)
+
 .PHONY: leaks
 leaks: $(VENV)/.stamp  ## Search for leaks in many random requests, and write tests/leaks/RESULT.md; CASES=5000 for fewer
 	$(VENV)/bin/python -m tests.leaks --cases $(CASES) --write

@@ -10,6 +10,8 @@ from handler.strict_json import parse_json
 
 NOBODY = "anonymous"
 
+EXPECTED = 'expected a JSON object of claims, such as {"sub": "ada"}'
+
 
 def add_caller_argument(parser: argparse.ArgumentParser) -> None:
     """Add the argument ``--as``."""
@@ -33,7 +35,7 @@ def _principal(text: str) -> Principal:
             f"{text}: cannot be read ({exc.strerror}); expected a file or {NOBODY}"
         ) from exc
     except ValueError as exc:
-        raise argparse.ArgumentTypeError(f"{text}: invalid JSON: {exc}") from exc
+        raise argparse.ArgumentTypeError(f"{text}: invalid JSON: {exc}; {EXPECTED}") from exc
     if not isinstance(claims, dict):
-        raise argparse.ArgumentTypeError(f'{text}: expected a JSON object of claims, such as {{"sub": "ada"}}')
+        raise argparse.ArgumentTypeError(f"{text}: {EXPECTED}")
     return Principal(kind="token", name=text, claims=claims)

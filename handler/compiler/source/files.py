@@ -17,6 +17,7 @@ from typing import BinaryIO
 from graphql import Source
 
 from handler.compiler.problems import NOWHERE, Place, Problems
+from handler.sentences import nearest
 
 ENTRY = NOWHERE.file
 CONFIG = "config.yaml"
@@ -204,7 +205,18 @@ class EndpointFiles:
 
     def _report(self, reason: _Unreadable, name: str, at: Place) -> None:
         subject = "it" if at.file == name else f'"{name}"'
-        self._problems.add(at, f"{subject} {reason}", code="unreadable-file")
+        self._problems.add(
+            at, f"{subject} {reason}{self._meant(name) if at.file != name else ''}", code="unreadable-file"
+        )
+
+    def _meant(self, name: str) -> str:
+        """Ask for the file beside a missing one that may be meant; an empty string if there is none."""
+        above, missing = posixpath.split(name)
+        stem, suffix = posixpath.splitext(missing)
+        beside = [] if self._stands(name) else self._names_in(above)
+        stems = [each.removesuffix(suffix) for each in beside if each.endswith(suffix) and each != ENTRY]
+        meant = nearest(stem, stems)
+        return "" if meant is None else f"; did you mean {posixpath.join(above, meant + suffix)}?"
 
 
 class _Unreadable(Exception):

@@ -6,6 +6,7 @@ Documents are not converted to Python values as a whole, so repeated aliases do 
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Mapping
 
 import yaml
@@ -15,6 +16,9 @@ from handler.compiler.problems import Place, Problems, place_in
 
 TWICE: Mapping[str | None, str] = {None: "", "'": "'", '"': '"\\'}
 """Style of a scalar on one line -> the characters that take two in the file."""
+
+UNQUOTED = re.compile(r"[?@`%|>!&*][^\s,{}\[\]\"']{0,60}")
+"""A text that YAML reads as something else, because of its first character."""
 
 
 def parse_yaml(text: str, file: str, problems: Problems) -> yaml.MappingNode | None:
@@ -33,7 +37,7 @@ def parse_yaml(text: str, file: str, problems: Problems) -> yaml.MappingNode | N
         return None
     except yaml.MarkedYAMLError as exc:
         at = mark_place(exc.problem_mark) if exc.problem_mark else Place(file)
-        problems.add(at, f"invalid YAML: {exc.problem}", code="invalid-yaml")
+        problems.add(at, f"invalid YAML: {_sentence(exc, text)}", code="invalid-yaml")
         return None
     except RecursionError:
         problems.add(Place(file), "it is nested too deeply to be read", code="invalid-yaml")
@@ -42,6 +46,19 @@ def parse_yaml(text: str, file: str, problems: Problems) -> yaml.MappingNode | N
         problems.add(node_place(node), "expected a mapping of keys to values", code="invalid-value")
         return None
     return node
+
+
+def _sentence(exc: yaml.MarkedYAMLError, text: str) -> str:
+    """Return the fault, with the way to mend it if authors often make it."""
+    rest = text[exc.problem_mark.index :] if exc.problem_mark else ""
+    if rest.startswith("\t"):
+        return "a tab is not allowed here: indent with spaces"
+    unquoted = UNQUOTED.match(rest)
+    if unquoted and str(exc.problem).startswith(("found character", "expected the node content")):
+        return f'a text that begins with {rest[0]} needs quotes: write "{unquoted[0].rstrip()}"'
+    if str(exc.problem).startswith("mapping values are not allowed"):
+        return f'{exc.problem}: a text with ": " in it needs quotes'
+    return str(exc.problem)
 
 
 def _check_nodes(node: yaml.Node | None, problems: Problems) -> None:
