@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Protocol
 
 from handler import __version__
-from handler.commands import build, call, check, dev, explain, init, key, manifest, new, publish, pull, serve
+from handler.commands import build, call, check, dev, editor, explain, init, key, manifest, new, publish, pull, serve
 from handler.commands.command_line import parse_in_any_order
 from handler.commands.console import EscapingFormatter, complain
 from handler.commands.folders.endpoint_folders import fault_in
@@ -43,6 +43,7 @@ COMMANDS: Mapping[str, Command] = {
     "serve": serve,
     "manifest": manifest,
     "key": key,
+    "editor": editor,
 }
 
 INTERRUPTED = 130
