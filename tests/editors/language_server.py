@@ -35,14 +35,13 @@ class LanguageServer:
     def start(self, folder: Path) -> None:
         """Open a folder as the workspace."""
         uri = folder.as_uri()
-        wanted = {"textDocument": {"publishDiagnostics": {}, "completion": {"completionItem": {}}}, "workspace": {}}
         self.ask(
             "initialize",
             {
                 "processId": None,
                 "rootUri": uri,
                 "rootPath": folder.as_posix(),
-                "capabilities": wanted,
+                "capabilities": {"textDocument": {"publishDiagnostics": {}, "completion": {"completionItem": {}}}},
                 "workspaceFolders": [{"uri": uri, "name": "w"}],
             },
         )
