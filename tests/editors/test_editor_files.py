@@ -124,3 +124,27 @@ def test_definitions_that_the_endpoint_has_are_left_out() -> None:
 def test_template_of_new_repositories_names_the_schema() -> None:
     for config in (ROOT / "infra" / "new" / "endpoints").rglob("config.yaml"):
         assert config.read_text(encoding="utf-8").startswith(f"{COMMENT}\n")
+
+
+FOREIGN = """
+extend schema @link(url: "https://specs.apollo.dev/federation/v2.3", import: ["@key"])
+type Query { me: User @rest(endpoint: "https://x.example") born: AWSDate }
+type User @key(fields: "id") @key(fields: "name", resolvable: false) { id: ID! @aws_auth(cognito_groups: ["a"]) }
+enum Kind { A @inaccessible }
+input Filter { a: Int @tag(name: "x") }
+"""
+
+
+def test_directives_and_scalars_of_other_systems_are_defined_as_they_are_used() -> None:
+    written = definitions_for_editors([FOREIGN])
+
+    schema = build_schema(FOREIGN + written)
+
+    assert "directive @key(fields: Stile_JSON, resolvable: Stile_JSON) repeatable on OBJECT\n" in written
+    assert "directive @tag(name: Stile_JSON) repeatable on ARGUMENT_DEFINITION | INPUT_FIELD_DEFINITION" in written
+    assert "scalar AWSDate" in written
+    assert schema.get_type("AWSDate") is not None
+
+
+def test_schema_with_a_syntax_error_counts_as_empty() -> None:
+    assert definitions_for_editors(["type no-name { a: Int @key }"]) == definitions_for_editors([])

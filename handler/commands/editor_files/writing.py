@@ -12,6 +12,7 @@ from handler.commands.editor_files.config_schema import config_schema
 from handler.commands.schema_source.origin import SCHEMA_FILE
 from handler.compiler.schema.editor_definitions import definitions_for_editors
 from handler.compiler.source.files import CONFIG, ENTRY
+from handler.compiler.source.project import STEPZEN_CONFIG
 
 FOLDER = ".editor"
 CONFIG_SCHEMA = f"{FOLDER}/config.schema.json"
@@ -33,9 +34,10 @@ GRAPHQL_CONFIGS = tuple(
 
 def editor_texts(folder: Path) -> dict[str, str]:
     """Return path -> text of the files that belong to Stile and are written anew each time."""
+    schemas = [_text(file) for file in sorted(folder.glob("*.graphql"))]
     return {
         CONFIG_SCHEMA: json.dumps(config_schema(), ensure_ascii=False) + "\n",
-        DIRECTIVES: HEADING + definitions_for_editors(_text(file) for file in sorted(folder.glob("*.graphql"))),
+        DIRECTIVES: HEADING + definitions_for_editors(schemas, stepzen=(folder / STEPZEN_CONFIG).exists()),
     }
 
 

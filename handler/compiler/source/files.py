@@ -22,6 +22,7 @@ from handler.sentences import nearest
 ENTRY = NOWHERE.file
 CONFIG = "config.yaml"
 ENV_FILE = ".env"
+SDL_SUFFIXES = (".graphql", ".gql", ".graphqls")
 
 MAX_FILE_BYTES = 8_000_000
 """Large enough for GitHub's schema (1.2 MB of SDL), small enough to refuse files that are not schemas."""
@@ -212,11 +213,10 @@ class EndpointFiles:
     def _meant(self, name: str) -> str:
         """Ask for the file beside a missing one that may be meant; an empty string if there is none."""
         above, missing = posixpath.split(name)
-        stem, suffix = posixpath.splitext(missing)
-        beside = [] if self._stands(name) else self._names_in(above)
-        stems = [each.removesuffix(suffix) for each in beside if each.endswith(suffix) and each != ENTRY]
-        meant = nearest(stem, stems)
-        return "" if meant is None else f"; did you mean {posixpath.join(above, meant + suffix)}?"
+        beside = [] if self._stands(name) else [each for each in self._names_in(above) if each != ENTRY]
+        stems = {posixpath.splitext(each)[0]: each for each in beside if each.endswith(SDL_SUFFIXES)}
+        meant = nearest(posixpath.splitext(missing)[0], list(stems))
+        return "" if meant is None else f"; did you mean {posixpath.join(above, stems[meant])}?"
 
 
 class _Unreadable(Exception):
