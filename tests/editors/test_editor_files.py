@@ -93,11 +93,14 @@ def test_config_that_names_a_schema_gets_no_advice(workplace: Path, stile: Stile
 
 
 def test_settings_name_files_that_are_there(workplace: Path, stile: Stile) -> None:
-    folder = write_endpoint(workplace, {**FILES, "schema.graphql": "type A { b: Int }"})
+    index = 'extend schema @sdl(files: ["api/schema.graphql"], executables: [{document: "more.graphql"}])\n'
+    more = {"api/schema.graphql": FILES["index.graphql"], "more.graphql": "query More { b }", "notes.graphql": "no SDL"}
+    folder = write_endpoint(workplace, {**FILES, "index.graphql": index, **more})
     stile("editor", ".")
     settings = yaml.safe_load((folder / "graphql.config.yml").read_text(encoding="utf-8"))
 
-    assert settings["schema"] == ["schema.graphql", "index.graphql", ".editor/directives.graphql"]
+    assert settings["schema"] == ["api/schema.graphql", "index.graphql", ".editor/directives.graphql"]
+    assert settings["documents"] == ["more.graphql", "operations/**/*.{graphql,gql}"]
     assert all((folder / name).is_file() for name in settings["schema"])
 
 

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import errno
 import json
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
 
 from handler.commands.editor_files.config_schema import config_schema
-from handler.commands.schema_source.origin import SCHEMA_FILE
+from handler.compiler.operations.operation_files import OPERATIONS_FOLDER
+from handler.compiler.problems import Problems
 from handler.compiler.schema.editor_definitions import definitions_for_editors
-from handler.compiler.source.files import CONFIG, ENTRY
-from handler.compiler.source.project import STEPZEN_CONFIG
+from handler.compiler.schema.schema import read_schema
+from handler.compiler.source.files import CONFIG, SDL_SUFFIXES, EndpointFiles
+from handler.compiler.source.project import read_project
 
 FOLDER = ".editor"
 CONFIG_SCHEMA = f"{FOLDER}/config.schema.json"
@@ -32,19 +36,41 @@ GRAPHQL_CONFIGS = tuple(
 """Names under which GraphQL editors find their settings. Source: GraphQL Config, "Usage"."""
 
 
-def editor_texts(folder: Path) -> dict[str, str]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphQLFiles:
+    """The files of an endpoint with SDL and operations, as the compiler reads them. Faulty files are left out."""
+
+    schemas: Mapping[str, str]  # path -> text
+    documents: tuple[str, ...]  # paths and patterns
+    stepzen: bool
+
+
+def graphql_files(folder: Path) -> GraphQLFiles:
+    """Find the files that ``index.graphql`` leads to, and the place of operations."""
+    problems = Problems()
+    files = EndpointFiles(folder, problems)
+    project = read_project(files, problems, name="some/name")
+    author = read_schema(files, project, problems=problems)
+    below = project.path(OPERATIONS_FOLDER)
+    named = [each.name for each in author.executables if not each.name.startswith(f"{below}/")]
+    return GraphQLFiles(
+        schemas=files.texts(*SDL_SUFFIXES),
+        documents=(*named, f"{below}/**/*.{{graphql,gql}}"),
+        stepzen=project.stepzen,
+    )
+
+
+def editor_texts(found: GraphQLFiles) -> dict[str, str]:
     """Return path -> text of the files that belong to Stile and are written anew each time."""
-    schemas = [_text(file) for file in sorted(folder.glob("*.graphql"))]
     return {
         CONFIG_SCHEMA: json.dumps(config_schema(), ensure_ascii=False) + "\n",
-        DIRECTIVES: HEADING + definitions_for_editors(schemas, stepzen=(folder / STEPZEN_CONFIG).exists()),
+        DIRECTIVES: HEADING + definitions_for_editors(found.schemas.values(), stepzen=found.stepzen),
     }
 
 
-def graphql_config(folder: Path) -> str:
+def graphql_config(found: GraphQLFiles) -> str:
     """Return the settings of GraphQL editors for an endpoint folder."""
-    schemas = [name for name in (SCHEMA_FILE, ENTRY) if (folder / name).is_file()] or [ENTRY]
-    settings = {"schema": [*schemas, DIRECTIVES], "documents": "operations/**/*.{graphql,gql}"}
+    settings = {"schema": [*found.schemas, DIRECTIVES], "documents": list(found.documents)}
     return str(yaml.safe_dump(settings, sort_keys=False))
 
 
@@ -59,9 +85,10 @@ def write_editor_files(folder: Path) -> list[str]:
     Raises:
         OSError: a file cannot be written.
     """
-    texts = editor_texts(folder)
+    found = graphql_files(folder)
+    texts = editor_texts(found)
     if not has_graphql_config(folder):
-        texts[GRAPHQL_CONFIG] = graphql_config(folder)
+        texts[GRAPHQL_CONFIG] = graphql_config(found)
     (folder / FOLDER).mkdir(exist_ok=True)
     for name, text in texts.items():
         _write(folder / name, text)
@@ -77,12 +104,5 @@ def _write(file: Path, text: str) -> None:
 
 def names_schema(folder: Path) -> bool:
     """Tell if config.yaml names a schema for editors, or is not there."""
-    return not (folder / CONFIG).exists() or "yaml-language-server:" in _text(folder / CONFIG)
-
-
-def _text(file: Path) -> str:
-    """Return the text of a file; an empty string if it cannot be read."""
-    try:
-        return file.read_text(encoding="utf-8-sig", errors="replace")
-    except OSError:
-        return ""
+    files = EndpointFiles(folder, Problems())
+    return not files.exists(CONFIG) or "yaml-language-server:" in files.glance(CONFIG)
