@@ -159,7 +159,7 @@ IN_FILES = (
         make=_unquoted,
         place=Token("config.yaml", "?$jwt}"),
         cause=r"\?\$jwt",
-        remedy=r'quotes?\b.*"\?\$jwt"',
+        remedy=r'needs quotes, as in "\?\$jwt"',
     ),
     Mistake(
         number=13,

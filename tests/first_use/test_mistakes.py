@@ -11,7 +11,7 @@ from _pytest.mark import ParameterSet
 
 from tests.first_use.judging import Mistake, Token, Verdict, judged, verdict_of
 from tests.first_use.mistakes import MISTAKES
-from tests.first_use.workshop import Workshop, opened
+from tests.first_use.workshop import ENDPOINT, Workshop, opened
 
 FULL = 3
 
@@ -99,14 +99,13 @@ def test_directive_that_resembles_none_gets_no_suggestion(shop: Workshop) -> Non
     assert "Unknown directive '@zebra'. [unknown-directive]" in shop.stile("check", "endpoints")
 
 
-@pytest.mark.parametrize("text", ["@jwt", "?$jwt", "%a", "`a`"])
+@pytest.mark.parametrize("text", ["@jwt", "?$jwt", "?$jwt.org.id", "%a", "`a`"])
 def test_text_that_yaml_takes_for_something_else_gets_its_quotes(shop: Workshop, text: str) -> None:
     shop.change("config.yaml", '        condition: "?$jwt"\n    - type', f"        {{condition: {text}}}\n    - type")
 
-    place = shop.place_of("config.yaml", f"{text}}}")
-    assert f'{place}: invalid YAML: a text that begins with {text[0]} needs quotes: write "{text}"' in shop.stile(
-        "check", "endpoints"
-    )
+    place, printed = shop.place_of("config.yaml", f"{text}}}"), shop.stile("check", "endpoints")
+    assert f"{place}: invalid YAML: a text that begins with {text[0]} needs quotes" in printed
+    assert (f'quotes, as in "{text}" [' in printed) is text.startswith("?$jwt")
 
 
 def test_module_of_ones_own_with_the_name_handler_is_named(shop: Workshop) -> None:
@@ -121,3 +120,22 @@ def test_module_of_ones_own_with_the_name_handler_is_named(shop: Workshop) -> No
         r"a package of Stile, so that one of them hides the other: rename \S*handler/__init__\.py",
         printed,
     ), printed
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "at", "remedy"),
+    [
+        ("'$jwt.roles:String has \"manager\"'", '"$jwt.a" && "$jwt.b"', '& "$jwt.b"', "put the whole text into quotes"),
+        ("'$jwt.roles:String has \"manager\"'", '"$jwt.a" == "$jwt.b"', '== "$jwt.b"', "put the whole text"),
+        ("'$jwt.roles:String has \"manager\"'", "!$jwt.a", "!$jwt.a", "a text that begins with ! needs quotes"),
+        ("'$jwt.roles:String has \"manager\"'", "!$jwt.a}", "!$jwt.a", "a text that begins with ! needs quotes"),
+        ("limits:", "limits", ":\n  max_depth", "a key lacks its colon here, or in the line above"),
+        ("max_depth: 4", "max_depth: 4: 5", ": 5", 'a text with ": " in it needs quotes'),
+    ],
+)
+def test_fault_of_yaml_has_its_remedy(shop: Workshop, old: str, new: str, at: str, remedy: str) -> None:
+    shop.change("config.yaml", old, new)
+
+    line = shop.place_of("config.yaml", at).rpartition(":")[0] if "colon" not in remedy else f"{ENDPOINT}/config.yaml:4"
+    (told,) = [each for each in shop.stile("check", "endpoints").splitlines() if each.startswith(f"{line}:")]
+    assert remedy in told

@@ -205,18 +205,20 @@ class EndpointFiles:
             return None
 
     def _report(self, reason: _Unreadable, name: str, at: Place) -> None:
-        subject = "it" if at.file == name else f'"{name}"'
-        self._problems.add(
-            at, f"{subject} {reason}{self._meant(name) if at.file != name else ''}", code="unreadable-file"
-        )
+        is_named = at.file != name
+        subject, hint = (f'"{name}"', self._meant(name)) if is_named else ("it", "")
+        self._problems.add(at, f"{subject} {reason}{hint}", code="unreadable-file")
 
     def _meant(self, name: str) -> str:
-        """Ask for the file beside a missing one that may be meant; an empty string if there is none."""
+        """Return the way to mend the name of a missing file; an empty string if the name is another fault's."""
         above, missing = posixpath.split(name)
-        beside = [] if self._stands(name) else [each for each in self._names_in(above) if each != ENTRY]
-        stems = {posixpath.splitext(each)[0]: each for each in beside if each.endswith(SDL_SUFFIXES)}
-        meant = nearest(posixpath.splitext(missing)[0], list(stems))
-        return "" if meant is None else f"; did you mean {posixpath.join(above, stems[meant])}?"
+        if self._stands(name) or above.startswith(("..", "/")) or not missing.endswith(SDL_SUFFIXES):
+            return ""
+        stems = {posixpath.splitext(each)[0]: each for each in self._names_in(above) if each.endswith(SDL_SUFFIXES)}
+        meant = nearest(posixpath.splitext(missing)[0], [stem for stem in stems if stems[stem] != ENTRY])
+        if meant is None:
+            return ": expected a path that begins beside the file that names it"
+        return f"; did you mean {posixpath.join(above, stems[meant])}?"
 
 
 class _Unreadable(Exception):

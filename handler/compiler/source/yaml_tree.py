@@ -17,8 +17,20 @@ from handler.compiler.problems import Place, Problems, place_in
 TWICE: Mapping[str | None, str] = {None: "", "'": "'", '"': '"\\'}
 """Style of a scalar on one line -> the characters that take two in the file."""
 
-UNQUOTED = re.compile(r"[?@`%|>!&*][^\s,{}\[\]\"']{0,60}")
-"""A text that YAML reads as something else, because of its first character."""
+SPECIAL = tuple("?@`%|>!&*")
+"""Characters at whose begin YAML reads a text as something else."""
+
+CONDITION = re.compile(r"\?\$(jwt|variables)[\w.]*")
+"""The beginning of a condition that tells if a claim or variable is there."""
+
+REMEDIES: Mapping[str, str] = {
+    "could not find expected ':'": ": a key lacks its colon here, or in the line above",
+    "mapping values are not allowed": ': a text with ": " in it needs quotes',
+    "expected ' ', but found": ": a text that begins with ! needs quotes",
+    "expected alphabetic or numeric character": ": put the whole text into quotes",
+    "expected <block end>, but found '<scalar>'": ": put the whole text of a value into quotes",
+}
+"""Beginning of a problem of the parser -> the way to mend it."""
 
 
 def parse_yaml(text: str, file: str, problems: Problems) -> yaml.MappingNode | None:
@@ -49,16 +61,16 @@ def parse_yaml(text: str, file: str, problems: Problems) -> yaml.MappingNode | N
 
 
 def _sentence(exc: yaml.MarkedYAMLError, text: str) -> str:
-    """Return the fault, with the way to mend it if authors often make it."""
+    """Return the fault, with the way to mend it if authors often make it. Texts are not shown: one may be a secret."""
+    problem = str(exc.problem)
     rest = text[exc.problem_mark.index :] if exc.problem_mark else ""
     if rest.startswith("\t"):
         return "a tab is not allowed here: indent with spaces"
-    unquoted = UNQUOTED.match(rest)
-    if unquoted and str(exc.problem).startswith(("found character", "expected the node content")):
-        return f'a text that begins with {rest[0]} needs quotes: write "{unquoted[0].rstrip()}"'
-    if str(exc.problem).startswith("mapping values are not allowed"):
-        return f'{exc.problem}: a text with ": " in it needs quotes'
-    return str(exc.problem)
+    if rest[:1] in SPECIAL and problem.startswith(("found character", "expected the node content")):
+        condition = CONDITION.match(rest)
+        shown = f', as in "{condition[0]}"' if condition else ""
+        return f"a text that begins with {rest[0]} needs quotes{shown}"
+    return problem + next((remedy for begin, remedy in REMEDIES.items() if problem.startswith(begin)), "")
 
 
 def _check_nodes(node: yaml.Node | None, problems: Problems) -> None:
@@ -95,6 +107,10 @@ def _children(node: yaml.Node, problems: Problems) -> list[yaml.Node]:
         case yaml.SequenceNode():
             return list(node.value)
         case _:
+            if str(node.tag).startswith("!") and not node.value:
+                raise yaml.MarkedYAMLError(
+                    problem="a text that begins with ! needs quotes", problem_mark=node.start_mark
+                )
             if any("\ud800" <= each <= "\udfff" for each in node.value):
                 raise yaml.MarkedYAMLError(problem="expected whole characters", problem_mark=node.start_mark)
             return []

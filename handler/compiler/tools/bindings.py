@@ -98,7 +98,9 @@ def _constant(variable: _BoundVariable, problems: Problems) -> Binding | None:
     ):
         example = EXAMPLES.get(str(get_named_type(type_)), "")
         expected = f"expected a value of type {type_}{example and f', such as {example}'}"
-        sentence = f"${name} is {type_}, which {cut(print_ast(argument.value))} does not fit: {expected}"
+        sentence = (
+            f"${name} is {type_}, which {cut(' '.join(print_ast(argument.value).split()))} does not fit: {expected}"
+        )
         problems.add(argument.value, sentence, code="wrong-value")
         return None
     return Binding(variable=name, source="value", name="", value=json_of(argument.value, type_), read_as="")
