@@ -41,8 +41,8 @@ DIFFERENCES = (
 """Configurations on which the schema and the compiler disagree."""
 
 
-def _keys(schema: Any, path: str) -> Iterator[tuple[str, str]]:
-    """Yield each key of a schema with its description, as ``accepted_keys`` names it."""
+def _keys(schema: Any, path: str) -> Iterator[tuple[str, Any]]:
+    """Yield each key of a schema, as ``accepted_keys`` names it, with the schema of its value."""
     forms = (schema, *schema.get("anyOf", ()))
     items = [each["items"] for each in forms if "items" in each and path != ONE_OR_MORE]
     if items:  # a single item, which may stand without the list, has no names of its own
@@ -52,7 +52,7 @@ def _keys(schema: Any, path: str) -> Iterator[tuple[str, str]]:
         for key, below in each.get("properties", {}).items():
             if key not in OLD_KEYS:
                 name = f"{path}.{key}" if path else key
-                yield name, below["description"]
+                yield name, below
                 yield from _keys(below, name) if name != ALIKE else ()
         if isinstance(each.get("additionalProperties"), dict):
             yield from _keys(each["additionalProperties"], f"{path}.NAME")
@@ -87,7 +87,19 @@ def test_each_key_is_described_as_on_the_page_of_config_yaml() -> None:
     rows = [row for rows in tables(page("reference/config").text) if rows[0][0] == "key" for row in rows[1:]]
     told = {codes(row[0])[0]: LINK.sub(r"\1", row[3]).replace("\\|", "|") for row in rows}
 
-    assert told == KEYS
+    assert told == {key: schema["description"] for key, schema in KEYS.items()}
+
+
+def test_bounds_of_numbers_are_those_of_the_page() -> None:
+    rows = [row for rows in tables(page("reference/config").text) if rows[0][0] == "key" for row in rows[1:]]
+    told = {codes(row[0])[0]: re.fullmatch(r"(number|integer), ([\d.]+) to ([\d.]+)", row[1]) for row in rows}
+    bounds = {key: (found[1], float(found[2]), float(found[3])) for key, found in told.items() if found}
+
+    assert len(bounds) > 5
+    assert bounds == {
+        key: ("integer" if "multipleOf" in KEYS[key] else "number", KEYS[key]["minimum"], KEYS[key]["maximum"])
+        for key in bounds
+    }
 
 
 @pytest.mark.parametrize("config", CONFIGS, ids=lambda config: str(config)[:60])

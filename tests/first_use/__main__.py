@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from tests.first_use.judging import Verdict, judged
@@ -17,6 +17,7 @@ from tests.first_use.workshop import opened
 
 FULL = 3
 SHOWN_CHARS = 600
+PLAIN_WIDTH = 160
 
 
 def main(words: Sequence[str]) -> int:
@@ -28,18 +29,19 @@ def main(words: Sequence[str]) -> int:
             if not numbers or mistake.number in numbers:
                 with opened(Path(folder) / str(mistake.number)) as shop:
                     verdicts.append(judged(mistake, mistake.make(shop), shop))
-    Console().print(_table(verdicts))
+    Console(width=None if sys.stdout.isatty() else PLAIN_WIDTH).print(_table(verdicts))
     full = sum(verdict.score == FULL for verdict in verdicts)
     print(f"{full} of {len(verdicts)} messages say where, what is wrong and what to do.")  # noqa: T201 - a report
     return 1 if any(verdict.score < FULL and not verdict.mistake.pending for verdict in verdicts) else 0
 
 
 def _table(verdicts: Sequence[Verdict]) -> Table:
-    table = Table("#", "mistake", "message", "place", "cause", "remedy", "score", show_lines=True)
+    message = Column("message", overflow="fold")
+    table = Table("#", "mistake", message, "place", "cause", "remedy", "score", show_lines=True)
     for each in verdicts:
         marks = ("yes" if met else "no" for met in (each.place, each.cause, each.remedy))
-        message = each.message[:SHOWN_CHARS] or "(nothing)"
-        table.add_row(str(each.mistake.number), each.mistake.title, Text(message), *marks, str(each.score))
+        shown = Text(each.message[:SHOWN_CHARS] or "(nothing)")
+        table.add_row(str(each.mistake.number), each.mistake.title, shown, *marks, str(each.score))
     return table
 
 
