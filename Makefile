@@ -69,6 +69,14 @@ views: $(VENV)/.stamp  ## Fetch the corpora, hide parts of their schemas at rand
 	$(VENV)/bin/python -m tests.corpora.fetch
 	$(VENV)/bin/python -m tests.corpora.views $(ARGS)
 
+.PHONY: mistakes
+mistakes: $(VENV)/.stamp  ## Make 55 mistakes of first use, and print the place, cause and remedy in each message
+	$(VENV)/bin/python -m tests.first_use $(ARGS)
+
+.PHONY: editors
+editors: $(VENV)/.stamp .stile/node-editors/.stamp  ## Ask the language servers of editors about the files of a new endpoint
+	$(VENV)/bin/python -m pytest --no-cov tests/editors $(ARGS)
+
 .PHONY: leaks
 leaks: $(VENV)/.stamp  ## Search for leaks in many random requests, and write tests/leaks/RESULT.md; CASES=5000 for fewer
 	$(VENV)/bin/python -m tests.leaks --cases $(CASES) --write
@@ -259,6 +267,9 @@ $(SAM_VENV)/.stamp: requirements/sam.txt
 
 .stile/node-upstreams/.stamp: tests/upstreams/package.json tests/upstreams/package-lock.json
 	@$(call npm_ci_or_skip,upstreams)
+
+.stile/node-editors/.stamp: tests/editors/package.json tests/editors/package-lock.json
+	@$(call npm_ci_or_skip,editors)
 
 .stile/node-audit/.stamp: tests/audit/package.json tests/audit/package-lock.json
 	@command -v npm >/dev/null || { echo "\`make audit\` installs the audit with npm, which is missing." >&2; exit 1; }

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Sequence
 from functools import reduce
 from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 from handler.code_tools.definition import ToolDefinition
@@ -14,6 +15,7 @@ from handler.code_tools.prompts import PromptDefinition
 from handler.code_tools.resources import ResourceDefinition
 from handler.code_tools.toolkit import Toolkit
 from handler.errors.infrastructure import CodeUnavailable
+from handler.sentences import did_you_mean
 from handler.strict_json import to_json_bytes
 
 
@@ -37,10 +39,18 @@ def load_kit(use: str, *, modules: Sequence[str]) -> Toolkit:
     try:
         kit = reduce(getattr, attribute.split("."), imported)
     except AttributeError as exc:
-        raise CodeUnavailable(use, f"{module} has no {attribute}") from exc
+        raise CodeUnavailable(use, f"{module} has no {attribute}{_meant(imported, attribute)}") from exc
     if not isinstance(kit, Toolkit):
-        raise CodeUnavailable(use, f"expected a Toolkit, got {type(kit).__name__}")
+        kind = type(kit).__name__
+        hint = ": docs/from-fastmcp.md shows how to turn it into one" if kind == "FastMCP" else ""
+        raise CodeUnavailable(use, f"expected a Toolkit, got {kind}{hint}")
     return kit
+
+
+def _meant(module: ModuleType, attribute: str) -> str:
+    """Ask for the toolkit of a module that may be meant: the only one, or the nearest; an empty string if none is."""
+    kits = [name for name, value in vars(module).items() if isinstance(value, Toolkit)]
+    return f"; did you mean {kits[0]}?" if len(kits) == 1 else did_you_mean(attribute, kits)
 
 
 def digest_of(definition: ToolDefinition | PromptDefinition | ResourceDefinition) -> str:

@@ -19,7 +19,7 @@ NO_DEFAULT = inspect.Parameter.empty
 
 REFUSED: Mapping[Any, str] = {
     inspect.Parameter.POSITIONAL_ONLY: "it is positional-only, and arguments come by name",
-    inspect.Parameter.VAR_POSITIONAL: "arguments come by name, so *arguments get none",
+    inspect.Parameter.VAR_POSITIONAL: "a model gives arguments by name: write one parameter for each",
     inspect.Parameter.VAR_KEYWORD: "arguments have to be known; with input_schema they come as one mapping",
 }
 

@@ -18,6 +18,7 @@ from handler.commands import (
     call,
     check,
     dev,
+    editor,
     explain,
     find,
     init,
@@ -60,6 +61,7 @@ COMMANDS: Mapping[str, Command] = {
     "manifest": manifest,
     "key": key,
     "token": token,
+    "editor": editor,
 }
 
 INTERRUPTED = 130

@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from handler.commands.console import complain, say
+from handler.commands.editor_files.writing import write_editor_files
 from handler.commands.folders.atomic_writes import new_folder
+from handler.commands.folders.endpoint_folders import find_endpoints
 from handler.commands.folders.vendored_wheel import WHEEL, WheelRefused, read_wheel
 
 HELP = "Make a repository that deploys endpoints to AWS, with this release of Stile in it."
@@ -37,6 +39,8 @@ def run(options: argparse.Namespace) -> int:
         with new_folder(target) as folder:
             for name, content in _repository(wheel, files):
                 _write(folder / name, content)
+            for endpoint in find_endpoints(folder):
+                write_editor_files(endpoint)
     except WheelRefused as exc:
         complain(str(exc))
         return 1

@@ -268,7 +268,7 @@ def test_lambda_needs_a_name() -> None:
     ("function", "sentence"),
     [
         (lambda a, /: a, "parameter a: it is positional-only, and arguments come by name"),
-        (lambda *many: many, "parameter *many: arguments come by name, so *arguments get none"),
+        (lambda *many: many, "parameter *many: a model gives arguments by name: write one parameter for each"),
         (lambda **more: more, "parameter **more: arguments have to be known"),
     ],
 )

@@ -40,7 +40,10 @@ def test_folder_of_an_api_is_checked_without_a_word(workplace: Path, stile: Stil
     assert (checked.code, checked.err) == (0, "")
     assert "warning" not in checked.out
     assert sorted(tree(workplace / "shop" / "products")) == [
+        ".editor/config.schema.json",
+        ".editor/directives.graphql",
         "config.yaml",
+        "graphql.config.yml",
         "index.graphql",
         "operations/get_product.graphql",
         "operations/list_orders.graphql",
@@ -103,6 +106,9 @@ def test_program_gets_one_document(workplace: Path, stile: Stile) -> None:
             "operations/list_products.graphql",
             "operations/get_product.graphql",
             "operations/list_orders.graphql",
+            ".editor/config.schema.json",
+            ".editor/directives.graphql",
+            "graphql.config.yml",
         ],
         "tools": ["list_products", "get_product", "list_orders"],
         "ignored": [],

@@ -57,7 +57,10 @@ def test_field_that_is_gone_breaks_the_tools_that_ask_for_it(workplace: Path, st
         done = stile("pull", "shop")
 
     assert (done.code, done.err) == (1, "")
-    gone = "Cannot query field 'price' on type 'Product'. [unknown-field]"
+    gone = (
+        "Cannot query field 'price' on type 'Product'. 'Product' has name, id, cost, colour, secretKey and 3 more. "
+        "[unknown-field]"
+    )
     assert done.out.splitlines() == [
         f"shop/products: the schema of {api.url} has changed",
         "  + Product.cost",
@@ -93,7 +96,7 @@ def test_new_fields_are_shown_with_the_rules_that_are_for_them(workplace: Path, 
 
     assert done.code == 0
     assert "  + Query.invoices\n" in done.out
-    assert "new Query.invoices: shop/products/config.yaml:10: policyDefault: true\n" in done.out
+    assert "new Query.invoices: shop/products/config.yaml:12: policyDefault: true\n" in done.out
     assert "This breaks nothing in the endpoint.\n" in done.out
 
 
@@ -124,7 +127,7 @@ def test_schema_that_breaks_a_tool_does_not_hide_what_policies_open(
         done = stile("pull", "shop", "--check")
 
     assert done.code == 1, done.out
-    assert ("new Query.invoices: shop/products/config.yaml:10: policyDefault: true\n" in done.out) is not linked
+    assert ("new Query.invoices: shop/products/config.yaml:12: policyDefault: true\n" in done.out) is not linked
     assert tree(workplace) == before
 
 
@@ -136,7 +139,7 @@ def test_policy_whose_type_is_gone_breaks(workplace: Path, stile: Stile) -> None
         done = stile("pull", "shop")
 
     assert done.code == 1
-    assert "shop/products/config.yaml:11:11: " in done.out
+    assert "shop/products/config.yaml:13:11: " in done.out
     assert "[unknown-type]" in done.out
 
 

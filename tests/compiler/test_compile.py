@@ -105,7 +105,7 @@ def test_problems_of_all_files_are_reported_at_once_in_file_order(tmp_path: Path
             "c.gql:1:11 syntax-error: '}'",
             "config.prod.yaml:2:14 invalid-value: \"limits.max_depth\" & 1 to 50 & '0'",
             "config.yaml:3:1 invalid-yaml",
-            'index.graphql:1:15 unreadable-file: "gone.graphql"',
+            'index.graphql:1:45 unreadable-file: "gone.graphql"',
             "index.graphql:2:3 wrong-value: @tool & 'name' & 'String!'",
             'index.graphql:2:9 unknown-argument: @tool & "nam" & did you mean name?',
             "operations/a.graphql:3:1 anonymous-operation",
@@ -128,7 +128,7 @@ def test_problems_of_a_whole_schema_its_operations_and_its_policies_are_reported
         'config.yaml:3:48 invalid-condition: "x"',
         'config.yaml:4:14 unknown-type: "Foo"',
         'index.graphql:1:43 invalid-pattern: "("',
-        'index.graphql:2:1 unknown-operation: @tool & "t" & "None"',
+        'index.graphql:2:30 unknown-operation: @tool & "t" & "None"',
         "operations/o.graphql:2:3 unknown-field: 'b' & 'Query' & Did you mean 'a'?",
     ]
 

@@ -21,11 +21,17 @@ from tests.distribution.environments import require_index, run
 from tests.distribution.test_dist import REPOSITORY
 from tests.support.require import requires
 
+FOR_EDITORS = {
+    "endpoints/shop/orders/.editor/config.schema.json",
+    "endpoints/shop/orders/.editor/directives.graphql",
+    "endpoints/shop/orders/graphql.config.yml",
+}
 OWN = {
     ".github/workflows/stile.yml",
     ".gitignore",
     "Makefile",
     "README.md",
+    *FOR_EDITORS,
     "endpoints/shop/orders/config.yaml",
     "endpoints/shop/orders/index.graphql",
     "endpoints/shop/orders/operations/list_orders.graphql",
@@ -170,7 +176,7 @@ def test_a_whole_repository_is_made_or_nothing(workplace: Path, tmp_path: Path, 
 
     *ended, whole = runs(sort, [], "new", "made", "--wheel", str(wheel))
 
-    made = {*few, f"vendor/{WHEEL}", "vendor/requirements.txt"}
+    made = {*few, *FOR_EDITORS, f"vendor/{WHEEL}", "vendor/requirements.txt"}
     assert len(ended) > len(made)
     assert {name.removeprefix("made/") for name in whole["files"]} == made
     for each in ended:

@@ -140,14 +140,14 @@ def test_throttle_of_the_checklist_is_that_of_the_template() -> None:
 # Troubleshooting
 
 OTHERS = {
-    "invalid YAML: expected the node content, but found '?'": (
+    "a text that begins with ? needs quotes": (
         "config.yaml",
         "access: {policies: [{type: Query, policyDefault: {condition: ?$jwt}}]}",
     ),
-    r"invalid YAML: found character '\t' that cannot start any token": ("config.yaml", "upstream:\n\turl: x"),
-    "Syntax Error: Expected Name, found String '__schema'.": ("index.graphql", '{"__schema": {}}'),
+    "a tab is not allowed here": ("config.yaml", "upstream:\n\turl: x"),
+    "this is the JSON of an introspection": ("index.graphql", '{"__schema": {}}'),
 }
-"""Messages with a library's words -> the file that brings them."""
+"""Messages with changing words -> the file that brings them."""
 
 SYMPTOMS = [
     code for rows in tables(page("troubleshooting").text) for code in first_codes(rows[1:]) if code.count(" ") > 1

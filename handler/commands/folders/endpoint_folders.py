@@ -22,10 +22,15 @@ MAX_NAMED = 3
 
 def add_folder_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of every command that compiles."""
+    add_folder_argument(parser)
+    add_compile_options(parser)
+
+
+def add_folder_argument(parser: argparse.ArgumentParser) -> None:
+    """Add the argument FOLDER."""
     parser.add_argument(
         "folder", type=_folder_of_endpoints, metavar="FOLDER", help="an endpoint folder, or one that holds several"
     )
-    add_compile_options(parser)
 
 
 def add_compile_options(parser: argparse.ArgumentParser) -> None:

@@ -22,6 +22,8 @@ NOBODY = "anonymous"
 KEY = "key:"
 """Prefix of the name of an API key."""
 
+EXPECTED = 'expected a JSON object of claims, such as {"sub": "ada"}'
+
 NOTATION = "anonymous, a JSON file with the claims of a token, or key:NAME for an API key of the endpoint"
 
 
@@ -115,7 +117,7 @@ def _claims(text: str, folder: Path) -> dict[str, object]:
         if isinstance(exc, OSError) or "\0" in text:
             reason = exc.strerror if isinstance(exc, OSError) else "its name has a NUL character"
             raise UnknownCaller(f"{text}: cannot be read ({reason}); expected {NOTATION}") from exc
-        raise UnknownCaller(f"{text}: invalid JSON: {exc}") from exc
+        raise UnknownCaller(f"{text}: invalid JSON: {exc}; {EXPECTED}") from exc
     if not isinstance(claims, dict):
-        raise UnknownCaller(f'{text}: expected a JSON object of claims, such as {{"sub": "ada"}}')
+        raise UnknownCaller(f"{text}: {EXPECTED}")
     return claims

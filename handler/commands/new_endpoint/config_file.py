@@ -9,6 +9,8 @@ from typing import Any
 
 import yaml
 
+from handler.commands.editor_files.writing import SCHEMA_COMMENT
+
 ACCESS = ("open", "keys", "identity")
 
 COMMENTS: Mapping[str, str] = {
@@ -40,7 +42,7 @@ class EndpointSettings:
 
 def config_text(settings: EndpointSettings, *, query: str, mutation: str, ignored: Iterable[str] = ()) -> str:
     """Return the YAML. ``query`` and ``mutation`` name the root types; ``ignored`` has codes of warnings to silence."""
-    parts = [_yaml({"upstream": {"url": settings.url}}), f"{COMMENTS[settings.access]}\n"]
+    parts = [f"{SCHEMA_COMMENT}\n{_yaml({'upstream': {'url': settings.url}})}", f"{COMMENTS[settings.access]}\n"]
     parts[-1] += _yaml({"access": _access(settings.access, query=query, mutation=mutation)})
     if settings.issuer:
         parts.append(_yaml({"identity": _identity(settings.issuer)}))

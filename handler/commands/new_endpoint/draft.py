@@ -9,6 +9,7 @@ from pathlib import Path
 
 from graphql import GraphQLObjectType, is_introspection_type, is_specified_scalar_type
 
+from handler.commands.editor_files.writing import write_editor_files
 from handler.commands.folders.endpoints import Outcome, compile_one
 from handler.commands.new_endpoint.config_file import EndpointSettings, config_text
 from handler.commands.schema_source.origin import SCHEMA_FILE, SchemaSource, with_heading
@@ -28,11 +29,12 @@ class Draft:
 
     types: int
     starters: tuple[Starter, ...]
+    for_editors: tuple[str, ...]  # paths
     ignored: tuple[str, ...]  # codes of warnings about the API's schema, silenced in config.yaml
 
     def files(self) -> list[str]:
         """Return the paths in the folder."""
-        return [SCHEMA_FILE, ENTRY, CONFIG, *(starter.file for starter in self.starters)]
+        return [SCHEMA_FILE, ENTRY, CONFIG, *(starter.file for starter in self.starters), *self.for_editors]
 
 
 def write_draft(folder: Path, sdl: str, source: SchemaSource, settings: EndpointSettings) -> Draft:
@@ -57,7 +59,8 @@ def write_draft(folder: Path, sdl: str, source: SchemaSource, settings: Endpoint
     ignored = tuple(sorted({each.code for each in _warnings(outcome) if each.file == SCHEMA_FILE}))
     if ignored:
         _write(folder, CONFIG, config_text(settings, query=query, mutation=mutation, ignored=ignored))
-    return Draft(types=_count(author), starters=tuple(starters), ignored=ignored)
+    for_editors = tuple(write_editor_files(folder))
+    return Draft(types=_count(author), starters=tuple(starters), for_editors=for_editors, ignored=ignored)
 
 
 def _tried(folder: Path, starters: Sequence[Starter], source: SchemaSource) -> tuple[list[Starter], Outcome]:

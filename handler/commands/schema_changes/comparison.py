@@ -28,7 +28,8 @@ from handler.graph.sdl import print_view
 from handler.policy.evaluation import Evaluation
 from handler.strict_json import JSONObject
 
-PLACE = re.compile(r":\d+:\d+")
+OF_THE_TIME = re.compile(r":\d+:\d+|;? [Dd]id you mean .*| '\w+' has .*")
+"""Parts of a sentence that change while the problem stays: places, and suggestions from the schema."""
 
 PARTS = ("title", "description", "inputSchema", "outputSchema", "annotations")
 """The parts of a tool's entry that a change is told of."""
@@ -152,7 +153,7 @@ def _new(before: Sequence[Problem], after: Sequence[Problem]) -> tuple[Problem, 
 
 
 def _key(problem: Problem) -> tuple[str, str, str]:
-    return problem.file, problem.code, PLACE.sub("", problem.sentence)
+    return problem.file, problem.code, OF_THE_TIME.sub("", problem.sentence)
 
 
 def _warnings(outcome: Outcome) -> tuple[Problem, ...]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from handler.compiler.config.urls import is_http_url
+from handler.compiler.source.files import SDL_SUFFIXES
 from handler.invisible import escaped
 
 SCHEMA_FILE = "schema.graphql"
@@ -15,7 +16,6 @@ SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 FIRST_LINE = re.compile(r"# From (?P<origin>\S[^\n]*)")
 HEADING = "# From {origin}\n# `stile pull` writes this file anew: definitions of your own belong in index.graphql.\n\n"
 HEADING_LINES = HEADING.count("\n")
-SDL_SUFFIXES = (".graphql", ".graphqls", ".gql", ".sdl")
 
 EXPECTED = "expected the http(s) URL of a GraphQL API, or a file with SDL or the JSON of an introspection"
 NO_USER = "a name and a password in a URL are not sent: give them as -H 'Authorization: …'"
@@ -37,7 +37,7 @@ class SchemaSource:
     @property
     def has_sdl(self) -> bool:
         """Tell if the source is a file of SDL by its name, so that its lines are those of ``schema.graphql``."""
-        return not self.is_url and Path(self.text).suffix in SDL_SUFFIXES
+        return not self.is_url and Path(self.text).suffix in (*SDL_SUFFIXES, ".sdl")
 
 
 def parse_source(text: str) -> SchemaSource:

@@ -211,7 +211,8 @@ def _judge_secret(entry: Section, text: str, problems: Problems) -> None:
     elif len(text.encode()) < MIN_SECRET_BYTES:
         problems.warn(
             place,
-            f"{name}: a secret of less than {MIN_SECRET_BYTES} bytes can be guessed from one token",
+            f"{name}: a secret of less than {MIN_SECRET_BYTES} bytes can be guessed from one token: expected env:NAME, "
+            f"for {MIN_SECRET_BYTES} random bytes or more",
             code="weak-secret",
         )
 

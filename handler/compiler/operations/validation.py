@@ -28,15 +28,19 @@ from handler.compiler.compile_context import CompileContext
 from handler.compiler.operations.author_operations import is_bound
 from handler.compiler.operations.normalize import Sendable, Unused, sendable
 from handler.compiler.problems import Place, Problems
-from handler.compiler.schema.directives import BELONGS
-from handler.compiler.schema.rule_codes import code_of, coded
+from handler.compiler.schema.directives import BELONGS, ON_OPERATIONS
+from handler.compiler.schema.rule_codes import code_of, coded, sentence_of
 from handler.compiler.schema.schema import AuthorSchema
+from handler.sentences import some
 
 NAME_RULES = (LoneAnonymousOperationRule, UniqueOperationNamesRule)
 """Not among ``RULES``: ``read.py`` checks names over all files, and unnamed operations."""
 
 RULES = coded(rule for rule in specified_rules if rule not in (*NAME_RULES, NoUnusedVariablesRule))
 """All other rules of GraphQL, except that unused variables are valid: ``normalize.py`` removes them."""
+
+UNKNOWN_FIELD = re.compile(r"Cannot query field '\w+' on type '(\w+)'\.")
+"""graphql-core's message about an unknown field, without suggestions."""
 
 MAX_DEPRECATIONS = 20
 """The number of deprecated coordinates that get a warning each."""
@@ -119,7 +123,20 @@ class Validator:
                 code="misplaced-directive",
             )
         elif self.author.unclear.isdisjoint(re.findall(r"\w+", error.message)):
-            problems.add(error, error.message, code=code_of(error))
+            known = self.author.schema.directives if self.author.schema else ()
+            sentence = sentence_of(error, (*ON_OPERATIONS, *(each.name for each in known)))
+            problems.add(error, f"{sentence}{self._fields_instead(error)}", code=code_of(error))
+
+    def _fields_instead(self, error: GraphQLError) -> str:
+        """Name some fields of the type that an unknown field was asked of, if graphql-core suggests none."""
+        found = UNKNOWN_FIELD.fullmatch(error.message)
+        type_ = self.author.schema.type_map.get(found[1]) if found and self.author.schema else None
+        fields = (
+            [name for name in getattr(type_, "fields", ()) if f"{found[1]}.{name}" not in self.author.hidden]
+            if found
+            else []
+        )
+        return f" '{found[1]}' has {some(fields, most=5)}." if found and fields else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,6 +15,7 @@ from graphql import (
     DirectiveNode,
     GraphQLError,
     ListValueNode,
+    Node,
     ObjectFieldNode,
     ObjectValueNode,
     ValueNode,
@@ -139,7 +140,7 @@ def read_tools(nodes: Iterable[ConstDirectiveNode], problems: Problems) -> list[
 def _descriptions(node: DirectiveNode, values: Mapping[str, Any], problems: Problems) -> dict[str, str]:
     """Return parameter -> description. Some editors write ``description`` instead of the documented ``value``."""
     found: dict[str, str] = {}
-    for at, entry in zip(_items(node, "descriptions"), values["descriptions"], strict=False):
+    for at, entry in zip(items_of(node, "descriptions"), values["descriptions"], strict=False):
         name, value, instead = entry["name"], entry.get("value"), entry.get("description")
         if value is None and instead is not None:
             problems.warn(
@@ -171,14 +172,19 @@ def read_includes(nodes: Iterable[ConstDirectiveNode], problems: Problems) -> li
 
 
 def _patterns(node: DirectiveNode, name: str, values: Mapping[str, Any]) -> tuple[VisibilityPattern, ...]:
-    places = zip(_items(node, name), values[name], strict=False)
+    places = zip(items_of(node, name), values[name], strict=False)
     return tuple(VisibilityPattern(at=at, **value) for at, value in places)
 
 
-def _items(node: DirectiveNode, name: str) -> list[ValueNode]:
+def items_of(node: DirectiveNode, name: str) -> list[ValueNode]:
     """Return the nodes of a list argument's items. A single value counts as a list."""
     written = [argument.value for argument in node.arguments or () if argument.name.value == name]
     return [item for value in written for item in (value.values if isinstance(value, ListValueNode) else (value,))]
+
+
+def value_of_argument(node: DirectiveNode, name: str) -> Node:
+    """Return the node of an argument's value; the directive if it lacks the argument."""
+    return next((argument.value for argument in node.arguments or () if argument.name.value == name), node)
 
 
 def read_arguments(node: DirectiveNode, problems: Problems) -> dict[str, Any] | None:

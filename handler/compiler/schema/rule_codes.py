@@ -7,7 +7,9 @@ from copy import copy
 from functools import cache
 from typing import Any
 
-from graphql import ASTValidationRule, GraphQLError
+from graphql import ASTValidationRule, DirectiveNode, GraphQLError
+
+from handler.sentences import nearest
 
 CODE_OF_RULE: Mapping[str, str] = {
     "DeferStreamDirectiveLabel": "wrong-value",
@@ -68,6 +70,15 @@ def coded(rules: Iterable[Any]) -> tuple[type[Any], ...]:
 def code_of(error: GraphQLError) -> str:
     """Return the code of an error; ``OTHER`` if no coded rule reported it."""
     return str((error.extensions or {}).get(_KEY, OTHER))
+
+
+def sentence_of(error: GraphQLError, directives: Iterable[str]) -> str:
+    """Return an error's sentence. That of an unknown directive names the one of ``directives`` that may be meant."""
+    node = next(iter(error.nodes or ()), None)
+    if not error.message.startswith("Unknown directive") or not isinstance(node, DirectiveNode):
+        return error.message
+    meant = nearest(node.name.value, list(directives))
+    return error.message if meant is None else f"{error.message.rstrip('.')}; did you mean @{meant}?"
 
 
 def with_code(error: GraphQLError, code: str) -> GraphQLError:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from graphql import (
     ConstDirectiveNode,
     DefinitionNode,
+    DirectiveDefinitionNode,
     DocumentNode,
     ExecutableDefinitionNode,
     GraphQLError,
@@ -30,12 +31,19 @@ from graphql.validation.validate import validate_sdl
 
 from handler.compiler.problems import Place, Problems, located, place_of
 from handler.compiler.schema.cost_directives import declared_costs
-from handler.compiler.schema.directives import SdlDirective, ToolDirective, read_includes, read_tools
+from handler.compiler.schema.directives import (
+    ON_SCHEMA,
+    SdlDirective,
+    ToolDirective,
+    items_of,
+    read_includes,
+    read_tools,
+)
 from handler.compiler.schema.merge import merge_definitions
 from handler.compiler.schema.name_graph import reachable
 from handler.compiler.schema.recovery import mend
-from handler.compiler.schema.rule_codes import code_of, coded, with_code
-from handler.compiler.schema.sdl_parser import is_empty, parse_sdl
+from handler.compiler.schema.rule_codes import code_of, coded, sentence_of, with_code
+from handler.compiler.schema.sdl_parser import INTROSPECTION, is_empty, is_introspection, parse_sdl
 from handler.compiler.schema.vendor_directives import (
     coordinates_of,
     inaccessible,
@@ -137,8 +145,8 @@ class _Reader:
             included = [join(name, each) for each in sdl.files]
             self.includes.setdefault(name, []).extend(included)
             self.scopes += [(sdl, included)] if sdl.visibility else []
-            for each in included:
-                self.include(each, chain=(*chain, name), named_at=place_of(sdl.node))
+            for each, node in zip(included, items_of(sdl.node, "files"), strict=False):
+                self.include(each, chain=(*chain, name), named_at=place_of(node))
 
     def _parse(self, name: str, named_at: Place | None) -> DocumentNode | None:
         source = self._files.source(name, named_at=named_at)
@@ -147,12 +155,12 @@ class _Reader:
         try:
             return parse_sdl(source)
         except GraphQLError as exc:
-            empty = is_empty(source)
-            self._problems.add(
-                exc,
-                "it is empty: expected type definitions" if empty else exc.message,
-                code="empty-file" if empty else "syntax-error",
-            )
+            if is_empty(source):
+                self._problems.add(exc, "it is empty: expected type definitions", code="empty-file")
+            elif is_introspection(source):
+                self._problems.add(Place(name, 1, 1), INTROSPECTION, code="syntax-error")
+            else:
+                self._problems.add(exc, exc.message, code="syntax-error")
         return None
 
 
@@ -163,10 +171,10 @@ def _schema_directives(document: DocumentNode) -> Iterator[ConstDirectiveNode]:
 
 
 def _executables(including: str, sdl: SdlDirective) -> list[ExecutableFile]:
-    at = place_of(sdl.node)
+    places = map(place_of, items_of(sdl.node, "executables"))
     return [
         ExecutableFile(name=join(including, name), persisted=persisted, named_at=at)
-        for name, persisted in sdl.executables
+        for at, (name, persisted) in zip(places, sdl.executables, strict=False)
     ]
 
 
@@ -210,8 +218,10 @@ def _build(
     """
     rules = coded(specified_sdl_rules if complete else RULES_OF_A_PART)
     errors = [*validate_sdl(document, rules=rules), *_wrong_kinds(document.definitions)]
+    defined = [node.name.value for node in document.definitions if isinstance(node, DirectiveDefinitionNode)]
     for error in errors:
-        problems.add(located(error, otherwise=entry), error.message, code=code_of(error))
+        sentence = sentence_of(error, (*ON_SCHEMA, *defined))
+        problems.add(located(error, otherwise=entry), sentence, code=code_of(error))
     if not complete:
         return None, frozenset()
     sound = None if errors else _valid_schema(document, problems, entry=entry)

@@ -13,6 +13,12 @@ from graphql.language.parser import Parser
 
 T = TypeVar("T")
 
+INTROSPECTION = (
+    "this is the JSON of an introspection: expected SDL; `stile init FOLDER/NAME --from FILE` makes an endpoint of it"
+)
+MAX_JSON_BEGIN = 1_000
+"""The characters at the beginning of a file in which an introspection is found."""
+
 
 def parse_sdl(source: Source) -> DocumentNode:
     """Parse a file of definitions: ``type A {}`` is ``type A``, and ``extend type A {}`` adds nothing.
@@ -32,6 +38,12 @@ def is_empty(source: Source) -> bool:
         return Lexer(source).advance().kind is TokenKind.EOF
     except GraphQLSyntaxError:
         return False
+
+
+def is_introspection(source: Source) -> bool:
+    """Tell if a file is JSON with the answer to an introspection query."""
+    begin = source.body[:MAX_JSON_BEGIN].lstrip()
+    return begin.startswith("{") and '"__schema"' in begin
 
 
 class _SdlParser(Parser):

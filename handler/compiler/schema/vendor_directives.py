@@ -123,7 +123,7 @@ def without_foreign(definitions: Iterable[DefinitionNode], problems: Problems) -
     own = [node for node in definitions if not (isinstance(node, DirectiveDefinitionNode) and _is_known(node))]
     _warn_of_unsupported(own, problems)
     _refuse_misplaced(own, problems)
-    return [without_directives(node, lambda one: _is_foreign(one) or one.name.value in BELONGS) for node in own]
+    return [without_directives(node, lambda one: is_foreign(one) or one.name.value in BELONGS) for node in own]
 
 
 def inaccessible(definitions: Iterable[DefinitionNode]) -> tuple[str, ...]:
@@ -178,10 +178,11 @@ def types_named(definitions: Iterable[DefinitionNode]) -> set[str]:
 
 def _is_known(node: DirectiveDefinitionNode) -> bool:
     """Tell if the directive is known: projects define it for editors, maybe without its argument types."""
-    return _is_foreign(node) or node.name.value in BELONGS
+    return is_foreign(node) or node.name.value in BELONGS
 
 
-def _is_foreign(node: Any) -> bool:
+def is_foreign(node: Any) -> bool:
+    """Tell if a directive, or its definition, has the name of another system's."""
     name = node.name.value
     return name in STEPZEN or name in FEDERATION or name in HASURA or name.startswith(PREFIXES)
 

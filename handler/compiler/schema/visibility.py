@@ -19,7 +19,7 @@ from handler.compiler.problems import At, Problems
 from handler.compiler.schema.directives import VisibilityPattern
 from handler.compiler.schema.executable_directives import executable_directives
 from handler.policy.evaluation import HIDDEN, Mask
-from handler.sentences import some
+from handler.sentences import cut, some
 
 Matcher = Callable[[str], object]
 """A function that returns the full match of a name, or ``None``."""
@@ -177,8 +177,7 @@ def _matcher(expression: str, at: At, problems: Problems) -> Matcher | None:
         matcher: Matcher = re2.compile(expression, options).fullmatch
     except re2.error as exc:
         reason = exc.args[0].decode() if isinstance(exc.args[0], bytes) else exc.args[0]
-        problems.add(
-            at, f'the pattern "{expression:.60}" is not a regular expression: {reason}', code="invalid-pattern"
-        )
+        why = reason.removesuffix(f": {expression}")
+        problems.add(at, f'the pattern "{cut(expression)}" is not a regular expression: {why}', code="invalid-pattern")
         return None
     return matcher

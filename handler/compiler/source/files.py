@@ -17,11 +17,13 @@ from typing import BinaryIO
 from graphql import Source
 
 from handler.compiler.problems import NOWHERE, Place, Problems
+from handler.sentences import nearest
 
 ENTRY = NOWHERE.file
 CONFIG = "config.yaml"
 ENV_FILE = ".env"
 QUESTIONS = "questions.yaml"
+SDL_SUFFIXES = (".graphql", ".gql", ".graphqls")
 
 MAX_FILE_BYTES = 8_000_000
 """Large enough for GitHub's schema (1.2 MB of SDL), small enough to refuse files that are not schemas."""
@@ -204,8 +206,20 @@ class EndpointFiles:
             return None
 
     def _report(self, reason: _Unreadable, name: str, at: Place) -> None:
-        subject = "it" if at.file == name else f'"{name}"'
-        self._problems.add(at, f"{subject} {reason}", code="unreadable-file")
+        is_named = at.file != name
+        subject, hint = (f'"{name}"', self._meant(name)) if is_named else ("it", "")
+        self._problems.add(at, f"{subject} {reason}{hint}", code="unreadable-file")
+
+    def _meant(self, name: str) -> str:
+        """Return the way to mend the name of a missing file; an empty string if the name is another fault's."""
+        above, missing = posixpath.split(name)
+        if self._stands(name) or above.startswith(("..", "/")) or not missing.endswith(SDL_SUFFIXES):
+            return ""
+        stems = {posixpath.splitext(each)[0]: each for each in self._names_in(above) if each.endswith(SDL_SUFFIXES)}
+        meant = nearest(posixpath.splitext(missing)[0], [stem for stem in stems if stems[stem] != ENTRY])
+        if meant is None:
+            return ": expected a path that begins beside the file that names it"
+        return f"; did you mean {posixpath.join(above, stems[meant])}?"
 
 
 class _Unreadable(Exception):

@@ -6,6 +6,7 @@ Documents are not converted to Python values as a whole, so repeated aliases do 
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Mapping
 
 import yaml
@@ -15,6 +16,21 @@ from handler.compiler.problems import Place, Problems, place_in
 
 TWICE: Mapping[str | None, str] = {None: "", "'": "'", '"': '"\\'}
 """Style of a scalar on one line -> the characters that take two in the file."""
+
+SPECIAL = tuple("?@`%|>!&*")
+"""Characters at whose begin YAML reads a text as something else."""
+
+CONDITION = re.compile(r"\?\$(jwt|variables)[\w.]*")
+"""The beginning of a condition that tells if a claim or variable is there."""
+
+REMEDIES: Mapping[str, str] = {
+    "could not find expected ':'": ": a key lacks its colon here, or in the line above",
+    "mapping values are not allowed": ': a text with ": " in it needs quotes',
+    "expected ' ', but found": ": a text that begins with ! needs quotes",
+    "expected alphabetic or numeric character": ": put the whole text into quotes",
+    "expected <block end>, but found '<scalar>'": ": put the whole text of a value into quotes",
+}
+"""Beginning of a problem of the parser -> the way to mend it."""
 
 
 def parse_yaml(text: str, file: str, problems: Problems) -> yaml.MappingNode | None:
@@ -50,12 +66,25 @@ def _parse(text: str, file: str, problems: Problems) -> yaml.Node | None:
         return None
     except yaml.MarkedYAMLError as exc:
         at = mark_place(exc.problem_mark) if exc.problem_mark else Place(file)
-        problems.add(at, f"invalid YAML: {exc.problem}", code="invalid-yaml")
+        problems.add(at, f"invalid YAML: {_sentence(exc, text)}", code="invalid-yaml")
         return None
     except RecursionError:
         problems.add(Place(file), "it is nested too deeply to be read", code="invalid-yaml")
         return None
     return node
+
+
+def _sentence(exc: yaml.MarkedYAMLError, text: str) -> str:
+    """Return the fault, with the way to mend it if authors often make it. Texts are not shown: one may be a secret."""
+    problem = str(exc.problem)
+    rest = text[exc.problem_mark.index :] if exc.problem_mark else ""
+    if rest.startswith("\t"):
+        return "a tab is not allowed here: indent with spaces"
+    if rest[:1] in SPECIAL and problem.startswith(("found character", "expected the node content")):
+        condition = CONDITION.match(rest)
+        shown = f', as in "{condition[0]}"' if condition else ""
+        return f"a text that begins with {rest[0]} needs quotes{shown}"
+    return problem + next((remedy for begin, remedy in REMEDIES.items() if problem.startswith(begin)), "")
 
 
 def _check_nodes(node: yaml.Node | None, problems: Problems) -> None:
@@ -92,6 +121,10 @@ def _children(node: yaml.Node, problems: Problems) -> list[yaml.Node]:
         case yaml.SequenceNode():
             return list(node.value)
         case _:
+            if str(node.tag).startswith("!") and not node.value:
+                raise yaml.MarkedYAMLError(
+                    problem="a text that begins with ! needs quotes", problem_mark=node.start_mark
+                )
             if any("\ud800" <= each <= "\udfff" for each in node.value):
                 raise yaml.MarkedYAMLError(problem="expected whole characters", problem_mark=node.start_mark)
             return []

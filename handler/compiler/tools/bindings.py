@@ -15,8 +15,10 @@ from graphql import (
     NullValueNode,
     Undefined,
     VariableDefinitionNode,
+    get_named_type,
     is_input_object_type,
     is_list_type,
+    print_ast,
     type_from_ast,
     value_from_ast,
 )
@@ -27,12 +29,16 @@ from handler.compiler.json_schemas.defaults import coordinates_in, json_of
 from handler.compiler.operations.author_operations import AuthorOperation
 from handler.compiler.problems import Problems
 from handler.compiler.schema.directives import read_arguments
+from handler.sentences import cut
 
 DIRECTIVE = "mcpBind"
 CREDENTIALS = frozenset({"authorization", "cookie", "proxy-authorization", "x-api-key"})
 
 READ_AS = {"Int": "integer", "Float": "number", "Boolean": "boolean"}
 """GraphQL type -> JSON type of a header's value; for all other types the value stays text."""
+
+EXAMPLES = {"ID": '"e5"', "String": '"text"', "Int": "5", "Float": "0.5", "Boolean": "true"}
+"""GraphQL type -> a constant."""
 
 
 def read_bindings(operation: AuthorOperation, schema: GraphQLSchema, problems: Problems) -> tuple[Binding, ...]:
@@ -90,7 +96,12 @@ def _constant(variable: _BoundVariable, problems: Problems) -> Binding | None:
     if value_from_ast(argument.value, type_) is Undefined or (
         isinstance(argument.value, NullValueNode) and isinstance(type_, GraphQLNonNull)
     ):
-        problems.add(argument.value, f"${name} is {type_}: this constant does not fit", code="wrong-value")
+        example = EXAMPLES.get(str(get_named_type(type_)), "")
+        expected = f"expected a value of type {type_}{example and f', such as {example}'}"
+        sentence = (
+            f"${name} is {type_}, which {cut(' '.join(print_ast(argument.value).split()))} does not fit: {expected}"
+        )
+        problems.add(argument.value, sentence, code="wrong-value")
         return None
     return Binding(variable=name, source="value", name="", value=json_of(argument.value, type_), read_as="")
 

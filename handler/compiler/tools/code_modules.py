@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+import handler
 from handler.code_tools.loading import load_kit
 from handler.code_tools.modules import is_among
 from handler.code_tools.toolkit import Toolkit
@@ -21,6 +22,10 @@ from handler.errors.authoring import ToolDefinitionError
 from handler.errors.infrastructure import CodeUnavailable
 
 STDOUT, STDERR = 1, 2
+
+OWN_PACKAGES = ("handler", "stile")
+FASTMCP = ("fastmcp", "mcp.server.fastmcp", "mcp")
+"""Modules that files for FastMCP import."""
 
 
 def import_kit(kit: KitUse, *, modules: Sequence[str], problems: Problems) -> Toolkit | None:
@@ -105,4 +110,24 @@ def _sentence(exc: BaseException) -> str:
             return "its module calls sys.exit while it is imported"
         case ModuleNotFoundError(name="pydantic"):
             return MISSING
-    return f"its code raised {traceback.format_exception_only(exc)[-1].strip()}"
+    return f"its code raised {traceback.format_exception_only(exc)[-1].strip()}{_remedy(exc)}"
+
+
+def _remedy(exc: BaseException) -> str:
+    """Return the way to mend a failed import, as the end of a sentence; an empty string if it is not known."""
+    name = exc.name if isinstance(exc, ImportError) and exc.name else ""
+    package = name.partition(".")[0]
+    if name.partition(".")[0] in FASTMCP or name in FASTMCP:
+        return "; write `from stile import Toolkit` instead, as docs/from-fastmcp.md shows"
+    own = _namesake(package) if package in OWN_PACKAGES else ""
+    return (
+        f"; {own} has the name of a package of Stile, so that one of them hides the other: rename {own}" if own else ""
+    )
+
+
+def _namesake(package: str) -> str:
+    """Return the author's file or folder with the name of a package of Stile; an empty string if there is none."""
+    ours = Path(handler.__file__).parents[1]
+    beside = [Path(path) / each for path in (*sys.path, ".") for each in (f"{package}.py", f"{package}/__init__.py")]
+    found = [path for path in beside if path.is_file() and not path.resolve().is_relative_to(ours / package)]
+    return found[0].as_posix() if found else ""

@@ -23,7 +23,7 @@ from handler.compiler.operations.author_operations import AuthorOperation, McpTo
 from handler.compiler.operations.schema_queries import asked_of_the_schema
 from handler.compiler.operations.used_coordinates import coordinates_used
 from handler.compiler.problems import Problems
-from handler.compiler.schema.directives import ToolDirective
+from handler.compiler.schema.directives import ToolDirective, value_of_argument
 from handler.compiler.tools.bindings import coordinates_bound, read_bindings
 from handler.compiler.tools.declaration import CompiledTool, ToolDeclaration, directive_declaration
 from handler.compiler.tools.persisted import sent
@@ -66,7 +66,7 @@ def _persisted_operation(
         if operations.complete and name not in operations.refused:
             hint = did_you_mean(name, [*found, *operations.refused])
             problems.add(
-                directive.node,
+                value_of_argument(directive.node, "prescribed"),
                 f'@tool "{directive.name}": the operation "{name}" does not exist{hint}',
                 code="unknown-operation",
             )

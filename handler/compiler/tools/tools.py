@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from graphql import DirectiveNode, OperationDefinitionNode
+
 from handler.compiler.api_context import ApiContext
 from handler.compiler.json_schemas.descriptions import names_in
 from handler.compiler.operations.author_operations import Operations
 from handler.compiler.problems import At, Problems, shown, where
-from handler.compiler.schema.directives import ToolDirective
+from handler.compiler.schema.directives import ToolDirective, value_of_argument
 from handler.compiler.tools.declaration import CompiledTool
 from handler.compiler.tools.graphql import graphql_tool
 from handler.compiler.tools.listed_size import entries_of
@@ -36,14 +38,14 @@ def make_tools(
         made += [tool] if tool else []
     for operation in operations.valid:
         if operation.tool:
-            _refuse_variables(operation.tool.name or "", operation.node, problems=context.problems)
+            _refuse_variables(operation.tool.name or "", name_node(operation.node), problems=context.problems)
             made.append(mcp_tool(context, operation, declared=operation.tool))
     return made
 
 
 def _directive_tool(context: ApiContext, directive: ToolDirective, *, operations: Operations) -> CompiledTool | None:
     problems = context.problems
-    _refuse_variables(directive.name, directive.node, problems=problems)
+    _refuse_variables(directive.name, name_node(directive.node), problems=problems)
     match directive:
         case ToolDirective(graphql=None, prescribed=str()):
             return prescribed_tool(context, directive, operations=operations)
@@ -77,6 +79,19 @@ def judge_tools(made: Sequence[CompiledTool], problems: Problems) -> None:
             problems.add(each.at, f'"{each.tool.name}" {sentence}', code="unlistable-tool")
 
 
+def name_node(at: At) -> At:
+    """Return the place of a tool's name, for the place of its declaration."""
+    match at:
+        case DirectiveNode():
+            return value_of_argument(at, "name")
+        case OperationDefinitionNode():
+            directives = [each for each in at.directives or () if each.name.value == "mcpTool"]
+            named = value_of_argument(directives[0], "name") if directives else at
+            return (at.name or at) if named in (at, *directives) else named
+        case _:
+            return at
+
+
 def _refuse_names(made: Sequence[CompiledTool], problems: Problems) -> None:
     """Report invalid and duplicate names and aliases; warn of names that differ only by case."""
     first: dict[str, str] = {}
@@ -85,13 +100,14 @@ def _refuse_names(made: Sequence[CompiledTool], problems: Problems) -> None:
         for name in (each.tool.name, *each.tool.options.aliases):
             if not TOOL_NAME.fullmatch(name) or name in PATH_SEGMENTS:
                 problems.add(
-                    each.at,
+                    name_node(each.at),
                     f'"{name}" is not a tool name: expected 1 to 128 letters, digits, _, - or .',
                     code="invalid-tool-name",
                 )
             if name in first:
-                problems.add(each.at, f'a tool named "{name}" is also defined at {first[name]}', code="duplicate-tool")
-            first.setdefault(name, shown(where(each.at)))
+                sentence = f'a tool named "{name}" is also defined at {first[name]}: rename one of them'
+                problems.add(name_node(each.at), sentence, code="duplicate-tool")
+            first.setdefault(name, shown(where(name_node(each.at))))
             alike = folded.setdefault(name.casefold(), name)
             if alike != name:
                 sentence = (

@@ -225,7 +225,7 @@ def named(*names: str, **more: Any) -> dict[str, str]:
 def test_tools_whose_names_differ_by_case_only_are_a_doubt(tmp_path: Path) -> None:
     said = doubted(tmp_path, named("order", "other", "Order"))
 
-    assert said == ['operations/2.graphql:1:1 name-differs-by-case: "Order" & "order" & operations/0.graphql:1:1']
+    assert said == ['operations/2.graphql:1:1 name-differs-by-case: "Order" & "order" & operations/0.graphql:1:25']
 
 
 def test_alias_that_differs_from_a_name_by_case_only_is_a_doubt(tmp_path: Path) -> None:
@@ -238,7 +238,7 @@ def test_alias_that_differs_from_a_name_by_case_only_is_a_doubt(tmp_path: Path) 
 
 @pytest.mark.parametrize("name", [".", ".."])
 def test_name_that_means_another_place_in_a_url_is_a_problem(tmp_path: Path, name: str) -> None:
-    assert reported(tmp_path, named(name)) == [f'operations/0.graphql:1:1 invalid-tool-name: "{name}"']
+    assert reported(tmp_path, named(name)) == [f'operations/0.graphql:1:25 invalid-tool-name: "{name}"']
 
 
 def test_names_that_differ_in_more_are_none(tmp_path: Path) -> None:

@@ -152,7 +152,7 @@ def test_value_of_the_wrong_kind_is_reported(tmp_path: Path, config: str, line: 
     [
         (
             "access:\n\tanonymous: allow",
-            "config.yaml:2:1 invalid-yaml: '\\t'",
+            "config.yaml:2:1 invalid-yaml: tab & spaces",
         ),
         ("access: {", "config.yaml:1:10 invalid-yaml"),
         ("access:\n  a: \0", "config.yaml:2:6 invalid-yaml: U+0000"),

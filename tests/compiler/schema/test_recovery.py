@@ -28,7 +28,7 @@ def test_tools_operations_and_policies_are_judged_beside_mistakes_of_the_schema(
         'config.yaml:2:21 unknown-type: "Queri" & did you mean Query?',
         'config.yaml:3:10 unknown-coordinate: "Query.d" & "Query" & "d"',
         NO_FOO,
-        'index.graphql:5:15 unknown-operation: @tool & "t" & "P"',
+        'index.graphql:5:44 unknown-operation: @tool & "t" & "P"',
         "operations/o.graphql:1:11 unknown-field: 'c' & 'Query' & Did you mean 'a' or 'b'?",
     ]
 
@@ -180,7 +180,7 @@ query O { a }
 """
 
     assert told(tmp_path, index, "query P { nothing }") == [
-        'index.graphql:1:15 unreadable-file: "gone.graphql"',
+        'index.graphql:1:28 unreadable-file: "gone.graphql"',
         "index.graphql:3:6 duplicate-definition: 'A' & index.graphql:4:6",
         'index.graphql:6:14 conflicting-definitions: "Query.a" is Int & Foo at index.graphql:2:14',
         "index.graphql:7:1 misplaced-operation",

@@ -276,11 +276,11 @@ def test_alias_that_is_a_name_already_is_reported(tmp_path: Path, aliases: str) 
     name = "t" if "t" in aliases else "a"
 
     assert reported(tmp_path, files_of("graphql", f"aliases: {aliases}")) == [
-        f'index.graphql:1:15 duplicate-tool: "{name}" & index.graphql:1:15'
+        f'index.graphql:1:27 duplicate-tool: "{name}" & index.graphql:1:27'
     ]
 
 
 def test_alias_that_is_no_name_is_reported(tmp_path: Path) -> None:
     assert reported(tmp_path, files_of("graphql", 'aliases: ["a b"]')) == [
-        'index.graphql:1:15 invalid-tool-name: "a b" & 1 to 128'
+        'index.graphql:1:27 invalid-tool-name: "a b" & 1 to 128'
     ]

@@ -71,7 +71,7 @@ def test_missing_file_is_reported_where_it_is_named(tmp_path: Path) -> None:
 
     (problem,) = reported(tmp_path, {"index.graphql": index})
 
-    assert problem == 'index.graphql:2:15 unreadable-file: "missing.graphql"'
+    assert problem == 'index.graphql:2:28 unreadable-file: "missing.graphql"'
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_file_outside_the_folder_is_refused(tmp_path: Path, name: str, shown: st
     (tmp_path / "api" / "secret.graphql").write_text("type Secret { a: Int }", encoding="utf-8")
 
     assert reported(tmp_path, {"index.graphql": QUERY + including(name)}) == [
-        f'index.graphql:2:15 unreadable-file: "{shown}" & outside'
+        f'index.graphql:2:28 unreadable-file: "{shown}" & outside'
     ]
 
 
@@ -106,7 +106,7 @@ def test_links_in_a_circle_are_reported(tmp_path: Path) -> None:
     with pytest.raises(CompileError) as caught:
         compile_endpoint(folder)
 
-    assert reported_by(caught.value) == ['index.graphql:2:15 unreadable-file: "loop/a.graphql" & Too many levels']
+    assert reported_by(caught.value) == ['index.graphql:2:28 unreadable-file: "loop/a.graphql" & Too many levels']
 
 
 def test_file_with_a_byte_order_mark_is_read(tmp_path: Path) -> None:
@@ -123,16 +123,16 @@ def test_file_of_more_than_8_mb_is_refused_unread(tmp_path: Path) -> None:
     with pytest.raises(CompileError) as caught:
         compile_endpoint(folder)
 
-    assert reported_by(caught.value) == ['index.graphql:2:15 unreadable-file: "huge.graphql" & 8000001 & 8000000']
+    assert reported_by(caught.value) == ['index.graphql:2:28 unreadable-file: "huge.graphql" & 8000001 & 8000000']
 
 
 def test_name_that_no_file_can_have_is_reported(tmp_path: Path) -> None:
     index = QUERY + 'extend schema @sdl(files: ["\\u0000", "", "%s"])' % ("x" * 300)
 
     assert reported(tmp_path, {"index.graphql": index}) == [
-        'index.graphql:2:15 unreadable-file: "."',
-        'index.graphql:2:15 unreadable-file: "\\x00"',
-        f'index.graphql:2:15 unreadable-file: "{"x" * 300}" & File name too long',
+        'index.graphql:2:28 unreadable-file: "\\x00"',
+        'index.graphql:2:38 unreadable-file: "."',
+        f'index.graphql:2:42 unreadable-file: "{"x" * 300}" & File name too long',
     ]
 
 
@@ -149,7 +149,7 @@ WHOLE = {
     "operations/found.graphql": "query Found { a }",
     "config.yaml": "limits: {max_depth: 3}",
 }
-NAMED = {"types.graphql": "index.graphql:2:3", "ops.graphql": "index.graphql:3:3"}
+NAMED = {"types.graphql": "index.graphql:2:16", "ops.graphql": "index.graphql:3:22"}
 """Where an author names a file is where it is reported."""
 
 
@@ -271,13 +271,13 @@ def test_files_that_include_each_other_are_reported_with_the_whole_chain(tmp_pat
     }
 
     assert reported(tmp_path, files) == [
-        "a/b/two.graphql:2:15 include-cycle: index.graphql -> a/one.graphql -> a/b/two.graphql -> a/one.graphql"
+        "a/b/two.graphql:2:28 include-cycle: index.graphql -> a/one.graphql -> a/b/two.graphql -> a/one.graphql"
     ]
 
 
 def test_file_that_includes_itself_is_reported(tmp_path: Path) -> None:
     assert reported(tmp_path, {"index.graphql": QUERY + including("sub/../index.graphql")}) == [
-        "index.graphql:2:15 include-cycle: index.graphql -> index.graphql"
+        "index.graphql:2:28 include-cycle: index.graphql -> index.graphql"
     ]
 
 

@@ -41,7 +41,7 @@ def test_problems_below_the_root_are_located_from_the_folder(tmp_path: Path) -> 
 
     assert reported(tmp_path, below("src", files)) == [
         'src/config.yaml:1:1 unknown-key: "speed"',
-        'src/index.graphql:1:15 unreadable-file: "src/gone.graphql"',
+        'src/index.graphql:1:27 unreadable-file: "src/gone.graphql"',
         "src/operations/o.graphql:1:6 syntax-error: '{'",
     ]
 

@@ -305,7 +305,7 @@ def test_names_are_unique_across_kinds_and_kits(tmp_path: Path, shop: Modules) -
         **shop.environ,
     )
 
-    assert 'duplicate-tool: "secret" & operations/a.graphql:1:1' in found
+    assert 'duplicate-tool: "secret" & operations/a.graphql:1:24' in found
     assert 'duplicate-tool: "total"' in found
     assert 'config.yaml:3:17 duplicate-tool: "sums"' in found
     assert "duplicate-definition: prompt complaint" in found

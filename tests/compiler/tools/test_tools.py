@@ -336,7 +336,7 @@ def test_declared_tool_of_any_kind_leaves_no_default_tool(tmp_path: Path) -> Non
             '1:15 unclear-tool: @tool & "t" & both',
         ),
         ('@tool(name: "t", graphql: null, prescribed: null)', '1:15 unclear-tool: @tool & "t" & neither'),
-        ('@tool(name: "t", prescribed: "O")', '1:15 unknown-operation: @tool & "t" & "O"'),
+        ('@tool(name: "t", prescribed: "O")', '1:44 unknown-operation: @tool & "t" & "O"'),
         (
             '@tool(name: "t", graphql: {expose: true, types: "Query", fields: "customers"})',
             '1:15 nothing-exposed: @tool & "t" & root type',
@@ -384,8 +384,8 @@ def test_variable_that_cannot_stand_in_a_tool_name_is_reported(tmp_path: Path) -
     directive = '@tool(name: "{endpoint}", graphql: {expose: true, types: "Query", fields: ".*"})'
 
     assert refused(tmp_path, directive) == [
-        'index.graphql:1:15 invalid-tool-name: "{endpoint}" & 1 to 128',
-        'index.graphql:1:15 invalid-tool-name: "{endpoint}" & {endpoint_folder} or {endpoint_name}',
+        'index.graphql:1:27 invalid-tool-name: "{endpoint}" & 1 to 128',
+        'index.graphql:1:27 invalid-tool-name: "{endpoint}" & {endpoint_folder} or {endpoint_name}',
     ]
 
 
@@ -393,7 +393,7 @@ def test_variable_that_cannot_stand_in_a_tool_name_is_reported(tmp_path: Path) -
 def test_name_that_mcp_does_not_take_is_reported(tmp_path: Path, name: str) -> None:
     directive = f'@tool(name: "{name}", graphql: {{expose: true, types: "Query", fields: ".*"}})'
 
-    assert refused(tmp_path, directive) == [f'index.graphql:1:15 invalid-tool-name: "{name}"']
+    assert refused(tmp_path, directive) == [f'index.graphql:1:27 invalid-tool-name: "{name}"']
 
 
 @pytest.mark.parametrize("name", ["a.b", "x" * 64, "x" * 65, "x" * 128])
@@ -412,8 +412,8 @@ def test_two_tools_of_one_name_are_reported_with_both_places(tmp_path: Path) -> 
     }
 
     assert reported(tmp_path, files) == [
-        'index.graphql:2:1 duplicate-tool: "api-t" & index.graphql:1:15',
-        'operations/o.graphql:1:1 duplicate-tool: "api-t" & index.graphql:1:15',
+        'index.graphql:2:13 duplicate-tool: "api-t" & index.graphql:1:27',
+        'operations/o.graphql:1:24 duplicate-tool: "api-t" & index.graphql:1:27',
     ]
 
 
@@ -423,7 +423,7 @@ def test_operation_that_does_not_exist_is_reported_with_a_near_one(tmp_path: Pat
     )
 
     assert refused(tmp_path, directives, o="query CustomerLookup { employees { id } }") == [
-        'index.graphql:1:73 unknown-operation: @tool & "t" & "CustmerLookup" & did you mean CustomerLookup?'
+        'index.graphql:1:102 unknown-operation: @tool & "t" & "CustmerLookup" & did you mean CustomerLookup?'
     ]
 
 
@@ -471,7 +471,7 @@ def test_operation_with_a_mistake_is_not_said_to_be_missing(tmp_path: Path, oper
         ("query O @mcpTool @mcpTool { employees { id } }", "1:18 repeated-directive: @mcpTool"),
         (
             'query O @mcpTool(name: "a b") { employees { id } }',
-            '1:1 invalid-tool-name: "a b" & 1 to 128',
+            '1:24 invalid-tool-name: "a b" & 1 to 128',
         ),
         (
             "query O($id: ID! @mcpToolArg) @mcpTool { employee(id: $id) { id } }",
@@ -519,7 +519,7 @@ def test_name_of_an_operations_tool_is_a_template_too(tmp_path: Path, name: str)
 def test_unknown_variable_in_the_name_of_an_operations_tool_is_reported(tmp_path: Path) -> None:
     files = {"index.graphql": SDL, "operations/o.graphql": 'query O @mcpTool(name: "{tool}") { employees { id } }'}
 
-    assert reported(tmp_path, files)[0] == 'operations/o.graphql:1:1 invalid-tool-name: "{tool}"'
+    assert reported(tmp_path, files)[0] == 'operations/o.graphql:1:24 invalid-tool-name: "{tool}"'
 
 
 @pytest.mark.parametrize("asked", ["__schema", "__type"])

@@ -1,0 +1,232 @@
+"""The JSON Schema of ``config.yaml`` and ``config.STAGE.yaml``, with which editors complete and check them.
+
+The readers of the compiler decide. Tests hold the keys, texts and bounds here against them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from handler.bundle.upstream import CLIENT_AUTH, SIGNED_SERVICES, TOKEN_TYPES
+from handler.commands.editor_files.schema_values import (
+    SCALAR,
+    anything,
+    boolean,
+    choice,
+    condition,
+    integer,
+    named,
+    number,
+    section,
+    section_or,
+    sections,
+    sections_or_texts,
+    text,
+    texts,
+)
+from handler.compiler.config.config import ADOPTED, GRAPHQL_MODES
+from handler.compiler.config.identity import PUBLIC_ALGORITHMS
+from handler.compiler.config.oauth_proxy import RESOURCE
+from handler.compiler.config.upstream import DOCUMENTS
+from handler.compiler.json_schemas.author_scalars import MAX_NUMBER, MAX_TEXT_CHARS, TYPES
+from handler.compiler.schema.cost_directives import MAX_SIZE
+from handler.json_schema.formats import STANDARD_FORMATS
+from handler.strict_json import JSONObject
+
+Keys = Mapping[str, JSONObject]
+
+
+def config_schema() -> JSONObject:
+    """Return the JSON Schema (draft-07) of the configuration of an endpoint."""
+    meaning = "The configuration of an endpoint of Stile."
+    return {"$schema": "http://json-schema.org/draft-07/schema#", "title": "config.yaml", **section(meaning, KEYS)}
+
+
+CLIENT: Keys = {
+    "token_url": text("the token endpoint"),
+    "client_id": text("the id of the endpoint with the identity provider"),
+    "client_secret": text("its secret"),
+    "client_auth": choice("the place of the secret: a header, or the form", *CLIENT_AUTH),
+    "scope": texts("the scopes to ask for"),
+    "audience": text("the audience to ask for"),
+    "resource": text("the resource to ask for (RFC 8707)"),
+}
+EXCHANGE: Keys = {
+    **CLIENT,
+    "subject_token_type": choice("the kind of the caller's token", *TOKEN_TYPES),
+    "actor_token": text("a token of the endpoint as the actor"),
+    "actor_token_type": choice("the kind of the actor's token", *TOKEN_TYPES),
+}
+AUTH: Keys = {
+    "bearer": text("mode: a token for everybody, as `Authorization: Bearer`"),
+    "header": text("mode: the name of the header that takes a key for everybody"),
+    "value": text("the key"),
+    "passthrough": section(
+        "mode: the caller's own token",
+        {"audience": text("the `aud` by which the API accepts tokens; every issuer in `identity` has to name it")},
+    ),
+    "client_credentials": section("mode: a token that the endpoint gets for itself", CLIENT),
+    "token_exchange": section("mode: a token that the caller's token is exchanged for (RFC 8693)", EXCHANGE),
+    "sigv4": section(
+        "mode: a signature with the function's role",
+        {"service": choice("the service of AWS", *SIGNED_SERVICES), "region": text("the region of the API")},
+    ),
+}
+UPSTREAM: Keys = {
+    "url": text("your GraphQL API. If there is a schema and no `url`, `stile check` warns and `stile publish` refuses"),
+    "timeout_s": number(
+        "a deadline for the whole exchange, in seconds; callers are answered after 28 s, whatever it says", 0.1, 900
+    ),
+    "max_bytes": integer("the largest answer that is accepted, decoded", 1_000, 50_000_000),
+    "headers": named(
+        'fixed headers, such as `x-client: stile`, and verified claims, as `x-role: "claim:role"`; no credentials',
+        SCALAR,
+    ),
+    "forward_headers": texts("headers of the caller's request that the API gets, as `[x-request-id]`"),
+    "documents": choice("how the API is told which operation to run", *DOCUMENTS),
+    "auth": section_or(choice("the credential that the API gets", "none"), AUTH),
+}
+LIST_SIZE = integer("the items of one list", 0, MAX_SIZE)
+LIMITS: Keys = {
+    "max_tokens": integer("the length of a request that a model writes, in tokens of GraphQL", 10, 100_000),
+    "max_depth": integer("its levels of fields", 1, 50),
+    "max_fields": integer("its fields", 1, 10_000),
+    "max_aliases": integer("its aliases", 0, 10_000),
+    "max_cost": integer("the objects and list items that its answer could hold", 1, 10_000_000),
+    "max_values": integer(
+        "the values of a call's arguments or variables, counting items of lists and members of objects; for calls of "
+        "every kind, and for GraphQL",
+        1,
+        1_000_000,
+    ),
+    "list_sizes": named("the items of lists of which a request says nothing, as `{Query.orders: 50}`", LIST_SIZE),
+}
+RULE: Keys = {
+    "name": anything("a note"),
+    "description": anything("a note"),
+    "condition": condition("when a caller may use the fields"),
+    "fields": texts("the fields"),
+}
+ACCESS: Keys = {
+    "anonymous": choice("callers without a credential", "allow", "challenge"),
+    "policies": sections(
+        "one policy a type",
+        {
+            "type": text("the type"),
+            "rules": sections("conditions on named fields", RULE),
+            "policyDefault": section(
+                "the condition on all other fields", {"condition": condition("when a caller may use them")}
+            ),
+        },
+    ),
+    "hide": texts("coordinates that nobody may use, as `[Employee.taxId]`"),
+    "show": texts("inputs that may be used although they name a hidden field, as `[EmployeeFilter.salaryGt]`"),
+}
+PROXY: Keys = {
+    "authorize_url": text("the provider's authorization endpoint"),
+    "token_url": text("the provider's token endpoint"),
+    "client_id": text("the client that is entered with the provider"),
+    "client_secret": text("its secret"),
+    "redirect_uris": texts("the URIs that clients may have people sent back to"),
+    "client_metadata_documents": texts("client ID metadata documents that are taken as client ids"),
+    "scope_prefix": text("the provider's prefix of the tools' scopes"),
+    "extra_scopes": texts("scopes beside those of the tools"),
+    "resource": choice("if the provider is told the resource (RFC 8707)", *RESOURCE),
+}
+IDENTITY: Keys = {
+    "jwksendpoint": text("the issuer's key set; http on this machine, to try it"),
+    "keys": sections(
+        "keys that you have",
+        {
+            "algorithm": choice("the algorithm", "HS256", *PUBLIC_ALGORITHMS),
+            "key": text("the key"),
+            "keyid": text("the id that tokens name the key by; required if it is not the only one"),
+        },
+    ),
+    "issuer": text("the claim `iss`"),
+    "audience": texts("the claim `aud` has one of these"),
+    "subject": text("the claim `sub`"),
+    "claims": texts("claims that a token must have"),
+    "algorithms": texts("algorithms of keys of the key set", *PUBLIC_ALGORITHMS),
+    "leeway_s": integer("how far clocks may differ, in seconds", 0, 300),
+    "api_keys": sections(
+        "API keys",
+        {
+            "name": text("the name in the log"),
+            "sha256": text("the digest of the key"),
+            "claims": {**named("claims for policies; without them the holder skips policies", {}), "type": "object"},
+            "expires": text("the end of the key"),
+        },
+    ),
+    "trust_authorizer": sections_or_texts(
+        "APIs of API Gateway whose authorizers are believed",
+        {
+            "api": text("the API; the id alone may stand for the mapping"),
+            "identity_source": text("the authorizer reads its token from `Authorization` and nowhere else"),
+        },
+    ),
+    "oauth_proxy": section("sign-in for clients that the issuer does not let register", PROXY),
+}
+OLD_KEYS: Keys = {
+    "bridge": {
+        **section("the old name of `oauth_proxy`", PROXY),
+        "deprecated": True,
+        "deprecationMessage": "bridge is the old name of oauth_proxy",
+    }
+}
+SCALAR_KEYS: Keys = {
+    "type": choice("the JSON type of a value", *TYPES),
+    "format": choice("of a string", *STANDARD_FORMATS),
+    "pattern": text("of a string"),
+    "minLength": integer("of a string", 0, MAX_TEXT_CHARS),
+    "maxLength": integer("of a string", 0, MAX_TEXT_CHARS),
+    "enum": texts("of a string"),
+    "minimum": number("of a number", -MAX_NUMBER, MAX_NUMBER),
+    "maximum": number("of a number", -MAX_NUMBER, MAX_NUMBER),
+    "exclusiveMinimum": number("of a number", -MAX_NUMBER, MAX_NUMBER),
+    "exclusiveMaximum": number("of a number", -MAX_NUMBER, MAX_NUMBER),
+}
+CODE: Keys = {
+    "use": text("the toolkit; the text alone may stand for the mapping"),
+    "hidden": boolean("if its tools are not listed"),
+    "visible": boolean("the opposite of `hidden`"),
+    "category": text("the category of its tools"),
+    "condition": condition("when a caller has the toolkit"),
+}
+IGNORE: Keys = {
+    "code": text("the code of the warning; errors cannot be ignored"),
+    "coordinates": texts("what the warning is about, as `--json` says it"),
+    "reason": text("your reason"),
+}
+IGNORED = "ignored, with a warning"
+KEYS: Keys = {
+    "upstream": section("the API behind the endpoint", UPSTREAM),
+    "limits": section("limits of requests", LIMITS),
+    "access": section("which callers may use which fields", ACCESS),
+    "identity": sections("whose credentials are taken", {**IDENTITY, **OLD_KEYS}),
+    "tools": section_or(
+        choice(
+            "`operations` makes a tool of each named query, also without `@mcpTool`: operations without a directive",
+            "operations",
+        ),
+        {"operations": choice("the operations that become tools", *ADOPTED)},
+    ),
+    "default_tool": boolean("if an endpoint without a declared tool gets one over all of `Query`"),
+    "graphql": choice("the requests that `/{folder}/{name}/graphql` takes", *GRAPHQL_MODES),
+    "scalars": named("the values of custom scalars, by name", section("the values of a scalar", SCALAR_KEYS)),
+    "instructions": text("a text about the endpoint that clients give their model"),
+    "resources": section("the files in `resources/`", {"condition": condition("when a caller has them")}),
+    "code": sections_or_texts('toolkits in Python, as `["shop_tools:kit"]`', CODE),
+    "catalog": section_or(
+        boolean("a tool that finds all others, prompts and resources"),
+        {"name": text("the name of the tool"), "hidden": boolean("if the tool is not listed")},
+    ),
+    "checks": section("warnings of `stile check`", {"ignore": sections("warnings that an author has judged", IGNORE)}),
+    "deployment": section(
+        "StepZen's place for `identity`",
+        {"identity": sections("read as `identity`; only one of both may be there", {**IDENTITY, **OLD_KEYS})},
+    ),
+    "configurationset": anything(IGNORED),
+    "ruleset": anything(IGNORED),
+    "fieldbasedrules": anything(IGNORED),
+}

@@ -1,0 +1,108 @@
+"""Files for editors in an endpoint folder: a JSON Schema of config.yaml, SDL of directives, and settings."""
+
+from __future__ import annotations
+
+import errno
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+
+from handler.commands.editor_files.config_schema import config_schema
+from handler.compiler.operations.operation_files import OPERATIONS_FOLDER
+from handler.compiler.problems import Problems
+from handler.compiler.schema.editor_definitions import definitions_for_editors
+from handler.compiler.schema.schema import read_schema
+from handler.compiler.source.files import CONFIG, SDL_SUFFIXES, EndpointFiles
+from handler.compiler.source.project import read_project
+
+FOLDER = ".editor"
+CONFIG_SCHEMA = f"{FOLDER}/config.schema.json"
+DIRECTIVES = f"{FOLDER}/directives.graphql"
+GRAPHQL_CONFIG = "graphql.config.yml"
+
+HEADING = "# The directives of Stile, for GraphQL editors alone. `stile editor` writes this file anew.\n\n"
+
+SCHEMA_COMMENT = f"# yaml-language-server: $schema={CONFIG_SCHEMA}\n"
+"""The line by which editors find the schema of a YAML file, relative to the file."""
+
+GRAPHQL_CONFIGS = tuple(
+    f"{name}{suffix}"
+    for name in ("graphql.config", ".graphqlrc")
+    for suffix in ("", ".yml", ".yaml", ".json", ".toml", ".js", ".cjs", ".mjs", ".ts")
+)
+"""Names under which GraphQL editors find their settings. Source: GraphQL Config, "Usage"."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphQLFiles:
+    """The files of an endpoint with SDL and operations, as the compiler reads them. Faulty files are left out."""
+
+    schemas: Mapping[str, str]  # path -> text
+    documents: tuple[str, ...]  # paths and patterns
+    stepzen: bool
+
+
+def graphql_files(folder: Path) -> GraphQLFiles:
+    """Find the files that ``index.graphql`` leads to, and the place of operations."""
+    problems = Problems()
+    files = EndpointFiles(folder, problems)
+    project = read_project(files, problems, name="some/name")
+    author = read_schema(files, project, problems=problems)
+    below = project.path(OPERATIONS_FOLDER)
+    named = [each.name for each in author.executables if not each.name.startswith(f"{below}/")]
+    return GraphQLFiles(
+        schemas=files.texts(*SDL_SUFFIXES),
+        documents=(*named, f"{below}/**/*.{{graphql,gql}}"),
+        stepzen=project.stepzen,
+    )
+
+
+def editor_texts(found: GraphQLFiles) -> dict[str, str]:
+    """Return path -> text of the files that belong to Stile and are written anew each time."""
+    return {
+        CONFIG_SCHEMA: json.dumps(config_schema(), ensure_ascii=False) + "\n",
+        DIRECTIVES: HEADING + definitions_for_editors(found.schemas.values(), stepzen=found.stepzen),
+    }
+
+
+def graphql_config(found: GraphQLFiles) -> str:
+    """Return the settings of GraphQL editors for an endpoint folder."""
+    settings = {"schema": [*found.schemas, DIRECTIVES], "documents": list(found.documents)}
+    return str(yaml.safe_dump(settings, sort_keys=False))
+
+
+def has_graphql_config(folder: Path) -> bool:
+    """Tell if an endpoint folder has settings of GraphQL editors."""
+    return any((folder / name).exists() for name in GRAPHQL_CONFIGS)
+
+
+def write_editor_files(folder: Path) -> list[str]:
+    """Write the files of Stile, and ``graphql.config.yml`` if there are no such settings. Return what was written.
+
+    Raises:
+        OSError: a file cannot be written.
+    """
+    found = graphql_files(folder)
+    texts = editor_texts(found)
+    if not has_graphql_config(folder):
+        texts[GRAPHQL_CONFIG] = graphql_config(found)
+    (folder / FOLDER).mkdir(exist_ok=True)
+    for name, text in texts.items():
+        _write(folder / name, text)
+    return list(texts)
+
+
+def _write(file: Path, text: str) -> None:
+    """Write a file that is neither a link nor behind one: a link may lead out of the folder."""
+    if file.is_symlink() or (file.parent.name == FOLDER and file.parent.is_symlink()):
+        raise FileExistsError(errno.EEXIST, "is a link, or in one", file.as_posix())
+    file.write_text(text, encoding="utf-8", newline="\n")
+
+
+def names_schema(folder: Path) -> bool:
+    """Tell if config.yaml names a schema for editors, or is not there."""
+    files = EndpointFiles(folder, Problems())
+    return not files.exists(CONFIG) or "yaml-language-server:" in files.glance(CONFIG)

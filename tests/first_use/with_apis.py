@@ -1,0 +1,225 @@
+"""Mistakes that show when a tool asks its API, or when a client connects."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import chdir, contextmanager
+
+import urllib3
+
+from tests.commands.running import started
+from tests.first_use.judging import Mistake
+from tests.first_use.workshop import Workshop
+from tests.support.api import Asked, Reply, running_api
+from tests.support.issuers import signed_with_secret
+from tests.support.secrecy import SESSION, Output
+from tests.support.upstream import free_port
+
+NOT_YET = "not mended yet"
+SECRET = "a-secret-of-forty-bytes-for-tests-alone."
+WAIT_S = 60
+
+API = r"http://127\.0\.0\.1:\d+/graphql"
+PAGE = Reply(b"<!doctype html><title>Sign in</title>\n<p>more", 200, {"content-type": "text/html"})
+CHANGED = Reply(
+    {
+        "errors": [
+            {
+                "message": "Cannot query field 'headline' on type 'Announcement'.",
+                "extensions": {"code": "GRAPHQL_VALIDATION_FAILED"},
+            }
+        ]
+    },
+    400,
+)
+
+
+def _refused(shop: Workshop) -> str:
+    shop.ask(f"http://127.0.0.1:{free_port()}/graphql")
+    return shop.stile("call", "endpoints", "news")
+
+
+def _answered(reply: Reply | Callable[[Asked], Reply]) -> Callable[[Workshop], str]:
+    def make(shop: Workshop) -> str:
+        answer = reply if callable(reply) else lambda _: reply
+        with running_api(answer) as api:
+            shop.ask(f"{api.url}/graphql")
+            return shop.stile("call", "endpoints", "news")
+
+    return make
+
+
+def _slow(shop: Workshop) -> str:
+    def answer(_: Asked) -> Reply:
+        time.sleep(1)
+        return Reply()
+
+    with running_api(answer) as api:
+        shop.ask(f"{api.url}/graphql\n  timeout_s: 0.2")
+        return shop.stile("call", "endpoints", "news")
+
+
+def _secret_missing(shop: Workshop) -> str:
+    with running_api() as api:
+        shop.ask(f"{api.url}/graphql\n  auth: {{bearer: 'secret:TOKEN'}}")
+        return shop.stile("call", "endpoints", "news")
+
+
+def _with_token(**wrong: str) -> Callable[[Workshop], str]:
+    """Serve the endpoint, and send a token in which something is wrong."""
+
+    def make(shop: Workshop) -> str:
+        now = int(time.time())
+        claims = {"iss": "https://id.corp.example", "aud": "https://mcp.corp.example", "exp": now + 600, **wrong}
+        if wrong.get("exp"):
+            claims["exp"] = now - 600
+        token = signed_with_secret(claims, header={"alg": "HS256", "typ": "at+jwt"}, secret=SECRET.encode())
+        environ = {} if "key" in wrong else {"STILE_SECRET_CORP": SECRET}
+        return _served(shop, "POST", "/corp/staff/mcp", {"authorization": f"Bearer {token}"}, environ)
+
+    return make
+
+
+def _served(shop: Workshop, method: str, path: str, headers: dict[str, str], environ: dict[str, str]) -> str:
+    """All that the log of `stile dev` says, and the answer to one request."""
+    body = '{"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}' if method == "POST" else None
+    sent = {"content-type": "application/json", "accept": "application/json", **headers}
+    with _serving(shop, environ) as (url, printed), urllib3.PoolManager(retries=False, timeout=WAIT_S) as http:
+        answer = http.request(method, url + path, body=body, headers=sent)
+        SESSION.note(Output.ANSWER, answer.data)
+        time.sleep(0.3)  # for the line of the log
+    told = "\n".join(printed).partition("Ctrl-C ends it.")[2]
+    return f"{told}\n{answer.data.decode()}"
+
+
+@contextmanager
+def _serving(shop: Workshop, environ: dict[str, str]) -> Iterator[tuple[str, list[str]]]:
+    printed: list[str] = []
+    with chdir(shop.folder):
+        output = (shop.folder / "dev.log").open("w+")
+        process = started("dev", "endpoints", "--port", "0", output=output.fileno(), environ=environ)
+    try:
+        yield _url(shop, process), printed
+    finally:
+        os.kill(process.pid, signal.SIGINT)
+        process.wait(WAIT_S)
+        output.close()
+        printed += (shop.folder / "dev.log").read_text(encoding="utf-8").splitlines()
+
+
+def _url(shop: Workshop, process: subprocess.Popen[str]) -> str:
+    deadline = time.monotonic() + WAIT_S
+    while time.monotonic() < deadline and process.poll() is None:
+        found = re.search(r"http://127\.0\.0\.1:\d+", (shop.folder / "dev.log").read_text(encoding="utf-8"))
+        if found:
+            return found[0]
+        time.sleep(0.05)
+    raise AssertionError((shop.folder / "dev.log").read_text(encoding="utf-8"))
+
+
+WITH_APIS = (
+    Mistake(
+        number=30,
+        title="nothing listens at upstream.url",
+        make=_refused,
+        place=API,
+        cause="connection refused",
+        remedy=r"upstream\.url|start",
+        pending=NOT_YET,
+    ),
+    Mistake(
+        number=31,
+        title="the API takes no request without a credential",
+        make=_answered(Reply({"message": "token is missing"}, 401)),
+        place=API,
+        cause="401(?s:.*)token is missing|token is missing(?s:.*)401",
+        remedy=r"upstream\.auth",
+        pending=NOT_YET,
+    ),
+    Mistake(
+        number=32,
+        title="upstream.url is a web page",
+        make=_answered(PAGE),
+        place=API,
+        cause="<!doctype html>|<title>Sign in",
+        remedy=r"upstream\.url|GraphQL route",
+        pending=NOT_YET,
+    ),
+    Mistake(
+        number=33,
+        title="the API has moved",
+        make=_answered(Reply(b"", 301, {"location": "https://new.corp.example/graphql"})),
+        place=API,
+        cause=r"redirect",
+        remedy=r"https://new\.corp\.example/graphql",
+        pending=NOT_YET,
+    ),
+    Mistake(
+        number=34,
+        title="the API is slower than upstream.timeout_s",
+        make=_slow,
+        place=API,
+        cause=r"0\.2 s",
+        remedy=r"timeout_s",
+        pending=NOT_YET,
+    ),
+    Mistake(
+        number=35,
+        title="the API's schema has changed",
+        make=_answered(CHANGED),
+        place=API,
+        cause=r"Announcement\.headline|'headline' on type 'Announcement'",
+        remedy=r"stile pull",
+        pending=NOT_YET,
+    ),
+    Mistake(
+        number=36,
+        title="the secret for the API is not set",
+        make=_secret_missing,
+        place=r"secret:TOKEN|upstream\.auth",
+        cause=r"TOKEN.* (is not set|is missing|is set neither)",
+        remedy=r"STILE_SECRET_TOKEN.*\.env",
+        pending=NOT_YET,
+    ),
+    Mistake(
+        number=37,
+        title="the key of tokens is not set",
+        make=_with_token(key="missing"),
+        place=r"identity|corp/staff",
+        cause="STILE_SECRET_CORP",
+        remedy=r"\.env|environment",
+        pending=NOT_YET,
+    ),
+    Mistake(
+        number=38,
+        title="an expired token",
+        make=_with_token(exp="past"),
+        place=r"corp/staff",
+        cause=r"expired .*(\d+ (s|min)|at \d{4})|exp\b.*\d{4}",
+        remedy=r"stile token|new token|identity",
+        pending=NOT_YET,
+    ),
+    Mistake(
+        number=39,
+        title="a token for another audience",
+        make=_with_token(aud="https://other.corp.example"),
+        place=r"corp/staff",
+        cause=r"https://other\.corp\.example",
+        remedy=r"https://mcp\.corp\.example",
+        pending=NOT_YET,
+    ),
+    Mistake(
+        number=53,
+        title="the URL of an endpoint without /mcp",
+        make=lambda shop: _served(shop, "POST", "/corp/staff", {}, {"STILE_SECRET_CORP": SECRET}),
+        place="/corp/staff",
+        cause=r"Not Found|no such",
+        remedy=r"/corp/staff/mcp",
+        pending=NOT_YET,
+    ),
+)
