@@ -194,8 +194,8 @@ WARNINGS: Mapping[str, tuple[str, str]] = {
         "Correct the name.",
     ),
     "unmatched-pattern": (
-        "A pattern does not match any field.",
-        "Correct or remove it.",
+        "A pattern that exposes, or an alternative in it, matches nothing; or a type in a pattern has no such field.",
+        "Correct or remove the pattern or alternative.",
     ),
     "unmet-required-auth": (
         "A tool in Python has requires_auth, and no caller can have the credential.",
