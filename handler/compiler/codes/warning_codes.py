@@ -265,6 +265,10 @@ WARNINGS: Mapping[str, tuple[str, str]] = {
         "An input that takes a file is left out, as no argument can be a file.",
         "Nothing, if callers can do without it.",
     ),
+    "variable-walk": (
+        "An operation reads a guarded field of an object that the condition's variable does not name.",
+        "Take the field out of the operation, or guard it by a condition without $variables.",
+    ),
     "visibility-without-files": (
         "@sdl(visibility:) has no files to judge.",
         "Add files, or remove visibility.",
