@@ -55,7 +55,7 @@ def matcher_of(expression: str) -> Matcher:
 def untaken(expression: str, names: Collection[str]) -> Iterator[Alternative]:
     """Yield the alternatives of a valid expression that no name takes, but not those inside a yielded one.
 
-    All ``names`` match the expression. An empty alternative is never yielded: it makes a group optional.
+    All ``names`` match the expression. Beside a name, an empty alternative is not yielded: it makes a group optional.
 
     Raises:
         PatternRefused: too much work.
@@ -70,7 +70,7 @@ def untaken(expression: str, names: Collection[str]) -> Iterator[Alternative]:
             raise PatternRefused("it has too many alternatives to check each: write several patterns")
         if literal in names if is_literal else _matches_any(alternative.pattern, names):
             waiting += alternative.inside()
-        elif alternative.text:
+        elif alternative.text or not names:
             yield alternative
 
 

@@ -57,6 +57,10 @@ ALL = pattern("Query", ".*", expose=True)
         ("Query|Mutation", "employes", ['fields "employes" matches no field of Query & employees?']),
         ("EmployeeFilter", "salaryGt", ['types "EmployeeFilter" & EmployeeFilter is an input type & access.hide']),
         ("String", "x", ['types "String" matches no type with fields']),
+        ("Employee", "", ['fields "" matches no field of Employee']),
+        ("Employee", "|", ['"" in fields "|" matches no field of Employee']),
+        ("", "salary", ['types "" matches no type with fields']),
+        ("Employee", "Employee.salary", ['fields "Employee.salary" & did you mean salary?']),
         ("Mutations", ".*", ['types "Mutations" matches no type with fields']),
     ],
 )
