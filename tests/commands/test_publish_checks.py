@@ -114,7 +114,7 @@ def test_endpoint_without_an_api_is_doubted_by_check_and_build_and_refused_by_pu
     workplace: Path, stile: Stile, config: str | None
 ) -> None:
     """Publish has the last word, and the others say what it will say."""
-    lacking = NO_CONFIG if config is None else NO_API
+    lacking = f"{NO_CONFIG}: write it, with upstream.url and access" if config is None else f"{NO_API}: add it"
     files = {name: text for name, text in FILES.items() if name != "config.yaml"}
     write_endpoint(workplace, files if config is None else {**files, "config.yaml": config})
 
@@ -126,7 +126,7 @@ def test_endpoint_without_an_api_is_doubted_by_check_and_build_and_refused_by_pu
     assert (published.code, published.out) == (1, "")
     assert published.err.splitlines() == [f"api/things: {NO_API}", "Nothing was published."]
     assert (checked.code, strict.code, built.code) == (0, 1, 0)
-    warning = f"api/things/config.yaml:1:1: warning: {lacking}: `stile publish` will refuse it"
+    warning = f"api/things/config.yaml:1:1: warning: {lacking}; `stile publish` refuses the endpoint"
     assert warning in " ".join(checked.out.split("\n"))
     assert f"api/things: {NO_API}: `stile publish` will refuse it" in " ".join(built.out.split("\n"))
     assert [each for each in reported if lacking in each["sentence"]] == [
@@ -135,7 +135,7 @@ def test_endpoint_without_an_api_is_doubted_by_check_and_build_and_refused_by_pu
             "line": 1,
             "column": 1,
             "code": "no-upstream",
-            "sentence": f"{lacking}: `stile publish` will refuse it",
+            "sentence": f"{lacking}; `stile publish` refuses the endpoint",
             "coordinates": [],
         }
     ]

@@ -50,9 +50,9 @@ def warnings_about_upstream(compiled: Compiled, folder: Path) -> Sequence[Proble
     problems = Problems()
     if _lacks_upstream(compiled):
         file = compiled.env_file.with_name(CONFIG)
-        lacking = NO_UPSTREAM if file.exists() else NO_CONFIG
+        lacking = f"{NO_UPSTREAM}: add it" if file.exists() else f"{NO_CONFIG}: write it, with upstream.url and access"
         at = Place(file.relative_to(folder).as_posix())
-        problems.warn(at, f"{lacking}: `stile publish` will refuse it", code="no-upstream")
+        problems.warn(at, f"{lacking}; `stile publish` refuses the endpoint", code="no-upstream")
     return problems.warnings
 
 

@@ -31,7 +31,8 @@ def report_misnamed(files: EndpointFiles, file: str, problems: Problems) -> None
             continue  # a file system that ignores case reads it
         at = Place(join(file, name))
         if exists:
-            sentence = f"this file is not read beside {CONFIG}: rename it to {meant}, or remove it"
+            remedy = f"move what it says to {CONFIG}" if meant == CONFIG else f"rename it to {meant}"
+            sentence = f"this file is not read beside {CONFIG}: {remedy}, or remove it"
             problems.warn(at, sentence, code="unread-file", about=[at.file])
         else:
             sentence = (
