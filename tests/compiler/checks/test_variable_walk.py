@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.diagnostics import Reported
-from tests.support.endpoints import doubted
+from tests.support.endpoints import compiled, doubted
 
 SCHEMA = """
 type Query {
@@ -120,6 +120,18 @@ def test_condition_that_does_not_compare_a_claim_with_a_variable_of_the_operatio
 )
 def test_comparison_inside_a_condition_counts(tmp_path: Path, condition: str) -> None:
     assert len(doubts(tmp_path, "query { employee(id: $employee) { reports { salary } } }", condition=condition)) == 1
+
+
+def test_doubt_names_operation_and_coordinate_for_an_ignore(tmp_path: Path) -> None:
+    files = {
+        "index.graphql": "type Query { me: Me of(me: ID): Int } type Me { pay: Int boss: Me }",
+        "operations/o.graphql": 'query Pay($me: ID @mcpBind(claim: "sub")) @mcpTool { of(me: $me) me { pay } }',
+        "config.yaml": "access: {policies: [{type: Query, policyDefault: {condition: true}}, {type: Me, policyDefault: "
+        "{condition: '$jwt.sub:String == $variables.me:String'}}]}",
+    }
+
+    abouts = {warning.code: warning.about for warning in compiled(tmp_path, files).warnings}
+    assert abouts["variable-walk"] == ("Pay", "Me.pay")
 
 
 def test_root_field_has_to_take_the_variable_itself(tmp_path: Path) -> None:
