@@ -106,6 +106,7 @@ def test_api_that_the_function_would_not_ask_is_built_and_not_published(
 
 
 NO_API = "config.yaml names no upstream.url, so its tools have no API to ask"
+NO_CONFIG = "config.yaml does not exist, so its tools have no API to ask, and no caller may use them"
 
 
 @pytest.mark.parametrize("config", [None, "", "upstream: {}\n", "upstream: {timeout_s: 5}\n"])
@@ -113,6 +114,7 @@ def test_endpoint_without_an_api_is_doubted_by_check_and_build_and_refused_by_pu
     workplace: Path, stile: Stile, config: str | None
 ) -> None:
     """Publish has the last word, and the others say what it will say."""
+    lacking = f"{NO_CONFIG}: write it, with upstream.url and access" if config is None else f"{NO_API}: add it"
     files = {name: text for name, text in FILES.items() if name != "config.yaml"}
     write_endpoint(workplace, files if config is None else {**files, "config.yaml": config})
 
@@ -124,16 +126,16 @@ def test_endpoint_without_an_api_is_doubted_by_check_and_build_and_refused_by_pu
     assert (published.code, published.out) == (1, "")
     assert published.err.splitlines() == [f"api/things: {NO_API}", "Nothing was published."]
     assert (checked.code, strict.code, built.code) == (0, 1, 0)
-    warning = f"api/things/config.yaml:1:1: warning: {NO_API}: `stile publish` will refuse it"
+    warning = f"api/things/config.yaml:1:1: warning: {lacking}; `stile publish` refuses the endpoint"
     assert warning in " ".join(checked.out.split("\n"))
     assert f"api/things: {NO_API}: `stile publish` will refuse it" in " ".join(built.out.split("\n"))
-    assert [each for each in reported if NO_API in each["sentence"]] == [
+    assert [each for each in reported if lacking in each["sentence"]] == [
         {
             "file": "api/things/config.yaml",
             "line": 1,
             "column": 1,
             "code": "no-upstream",
-            "sentence": f"{NO_API}: `stile publish` will refuse it",
+            "sentence": f"{lacking}; `stile publish` refuses the endpoint",
             "coordinates": [],
         }
     ]
@@ -143,7 +145,7 @@ def test_project_below_a_root_is_doubted_at_its_own_config(workplace: Path, stil
     files = {f"src/{name}": text for name, text in FILES.items() if name != "config.yaml"}
     write_endpoint(workplace, {**files, "stepzen.config.json": '{"endpoint": "api/things", "root": "src"}'})
 
-    assert f"api/things/src/config.yaml:1:1: warning: {NO_API}" in stile("check", ".").out
+    assert f"api/things/src/config.yaml:1:1: warning: {NO_CONFIG}" in stile("check", ".").out
 
 
 def test_endpoint_of_tools_in_python_alone_needs_no_api(

@@ -145,7 +145,7 @@ def test_each_recipe_has_two_callers() -> None:
     recipes = {name.partition("/")[0] for name in POLICIES.files}
 
     assert {recipe: sum(each.recipe == recipe for each in TRIES) for recipe in recipes} == dict.fromkeys(recipes, 2)
-    assert len(recipes) == 7
+    assert len(recipes) == 11
 
 
 @pytest.fixture
@@ -164,6 +164,17 @@ def asking(tmp_path: Path, upstream: Upstream, stile: Stile, monkeypatch: pytest
     monkeypatch.setenv("STILE_SECRET_API", "the-api-key-of-a-recipe")
     upstream.clear()
     return stile
+
+
+def test_check_warns_only_of_the_recipe_that_leaks(asking: Stile) -> None:
+    (sentence,) = (block.text for block in POLICIES.blocks if "of an object that no argument names" in block.text)
+    walks = {}
+    for recipe in {each.recipe for each in TRIES}:
+        (reported,) = json.loads(asking("check", f"shop/{recipe}", "--json").out)["endpoints"]
+        walks[recipe] = [each for each in reported["warnings"] if each["code"] == "variable-walk"]
+
+    assert {recipe for recipe, found in walks.items() if found} == {"own-salary-leak"}
+    assert walks["own-salary-leak"][0]["sentence"].startswith(sentence.strip())
 
 
 @pytest.mark.parametrize("tried", TRIES, ids=lambda each: f"{each.recipe}-{each.claims}")
@@ -186,6 +197,10 @@ def test_recipe_gives_each_caller_what_its_table_says(asking: Stile, upstream: U
         elif heading == "name in the answer":
             answer = json.loads(asking("call", folder, "my_card", "--as", "claims.json").out)
             assert answer["data"]["employee"]["name"] == says.strip("`")
+        elif heading.endswith(" answers"):
+            ran = asking("call", folder, name, "--as", "claims.json")
+            assert (ran.code == 0) == (says != "refused"), ran
+            assert says == "refused" or says.strip("`") in ran.out
         elif "." not in name:
             assert (tools[name] == "yes") == (says == "listed")
         else:

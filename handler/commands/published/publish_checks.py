@@ -20,6 +20,7 @@ from handler.errors.authoring import Problem
 from handler.http.addresses import AddressRules, literal_fault
 
 NO_UPSTREAM = "config.yaml names no upstream.url, so its tools have no API to ask"
+NO_CONFIG = "config.yaml does not exist, so its tools have no API to ask, and no caller may use them"
 
 
 def are_publishable(compiled: Sequence[Compiled]) -> bool:
@@ -48,8 +49,10 @@ def warnings_about_upstream(compiled: Compiled, folder: Path) -> Sequence[Proble
     """Return a warning in config.yaml if an endpoint names no API."""
     problems = Problems()
     if _lacks_upstream(compiled):
-        file = compiled.env_file.with_name(CONFIG).relative_to(folder).as_posix()
-        problems.warn(Place(file), f"{NO_UPSTREAM}: `stile publish` will refuse it", code="no-upstream")
+        file = compiled.env_file.with_name(CONFIG)
+        lacking = f"{NO_UPSTREAM}: add it" if file.exists() else f"{NO_CONFIG}: write it, with upstream.url and access"
+        at = Place(file.relative_to(folder).as_posix())
+        problems.warn(at, f"{lacking}; `stile publish` refuses the endpoint", code="no-upstream")
     return problems.warnings
 
 

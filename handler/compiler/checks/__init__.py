@@ -28,9 +28,11 @@ from handler.compiler.checks.unread_file import unread_file
 from handler.compiler.checks.unsafe_pattern import unsafe_pattern
 from handler.compiler.checks.untyped_parameter import untyped_parameter
 from handler.compiler.checks.unused_exception import unused_exception
+from handler.compiler.checks.variable_walk import variable_walk
 
 CHECKS: tuple[Check, ...] = (
     policy_bypass,
+    variable_walk,
     consent_bypass,
     uncallable_tool,
     unmet_required_auth,

@@ -17,7 +17,8 @@ def count_exposure(endpoint: CompiledEndpoint) -> Iterator[Finding]:
         found: dict[str, str] = {}
         for type_name, name in tool.guarded:
             for coordinate in tool.visible_inputs(tool.questions.of_nothing_shown(name)):
-                found.setdefault(coordinate, f"{type_name}.{name}")
+                if tool.may_tell(coordinate, type_name, name):
+                    found.setdefault(coordinate, f"{type_name}.{name}")
         if found:
             like = some(list(dict.fromkeys(found.values())))
             sentence = (

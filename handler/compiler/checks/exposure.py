@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
-from graphql import GraphQLSchema
+from graphql import GraphQLObjectType, GraphQLSchema
 
 from handler.bundle.tools import GraphQLTool
 from handler.compiler.access.input_inference import Questions
+from handler.compiler.access.name_matching import joined, mentions, spellings
 from handler.compiler.api_context import ApiContext
 from handler.compiler.checks.compiled_endpoint import CompiledEndpoint
 from handler.compiler.problems import At
-from handler.compiler.schema.visibility import fields_of
+from handler.compiler.schema.visibility import fields_of, types_with_fields
 from handler.graph.view import View
 from handler.policy.evaluation import Mask, union_of
+
+MIN_COMMON_TYPES = 10
+MIN_COMMON_SHARE = 0.05
+"""A name of fields is common if that many types have it, and that part of all types."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,8 +32,8 @@ class GuardedTool:
     at: At
     context: ApiContext
     view: View  # of the callers who see most of it
-    guards: Mapping[str, Mask]  # the endpoint's and the tool's own
-    guarded: list[tuple[str, str]]  # type and name of every guarded field
+    guards: Mapping[str, Mask]  # the endpoint's and the tool's own, with all that follows
+    guarded: list[tuple[str, str]]  # type and name of every field that the author guarded
 
     @property
     def schema(self) -> GraphQLSchema:
@@ -52,6 +58,21 @@ class GuardedTool:
             if type_ not in roots and name in self.view.members.get(type_.name, ())
         }
 
+    @cached_property
+    def _common_names(self) -> set[str]:
+        """The names of fields that many types have."""
+        types = [type_ for type_ in types_with_fields(self.schema) if isinstance(type_, GraphQLObjectType)]
+        counts = Counter(name for type_ in types for name in type_.fields)
+        least = max(MIN_COMMON_TYPES, len(types) * MIN_COMMON_SHARE)
+        return {name for name, count in counts.items() if count >= least}
+
+    def may_tell(self, coordinate: str, type_name: str, name: str) -> bool:
+        """Tell if a coordinate with the name of a guarded field may be about that field.
+
+        Many types have an ``id``. Such a name only counts beside the name of the guarded type.
+        """
+        return name not in self._common_names or not spellings(type_name).isdisjoint(_spelled_in(coordinate))
+
     def visible_inputs(self, coordinates: Iterable[str]) -> Iterator[str]:
         """Yield the coordinates of inputs that the view has."""
         for coordinate in coordinates:
@@ -68,7 +89,7 @@ def guarded_tools(endpoint: CompiledEndpoint) -> Iterator[GuardedTool]:
         if context and isinstance(each.tool, GraphQLTool):
             own = {place: union_of(context.guards, [place]) | mask for place, mask in each.tool.guards.items()}
             guards = {**context.guards, **own}
-            guarded = _guarded_fields(context.schema, guards)
+            guarded = _guarded_fields(context.schema, [context.own_guards, each.own_guards])
             if guarded:
                 view = context.view_of(each.tool.conditions, each.tool.guards)
                 yield GuardedTool(at=each.at, context=context, view=view, guards=guards, guarded=guarded)
@@ -81,11 +102,22 @@ def parts_of(coordinate: str) -> tuple[str, str, str]:
     return owner, name, argument
 
 
-def _guarded_fields(schema: GraphQLSchema, guards: Mapping[str, Mask]) -> list[tuple[str, str]]:
-    """List type and name of every guarded field. Root fields do not count: their types hold no data."""
+def _guarded_fields(schema: GraphQLSchema, own: Iterable[Mapping[str, Mask]]) -> list[tuple[str, str]]:
+    """List type and name of every field that the author guarded, by itself or with its type.
+
+    Root fields do not count: their types hold no data. Fields that are guarded as a consequence do not count either,
+    as all of GitHub's ``Node.id`` without a policy for ``Mutation``.
+    """
     roots = (schema.query_type, schema.mutation_type, schema.subscription_type)
+    guarded = {coordinate for guards in own for coordinate, mask in guards.items() if mask}
     return [
         (type_.name, name)
         for type_, name, _ in fields_of(schema)
-        if type_ not in roots and (guards.get(f"{type_.name}.{name}") or guards.get(type_.name))
+        if type_ not in roots and not guarded.isdisjoint((type_.name, f"{type_.name}.{name}"))
     ]
+
+
+@cache
+def _spelled_in(coordinate: str) -> frozenset[str]:
+    """Return the spellings of all runs of words in a coordinate."""
+    return frozenset(spelling for mention in mentions(coordinate) for spelling in joined(mention.words))

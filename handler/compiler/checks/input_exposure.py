@@ -35,8 +35,15 @@ def _undecided(
     types: dict[str, list[str]] = {}
     for type_name, name in tool.guarded:
         types.setdefault(name, []).append(type_name)
-    found = {name: list(tool.visible_inputs(ask(name, owners))) for name, owners in types.items()}
+    found = {
+        name: [each for each in tool.visible_inputs(ask(name, owners)) if _may_tell(tool, each, name, owners)]
+        for name, owners in types.items()
+    }
     coordinates = sorted({coordinate for each in found.values() for coordinate in each})
     like = [f"{type_name}.{name}" for type_name, name in tool.guarded if found[name]]
     if coordinates:
         yield Finding(tool.at, f"{some(coordinates)} {sentence.format(some(like))}", tuple(coordinates))
+
+
+def _may_tell(tool: GuardedTool, coordinate: str, name: str, owners: Iterable[str]) -> bool:
+    return any(tool.may_tell(coordinate, owner, name) for owner in owners)

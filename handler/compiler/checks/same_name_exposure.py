@@ -15,11 +15,17 @@ from handler.sentences import some
 def same_name_exposure(endpoint: CompiledEndpoint) -> Iterator[Finding]:
     """Find fields of other types with a guarded field's name: an aggregate's ``salary`` may be one person's."""
     for tool in guarded_tools(endpoint):
-        shown = [coordinate for coordinate in tool.shown if coordinate not in tool.guards]
-        names = frozenset().union(*(spellings(name) for _, name in tool.guarded))
-        alike = [coordinate for coordinate in shown if not names.isdisjoint(spellings(coordinate.split(".")[1]))]
-        found = frozenset().union(*(spellings(coordinate.split(".")[1]) for coordinate in alike))
-        like = [f"{type_name}.{name}" for type_name, name in tool.guarded if not found.isdisjoint(spellings(name))]
-        if alike:
-            sentence = f"{some(alike)} may reveal {some(like)}, which is guarded: the field name is the same"
-            yield Finding(tool.at, sentence, tuple(alike))
+        shown: dict[str, list[str]] = {}
+        for coordinate in tool.shown.keys() - tool.guards.keys():
+            for spelling in spellings(coordinate.split(".")[1]):
+                shown.setdefault(spelling, []).append(coordinate)
+        found: dict[str, set[str]] = {}
+        for type_name, name in tool.guarded:
+            alike = {coordinate for spelling in spellings(name) for coordinate in shown.get(spelling, ())}
+            telling = {coordinate for coordinate in alike if tool.may_tell(coordinate, type_name, name)}
+            found |= {f"{type_name}.{name}": telling} if telling else {}
+        if found:
+            alike = set().union(*found.values())
+            told = [coordinate for coordinate in tool.shown if coordinate in alike]
+            sentence = f"{some(told)} may reveal {some(list(found))}, which is guarded: the field name is the same"
+            yield Finding(tool.at, sentence, tuple(told))

@@ -109,6 +109,10 @@ GRAPHQL_ERRORS: Mapping[str, tuple[str, str]] = {
         "A tool with confirm has an operation that is too long to show to a user.",
         "Shorten the operation, or remove confirm.",
     ),
+    "matches-nothing": (
+        "A pattern that hides, or one of its alternatives, matches nothing, so a field may be open.",
+        "Correct the name, or remove the alternative; access.hide names coordinates instead.",
+    ),
     "misplaced-definition": (
         "A file of operations has a type definition.",
         "Move it to a schema file.",

@@ -169,6 +169,10 @@ PROJECT_ERRORS: Mapping[str, tuple[str, str]] = {
         "instructions are longer than clients take.",
         "Shorten the text.",
     ),
+    "misnamed-config": (
+        "A file looks like config.yaml and is not read, and there is no config.yaml: no policy would hold.",
+        "Rename the file to config.yaml.",
+    ),
     "missing-actor-token": (
         "actor_token_type is given without an actor_token.",
         "Give both, or neither.",

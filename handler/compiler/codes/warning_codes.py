@@ -198,8 +198,8 @@ WARNINGS: Mapping[str, tuple[str, str]] = {
         "Correct the name.",
     ),
     "unmatched-pattern": (
-        "A pattern does not match any field.",
-        "Correct or remove it.",
+        "A pattern that exposes, or an alternative in it, matches nothing; or a type in a pattern has no such field.",
+        "Correct or remove the pattern or alternative.",
     ),
     "unmet-required-auth": (
         "A tool in Python has requires_auth, and no caller can have the credential.",
@@ -268,6 +268,10 @@ WARNINGS: Mapping[str, tuple[str, str]] = {
     "upload-left-out": (
         "An input that takes a file is left out, as no argument can be a file.",
         "Nothing, if callers can do without it.",
+    ),
+    "variable-walk": (
+        "An operation reads a guarded field of an object that the condition's variable does not name.",
+        "Take the field out of the operation, or guard it by a condition without $variables.",
     ),
     "visibility-without-files": (
         "@sdl(visibility:) has no files to judge.",

@@ -14,6 +14,7 @@ from handler.compiler.config.catalog import CatalogUse, read_catalog
 from handler.compiler.config.code import CodeConfig, read_code_config
 from handler.compiler.config.foreign import warn_of_foreign_keys
 from handler.compiler.config.ignores import Ignore, read_ignores
+from handler.compiler.config.misnamed import report_misnamed
 from handler.compiler.config.upstream import read_upstream
 from handler.compiler.problems import Place, Problems
 from handler.compiler.source.env_file import Variables
@@ -96,6 +97,7 @@ def read_config(
     """
     file = join(f"{root}/", CONFIG)
     variables = Variables(environ, files, join(file, ENV_FILE))
+    report_misnamed(files, file, problems)
     top = Section(_top(files, file, problems, stage=stage), file=file, problems=problems, variables=variables)
     _expect_keys(top, problems)
     limits, upstream = top.section("limits"), top.section("upstream")

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-import re2  # linear in time for every pattern
 from graphql import (
     GraphQLField,
     GraphQLInterfaceType,
@@ -15,14 +14,14 @@ from graphql import (
     is_introspection_type,
 )
 
-from handler.compiler.problems import At, Problems
+from handler.compiler.problems import Problems
 from handler.compiler.schema.directives import VisibilityPattern
 from handler.compiler.schema.executable_directives import executable_directives
+from handler.compiler.schema.name_patterns import Matcher, matcher_of
+from handler.compiler.schema.unmatched_patterns import Matched, PatternScope, report_unmatched
+from handler.errors.authoring import PatternRefused
 from handler.policy.evaluation import HIDDEN, Mask
 from handler.sentences import cut, some
-
-Matcher = Callable[[str], object]
-"""A function that returns the full match of a name, or ``None``."""
 
 FieldsType = GraphQLObjectType | GraphQLInterfaceType
 
@@ -34,19 +33,15 @@ FEDERATION_FIELDS = ("_service", "_entities")
 DIRECTIVES = "@"
 """The type whose fields, for patterns, are the directives. No type of a schema can have this name."""
 
-MAX_PATTERN_MEMORY = 1_000_000
-
 
 @dataclass(frozen=True, eq=False, slots=True, kw_only=True)
 class _Rule:
     """A compiled visibility pattern. It equals only itself."""
 
-    at: At
+    pattern: VisibilityPattern
     types: Matcher
     fields: Matcher
-    expose: bool
     names: frozenset[str]  # the words in the pattern for fields
-    text: str
 
 
 def hidden_by_patterns(
@@ -56,7 +51,9 @@ def hidden_by_patterns(
     *,
     within: Container[str] | None = None,
 ) -> dict[str, Mask] | None:
-    """Return the coordinates that visibility patterns hide -> ``HIDDEN``; ``None`` after reporting an invalid pattern.
+    """Return the coordinates that visibility patterns hide -> ``HIDDEN``; ``None`` after reporting unusable patterns.
+
+    Patterns are unusable if one is not a regular expression, or if a misspelt name leaves a tool nothing to expose.
 
     Patterns match whole names, and the last match wins. Fields of root types are hidden unless a pattern exposes
     them; fields of other types are visible unless a pattern hides them. ``Query``, ``Mutation`` and ``Subscription``
@@ -69,56 +66,88 @@ def hidden_by_patterns(
     rules = [rule for pattern in patterns if (rule := _compile(pattern, problems))]
     if len(rules) < len(patterns):
         return None
-    decisions = _decide(schema, rules, within=within)
-    decisions.warn(rules, _usual_root_names(schema).values(), problems)
-    return dict.fromkeys(decisions.hidden, HIDDEN)
-
-
-def _decide(schema: GraphQLSchema, rules: Sequence[_Rule], *, within: Container[str] | None) -> _Decisions:
-    roots = _usual_root_names(schema)
-    decisions = _Decisions()
-    for type_ in types_with_fields(schema):
-        names = {type_.name, roots.get(type_.name, type_.name)}
-        of_type = [rule for rule in rules if any(map(rule.types, names))]
-        for field in type_.fields:
-            if within is None or f"{type_.name}.{field}" in within:
-                matching = [rule for rule in of_type if rule.fields(field) and _is_meant(rule, type_, field, schema)]
-                decisions.take(f"{type_.name}.{field}", matching, otherwise=type_.name not in roots)
-    for directive in executable_directives(schema) if within is None else ():
-        matching = [rule for rule in rules if rule.types(DIRECTIVES) and rule.fields(directive.name)]
-        decisions.take(f"@{directive.name}", matching, otherwise=True)
-    return decisions
+    decisions = _Decisions(schema, rules, within=within)
+    decisions.report_overridden(problems)
+    told = decisions.report_unmatched(problems)
+    return None if told and decisions.exposes_nothing else dict.fromkeys(decisions.hidden, HIDDEN)
 
 
 class _Decisions:
-    """Collector of hidden coordinates and of the rules that matched."""
+    """The hidden coordinates, and the names that each rule matched."""
 
-    def __init__(self) -> None:
+    def __init__(self, schema: GraphQLSchema, rules: Sequence[_Rule], *, within: Container[str] | None) -> None:
         self.hidden: list[str] = []
-        self._matching: set[_Rule] = set()
+        self._schema = schema
+        self._roots = _usual_root_names(schema)
+        self._within = within
+        self._matched = {rule: Matched() for rule in rules}
+        self._fields: dict[str, list[str]] = {}  # name of a type -> the fields that rules are about
         self._shown_again: dict[_Rule, list[str]] = {}
+        self._exposed = False  # if a field of a root type is visible
+        for type_ in types_with_fields(schema):
+            self._decide_type(type_)
+        if within is None:
+            self._decide_directives()
 
-    def take(self, coordinate: str, matching: Sequence[_Rule], *, otherwise: bool) -> None:
-        """Apply the last matching rule; without one ``otherwise``, true for visible."""
-        self._matching.update(matching)
-        if not (matching[-1].expose if matching else otherwise):
-            self.hidden.append(coordinate)
-        elif not all(rule.expose for rule in matching):
-            self._shown_again.setdefault(matching[-1], []).append(coordinate)
-
-    def warn(self, rules: Iterable[_Rule], roots: Collection[str], problems: Problems) -> None:
-        """Warn of rules that override earlier ones or match nothing."""
+    def report_overridden(self, problems: Problems) -> None:
+        """Warn of rules that override earlier ones."""
         for rule, shown in self._shown_again.items():
             problems.warn(
-                rule.at,
+                rule.pattern.at,
                 f"the last match wins: this exposes {some(shown)}, which an earlier pattern hides",
                 code="overridden-pattern",
                 about=shown,
             )
-        for rule in rules:
-            # Generated patterns name all root types, also those that the schema lacks.
-            if rule not in self._matching and not any(rule.types(name) for name in ROOTS if name not in roots):
-                problems.warn(rule.at, f"this pattern matches no field: {rule.text}", code="unmatched-pattern")
+
+    @property
+    def exposes_nothing(self) -> bool:
+        """Tell if all fields of a tool's root types are hidden."""
+        return self._within is None and not self._exposed
+
+    def report_unmatched(self, problems: Problems) -> bool:
+        """Report what rules do not match, and tell if a rule that exposes has a slip."""
+        absent = [name for name in ROOTS if name not in self._roots.values()]
+        absent += [DIRECTIVES] if self._within is None and DIRECTIVES not in self._fields else []
+        scope = PatternScope(schema=self._schema, fields=self._fields, absent=absent)
+        told = False
+        for rule, matched in self._matched.items():
+            slips = report_unmatched(
+                rule.pattern, matched, scope=scope, exposes_nothing=self.exposes_nothing, problems=problems
+            )
+            told |= slips and rule.pattern.expose
+        return told
+
+    def _decide_type(self, type_: FieldsType) -> None:
+        names = (type_.name, self._roots.get(type_.name, type_.name))
+        of_type = [rule for rule in self._matched if any(map(rule.types, names))]
+        within = self._within
+        fields = [name for name in type_.fields if within is None or f"{type_.name}.{name}" in within]
+        if fields:
+            self._fields |= dict.fromkeys(names, fields)
+        for field in fields:
+            matching = [rule for rule in of_type if rule.fields(field) and _is_meant(rule, type_, field, self._schema)]
+            for rule in matching:
+                self._matched[rule].add(names, field)
+            self._take(f"{type_.name}.{field}", matching, otherwise=type_.name not in self._roots)
+
+    def _decide_directives(self) -> None:
+        of_type = [rule for rule in self._matched if rule.types(DIRECTIVES)]
+        directives = [directive.name for directive in executable_directives(self._schema)]
+        self._fields |= {DIRECTIVES: directives} if directives else {}
+        for name in directives:
+            matching = [rule for rule in of_type if rule.fields(name)]
+            for rule in matching:
+                self._matched[rule].add((DIRECTIVES,), name)
+            self._take(f"@{name}", matching, otherwise=True)
+
+    def _take(self, coordinate: str, matching: Sequence[_Rule], *, otherwise: bool) -> None:
+        """Apply the last matching rule; without one ``otherwise``, true for visible."""
+        if not (matching[-1].pattern.expose if matching else otherwise):
+            self.hidden.append(coordinate)
+            return
+        self._exposed |= coordinate.partition(".")[0] in self._roots
+        if not all(rule.pattern.expose for rule in matching):
+            self._shown_again.setdefault(matching[-1], []).append(coordinate)
 
 
 def fold_types(schema: GraphQLSchema, masks: Mapping[str, Mask]) -> dict[str, Mask]:
@@ -154,30 +183,23 @@ def types_with_fields(schema: GraphQLSchema) -> Iterator[FieldsType]:
 
 
 def _compile(pattern: VisibilityPattern, problems: Problems) -> _Rule | None:
-    types = _matcher(pattern.types, pattern.at, problems)
-    fields = _matcher(pattern.fields, pattern.at, problems)
-    text = f'types "{pattern.types:.60}", fields "{pattern.fields:.60}"'
-    names = frozenset(re.findall(r"\w+", pattern.fields))
-    return (
-        _Rule(at=pattern.at, types=types, fields=fields, expose=pattern.expose, names=names, text=text)
-        if types and fields
-        else None
-    )
+    matchers = []
+    for argument, expression in (("types", pattern.types), ("fields", pattern.fields)):
+        try:
+            matchers.append(matcher_of(expression))
+        except PatternRefused as exc:
+            sentence = f'the pattern {argument} "{cut(expression)}" is not a regular expression: {exc}'
+            problems.add(pattern.at, sentence, code="invalid-pattern")
+    if len(matchers) < 2:
+        return None
+    types, fields = matchers
+    return _Rule(pattern=pattern, types=types, fields=fields, names=frozenset(re.findall(r"\w+", pattern.fields)))
 
 
 def _is_meant(rule: _Rule, type_: FieldsType, field: str, schema: GraphQLSchema) -> bool:
-    return type_ is not schema.query_type or field not in FEDERATION_FIELDS or not rule.expose or field in rule.names
-
-
-def _matcher(expression: str, at: At, problems: Problems) -> Matcher | None:
-    options = re2.Options()
-    options.log_errors = False
-    options.max_mem = MAX_PATTERN_MEMORY
-    try:
-        matcher: Matcher = re2.compile(expression, options).fullmatch
-    except re2.error as exc:
-        reason = exc.args[0].decode() if isinstance(exc.args[0], bytes) else exc.args[0]
-        why = reason.removesuffix(f": {expression}")
-        problems.add(at, f'the pattern "{cut(expression)}" is not a regular expression: {why}', code="invalid-pattern")
-        return None
-    return matcher
+    return (
+        type_ is not schema.query_type
+        or field not in FEDERATION_FIELDS
+        or not rule.pattern.expose
+        or field in rule.names
+    )

@@ -117,6 +117,10 @@ class EndpointFiles:
         alike = [each for each in beside if get_close_matches(each.casefold(), [expected], cutoff=LIKENESS)]
         return [posixpath.join(above, each) for each in alike]
 
+    def names_beside(self, name: str) -> list[str]:
+        """List the sorted names in the folder of a file; empty if it cannot be read."""
+        return self._names_in(posixpath.dirname(name))
+
     def has_folder(self, name: str) -> bool:
         """Tell if there is a folder of exactly this name: some file systems accept other spellings, too."""
         return (self.folder / name).is_dir() and (name == "." or self._stands(name))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from handler.bundle.tools import Tool
 from handler.compiler.json_schemas.descriptions import expand
@@ -11,6 +11,7 @@ from handler.compiler.operations.author_operations import AuthorOperation
 from handler.compiler.problems import At
 from handler.compiler.schema.directives import ToolDirective
 from handler.compiler.schema.tool_options import AuthorOptions
+from handler.policy.evaluation import Mask
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,3 +55,4 @@ class CompiledTool:
     described: bool = True  # False: neither author nor API describes it
     operation: AuthorOperation | None = None  # if the tool runs one
     declaration: ToolDeclaration | None = None  # of a tool that runs an operation
+    own_guards: Mapping[str, Mask] = field(default_factory=dict)  # of its patterns, without what follows from them

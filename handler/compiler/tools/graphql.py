@@ -126,6 +126,7 @@ def _guarded_tool(context: ApiContext, declaration: ToolDeclaration, *, own: Map
         reads="query" in roots,
         writes="mutation" in roots,
         companions=options.find and any(listing.large for listing in tool.listings),
+        own_guards=own,
     )
 
 

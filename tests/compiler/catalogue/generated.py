@@ -123,7 +123,7 @@ GENERATED = (
         },
         reports=(
             (
-                'operations/o.graphql:1:1: "O" leaves out the descriptions of the values of "E": '
+                'operations/o.graphql:1:1: the descriptions of the values of "E" are left out of O: '
                 "they have 1119 characters, more than 1000"
             ),
         ),

@@ -55,6 +55,53 @@ def test_same_name_on_another_type_in_reach_is_doubted(tmp_path: Path) -> None:
     ]
 
 
+def test_fields_that_only_follow_from_a_closed_root_type_are_not_doubted(tmp_path: Path) -> None:
+    # Without a policy Mutation is closed, so Written is out of reach, and the interface's field with it.
+    sdl = """
+        type Query { node: Node other(subject: ID): Other }
+        type Mutation { write(id: ID!): Written }
+        interface Node { id: Int subject: ID }
+        type Written implements Node { id: Int subject: ID written: Written! }
+        type Other { id: Int subject: ID }
+    """
+    tool = 'extend schema @tool(name: "t", description: "d", graphql: {expose: true, types: "Query", fields: ".*"})'
+
+    for config in (READABLE, ""):
+        files = {"index.graphql": tool + sdl, "config.yaml": config}
+        assert doubted(tmp_path, files) == []
+
+
+COMMON = "".join(f"type T{n} {{ name: String title: String }} " for n in range(30))
+ROOT = "".join(f"t{n}: T{n} " for n in range(30))
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ("title", ["EmployeeCount.title & Employee.title"]),
+        ("salary", ["Pay.salary & Employee.salary"]),
+    ],
+)
+def test_name_that_many_types_have_is_doubted_beside_the_guarded_type_only(
+    tmp_path: Path, fields: str, expected: list[str]
+) -> None:
+    sdl = f"""
+        type Query {{ employee: Employee pay: Pay count: EmployeeCount {ROOT} }} {COMMON}
+        type Employee {{ name: String title: String salary: Int }}
+        type EmployeeCount {{ title: Int }}
+        type Pay {{ salary: Int }}
+    """
+    hide = f'{{expose: false, types: "Employee", fields: "{fields}"}}'
+    tool = (
+        f'schema @tool(name: "t", description: "d", graphql: [{{expose: true, types: "Query", fields: ".*"}}, {hide}])'
+    )
+    files = {"index.graphql": f"{tool} {{ query: Query }} {sdl}", "config.yaml": READABLE}
+
+    (line,) = doubted(tmp_path, files)
+    assert line == f"index.graphql:1:8 same-name-exposure: {expected[0]}"
+    assert "T1" not in line
+
+
 def test_same_name_out_of_reach_is_not_doubted(tmp_path: Path) -> None:
     assert not any("Aggregate" in line for line in doubts_of(tmp_path, "employee", HIDE_SALARY))
 

@@ -237,12 +237,12 @@ def test_persisted_operation_inside_the_visible_part_is_a_tool(tmp_path: Path) -
     assert prescribed_tool(compiled(tmp_path, files), "names").operation.name == "Names"
 
 
-def test_pattern_of_a_scope_that_matches_nothing_in_its_files_is_doubted(tmp_path: Path) -> None:
+def test_pattern_of_a_scope_that_hides_nothing_in_its_files_is_reported(tmp_path: Path) -> None:
     files = files_of(
         '{expose: true, types: "Query", fields: "staff"}, {expose: false, types: "Query", fields: "version"}'
     )
 
-    assert doubted(tmp_path, files) == ['index.graphql:3:94 unmatched-pattern: "Query" & "version"']
+    assert reported(tmp_path, files) == ['index.graphql:3:94 matches-nothing: Query & "version"']
 
 
 @pytest.mark.parametrize("argument", ['visibility: {expose: true, types: "Query"}', 'visibility: "Query"'])

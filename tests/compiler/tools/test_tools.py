@@ -339,7 +339,7 @@ def test_declared_tool_of_any_kind_leaves_no_default_tool(tmp_path: Path) -> Non
         ('@tool(name: "t", prescribed: "O")', '1:44 unknown-operation: @tool & "t" & "O"'),
         (
             '@tool(name: "t", graphql: {expose: true, types: "Query", fields: "customers"})',
-            '1:15 nothing-exposed: @tool & "t" & root type',
+            '1:41 nothing-exposed: fields "customers" & did you mean customer?',
         ),
         ('@tool(name: "t", graphql: [])', '1:15 nothing-exposed: @tool & "t" & pattern'),
         (
