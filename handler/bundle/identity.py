@@ -22,6 +22,10 @@ class ApiKey:
     expires: int
     claims: JSONObject | None  # the holder's claims for policies; None: the holder skips policies
 
+    def is_expired(self, now: float) -> bool:
+        """Tell if the key has expired at a UNIX time."""
+        return bool(self.expires) and self.expires <= now
+
 
 @record(frozen=True, slots=True, kw_only=True)
 class VerificationKey:

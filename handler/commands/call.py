@@ -3,6 +3,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from typing import Any
@@ -16,10 +17,10 @@ from handler.commands.local.local_server import local_endpoint, local_http, loca
 from handler.commands.printed_results import show_questions, show_result
 from handler.compiler.compile import Compiled
 from handler.errors.access import AccessError, CredentialRequired
+from handler.errors.authoring import UnknownCaller
 from handler.errors.calls import ToolNotFound
 from handler.errors.protocol import McpError
 from handler.server.asgi.request_log import WARNING, level_of
-from handler.server.auth.principal import ANONYMOUS, anonymous_at
 from handler.server.context.caller import Caller
 from handler.server.context.statuses import status_of
 from handler.server.mcp.jsonrpc import INVALID_PARAMS, Rejected, Request
@@ -115,7 +116,7 @@ def _call(compiled: Compiled, options: argparse.Namespace) -> int:
     endpoint = local_endpoint(compiled)
     arguments = arguments_for(endpoint.tools.get(options.tool), options.arguments)
     try:
-        principal = anonymous_at(endpoint.bundle) if options.caller == ANONYMOUS else options.caller
+        principal = options.caller.admitted(endpoint.bundle, now=time.time())
         with closing(local_http()) as http:
             evaluation = endpoint.evaluation_of(principal)
             services = local_services(stored(compiled), http, env_file_of=lambda _: compiled.env_file, development=True)
@@ -123,6 +124,9 @@ def _call(compiled: Compiled, options: argparse.Namespace) -> int:
                 endpoint=endpoint, principal=principal, evaluation=evaluation, services=services, note=_tell_author
             )
             result = asyncio.run(_result(caller, options.tool, arguments, agreed=options.yes))
+    except UnknownCaller as exc:
+        complain(str(exc))
+        return 2
     except (AccessError, ToolNotFound) as exc:
         complain(f'"{options.tool}" is not for this caller: {_answered(exc)}. `stile explain` says why')
         return 1

@@ -17,6 +17,7 @@ from handler.compiler.compile import Compiled
 from handler.compiler.problems import where
 from handler.compiler.tools.declaration import CompiledTool
 from handler.errors.access import AccessError
+from handler.errors.authoring import UnknownCaller
 from handler.graph.sdl import print_view
 from handler.policy.evaluation import OPEN, Evaluation, Mask, union_of
 from handler.server.auth.principal import Principal
@@ -45,7 +46,15 @@ def run(options: argparse.Namespace) -> int:
     if any(outcome.problems for outcome in outcomes):
         return 1
     compiled = {outcome.folder: outcome.compiled for outcome in outcomes if outcome.compiled}
-    found = [_Explanation(folder, each, options.caller, tool=options.tool) for folder, each in compiled.items()]
+    try:
+        callers = {each.bundle.endpoint: options.caller.principal(each.bundle) for each in compiled.values()}
+    except UnknownCaller as exc:
+        complain(str(exc))
+        return 2
+    found = [
+        _Explanation(folder, each, callers[each.bundle.endpoint], tool=options.tool)
+        for folder, each in compiled.items()
+    ]
     if options.tool and not any(each.tools for each in found):
         names = sorted(made.tool.name for each in compiled.values() for made in each.made)
         complain(f'There is no tool "{options.tool}". There are: {", ".join(names)}')
@@ -102,6 +111,9 @@ class _Explanation:
                 return "a caller without a credential"
             case "development":
                 return "a caller who skips policies"
+            case "api_key":
+                skips = ", who skips policies" if self._principal.unrestricted else ""
+                return f"the holder of the API key {self._principal.name}{skips}"
             case _:
                 return f"a caller with the claims of {self._principal.name}"
 

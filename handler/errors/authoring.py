@@ -47,6 +47,10 @@ class UnknownCoordinate(StileError):
     """A text that names nothing in a schema; the message says why. The reader of the text knows its location."""
 
 
+class UnknownCaller(StileError):
+    """A text that names no caller of an endpoint; the message says why. The reader of the text knows its location."""
+
+
 class PatternRefused(StileError):
     """A regular expression that cannot be used to match values; the message says why."""
 

@@ -178,7 +178,7 @@ def test_a_folder_with_problems_is_not_explained(folder: str, stile: Stile, work
 @pytest.mark.parametrize(
     ("claims", "said"),
     [
-        (None, "absent.json: cannot be read (No such file or directory); expected a file or anonymous"),
+        (None, "absent.json: cannot be read (No such file or directory); expected anonymous, a JSON file with"),
         ("[1]", 'absent.json: expected a JSON object of claims, such as {"sub": "ada"}'),
         ("{", "absent.json: invalid JSON: "),
     ],

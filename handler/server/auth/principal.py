@@ -157,9 +157,14 @@ def _holder(key: str, known: tuple[ApiKey, ...], now: float) -> Principal:
     if not matches:
         raise CredentialRefused("unknown_api_key")
     held = matches[0]
-    if held.expires and held.expires <= now:
+    if held.is_expired(now):
         raise CredentialRefused("expired")
-    return Principal(kind="api_key", name=held.name, claims=held.claims, unrestricted=held.claims is None)
+    return principal_of_key(held)
+
+
+def principal_of_key(key: ApiKey) -> Principal:
+    """Return the principal of the holder of an API key."""
+    return Principal(kind="api_key", name=key.name, claims=key.claims, unrestricted=key.claims is None)
 
 
 def scopes_of(claims: Mapping[str, Any]) -> frozenset[str]:
