@@ -53,3 +53,4 @@ class CompiledTool:
     described: bool = True  # False: neither author nor API describes it
     operation: AuthorOperation | None = None  # if the tool runs one
     declaration: ToolDeclaration | None = None  # of a tool that runs an operation
+    patterned: frozenset[str] = frozenset()  # coordinates that its patterns hide themselves

@@ -125,6 +125,7 @@ def _guarded_tool(context: ApiContext, declaration: ToolDeclaration, *, own: Map
         types=sum(name not in BUILT_IN_SCALARS for name in whole.members),
         reads="query" in roots,
         writes="mutation" in roots,
+        patterned=frozenset(own),
     )
 
 

@@ -1,0 +1,176 @@
+"""One caller's view of one endpoint: tools with their reasons, hidden parts with their rules, and schemas."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from handler.commands.console import say, show_table
+from handler.commands.explaining.wording import (
+    caller_in_words,
+    place_in_words,
+    reasons,
+    show_line,
+    show_rules,
+    standing_in_words,
+)
+from handler.commands.reach.doors import OWN_GRAPHQL, Door
+from handler.commands.reach.reach import Reach, Visitor
+from handler.compiler.access.policies import INTROSPECTION
+from handler.compiler.provenance import Cause
+from handler.graph.sdl import print_view
+from handler.policy.evaluation import Mask
+from handler.sentences import counted, some
+
+FEDERATION = f"gives all there is, and no rule names it (at {OWN_GRAPHQL})"
+"""The reason for hiding Federation's fields."""
+
+NOTHING_LEFT = "nothing is left of it"
+
+
+class OneCaller:
+    """One caller's view of one endpoint. ``tool``: of this tool alone."""
+
+    def __init__(self, folder: Path, reach: Reach, visitor: Visitor, *, tool: str | None) -> None:
+        self._folder = folder
+        self._reach = reach
+        self._visitor = visitor
+        self._whole = tool is None
+        # Policies explain even what a 401 keeps from everybody.
+        self._past = reach.visitor_of(visitor.principal, visitor.label)
+        self._tools = [
+            door
+            for door in reach.doors
+            if door.tool is not None and tool in (None, door.name, *door.tool.options.aliases)
+        ]
+
+    def plain(self) -> dict[str, Any]:
+        """Return the view as JSON."""
+        return {
+            "endpoint": self._reach.compiled.bundle.endpoint,
+            "as": self._visitor.label,
+            "caller": caller_in_words(self._visitor),
+            "tools": [self._plain_tool(door) for door in self._tools],
+            "views": dict(self._views()),
+            "hidden": {coordinate: list(because) for coordinate, because in self._hidden().items()},
+            "hidden_by_patterns": {
+                door.name: self._reach.hidden_by_patterns(door, self._past) for door in self._tools if door.view_of
+            },
+        }
+
+    def show(self, *, full: bool) -> None:
+        """Print a summary, or everything."""
+        say(f"{self._reach.compiled.bundle.endpoint}, for {caller_in_words(self._visitor)}", "bold")
+        self._show_tools(full=full)
+        self._show_hidden(full=full)
+        if full:
+            for name, sdl in self._views():
+                say(f"The schema of {name}" if sdl else f"{name}: {NOTHING_LEFT} of its schema", "bold")
+                say(sdl)
+        else:
+            say("--full adds every hidden part and the schemas.", "dim")
+
+    def _show_tools(self, *, full: bool) -> None:
+        found = [(door, self._reach.standing(door, self._past)) for door in self._tools]
+        rows = [(door.name, door.kind, standing_in_words(standing, door)) for door, standing in found]
+        if rows:
+            show_table("Tools", ("tool", "kind", "for this caller"), rows)
+        for door, standing in found:
+            self._show_scopes(door)
+            if standing.note and standing.verdict not in ("401", "403"):
+                show_line(f"{door.name}: {standing.note}")
+            causes = self._reach.causes(door, self._past) if standing.verdict in ("no", "call", "refused") else {}
+            if causes and standing.verdict == "no":
+                show_line(f"{door.name} is not for this caller:")
+            elif standing.verdict == "no":
+                show_line(f"{door.name}: {NOTHING_LEFT}")
+            show_rules(causes, self._folder, full=full)
+
+    def _show_scopes(self, door: Door) -> None:
+        scopes = door.tool.options.scopes if door.tool else ()
+        if scopes:
+            lacking = self._lacking(door)
+            otherwise = "is not asked for them" if self._visitor.principal.claims is None else "has them"
+            has = f"lacks {' '.join(lacking)}" if lacking else otherwise
+            show_line(f"{door.name} asks for the scopes {' '.join(scopes)}: this caller {has}")
+
+    def _lacking(self, door: Door) -> list[str]:
+        """Return the scopes for which a call is refused; an empty list if the caller needs no scopes."""
+        scopes = door.tool.options.scopes if door.tool else ()
+        principal = self._visitor.principal
+        return [] if principal.unrestricted else [each for each in scopes if each not in principal.scopes]
+
+    def _show_hidden(self, *, full: bool) -> None:
+        causes = self._reach.hidden(self._past) if self._whole else self._hidden_from_tools()
+        if causes:
+            say(f"Hidden: {counted(len(causes), 'part')}", "bold")
+            show_rules(causes, self._folder, full=full)
+        for coordinate, because in self._hidden_at_graphql().items() if self._whole else ():
+            show_line(f"{coordinate}: {'; '.join(because)}", indent=2)
+        for door in self._tools:
+            beyond = self._reach.hidden_by_patterns(door, self._past)
+            if beyond:
+                at = place_in_words(door.place, self._folder, end="")
+                names = some(beyond, most=len(beyond) if full else 5)
+                show_line(f"Hidden by the patterns of {door.name}{f' ({at})' if at else ''}: {names}")
+
+    def _hidden_from_tools(self) -> dict[str, list[Cause]]:
+        """Return the hidden parts of the asked tools: of GraphQL tools all, since a request may name any part."""
+        return self._reach.hidden(self._past) if any(door.view_of for door in self._tools) else {}
+
+    def _plain_tool(self, door: Door) -> dict[str, Any]:
+        tool = door.tool
+        standing = self._reach.standing(door, self._past)
+        closed = standing.verdict == "no"
+        causes = reasons(self._reach.causes(door, self._past), self._folder) if closed else {}
+        because = [f"{coordinate}: {why}" for coordinate, each in causes.items() for why in each]
+        return {
+            "name": door.name,
+            "kind": door.kind,
+            "listed": "no" if closed else "hidden" if tool and tool.options.hidden else "yes",
+            "verdict": standing.verdict,
+            "note": standing.note,
+            "fields": list(standing.fields) if standing.fields else None,
+            "because": because or ([NOTHING_LEFT] if closed else []),
+            "at": place_in_words(door.place, self._folder, end=""),
+            "scopes": list(tool.options.scopes) if tool else [],
+            "lacking": self._lacking(door),
+        }
+
+    def _views(self) -> Iterator[tuple[str, str]]:
+        """Yield each GraphQL tool with the caller's SDL, and the endpoint's own GraphQL if it is on."""
+        for door in (*self._tools, *(each for each in self._reach.doors if each.kind == "route" and self._whole)):
+            if door.takes_documents:
+                yield door.name, print_view(self._reach.view(door, self._past))
+
+    def _hidden(self) -> dict[str, tuple[str, ...]]:
+        """Return hidden coordinate -> reasons, for all guarded coordinates of the endpoint."""
+        found = reasons(self._reach.hidden(self._past), self._folder)
+        if self._whole and self._reach.compiled.bundle.graphql.mode != "off":
+            for coordinate, because in self._hidden_at_graphql().items():
+                found[coordinate] = (*found.get(coordinate, ()), *because)
+        return found
+
+    def _hidden_at_graphql(self) -> dict[str, tuple[str, ...]]:
+        """Return the coordinates hidden only at the endpoint's own GraphQL, as policies name them, with the reasons."""
+        compiled = self._reach.compiled
+        if compiled.bundle.graphql.mode == "off":
+            return {}
+        found: dict[str, tuple[str, ...]] = {}
+        for name, mask in compiled.bundle.graphql.guards.items():
+            if name not in INTROSPECTION:
+                found[name] = (FEDERATION,)
+            elif not self._past.evaluation.meets(mask):
+                found |= self._rules_of(name, mask)
+        return found
+
+    def _rules_of(self, name: str, mask: Mask) -> dict[str, tuple[str, ...]]:
+        """Return the coordinate of an introspection field with its rules."""
+        found: dict[str, tuple[str, ...]] = {}
+        for rule in self._reach.compiled.rules:
+            for coordinate in rule.coordinates:
+                if coordinate.partition(".")[2] == name and not self._past.evaluation.meets(rule.mask & mask):
+                    said = f"{place_in_words(rule.place, self._folder)}{rule.text} (at {OWN_GRAPHQL})"
+                    found[coordinate] = (*found.get(coordinate, ()), said)
+        return found
