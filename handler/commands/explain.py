@@ -14,7 +14,7 @@ from handler.commands.explaining.one_caller import OneCaller
 from handler.commands.explaining.side_by_side import FieldReach, show_side_by_side
 from handler.commands.folders.endpoint_folders import add_folder_arguments, find_endpoints
 from handler.commands.local.callers import NOTATION, SKIPS_POLICIES, NamedCaller, caller_argument
-from handler.commands.reach.coordinates import known_coordinate
+from handler.commands.reach.coordinate_text import known_coordinate
 from handler.commands.reach.reach import Reach, Visitor
 from handler.compiler.compile import compile_explained
 from handler.errors.authoring import CompileError, UnknownCaller, UnknownCoordinate
@@ -59,8 +59,12 @@ def _explain(options: argparse.Namespace) -> int:
     found = _read(options)
     if found is None:
         return 1
-    if options.tool and not any(door.tool and door.name == options.tool for _, each in found for door in each.doors):
-        with_alias = [each for each in found if any(_is_called(door.tool, options.tool) for door in each[1].doors)]
+    if options.tool and not any(
+        entrance.tool and entrance.name == options.tool for _, each in found for entrance in each.entrances
+    ):
+        with_alias = [
+            each for each in found if any(_is_called(entrance.tool, options.tool) for entrance in each[1].entrances)
+        ]
         if not with_alias:
             return _no_such_tool(options.tool, [each for _, each in found])
         found = with_alias
@@ -144,11 +148,11 @@ def _is_called(tool: Any, name: str) -> bool:
 
 
 def _has_tool(reach: Reach, name: str) -> bool:
-    return any(_is_called(door.tool, name) for door in reach.doors)
+    return any(_is_called(entrance.tool, name) for entrance in reach.entrances)
 
 
 def _no_such_tool(name: str, reaches: Sequence[Reach]) -> int:
-    names = sorted(door.name for reach in reaches for door in reach.doors if door.tool)
+    names = sorted(entrance.name for reach in reaches for entrance in reach.entrances if entrance.tool)
     meant = did_you_mean(name, names) or "."
     complain(f'There is no tool "{name}"{meant} There are: {", ".join(names)}')
     return 2

@@ -48,6 +48,11 @@ class Provenance:
         self._spread: dict[str, tuple[Mapping[str, Mask], Sequence[Predicate]]] = {}  # by the name of a tool
         self._evaluations: dict[tuple[str, frozenset[int]], Evaluation] = {}
 
+    @property
+    def rules(self) -> Sequence[Rule]:
+        """All rules, those of tools' patterns included."""
+        return tuple(self._rules.values())
+
     def causes(self, coordinate: str, holds: Holds, *, tool: str = "") -> list[Cause]:
         """Return the rules that hide a coordinate from a caller, with the patterns of a GraphQL tool if one is named.
 

@@ -15,7 +15,8 @@ from handler.commands.explaining.wording import (
     show_rules,
     standing_in_words,
 )
-from handler.commands.reach.doors import OWN_GRAPHQL, Door
+from handler.commands.reach.closing_rules import hidden_by_patterns, hidden_parts, rules_of
+from handler.commands.reach.entrances import OWN_GRAPHQL, Entrance
 from handler.commands.reach.reach import Reach, Visitor
 from handler.compiler.access.policies import INTROSPECTION
 from handler.compiler.provenance import Cause
@@ -40,9 +41,9 @@ class OneCaller:
         # Policies explain even what a 401 keeps from everybody.
         self._past = reach.visitor_of(visitor.principal, visitor.label)
         self._tools = [
-            door
-            for door in reach.doors
-            if door.tool is not None and tool in (None, door.name, *door.tool.options.aliases)
+            entrance
+            for entrance in reach.entrances
+            if entrance.tool is not None and tool in (None, entrance.name, *entrance.tool.options.aliases)
         ]
 
     def plain(self) -> dict[str, Any]:
@@ -51,11 +52,13 @@ class OneCaller:
             "endpoint": self._reach.compiled.bundle.endpoint,
             "as": self._visitor.label,
             "caller": caller_in_words(self._visitor),
-            "tools": [self._plain_tool(door) for door in self._tools],
+            "tools": [self._plain_tool(entrance) for entrance in self._tools],
             "views": dict(self._views()),
             "hidden": {coordinate: list(because) for coordinate, because in self._hidden().items()},
             "hidden_by_patterns": {
-                door.name: self._reach.hidden_by_patterns(door, self._past) for door in self._tools if door.view_of
+                entrance.name: hidden_by_patterns(self._reach, entrance, self._past)
+                for entrance in self._tools
+                if entrance.view_of
             },
         }
 
@@ -72,81 +75,86 @@ class OneCaller:
             say("--full adds every hidden part and the schemas.", "dim")
 
     def _show_tools(self, *, full: bool) -> None:
-        found = [(door, self._reach.standing(door, self._past)) for door in self._tools]
-        rows = [(door.name, door.kind, standing_in_words(standing, door)) for door, standing in found]
+        found = [(entrance, self._reach.standing(entrance, self._past)) for entrance in self._tools]
+        rows = [(entrance.name, entrance.kind, standing_in_words(standing, entrance)) for entrance, standing in found]
         if rows:
             show_table("Tools", ("tool", "kind", "for this caller"), rows)
-        for door, standing in found:
-            self._show_scopes(door)
+        for entrance, standing in found:
+            self._show_scopes(entrance)
             if standing.note and standing.verdict not in ("401", "403"):
-                show_line(f"{door.name}: {standing.note}")
-            causes = self._reach.causes(door, self._past) if standing.verdict in ("no", "call", "refused") else {}
+                show_line(f"{entrance.name}: {standing.note}")
+            causes = (
+                rules_of(self._reach, entrance, self._past) if standing.verdict in ("no", "call", "refused") else {}
+            )
             if causes and standing.verdict == "no":
-                show_line(f"{door.name} is not for this caller:")
+                show_line(f"{entrance.name} is not for this caller:")
             elif standing.verdict == "no":
-                show_line(f"{door.name}: {NOTHING_LEFT}")
+                show_line(f"{entrance.name}: {NOTHING_LEFT}")
             show_rules(causes, self._folder, full=full)
 
-    def _show_scopes(self, door: Door) -> None:
-        scopes = door.tool.options.scopes if door.tool else ()
+    def _show_scopes(self, entrance: Entrance) -> None:
+        scopes = entrance.tool.options.scopes if entrance.tool else ()
         if scopes:
-            lacking = self._lacking(door)
+            lacking = self._lacking(entrance)
             otherwise = "is not asked for them" if self._visitor.principal.claims is None else "has them"
             has = f"lacks {' '.join(lacking)}" if lacking else otherwise
-            show_line(f"{door.name} asks for the scopes {' '.join(scopes)}: this caller {has}")
+            show_line(f"{entrance.name} asks for the scopes {' '.join(scopes)}: this caller {has}")
 
-    def _lacking(self, door: Door) -> list[str]:
+    def _lacking(self, entrance: Entrance) -> list[str]:
         """Return the scopes for which a call is refused; an empty list if the caller needs no scopes."""
-        scopes = door.tool.options.scopes if door.tool else ()
+        scopes = entrance.tool.options.scopes if entrance.tool else ()
         principal = self._visitor.principal
         return [] if principal.unrestricted else [each for each in scopes if each not in principal.scopes]
 
     def _show_hidden(self, *, full: bool) -> None:
-        causes = self._reach.hidden(self._past) if self._whole else self._hidden_from_tools()
+        causes = hidden_parts(self._reach, self._past) if self._whole else self._hidden_from_tools()
         if causes:
             say(f"Hidden: {counted(len(causes), 'part')}", "bold")
             show_rules(causes, self._folder, full=full)
         for coordinate, because in self._hidden_at_graphql().items() if self._whole else ():
             show_line(f"{coordinate}: {'; '.join(because)}", indent=2)
-        for door in self._tools:
-            beyond = self._reach.hidden_by_patterns(door, self._past)
+        for entrance in self._tools:
+            beyond = hidden_by_patterns(self._reach, entrance, self._past)
             if beyond:
-                at = place_in_words(door.place, self._folder, end="")
+                at = place_in_words(entrance.place, self._folder, end="")
                 names = some(beyond, most=len(beyond) if full else 5)
-                show_line(f"Hidden by the patterns of {door.name}{f' ({at})' if at else ''}: {names}")
+                show_line(f"Hidden by the patterns of {entrance.name}{f' ({at})' if at else ''}: {names}")
 
     def _hidden_from_tools(self) -> dict[str, list[Cause]]:
         """Return the hidden parts of the asked tools: of GraphQL tools all, since a request may name any part."""
-        return self._reach.hidden(self._past) if any(door.view_of for door in self._tools) else {}
+        return hidden_parts(self._reach, self._past) if any(entrance.view_of for entrance in self._tools) else {}
 
-    def _plain_tool(self, door: Door) -> dict[str, Any]:
-        tool = door.tool
-        standing = self._reach.standing(door, self._past)
+    def _plain_tool(self, entrance: Entrance) -> dict[str, Any]:
+        tool = entrance.tool
+        standing = self._reach.standing(entrance, self._past)
         closed = standing.verdict == "no"
-        causes = reasons(self._reach.causes(door, self._past), self._folder) if closed else {}
+        causes = reasons(rules_of(self._reach, entrance, self._past), self._folder) if closed else {}
         because = [f"{coordinate}: {why}" for coordinate, each in causes.items() for why in each]
         return {
-            "name": door.name,
-            "kind": door.kind,
+            "name": entrance.name,
+            "kind": entrance.kind,
             "listed": "no" if closed else "hidden" if tool and tool.options.hidden else "yes",
             "verdict": standing.verdict,
             "note": standing.note,
             "fields": list(standing.fields) if standing.fields else None,
             "because": because or ([NOTHING_LEFT] if closed else []),
-            "at": place_in_words(door.place, self._folder, end=""),
+            "at": place_in_words(entrance.place, self._folder, end=""),
             "scopes": list(tool.options.scopes) if tool else [],
-            "lacking": self._lacking(door),
+            "lacking": self._lacking(entrance),
         }
 
     def _views(self) -> Iterator[tuple[str, str]]:
         """Yield each GraphQL tool with the caller's SDL, and the endpoint's own GraphQL if it is on."""
-        for door in (*self._tools, *(each for each in self._reach.doors if each.kind == "route" and self._whole)):
-            if door.takes_documents:
-                yield door.name, print_view(self._reach.view(door, self._past))
+        for entrance in (
+            *self._tools,
+            *(each for each in self._reach.entrances if each.kind == "route" and self._whole),
+        ):
+            if entrance.takes_documents:
+                yield entrance.name, print_view(self._reach.view(entrance, self._past))
 
     def _hidden(self) -> dict[str, tuple[str, ...]]:
         """Return hidden coordinate -> reasons, for all guarded coordinates of the endpoint."""
-        found = reasons(self._reach.hidden(self._past), self._folder)
+        found = reasons(hidden_parts(self._reach, self._past), self._folder)
         if self._whole and self._reach.compiled.bundle.graphql.mode != "off":
             for coordinate, because in self._hidden_at_graphql().items():
                 found[coordinate] = (*found.get(coordinate, ()), *because)

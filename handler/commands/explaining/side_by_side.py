@@ -16,7 +16,8 @@ from handler.commands.explaining.wording import (
     standing_in_words,
 )
 from handler.commands.reach.classes import MAX_CLASSES, CallerClass, find_classes
-from handler.commands.reach.doors import Door
+from handler.commands.reach.closing_rules import rules_at, rules_of
+from handler.commands.reach.entrances import Entrance
 from handler.commands.reach.reach import Passage, Reach, Visitor
 from handler.compiler.provenance import Cause
 from handler.sentences import counted
@@ -27,25 +28,27 @@ MAX_CLASSES_SHOWN = 8
 
 def show_side_by_side(folder: Path, reach: Reach, visitors: Sequence[Visitor], *, tool: str | None, full: bool) -> None:
     """Print a table of tools by caller, and the reasons below it."""
-    doors = [each for each in reach.doors if tool is None or each.name == tool]
-    found = {door.name: [reach.standing(door, each) for each in visitors] for door in doors}
+    entrances = [each for each in reach.entrances if tool is None or each.name == tool]
+    found = {entrance.name: [reach.standing(entrance, each) for each in visitors] for entrance in entrances}
     say(reach.compiled.bundle.endpoint, "bold")
-    rows = [(door.name, *(standing_in_words(each, door) for each in found[door.name])) for door in doors]
+    rows = [
+        (entrance.name, *(standing_in_words(each, entrance) for each in found[entrance.name])) for entrance in entrances
+    ]
     show_table("Tools by caller", ("tool", *(each.label or "no policies" for each in visitors)), rows)
     for visitor in visitors:
         if visitor.refusal:
             show_line(f"401 for {visitor.label}: {visitor.refusal}")
-    for door in doors:
-        for standing, visitor in zip(found[door.name], visitors, strict=True):
+    for entrance in entrances:
+        for standing, visitor in zip(found[entrance.name], visitors, strict=True):
             if standing.note and not visitor.refusal:
-                show_line(f"{door.name} for {visitor.label}: {standing.note}")
+                show_line(f"{entrance.name} for {visitor.label}: {standing.note}")
             if standing.verdict == "no":
-                show_line(f"{door.name} is not for {visitor.label}:")
-                show_rules(reach.causes(door, visitor), folder, full=full)
+                show_line(f"{entrance.name} is not for {visitor.label}:")
+                show_rules(rules_of(reach, entrance, visitor), folder, full=full)
 
 
 class FieldReach:
-    """The callers who reach one coordinate of an endpoint, through which doors and by which way."""
+    """The callers who reach one coordinate of an endpoint, through which entrances and by which way."""
 
     def __init__(self, folder: Path, reach: Reach, coordinate: str, *, visitors: Sequence[Visitor]) -> None:
         self._folder = folder
@@ -53,9 +56,14 @@ class FieldReach:
         self._coordinate = coordinate
         self._asked = bool(visitors)
         if visitors:
-            doors = [door for door in reach.doors if door.kind == "code" or reach.names(door, coordinate)]
+            entrances = [
+                entrance for entrance in reach.entrances if entrance.kind == "code" or reach.names(entrance, coordinate)
+            ]
             self._classes = [
-                CallerClass(witnesses=(each,), passages=tuple(reach.passage(door, coordinate, each) for door in doors))
+                CallerClass(
+                    witnesses=(each,),
+                    passages=tuple(reach.passage(entrance, coordinate, each) for entrance in entrances),
+                )
                 for each in visitors
             ]
             self._complete = True
@@ -94,23 +102,23 @@ class FieldReach:
         refusal = found.witnesses[0].refusal
         if refusal:
             return f"- (401: {refusal})"
-        ways = [f"{each.door.name}{_verdict(each)}" for each in found.passages if each.verdict != "no"]
+        ways = [f"{each.entrance.name}{_verdict(each)}" for each in found.passages if each.verdict != "no"]
         return ", ".join(ways) or "-"
 
     def _show_ways(self) -> None:
-        """Print the way through each door once, for the first caller who has one."""
+        """Print the way through each entrance once, for the first caller who has one."""
         ways: dict[str, Passage] = {}
         for each in self._classes:
             for passage in each.ways:
-                ways.setdefault(passage.door.name, passage)
+                ways.setdefault(passage.entrance.name, passage)
         if not ways:
             say("No caller reaches it." if not self._asked else "None of these callers reaches it.")
             return
         say("By which way", "bold")
         for passage in ways.values():
             way = passage.document or passage.path or "the code may ask for it in its caller's name"
-            at = place_in_words(passage.door.place, self._folder, end="")
-            show_line(f"{passage.door.name}{f' ({at})' if at and not passage.document else ''}: {way}", indent=2)
+            at = place_in_words(passage.entrance.place, self._folder, end="")
+            show_line(f"{passage.entrance.name}{f' ({at})' if at and not passage.document else ''}: {way}", indent=2)
 
     def _show_rules(self, *, full: bool) -> None:
         found = self._rules()
@@ -128,20 +136,20 @@ class FieldReach:
         return found
 
     def _causes(self, found: CallerClass) -> dict[str, list[Cause]]:
-        """Return the rules for one class, through all doors that are closed to it."""
+        """Return the rules for one class, through all entrances that are closed to it."""
         joined: dict[str, list[Cause]] = {}
         visitor = found.witnesses[0]
-        for door in self._closed(found) if not visitor.refusal else ():
-            for coordinate, causes in self._reach.causes_at(door, self._coordinate, visitor).items():
+        for entrance in self._closed(found) if not visitor.refusal else ():
+            for coordinate, causes in rules_at(self._reach, entrance, self._coordinate, visitor).items():
                 known = joined.setdefault(coordinate, [])
                 known += [cause for cause in causes if cause not in known]
         return joined
 
-    def _closed(self, found: CallerClass) -> list[Door]:
-        """Return the doors closed to a class; if no door leads there for anybody, those that take documents."""
-        closed = [each.door for each in found.passages if not each.is_open and each.door.kind != "code"]
-        nowhere = not any(each.door.kind != "code" for each in found.passages)
-        return [each for each in self._reach.doors if each.takes_documents] if nowhere else closed
+    def _closed(self, found: CallerClass) -> list[Entrance]:
+        """Return the entrances closed to a class; if no entrance leads there for anybody, those that take documents."""
+        closed = [each.entrance for each in found.passages if not each.is_open and each.entrance.kind != "code"]
+        nowhere = not any(each.entrance.kind != "code" for each in found.passages)
+        return [each for each in self._reach.entrances if each.takes_documents] if nowhere else closed
 
     def _plain_class(self, found: CallerClass) -> dict[str, Any]:
         return {
@@ -151,8 +159,8 @@ class FieldReach:
             "reaches": bool(found.ways) and not found.witnesses[0].refusal,
             "through": [
                 {
-                    "name": each.door.name,
-                    "kind": each.door.kind,
+                    "name": each.entrance.name,
+                    "kind": each.entrance.kind,
                     "verdict": each.verdict,
                     "note": each.note,
                     "document": each.document,

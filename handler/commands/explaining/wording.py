@@ -9,7 +9,7 @@ from pathlib import Path
 
 from handler.commands.console import OUT, one_line, say
 from handler.commands.reach.classes import CallerClass
-from handler.commands.reach.doors import Door
+from handler.commands.reach.entrances import Entrance
 from handler.commands.reach.reach import Standing, Visitor
 from handler.compiler.problems import Place
 from handler.compiler.provenance import Cause
@@ -68,13 +68,13 @@ def reasons(causes: Mapping[str, Iterable[Cause]], folder: Path) -> dict[str, tu
     }
 
 
-def standing_in_words(standing: Standing, door: Door) -> str:
+def standing_in_words(standing: Standing, entrance: Entrance) -> str:
     """Return a cell of a table."""
     if standing.fields:
         seen, all_of_them = standing.fields
         return f"part ({seen} of {all_of_them})"
     words = "-" if standing.verdict == "no" else standing.verdict
-    unlisted = door.tool is not None and door.tool.options.hidden and standing.verdict in ("yes", "call")
+    unlisted = entrance.tool is not None and entrance.tool.options.hidden and standing.verdict in ("yes", "call")
     return f"{words}, not listed" if unlisted else words
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from handler.commands.local.callers import KEY, NOBODY, read_caller
 from handler.commands.reach.claims import ClaimValues
-from handler.commands.reach.doors import Door
+from handler.commands.reach.entrances import Entrance
 from handler.commands.reach.reach import Passage, Reach, Visitor
 from handler.policy.evaluation import OPEN, OWN_TOKEN, Mask
 from handler.server.auth.principal import Principal
@@ -28,7 +28,7 @@ class CallerClass:
     """
 
     witnesses: tuple[Visitor, ...]
-    passages: tuple[Passage, ...]  # through the doors that lead to the coordinate for anybody
+    passages: tuple[Passage, ...]  # through the entrances that lead to the coordinate for anybody
 
     @property
     def ways(self) -> list[Passage]:
@@ -41,19 +41,23 @@ def find_classes(reach: Reach, coordinate: str) -> tuple[list[CallerClass], bool
 
     Anonymous callers come first, then each API key, then tokens by their claims.
     """
-    doors = [door for door in reach.doors if door.kind == "code" or reach.names(door, coordinate)]
+    entrances = [
+        entrance for entrance in reach.entrances if entrance.kind == "code" or reach.names(entrance, coordinate)
+    ]
     known = [read_caller(NOBODY), *(read_caller(f"{KEY}{key.name}") for key in reach.compiled.bundle.identity.api_keys)]
-    found = [_class_of(reach, coordinate, doors, reach.visitor(each)) for each in known]
-    tokens, complete = _tokens(reach, coordinate, doors)
+    found = [_class_of(reach, coordinate, entrances, reach.visitor(each)) for each in known]
+    tokens, complete = _tokens(reach, coordinate, entrances)
     groups: dict[tuple[tuple[str, str, str], ...], list[CallerClass]] = {}
     for visitor in tokens:
-        made = _class_of(reach, coordinate, doors, visitor)
-        groups.setdefault(tuple((each.door.name, each.verdict, each.note) for each in made.passages), []).append(made)
+        made = _class_of(reach, coordinate, entrances, visitor)
+        groups.setdefault(tuple((each.entrance.name, each.verdict, each.note) for each in made.passages), []).append(
+            made
+        )
     return [*found, *map(_joined, groups.values())], complete
 
 
-def _class_of(reach: Reach, coordinate: str, doors: list[Door], visitor: Visitor) -> CallerClass:
-    passages = tuple(reach.passage(door, coordinate, visitor) for door in doors)
+def _class_of(reach: Reach, coordinate: str, entrances: list[Entrance], visitor: Visitor) -> CallerClass:
+    passages = tuple(reach.passage(entrance, coordinate, visitor) for entrance in entrances)
     return CallerClass(witnesses=(visitor,), passages=passages)
 
 
@@ -67,13 +71,13 @@ def _joined(alike: list[CallerClass]) -> CallerClass:
     return CallerClass(witnesses=tuple(kept), passages=alike[0].passages)
 
 
-def _tokens(reach: Reach, coordinate: str, doors: list[Door]) -> tuple[list[Visitor], bool]:
-    """Return bearers of tokens, one for each combination of what decides about the doors."""
-    conditions = _leaves(reach, frozenset(each for door in doors for each in _conditions_of(reach, door)))
-    claims, complete = _claim_values(reach, doors, conditions).claims()
+def _tokens(reach: Reach, coordinate: str, entrances: list[Entrance]) -> tuple[list[Visitor], bool]:
+    """Return bearers of tokens, one for each combination of what decides about the entrances."""
+    conditions = _leaves(reach, frozenset(each for entrance in entrances for each in _conditions_of(reach, entrance)))
+    claims, complete = _claim_values(reach, entrances, conditions).claims()
     if not complete:
-        own = _leaves(reach, _own_conditions(reach, coordinate, doors))
-        claims, _ = _claim_values(reach, doors, own).claims()
+        own = _leaves(reach, _own_conditions(reach, coordinate, entrances))
+        claims, _ = _claim_values(reach, entrances, own).claims()
     found: dict[object, Visitor] = {}
     for each in claims:
         visitor = reach.visitor_of(Principal(kind="token", name="token", claims=each), "token")
@@ -82,7 +86,9 @@ def _tokens(reach: Reach, coordinate: str, doors: list[Door]) -> tuple[list[Visi
             for number in sorted(conditions)
         ]
         standings = [
-            reach.standing(door, visitor, counted=False) for door in doors if door.fixed or door.kind == "code"
+            reach.standing(entrance, visitor, counted=False)
+            for entrance in entrances
+            if entrance.fixed or entrance.kind == "code"
         ]
         scopes = visitor.principal.scopes
         found.setdefault((tuple(facts), tuple(standings), scopes), visitor)
@@ -91,15 +97,17 @@ def _tokens(reach: Reach, coordinate: str, doors: list[Door]) -> tuple[list[Visi
     return list(found.values()), complete
 
 
-def _claim_values(reach: Reach, doors: list[Door], conditions: Mask) -> ClaimValues:
+def _claim_values(reach: Reach, entrances: list[Entrance], conditions: Mask) -> ClaimValues:
     values = ClaimValues()
     for number in sorted(conditions):
         values.add_predicate(reach.compiled.bundle.conditions[number])
-    for door in doors:
-        scopes = door.tool.options.scopes if door.tool else door.persisted.scopes if door.persisted else ()
+    for entrance in entrances:
+        scopes = (
+            entrance.tool.options.scopes if entrance.tool else entrance.persisted.scopes if entrance.persisted else ()
+        )
         if scopes:
             values.add(("scope",), " ".join(scopes))
-        fixed = door.fixed
+        fixed = entrance.fixed
         for binding in fixed.bindings if fixed else ():
             if fixed and binding.source == "claim":
                 schema = fixed.bound.get("properties", {}).get(binding.variable, {})
@@ -113,21 +121,21 @@ def _sample(schema: Mapping[str, Any]) -> Any:
     return next((SAMPLE_OF_TYPE[name] for name in names if name in SAMPLE_OF_TYPE), "x")
 
 
-def _conditions_of(reach: Reach, door: Door) -> Iterator[int]:
-    """Yield the conditions that decide about a door and what is behind it."""
-    if door.fixed is not None:
-        yield from door.fixed.mask | door.fixed.conditions
-    elif door.takes_documents:
-        yield from (door.view_of or reach.compiled.bundle.graphql).conditions
+def _conditions_of(reach: Reach, entrance: Entrance) -> Iterator[int]:
+    """Yield the conditions that decide about an entrance and what is behind it."""
+    if entrance.fixed is not None:
+        yield from entrance.fixed.mask | entrance.fixed.conditions
+    elif entrance.takes_documents:
+        yield from (entrance.view_of or reach.compiled.bundle.graphql).conditions
     else:
-        yield from getattr(door.tool, "mask", OPEN) | reach.compiled.bundle.graphql.conditions
+        yield from getattr(entrance.tool, "mask", OPEN) | reach.compiled.bundle.graphql.conditions
 
 
-def _own_conditions(reach: Reach, coordinate: str, doors: list[Door]) -> Mask:
+def _own_conditions(reach: Reach, coordinate: str, entrances: list[Entrance]) -> Mask:
     """Return the conditions on the coordinate itself and on operations, for schemas with too many conditions."""
     owner = coordinate.partition(".")[0]
     guards = reach.compiled.bundle.guards
-    masks = [door.fixed.mask for door in doors if door.fixed]
+    masks = [entrance.fixed.mask for entrance in entrances if entrance.fixed]
     return OPEN.union(guards.get(coordinate, OPEN), guards.get(owner, OPEN), *masks)
 
 

@@ -1,4 +1,4 @@
-"""The doors of an endpoint: the tools and GraphQL operations through which callers reach its API."""
+"""The entrances of an endpoint: the tools and GraphQL operations through which callers reach its API."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from handler.compiler.problems import Place, where
 from handler.compiler.tools.declaration import CompiledTool
 
 OWN_GRAPHQL = "/graphql"
-"""The name of the endpoint's own GraphQL route among the doors."""
+"""The name of the endpoint's own GraphQL route among the entrances."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Door:
+class Entrance:
     """A tool, the GraphQL route for any document, or a persisted operation at this route.
 
-    A door has at most one of ``tool`` and ``persisted``; the GraphQL route has neither.
+    An entrance has at most one of ``tool`` and ``persisted``; the GraphQL route has neither.
     """
 
     name: str
@@ -33,7 +33,7 @@ class Door:
 
     @property
     def view_of(self) -> GraphQLTool | None:
-        """The GraphQL tool whose view holds behind the door; ``None``: the view of the whole endpoint."""
+        """The GraphQL tool whose view holds behind the entrance; ``None``: the view of the whole endpoint."""
         return self.tool if isinstance(self.tool, GraphQLTool) else None
 
     @property
@@ -43,14 +43,14 @@ class Door:
 
     @property
     def fixed(self) -> PrescribedTool | PersistedOperation | None:
-        """The operation of the author that runs behind the door, with mask and bindings; ``None`` for other doors."""
+        """The operation of the author that runs behind the entrance, if any."""
         return self.tool if isinstance(self.tool, PrescribedTool) else self.persisted
 
 
-def doors_of(compiled: Compiled) -> Iterator[Door]:
+def entrances_of(compiled: Compiled) -> Iterator[Entrance]:
     """Yield the tools in the bundle's order, then the GraphQL route and the persisted operations that it runs."""
     for made in compiled.made:
-        yield Door(
+        yield Entrance(
             name=made.tool.name,
             kind=made.tool.KIND,
             place=where(made.at),
@@ -60,7 +60,7 @@ def doors_of(compiled: Compiled) -> Iterator[Door]:
         )
     graphql = compiled.bundle.graphql
     if graphql.mode == "on":
-        yield Door(name=OWN_GRAPHQL, kind="route")
+        yield Entrance(name=OWN_GRAPHQL, kind="route")
     if graphql.mode == "off":
         return
     known = {each.name: each for each in compiled.operations}
@@ -72,7 +72,7 @@ def doors_of(compiled: Compiled) -> Iterator[Door]:
     files = {document.id: document for document in compiled.documents}
     for name, (id_, persisted) in named.items():
         author = known.get(persisted.operation.name) or files[id_].anonymous
-        yield Door(
+        yield Entrance(
             name=f"{OWN_GRAPHQL} {name}",
             kind="persisted",
             place=where(author.node) if author else None,
@@ -81,6 +81,6 @@ def doors_of(compiled: Compiled) -> Iterator[Door]:
         )
 
 
-def asks_for_its_caller(door: Door) -> bool:
-    """Tell if a door runs code of the author, which may ask the API for all that its caller may."""
-    return isinstance(door.tool, CodeTool)
+def asks_for_its_caller(entrance: Entrance) -> bool:
+    """Tell if an entrance runs code of the author, which may ask the API for all that its caller may."""
+    return isinstance(entrance.tool, CodeTool)
