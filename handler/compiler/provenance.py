@@ -7,7 +7,7 @@ propagation, and each coordinate gets the rules that it is hidden by, its own an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from handler.compiler.access.policies import INTROSPECTION, Rule
@@ -20,6 +20,10 @@ from handler.policy.predicates import Predicate
 
 Holds = Callable[[Mask], bool]
 """A function that tells if a caller meets a rule's mask."""
+
+
+MAX_REASONS = 8
+"""Independent sets of rules that are looked for, each of which closes something alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +51,7 @@ class Provenance:
         self._own = _own_guards(self._rules, api)
         self._spread: dict[str, tuple[Mapping[str, Mask], Sequence[Predicate]]] = {}  # by the name of a tool
         self._evaluations: dict[tuple[str, frozenset[int]], Evaluation] = {}
+        self._causes: dict[tuple[str, Mask, frozenset[int]], frozenset[int]] = {}
 
     @property
     def rules(self) -> Sequence[Rule]:
@@ -58,19 +63,42 @@ class Provenance:
 
         The list is empty if no rule guards the coordinate, or the caller meets all.
         """
-        guards, conditions = self._of(tool)
-        own, unmet = self._own.get(coordinate, OPEN), self._unmet(tool, holds)
-        missing = guards.get(coordinate, OPEN)
-        found = {number for number in _leaves(missing, conditions, unmet) if number in self._rules}
-        return [
-            Cause(self._rules[number], number in own)
-            for number in sorted(found, key=lambda each: (each not in own, each))
-        ]
+        mask = self._of(tool)[0].get(coordinate, OPEN)
+        numbers = self._behind(mask, self.unmet(holds, tool=tool), tool)
+        own = self._own.get(coordinate, OPEN)
+        return [Cause(self._rules[number], number in own) for number in (*(numbers & own), *(numbers - own))]
 
     def hidden(self, holds: Holds, *, tool: str = "") -> dict[str, list[Cause]]:
         """Return hidden coordinate -> the rules that hide it from a caller."""
         found = {coordinate: self.causes(coordinate, holds, tool=tool) for coordinate in self._of(tool)[0]}
         return {coordinate: causes for coordinate, causes in found.items() if causes}
+
+    def unmet(self, holds: Holds, *, tool: str = "") -> frozenset[int]:
+        """Return the numbers of the rules that a caller does not meet."""
+        return frozenset(
+            number for number, rule in self._rules.items() if self._counts(number, tool) and not holds(rule.mask)
+        )
+
+    def hidden_by(self, numbers: frozenset[int], *, tool: str = "") -> set[str]:
+        """Return the coordinates that are hidden from a caller who does not meet these rules, and meets all others."""
+        evaluation = self._evaluation(tool, numbers)
+        return {coordinate for coordinate, mask in self._of(tool)[0].items() if not evaluation.meets(mask)}
+
+    def caused(self, numbers: Iterable[int]) -> list[Cause]:
+        """Return rules by their numbers, as causes of something that they do not name."""
+        return [Cause(self._rules[number], own=False) for number in sorted(numbers)]
+
+    def _behind(self, mask: Mask, unmet: frozenset[int], tool: str) -> frozenset[int]:
+        """Return the unmet rules for which a mask is not met."""
+        key = (tool, mask, unmet)
+        if key not in self._causes:
+            conditions = self._of(tool)[1]
+            evaluation = self._evaluation(tool, unmet)
+            leaves = frozenset(_leaves(mask, conditions, lambda number: not evaluation.meets(frozenset({number}))))
+            self._causes[key] = responsible(
+                leaves & unmet, lambda numbers: not self._evaluation(tool, numbers).meets(mask)
+            )
+        return self._causes[key]
 
     def _counts(self, number: int, tool: str) -> bool:
         """Tell if a rule counts for a tool: patterns are for their own tool."""
@@ -89,16 +117,45 @@ class Provenance:
             self._spread[tool] = (self._api.consequences.over(table).of(own), tuple(table))
         return self._spread[tool]
 
-    def _unmet(self, tool: str, holds: Holds) -> Callable[[int], bool]:
-        """Return a function that tells if a rule, or a condition made of rules, does not hold for a caller."""
-        _, conditions = self._of(tool)
-        lacking = frozenset(number for number, rule in self._rules.items() if not holds(rule.mask))
-        if (tool, lacking) not in self._evaluations:
-            truths: list[Predicate] = [{"literal": number not in lacking} for number in self._rules]
-            made = [NEVER, *truths, *conditions[len(truths) + 1 :]]
-            self._evaluations[tool, lacking] = Evaluation(made, claims=None)
-        evaluation = self._evaluations[tool, lacking]
-        return lambda number: not evaluation.meets(frozenset({number}))
+    def _evaluation(self, tool: str, unmet: frozenset[int]) -> Evaluation:
+        """Return the evaluation of conditions over rules for a caller who does not meet some rules."""
+        if (tool, unmet) not in self._evaluations:
+            truths: list[Predicate] = [{"literal": number not in unmet} for number in self._rules]
+            made = [NEVER, *truths, *self._of(tool)[1][len(truths) + 1 :]]
+            self._evaluations[tool, unmet] = Evaluation(made, claims=None)
+        return self._evaluations[tool, unmet]
+
+
+def responsible(numbers: Collection[int], closes: Callable[[frozenset[int]], bool]) -> frozenset[int]:
+    """Return those of the rules that close something: each set of them closes it alone, and needs all of its rules.
+
+    ``closes`` tells if some rules close it when the caller meets all others. Several sets are independent reasons.
+    """
+    found: frozenset[int] = frozenset()
+    left = sorted(numbers)
+    for _ in range(MAX_REASONS):
+        if not left or not closes(frozenset(left)):
+            break
+        found |= _least(left, closes)
+        left = [each for each in left if each not in found]
+    return found
+
+
+def _least(numbers: Sequence[int], closes: Callable[[frozenset[int]], bool]) -> frozenset[int]:
+    """Return a part of the rules that closes, and of which every rule is needed. More rules close more."""
+    kept = list(numbers)
+    size = max(len(kept) // 2, 1)
+    while True:
+        place = 0
+        while place < len(kept):
+            fewer = kept[:place] + kept[place + size :]
+            if closes(frozenset(fewer)):
+                kept = fewer
+            else:
+                place += size
+        if size == 1:
+            return frozenset(kept)
+        size //= 2
 
 
 def _pattern_rule(tool: str, at: At, hidden: Collection[str]) -> Rule:

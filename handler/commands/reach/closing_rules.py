@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from handler.bundle.tools import CodeTool
 from handler.commands.reach.entrances import Entrance
 from handler.commands.reach.reach import Reach, Visitor
 from handler.commands.reach.view_paths import is_visible
 from handler.compiler.operations.operation_paths import find_path
-from handler.compiler.provenance import Cause, Holds
+from handler.compiler.provenance import Cause, Holds, responsible
 from handler.graph.index import SchemaIndex
 from handler.graph.index_types import named
-from handler.graph.view import View
+from handler.graph.view import View, build_view
 from handler.policy.evaluation import OPEN
 
 Causes = dict[str, list[Cause]]
@@ -42,7 +42,7 @@ def rules_of(reach: Reach, entrance: Entrance, visitor: Visitor) -> Causes:
         return _rules_of_code(reach, entrance.tool, visitor)
     if entrance.fixed is not None:
         uses = entrance.made.uses if entrance.made else _uses(reach, entrance)
-        return _rules(reach, uses, _holds(reach, entrance, visitor))
+        return _needed(reach, uses, _holds(reach, entrance, visitor))
     if not entrance.takes_documents:
         return {}
     whole = reach.whole_view(entrance)
@@ -57,12 +57,42 @@ def rules_at(reach: Reach, entrance: Entrance, coordinate: str, visitor: Visitor
     """
     if not entrance.takes_documents:
         return rules_of(reach, entrance, visitor)
+    provenance, tool = reach.provenance, _name_of_view(entrance)
+    if provenance is None:
+        return {}
     meets, view = visitor.evaluation.meets, reach.view(entrance, visitor)
 
-    def behind(coordinates: Iterable[str]) -> Causes:
-        return _rules(reach, coordinates, meets, tool=_name_of_view(entrance))
+    def closes(numbers: frozenset[int]) -> bool:
+        hidden = provenance.hidden_by(numbers, tool=tool)
+        return not is_visible(build_view(view.index, hidden), coordinate)
 
-    return _first_rules([coordinate], view, behind) or _first_rules(_edge_towards(coordinate, view), view, behind)
+    own = provenance.causes(coordinate, meets, tool=tool)
+    numbers = responsible(provenance.unmet(meets, tool=tool), closes)
+    causes = provenance.caused(numbers)
+    rest = [each for each in causes if each.rule not in [cause.rule for cause in own]]
+    found: Causes = {coordinate: own} if own else {}
+    if rest:
+        behind = _first_rules(_edge_towards(coordinate, view), view, lambda each: _rules(reach, each, meets, tool=tool))
+        found |= _only(behind, rest) or {coordinate: [*own, *rest]}
+    return found
+
+
+def _only(found: Causes, kept: list[Cause]) -> Causes:
+    """Return the causes whose rules are among others; empty if not all of these are there."""
+    rules = [cause.rule for cause in kept]
+    left = {name: [each for each in causes if each.rule in rules] for name, causes in found.items()}
+    there = [each.rule for causes in left.values() for each in causes]
+    return {name: causes for name, causes in left.items() if causes} if all(each in there for each in rules) else {}
+
+
+def _needed(reach: Reach, coordinates: Sequence[str], holds: Holds) -> Causes:
+    """Return the rules that hide coordinates of which all are needed."""
+    provenance = reach.provenance
+    if provenance is None:
+        return {}
+    found = _rules(reach, coordinates, holds)
+    numbers = responsible(provenance.unmet(holds), lambda some: not provenance.hidden_by(some).isdisjoint(coordinates))
+    return _only(found, provenance.caused(numbers)) or found
 
 
 def _first_rules(coordinates: Iterable[str], view: View, behind: Callable[[Iterable[str]], Causes]) -> Causes:
@@ -83,6 +113,9 @@ def _first_rules(coordinates: Iterable[str], view: View, behind: Callable[[Itera
 def _needs(coordinate: str, index: SchemaIndex) -> Iterator[str]:
     """Yield the coordinates without which a view loses a coordinate: its field, its types, or all of its members."""
     if coordinate.startswith("@"):
+        name, _, of_directive = coordinate.removeprefix("@").removesuffix(":)").partition("(")
+        arguments = index.directives[name].arguments
+        yield from (named(value.type) for each, value in arguments.items() if each == of_directive or not of_directive)
         return
     owner, _, rest = coordinate.partition(".")
     member, _, argument = rest.removesuffix(":)").partition("(")
@@ -92,6 +125,7 @@ def _needs(coordinate: str, index: SchemaIndex) -> Iterator[str]:
         return
     if argument:
         yield f"{owner}.{member}"
+    yield from (f"{each}.{rest}" for each in index.implementers.get(owner, ()))
     for name, of_argument, target in index.references(owner):
         if name == member and (of_argument == argument or not argument) and target in index:
             yield target
