@@ -163,7 +163,6 @@ def test_people_read_a_summary(folder: str, stile: Stile) -> None:
         "  api/things/config.yaml:6: false",
         "    Query.secret",
         "Hidden by the patterns of staff (api/things/index.graphql:2): Employee.badge",
-        "--full adds every hidden part and the schemas.",
     ]
 
 

@@ -32,7 +32,7 @@ from tests.reach.endpoints import OPERATIONS, Key, RuledEndpoint, random_ruled_e
 from tests.reach.judge import enforced_view, fault_of_document, has, introspected, listed, principal_of, shows
 from tests.support.function import Function, running_function
 
-MAX_RULES = 3
+MAX_RULES = 5
 """Rules of an answer of which every combination is tried."""
 
 MAX_STEPS = 6

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from handler.commands.console import say, show_table
+from handler.commands.console import OUT, say, show_table
 from handler.commands.explaining.wording import (
     caller_in_words,
     place_in_words,
@@ -19,7 +19,6 @@ from handler.commands.reach.closing_rules import hidden_by_patterns, hidden_part
 from handler.commands.reach.entrances import OWN_GRAPHQL, Entrance
 from handler.commands.reach.reach import Reach, Visitor
 from handler.compiler.access.policies import INTROSPECTION
-from handler.compiler.provenance import Cause
 from handler.graph.sdl import print_view
 from handler.policy.evaluation import Mask
 from handler.sentences import counted, some
@@ -71,7 +70,7 @@ class OneCaller:
             for name, sdl in self._views():
                 say(f"The schema of {name}" if sdl else f"{name}: {NOTHING_LEFT} of its schema", "bold")
                 say(sdl)
-        else:
+        elif OUT.is_terminal:
             say("--full adds every hidden part and the schemas.", "dim")
 
     def _show_tools(self, *, full: bool) -> None:
@@ -107,7 +106,8 @@ class OneCaller:
         return [] if principal.unrestricted else [each for each in scopes if each not in principal.scopes]
 
     def _show_hidden(self, *, full: bool) -> None:
-        causes = hidden_parts(self._reach, self._past) if self._whole else self._hidden_from_tools()
+        shown = self._whole or full or any(entrance.view_of for entrance in self._tools)
+        causes = hidden_parts(self._reach, self._past) if shown else {}
         if causes:
             say(f"Hidden: {counted(len(causes), 'part')}", "bold")
             show_rules(causes, self._folder, full=full)
@@ -119,10 +119,6 @@ class OneCaller:
                 at = place_in_words(entrance.place, self._folder, end="")
                 names = some(beyond, most=len(beyond) if full else 5)
                 show_line(f"Hidden by the patterns of {entrance.name}{f' ({at})' if at else ''}: {names}")
-
-    def _hidden_from_tools(self) -> dict[str, list[Cause]]:
-        """Return the hidden parts of the asked tools: of GraphQL tools all, since a request may name any part."""
-        return hidden_parts(self._reach, self._past) if any(entrance.view_of for entrance in self._tools) else {}
 
     def _plain_tool(self, entrance: Entrance) -> dict[str, Any]:
         tool = entrance.tool

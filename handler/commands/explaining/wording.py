@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from handler.commands.console import OUT, one_line, say
-from handler.commands.reach.classes import CallerClass
+from handler.commands.reach.classes import UNNAMED, CallerClass
 from handler.commands.reach.entrances import Entrance
 from handler.commands.reach.reach import Standing, Visitor
 from handler.compiler.problems import Place
@@ -44,8 +44,8 @@ def class_in_words(found: CallerClass, *, most: int = 2) -> str:
 
 
 def _witness(visitor: Visitor) -> str:
-    if visitor.principal.kind != "token":
-        return visitor.label
+    if visitor.label != UNNAMED:
+        return visitor.label or "no policies"
     claims = visitor.principal.claims or {}
     return f"token {json.dumps(claims, ensure_ascii=False)}" if claims else "any token"
 

@@ -13,6 +13,9 @@ from handler.commands.reach.reach import Passage, Reach, Visitor
 from handler.policy.evaluation import OPEN, OWN_TOKEN, Mask
 from handler.server.auth.principal import Principal
 
+UNNAMED = "token"
+"""The label of witnesses that nobody has named: bearers of a token with some claims."""
+
 MAX_CLASSES = 64
 """Combinations of conditions that are looked at, for each of which views of the schema are built."""
 
@@ -80,7 +83,7 @@ def _tokens(reach: Reach, coordinate: str, entrances: list[Entrance]) -> tuple[l
         claims, _ = _claim_values(reach, entrances, own).claims()
     found: dict[object, Visitor] = {}
     for each in claims:
-        visitor = reach.visitor_of(Principal(kind="token", name="token", claims=each), "token")
+        visitor = reach.visitor_of(Principal(kind="token", name=UNNAMED, claims=each), UNNAMED)
         facts = [
             (visitor.evaluation.meets(frozenset({number})), visitor.evaluation.may_ever_meet(frozenset({number})))
             for number in sorted(conditions)

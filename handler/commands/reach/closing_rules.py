@@ -53,7 +53,7 @@ def rules_of(reach: Reach, entrance: Entrance, visitor: Visitor) -> Causes:
 def rules_at(reach: Reach, entrance: Entrance, coordinate: str, visitor: Visitor) -> Causes:
     """Return the rules for which a caller does not reach a coordinate through an entrance, by hidden coordinates.
 
-    These are the coordinate's own rules, or if it has none, those of the coordinates that would lead to it.
+    Without these rules the caller reaches it, as the view is built without them. Empty if no rule hides it.
     """
     if not entrance.takes_documents:
         return rules_of(reach, entrance, visitor)
@@ -66,6 +66,8 @@ def rules_at(reach: Reach, entrance: Entrance, coordinate: str, visitor: Visitor
         hidden = provenance.hidden_by(numbers, tool=tool)
         return not is_visible(build_view(view.index, hidden), coordinate)
 
+    if closes(frozenset()):
+        return {}  # nothing of the schema leads there
     own = provenance.causes(coordinate, meets, tool=tool)
     numbers = responsible(provenance.unmet(meets, tool=tool), closes)
     causes = provenance.caused(numbers)

@@ -17,6 +17,7 @@ from graphql import (
     ObjectValueNode,
     OperationDefinitionNode,
     SelectionSetNode,
+    print_ast,
 )
 
 from handler.compiler.operations.author_operations import AuthorOperation
@@ -95,6 +96,9 @@ class _Walk:
         for operation in self._operations:
             root = self._index.roots.get(operation.operation.value, "")
             yield from self._of_directives(operation.directives, "")
+            for variable in operation.variable_definitions or ():
+                type_ = InputValue(print_ast(variable.type), "", "", "")
+                yield from self._of_value(variable.default_value, type_, f"${variable.variable.name.value} = ")
             yield from self._of_selections(operation.selection_set, root, ())
 
     def _of_selections(
