@@ -100,7 +100,7 @@ def show_line(text: str, *, indent: int = 0, style: str = "") -> None:
     if not OUT.is_terminal:
         say(f"{' ' * indent}{text}", style)
         return
-    start, below = " " * indent, " " * (indent + 2)
+    start, below = " " * indent, " " * (indent + 4)
     lines = textwrap.wrap(
         text,
         max(OUT.width, 20),
