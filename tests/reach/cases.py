@@ -316,7 +316,9 @@ class _Questions:
             view = enforced_view(loaded, "", loaded.evaluation_of(principal_of(caller)))
             from handler.graph.sdl import print_view
 
-            self._shown[key] = build_schema(print_view(view), assume_valid_sdl=True) if view.root_fields() else None
+            self._shown[key] = (
+                build_schema(print_view(view), assume_valid=True, assume_valid_sdl=True) if view.root_fields() else None
+            )
         return self._shown[key]
 
     def _listed(self, function: Function, caller: Caller) -> dict[str, str]:
