@@ -81,6 +81,10 @@ editors: $(VENV)/.stamp .stile/node-editors/.stamp  ## Ask the language servers 
 leaks: $(VENV)/.stamp  ## Search for leaks in many random requests, and write tests/leaks/RESULT.md; CASES=5000 for fewer
 	$(VENV)/bin/python -m tests.leaks --cases $(CASES) --write
 
+.PHONY: explain-oracle
+explain-oracle: $(VENV)/.stamp  ## Hold answers of `stile explain` against the enforced view; CASES=500 for fewer, ARGS="--seed x" for others
+	$(VENV)/bin/python -m tests.reach --cases $(if $(filter file,$(origin CASES)),5000,$(CASES)) $(ARGS)
+
 .PHONY: fuzz
 fuzz: $(VENV)/.stamp  ## Send requests with something wrong, and write tests/fuzz/RESULT.md; CASES=5000 for fewer
 	$(VENV)/bin/python -m tests.fuzz --cases $(if $(filter file,$(origin CASES)),100000,$(CASES)) --write

@@ -29,7 +29,7 @@ ORDER = (
     ("handler.server.auth",),
     # deploy time
     ("handler.compiler.compile",),
-    ("handler.compiler.checks",),
+    ("handler.compiler.checks", "handler.compiler.provenance"),
     ("handler.compiler.graphql_api",),
     ("handler.compiler.tools",),
     ("handler.compiler.api_context",),

@@ -1,266 +1,158 @@
+"""``stile explain``: the parts of endpoints that callers reach, and the rules that hide the rest."""
+
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import gc
+import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from handler.bundle.tools import CodeTool, GraphQLTool, Tool
-from handler.commands.console import complain, say, show_json, show_table
-from handler.commands.folders.endpoint_folders import add_folder_arguments
-from handler.commands.folders.endpoints import compile_all, complain_about
-from handler.commands.local.callers import add_caller_argument
-from handler.commands.local.local_server import local_endpoint
-from handler.compiler.access.policies import INTROSPECTION, Rule
-from handler.compiler.compile import Compiled
-from handler.compiler.problems import where
-from handler.compiler.tools.declaration import CompiledTool
-from handler.errors.access import AccessError
-from handler.errors.authoring import UnknownCaller
-from handler.graph.sdl import print_view
-from handler.policy.evaluation import OPEN, Evaluation, Mask, union_of
-from handler.server.auth.principal import Principal
-from handler.server.auth.scopes import require_scopes
-from handler.server.endpoints.endpoint import Endpoint
+from handler.commands.console import ERR, complain, located, show_json, track
+from handler.commands.explaining.one_caller import OneCaller
+from handler.commands.explaining.side_by_side import FieldReach, show_side_by_side
+from handler.commands.folders.endpoint_folders import add_folder_arguments, find_endpoints
+from handler.commands.local.callers import NOTATION, SKIPS_POLICIES, NamedCaller, caller_argument
+from handler.commands.reach.coordinate_text import known_coordinate
+from handler.commands.reach.reach import Reach, Visitor
+from handler.compiler.compile import compile_explained
+from handler.errors.authoring import CompileError, UnknownCaller, UnknownCoordinate
+from handler.sentences import did_you_mean
 
-HELP = "Show the parts of endpoint folders that a caller sees, and the rules that hide the rest."
-
-OWN_GRAPHQL = "/graphql"
-"""The key of the endpoint's own GraphQL among the views."""
-
-FEDERATION = f"gives all there is, and no rule names it (at {OWN_GRAPHQL})"
-"""The reason for hiding Federation's fields."""
+HELP = "Show the parts of endpoint folders that callers reach, and the rules that hide the rest."
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_folder_arguments(parser)
-    add_caller_argument(parser)
-    parser.add_argument("--tool", metavar="TOOL", help="of this tool alone")
+    parser.add_argument(
+        "--as",
+        dest="callers",
+        metavar="CALLER",
+        action="append",
+        type=caller_argument,
+        default=[],
+        help=f"{NOTATION}; repeat it for several callers side by side; without it, a caller who skips policies",
+    )
+    parser.add_argument("--tool", metavar="TOOL", help="explain one tool")
+    parser.add_argument(
+        "--field",
+        metavar="COORDINATE",
+        help="show which callers reach a part of the schema, such as Employee.salary or EmployeeFilter.salaryGt",
+    )
+    parser.add_argument("--full", action="store_true", help="print every hidden part and the schemas")
     parser.add_argument("--json", action="store_true", help="print JSON for another program")
 
 
 def run(options: argparse.Namespace) -> int:
-    outcomes = compile_all(options.folder, stage=options.stage, endpoint=options.endpoint)
-    complain_about(outcomes)
-    if any(outcome.problems for outcome in outcomes):
-        return 1
-    compiled = {outcome.folder: outcome.compiled for outcome in outcomes if outcome.compiled}
+    gc.disable()  # the syntax trees of schemas stay until the end, and scanning them takes long
     try:
-        callers = {each.bundle.endpoint: options.caller.principal(each.bundle) for each in compiled.values()}
-    except UnknownCaller as exc:
+        return _explain(options)
+    except (UnknownCaller, UnknownCoordinate) as exc:
         complain(str(exc))
         return 2
-    found = [
-        _Explanation(folder, each, callers[each.bundle.endpoint], tool=options.tool)
-        for folder, each in compiled.items()
-    ]
-    if options.tool and not any(each.tools for each in found):
-        names = sorted(made.tool.name for each in compiled.values() for made in each.made)
-        complain(f'There is no tool "{options.tool}". There are: {", ".join(names)}')
-        return 2
-    told = [each for each in found if each.tools or not options.tool]
+    finally:
+        gc.enable()
+
+
+def _explain(options: argparse.Namespace) -> int:
+    found = _read(options)
+    if found is None:
+        return 1
+    if options.tool and not any(
+        entrance.tool and entrance.name == options.tool for _, each in found for entrance in each.entrances
+    ):
+        with_alias = [
+            each for each in found if any(_is_called(entrance.tool, options.tool) for entrance in each[1].entrances)
+        ]
+        if not with_alias:
+            return _no_such_tool(options.tool, [each for _, each in found])
+        found = with_alias
+    if options.field is not None:
+        return _explain_field(found, options)
+    named = options.callers or [SKIPS_POLICIES]
+    told = [(folder, reach) for folder, reach in found if not options.tool or _has_tool(reach, options.tool)]
+    visitors = _visitors([reach for _, reach in told], named)
     if options.json:
-        show_json({"endpoints": [each.plain() for each in told]})
+        views = [
+            OneCaller(folder, reach, visitor, tool=options.tool)
+            for (folder, reach), of_endpoint in zip(told, visitors, strict=True)
+            for visitor in of_endpoint
+        ]
+        show_json({"endpoints": [view.plain() for view in views]})
         return 0
-    for each in told:
-        _show(each)
+    for (folder, reach), of_endpoint in zip(told, visitors, strict=True):
+        if len(of_endpoint) == 1:
+            OneCaller(folder, reach, of_endpoint[0], tool=options.tool).show(full=options.full)
+        elif of_endpoint:
+            show_side_by_side(folder, reach, of_endpoint, tool=options.tool, full=options.full)
     return 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Seen:
-    """A tool for one caller, with the reasons if the caller may not use it."""
-
-    name: str
-    kind: str
-    listed: str
-    because: tuple[str, ...]
-    at: str  # file:line of the declaration; empty string if the tool is not declared
-    scopes: tuple[str, ...]
-    lacking: tuple[str, ...]  # the missing scopes for which a call by this caller is refused
-
-    def plain(self) -> dict[str, Any]:
-        """Return the tool as JSON."""
-        listed = {"name": self.name, "kind": self.kind, "listed": self.listed, "because": list(self.because)}
-        return {**listed, "at": self.at, "scopes": list(self.scopes), "lacking": list(self.lacking)}
-
-
-class _Explanation:
-    """One caller's view of one endpoint."""
-
-    def __init__(self, folder: Path, compiled: Compiled, principal: Principal, *, tool: str | None) -> None:
-        self._folder = folder
-        self._compiled = compiled
-        self._endpoint: Endpoint = local_endpoint(compiled)
-        self._principal = principal
-        self._evaluation: Evaluation = self._endpoint.evaluation_of(principal)
-        self._made = [made for made in compiled.made if tool in (None, made.tool.name, *made.tool.options.aliases)]
-        self._whole = tool is None
-        self.name = compiled.bundle.endpoint
-        self.tools = [self._seen(made) for made in self._made]
-
-    @property
-    def caller(self) -> str:
-        """The caller in words."""
-        match self._principal.kind:
-            case "anonymous" if self._compiled.bundle.access.anonymous != "allow":
-                refused = "is answered 401 everywhere (access.anonymous is challenge)"
-                return f"a caller without a credential, who {refused}; policies alone would leave them this"
-            case "anonymous":
-                return "a caller without a credential"
-            case "development":
-                return "a caller who skips policies"
-            case "api_key":
-                skips = ", who skips policies" if self._principal.unrestricted else ""
-                return f"the holder of the API key {self._principal.name}{skips}"
-            case _:
-                return f"a caller with the claims of {self._principal.name}"
-
-    def views(self) -> Iterator[tuple[str, str]]:
-        """Yield each GraphQL tool with the caller's SDL, and the endpoint's own GraphQL if it is on."""
-        for made in self._made:
-            if isinstance(made.tool, GraphQLTool):
-                yield made.tool.name, self._sdl(made.tool)
-        if self._whole and self._compiled.bundle.graphql.mode == "on":
-            yield OWN_GRAPHQL, self._sdl(None)
-
-    def hidden(self) -> dict[str, tuple[str, ...]]:
-        """Return hidden coordinate -> reasons, for all guarded coordinates of the endpoint."""
-        found = self._reasons(self._compiled.bundle.guards, self._compiled.rules)
-        if self._whole and self._compiled.bundle.graphql.mode != "off":
-            for coordinate, because in self._hidden_at_graphql():
-                found[coordinate] = (*found.get(coordinate, ()), *because)
-        return found
-
-    def hidden_by_patterns(self) -> Iterator[tuple[_Seen, list[str]]]:
-        """Yield each GraphQL tool with the coordinates that its own patterns hide beyond the policies."""
-        for made, seen in zip(self._made, self.tools, strict=True):
-            if isinstance(made.tool, GraphQLTool):
-                guards = self._compiled.bundle.guards
-                yield seen, [each for each, mask in made.tool.guards.items() if not mask <= guards.get(each, OPEN)]
-
-    def scopes(self) -> Iterator[str]:
-        """Yield a sentence for each tool that requires scopes."""
-        otherwise = "is not asked for them" if self._principal.claims is None else "has them"
-        for tool in self.tools:
-            if tool.scopes:
-                has = f"lacks {' '.join(tool.lacking)}" if tool.lacking else otherwise
-                yield f"{tool.name} asks for the scopes {' '.join(tool.scopes)}: this caller {has}"
-
-    def plain(self) -> dict[str, Any]:
-        """Return the view as JSON."""
-        return {
-            "endpoint": self.name,
-            "caller": self.caller,
-            "tools": [tool.plain() for tool in self.tools],
-            "views": dict(self.views()),
-            "hidden": {coordinate: list(because) for coordinate, because in self.hidden().items()},
-            "hidden_by_patterns": {tool.name: coordinates for tool, coordinates in self.hidden_by_patterns()},
-        }
-
-    def _seen(self, made: CompiledTool) -> _Seen:
-        tool = made.tool
-        usable = self._endpoint.is_visible(tool, self._evaluation)
-        listed = "no" if not usable else "hidden" if tool.options.hidden else "yes"
-        reasons = {} if usable else self._reasons(*self._guards_of(made))
-        because = tuple(f"{coordinate}: {why}" for coordinate, each in reasons.items() for why in each)
-        if not usable and not because:
-            because = ("nothing is left of it",)
-        place = where(made.at)
-        return _Seen(
-            name=tool.name,
-            kind=tool.KIND,
-            listed=listed,
-            because=because,
-            at=f"{(self._folder / place.file).as_posix()}:{place.line}" if place.line else "",
-            scopes=tool.options.scopes,
-            lacking=self._lacking(tool),
-        )
-
-    def _lacking(self, tool: Tool) -> tuple[str, ...]:
-        """Return the scopes for which a call is refused; an empty tuple if the caller needs no scopes."""
+def _read(options: argparse.Namespace) -> list[tuple[Path, Reach]] | None:
+    """Compile the endpoints at or below a folder; ``None`` after printing their problems."""
+    found: list[tuple[Path, Reach]] = []
+    problems = 0
+    folders = list(find_endpoints(options.folder))
+    for folder in track(folders, "Compiling", ERR, name=Path.as_posix):
         try:
-            require_scopes(tool.name, tool.options.scopes, self._principal)
-        except AccessError:
-            return tuple(scope for scope in tool.options.scopes if scope not in self._principal.scopes)
-        return ()
-
-    def _hidden_at_graphql(self) -> Iterator[tuple[str, tuple[str, ...]]]:
-        """Yield the coordinates hidden only at the endpoint's own GraphQL, as policies name them, with the reasons."""
-        guards = self._compiled.bundle.graphql.guards
-        ruled = [coordinate for rule in self._compiled.rules for coordinate in rule.coordinates]
-        named = {name: coordinate for coordinate in ruled if (name := coordinate.partition(".")[2]) in INTROSPECTION}
-        introspection = {named[name]: mask for name, mask in guards.items() if name in INTROSPECTION}
-        for coordinate, because in self._reasons(introspection, self._compiled.rules).items():
-            yield coordinate, tuple(f"{why} (at {OWN_GRAPHQL})" for why in because)
-        for coordinate in guards:
-            if coordinate not in INTROSPECTION:
-                yield coordinate, (FEDERATION,)
-
-    def _guards_of(self, made: CompiledTool) -> tuple[Mapping[str, Mask], Sequence[Rule]]:
-        """Return the guards of the coordinates that a tool needs, and the rules behind the guards."""
-        if isinstance(made.tool, CodeTool):
-            of_kit = next(kit.mask for kit in self._compiled.bundle.code if kit.use == made.tool.kit)
-            own = made.tool.mask - of_kit
-            return {made.tool.kit: of_kit, f"tool {made.tool.name}": own}, self._compiled.kit_rules
-        guards = self._compiled.bundle.guards
-        return {coordinate: union_of(guards, [coordinate]) for coordinate in made.uses}, self._compiled.rules
-
-    def _sdl(self, tool: GraphQLTool | None) -> str:
-        conditions = (tool or self._compiled.bundle.graphql).conditions
-        return print_view(self._endpoint.schema.view(tool, self._evaluation.outcome(conditions)))
-
-    def _reasons(self, guards: Mapping[str, Mask], rules: Sequence[Rule]) -> dict[str, tuple[str, ...]]:
-        found = {coordinate: mask - self._evaluation.outcome(mask) for coordinate, mask in guards.items()}
-        return {
-            coordinate: tuple(self._rules(rules, coordinate, missing))
-            for coordinate, missing in found.items()
-            if missing
-        }
-
-    def _rules(self, rules: Sequence[Rule], coordinate: str, missing: Mask) -> Iterator[str]:
-        """Yield the rules that name a hidden coordinate, or if there are none, the rules that it follows from."""
-        lacking = missing.union(*(self._unmet_by(number) for number in missing))
-        responsible = [rule for rule in rules if rule.mask & lacking]
-        own = [rule for rule in responsible if coordinate in rule.coordinates]
-        for rule in own or responsible:
-            yield f"{'' if own else 'follows from '}{self._place(rule)}{rule.text}"
-
-    def _unmet_by(self, number: int) -> Mask:
-        """Return the unmet conditions behind a condition, itself included: rules have only the authors' conditions."""
-        conditions = self._compiled.bundle.conditions
-        found: set[int] = {number}
-        waiting = [number]
-        while waiting:
-            ways = conditions[waiting.pop()].get("any", ())
-            new = {each for way in ways for each in way} - found
-            found |= new
-            waiting += new
-        return frozenset(found) - self._evaluation.outcome(frozenset(found))
-
-    def _place(self, rule: Rule) -> str:
-        return f"{(self._folder / rule.place.file).as_posix()}:{rule.place.line}: " if rule.place else ""
+            made = compile_explained(folder, stage=options.stage, endpoint=options.endpoint, environ=os.environ)
+            found.append((folder, Reach(*made)))
+        except CompileError as exc:
+            problems += len(exc.problems)
+            for problem in exc.problems:
+                complain(located(problem, folder))
+    return None if problems else found
 
 
-def _show(explanation: _Explanation) -> None:
-    say(f"{explanation.name}, for {explanation.caller}", "bold")
-    rows = [(tool.name, tool.kind, tool.listed, _some(tool.because)) for tool in explanation.tools]
-    show_table("What is listed", ("tool", "kind", "listed", "because"), rows)
-    for sentence in explanation.scopes():
-        say(sentence)
-    for name, sdl in explanation.views():
-        say(f"The schema of {name}" if sdl else f"{name}: nothing is left of its schema", "bold")
-        say(sdl)
-    hidden = explanation.hidden()
-    if hidden:
-        rows_of_hidden = [(coordinate, "; ".join(because)) for coordinate, because in hidden.items()]
-        show_table("Hidden parts, and the rules that hide them", ("coordinate", "because"), rows_of_hidden)
-    for tool, coordinates in explanation.hidden_by_patterns():
-        if coordinates:
-            at = f" ({tool.at})" if tool.at else ""
-            say(f"The patterns of {tool.name}{at} hide beside that: {', '.join(coordinates)}")
+def _explain_field(found: Sequence[tuple[Path, Reach]], options: argparse.Namespace) -> int:
+    """Explain who reaches a coordinate, at each endpoint that has it."""
+    coordinate, having = known_coordinate([reach for _, reach in found], options.field)
+    told = [(folder, reach) for folder, reach in found if reach in having]
+    visitors = _visitors([reach for _, reach in told], options.callers)
+    views = [
+        FieldReach(folder, reach, coordinate[reach], visitors=of_endpoint)
+        for (folder, reach), of_endpoint in zip(told, visitors, strict=True)
+    ]
+    if options.json:
+        show_json({"field": options.field, "endpoints": [view.plain() for view in views]})
+        return 0
+    for view in views:
+        view.show(full=options.full)
+    return 0
 
 
-def _some(reasons: Iterable[str]) -> str:
-    return "; ".join(dict.fromkeys(reasons))
+def _visitors(reaches: Sequence[Reach], callers: Sequence[NamedCaller]) -> list[list[Visitor]]:
+    """Return the callers at each endpoint. An endpoint without a named API key leaves its holder out.
+
+    Raises:
+        UnknownCaller: no endpoint has an API key of the name.
+    """
+    found: list[list[Visitor]] = [[] for _ in reaches]
+    for caller in callers:
+        refusal: UnknownCaller | None = None
+        known = False
+        for reach, visitors in zip(reaches, found, strict=True):
+            try:
+                visitors.append(reach.visitor(caller))
+                known = True
+            except UnknownCaller as exc:
+                refusal = refusal or exc
+        if refusal and not known:
+            raise refusal
+    return found
+
+
+def _is_called(tool: Any, name: str) -> bool:
+    return tool is not None and name in (tool.name, *tool.options.aliases)
+
+
+def _has_tool(reach: Reach, name: str) -> bool:
+    return any(_is_called(entrance.tool, name) for entrance in reach.entrances)
+
+
+def _no_such_tool(name: str, reaches: Sequence[Reach]) -> int:
+    names = sorted(entrance.name for reach in reaches for entrance in reach.entrances if entrance.tool)
+    meant = did_you_mean(name, names) or "."
+    complain(f'There is no tool "{name}"{meant} There are: {", ".join(names)}')
+    return 2

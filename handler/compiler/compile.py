@@ -28,8 +28,9 @@ from handler.compiler.config.identity import read_identity
 from handler.compiler.config.ignores import Ignore
 from handler.compiler.config.upstream_auth import judge_passthrough
 from handler.compiler.graphql_api import read_api
-from handler.compiler.operations.author_operations import AuthorDocument
+from handler.compiler.operations.author_operations import AuthorDocument, AuthorOperation
 from handler.compiler.problems import Place, Problems
+from handler.compiler.provenance import Provenance
 from handler.compiler.source.files import ENV_FILE
 from handler.compiler.tools.catalog import catalog_tools
 from handler.compiler.tools.companions import with_companions
@@ -50,6 +51,7 @@ class Compiled:
     index: bytes
     made: tuple[CompiledTool, ...]
     documents: tuple[AuthorDocument, ...]
+    operations: tuple[AuthorOperation, ...]  # the valid ones, with names
     rules: tuple[Rule, ...]  # each puts its mask on coordinates directly
     taken_along: tuple[TakenAlong, ...]  # fields hidden because a required input names a guarded one
     kit_rules: tuple[Rule, ...]  # each masks toolkits or their tools, by name
@@ -82,13 +84,35 @@ def compile_endpoint(
     Raises:
         CompileError: every mistake found, in file order.
     """
-    with _uncollected():
+    with uncollected():
         # No name holds the endpoint: its syntax trees are gone before the collector could scan them.
         return _checked(_compile(read_context(folder, stage=stage, endpoint=endpoint, environ=environ)))
 
 
+def compile_explained(
+    folder: Path,
+    *,
+    stage: str | None = None,
+    endpoint: str | None = None,
+    environ: Mapping[str, str] = MappingProxyType({}),
+) -> tuple[Compiled, Provenance | None]:
+    """Compile as ``compile_endpoint`` does, without warnings, and keep the rules behind each guard.
+
+    The provenance is ``None`` without a schema. It keeps the schema alive.
+
+    Raises:
+        CompileError: every mistake found, in file order.
+    """
+    with uncollected():
+        made = _compile(read_context(folder, stage=stage, endpoint=endpoint, environ=environ))
+        api = made.api
+        patterned = {tool.tool.name: (tool.at, tool.own_guards) for tool in api.tools if tool.own_guards}
+        provenance = Provenance(api.context, rules=api.rules, patterned=patterned) if api.context else None
+        return _compiled(made, clients=Problems()), provenance
+
+
 @contextmanager
-def _uncollected() -> Iterator[None]:
+def uncollected() -> Iterator[None]:
     """Pause the garbage collector: a syntax tree is not garbage, and scanning it takes longer than compiling."""
     enabled = gc.isenabled()
     gc.disable()
@@ -141,15 +165,20 @@ def _code(context: CompileContext, grounds: AccessDefaults) -> CompiledCode:
 
 def _checked(endpoint: CompiledEndpoint) -> Compiled:
     """Run the checks over an endpoint without errors, and build its bundle."""
-    context, api, code = endpoint.context, endpoint.api, endpoint.code
     clients = Problems()
-    run_checks(CHECKS, endpoint, context.problems)
+    run_checks(CHECKS, endpoint, endpoint.context.problems)
     run_checks(CLIENT_CHECKS, endpoint, clients)
+    return _compiled(endpoint, clients=clients)
+
+
+def _compiled(endpoint: CompiledEndpoint, *, clients: Problems) -> Compiled:
+    context, api, code = endpoint.context, endpoint.api, endpoint.code
     return Compiled(
         bundle=_bundle(endpoint),
         index=api.index[1],
         made=endpoint.tools,
         documents=api.documents,
+        operations=api.operations,
         rules=api.rules,
         taken_along=api.taken_along,
         kit_rules=code.rules,

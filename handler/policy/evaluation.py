@@ -89,6 +89,11 @@ class Evaluation:
         truth = self._with(dict(variables))
         return all(truth(number) & SURELY_HOLDS for number in mask)
 
+    def may_meet_with(self, mask: Mask, variables: Mapping[str, Any]) -> bool:
+        """Tell if all conditions of a mask may hold for these values of the variables, of which some are unknown."""
+        truth = self._with(dict(variables))
+        return all(truth(number) & MAY_HOLD for number in mask)
+
     def outcome(self, conditions: Mask | None = None) -> Mask:
         """Return those of the conditions (``None``: all) that hold for any values of variables."""
         asked = range(len(self._conditions)) if conditions is None else conditions

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.commands.running import Stile
+from tests.commands.running import Stile, ran, ran_on_terminal
 from tests.support.endpoints import READABLE, write_endpoint
 from tests.support.raw_http import answer, answering, running_server
 
@@ -73,7 +74,7 @@ def test_each_hidden_coordinate_stands_with_the_rule_that_hides_it(folder: str, 
         "Filter.salaryGt": [f"follows from {RULE_OF_SALARY}"],
         "Query.secret": ["api/things/config.yaml:6: false"],
     }
-    assert told["hidden_by_patterns"] == {"staff": ["Employee.badge", "Query.secret"]}
+    assert told["hidden_by_patterns"] == {"staff": ["Employee.badge"]}
 
 
 def test_tools_stand_with_the_reason_why_a_caller_does_not_have_them(folder: str, stile: Stile) -> None:
@@ -127,7 +128,7 @@ def test_without_a_credential_nothing_may_be_left(folder: str, stile: Stile) -> 
     assert told["views"] == {"staff": ""}
     assert {tool["listed"] for tool in told["tools"]} == {"no"}
     (staff,) = [tool for tool in told["tools"] if tool["name"] == "staff"]
-    assert staff["because"] == ["nothing is left of it"]
+    assert staff["because"] == [f"Query.employees: {DENIED}"]
     assert told["hidden"]["Query.employees"] == [DENIED]
 
 
@@ -138,18 +139,39 @@ def test_who_skips_policies_lacks_only_what_is_hidden_from_everybody(folder: str
     assert list(told["hidden"]) == ["Employee.office", "Employee.ssn"]
 
 
-def test_people_read_tables_and_the_schema(folder: str, stile: Stile) -> None:
+def test_people_read_a_summary(folder: str, stile: Stile) -> None:
     done = stile("explain", folder, "--as", "clerk.json")
 
     assert done.code == 0
-    lines = done.out.splitlines()
-    assert lines[0] == "api/things, for a caller with the claims of clerk.json"
-    rows = [line.split() for line in lines]
-    assert ["pay", "prescribed", "no", "Employee.salary:", *RULE_OF_SALARY.split()] in rows
+    assert done.out.splitlines() == [
+        "api/things, for a caller with the claims of clerk.json",
+        "Tools",
+        "tool   kind        for this caller",
+        "staff  graphql     part (2 of 3)",
+        "names  prescribed  yes",
+        "pay    prescribed  -",
+        "old    prescribed  yes, not listed",
+        "pay is not for this caller:",
+        f"  {RULE_OF_SALARY}",
+        "    Employee.salary",
+        "Hidden: 5 parts",
+        "  @inaccessible",
+        "    Employee.office",
+        f"  {RULE_OF_SALARY}",
+        "    Employee.salary; with it: Filter.salaryGt",
+        '  api/things/config.yaml:11: access.hide "Employee.ssn"',
+        "    Employee.ssn",
+        "  api/things/config.yaml:6: false",
+        "    Query.secret",
+        "Hidden by the patterns of staff (api/things/index.graphql:2): Employee.badge",
+    ]
+
+
+def test_people_read_schemas_if_they_ask_for_everything(folder: str, stile: Stile) -> None:
+    lines = stile("explain", folder, "--as", "clerk.json", "--full").out.splitlines()
+
     assert "The schema of staff" in lines
     assert "  employees(where: Filter): [Employee!]!" in lines
-    assert ["Employee.salary", *RULE_OF_SALARY.split()] in rows
-    assert "The patterns of staff (api/things/index.graphql:2) hide beside that: Employee.badge, Query.secret" in lines
 
 
 def test_one_tool_may_be_asked_for(folder: str, stile: Stile) -> None:
@@ -163,7 +185,7 @@ def test_a_tool_that_does_not_exist_is_told_with_those_that_do(folder: str, stil
     done = stile("explain", folder, "--tool", "pays")
 
     assert (done.code, done.out) == (2, "")
-    assert 'There is no tool "pays". There are: names, old, pay, staff' in done.err
+    assert 'There is no tool "pays"; did you mean pay? There are: names, old, pay, staff' in done.err
 
 
 def test_a_folder_with_problems_is_not_explained(folder: str, stile: Stile, workplace: Path) -> None:
@@ -344,7 +366,220 @@ def test_built_in_page_of_a_stepzen_project_is_explained(workplace: Path, stile:
     }
     write_endpoint(workplace, files)
 
-    told = stile("explain", ".", "--as", "anonymous").out
+    told = stile("explain", ".", "--as", "anonymous", "--full").out
 
     assert "type PageInfo {\n  hasNextPage: Boolean!\n  hasPreviousPage: Boolean!\n  startCursor: String\n}" in told
     assert 'access.hide "PageInfo.endCursor"' in " ".join(told.split())
+
+
+LIFTED = {
+    "index.graphql": """
+schema @tool(name: "t", graphql: [
+  {expose: true, types: "Query", fields: "person"}, {expose: false, types: "Person", fields: "pay"}
+]) { query: Query }
+type Query { person(id: ID!): Person, other: Int }
+type Person { name: String, pay: Int }
+""",
+    "config.yaml": """
+access:
+  policies:
+    - {type: Query, policyDefault: {condition: '?$jwt'}}
+    - type: Person
+      policyDefault: {condition: '?$jwt'}
+      rules: [{condition: '$jwt.roles:String has "manager"', fields: [pay]}]
+""",
+}
+"""A tool whose patterns change the conditions of types that its callers see all the same."""
+
+
+def test_parts_that_a_caller_sees_are_not_said_to_be_hidden_by_patterns(workplace: Path, stile: Stile) -> None:
+    write_endpoint(workplace, LIFTED)
+    (workplace / "c.json").write_text('{"sub": "1"}', encoding="utf-8")
+    (workplace / "m.json").write_text('{"roles": ["manager"]}', encoding="utf-8")
+
+    employee = explained(stile, "api", "--as", "c.json")
+    manager = explained(stile, "api", "--as", "m.json")
+
+    assert "person(id: ID!): Person" in employee["views"]["t"]
+    assert employee["hidden_by_patterns"] == {"t": ["Query.other"]}  # Person.pay is among the hidden of the policy
+    assert list(employee["hidden"]) == ["Person.pay"]
+    assert manager["hidden_by_patterns"] == {"t": ["Person.pay", "Query.other"]}
+
+
+PAID = {
+    "index.graphql": "type Query { employee(id: ID!): Employee } type Employee { name: String, salary: Int }",
+    "config.yaml": """
+identity:
+  api_keys:
+    - {name: partner, sha256: SHA, claims: {kind: partner}}
+    - {name: old, sha256: OLD, expires: "2020-01-01"}
+access:
+  anonymous: challenge
+  policies:
+    - {type: Query, policyDefault: {condition: '!($jwt.kind:String == "partner")'}}
+    - type: Employee
+      policyDefault: {condition: true}
+      rules:
+        - condition: '$jwt.roles:String has "hr" || $jwt.employee_id:String == $variables.employee:String'
+          fields: [salary]
+""".replace("SHA", "a" * 64).replace("OLD", "b" * 64),
+    "operations/o.graphql": """
+query Mine($employee: ID! @mcpBind(claim: "employee_id")) @mcpTool(name: "mine") { employee(id: $employee) { salary } }
+query Any($employee: ID!) @mcpTool(name: "any") { employee(id: $employee) { salary } }
+query Fixed($employee: ID! @mcpBind(value: "e9")) @mcpTool(name: "fixed") { employee(id: $employee) { salary } }
+query Hr @mcpTool(name: "hr", scopes: ["pay"]) { employee(id: "1") { salary } }
+query Name($id: ID!) @mcpTool(name: "name") { employee(id: $id) { name } }
+""",
+}
+"""Conditions over variables that calls fill, that claims fill, and that constants fill."""
+
+
+@pytest.fixture
+def paid(workplace: Path) -> str:
+    write_endpoint(workplace, PAID)
+    (workplace / "emp.json").write_text('{"kind": "staff", "employee_id": "e5"}', encoding="utf-8")
+    (workplace / "none.json").write_text('{"kind": "staff"}', encoding="utf-8")
+    (workplace / "hr.json").write_text('{"kind": "staff", "roles": ["hr"]}', encoding="utf-8")
+    return "api"
+
+
+def test_tools_that_a_call_decides_about_and_claims_that_are_missing_are_told(paid: str, stile: Stile) -> None:
+    def verdicts(caller: str) -> dict[str, tuple[str, str]]:
+        tools = explained(stile, paid, "--as", caller)["tools"]
+        return {tool["name"]: (tool["verdict"], tool["note"]) for tool in tools}
+
+    by_value, decided = "no call meets its condition with the bound values", "the values of $variables decide"
+    claim = "it needs the claim employee_id"
+
+    assert verdicts("emp.json") == {
+        "mine": ("yes", ""),
+        "any": ("call", f"{decided} at the call"),
+        "fixed": ("refused", by_value),
+        "hr": ("no", ""),
+        "name": ("yes", ""),
+    }
+    assert verdicts("none.json")["mine"] == ("no", "")  # the condition compares the claim
+    assert verdicts("hr.json") == {
+        "mine": ("refused", claim),
+        "any": ("yes", ""),
+        "fixed": ("yes", ""),
+        "hr": ("403", "it needs the scopes pay"),
+        "name": ("yes", ""),
+    }
+
+
+def test_callers_stand_side_by_side(paid: str, stile: Stile) -> None:
+    callers = ("anonymous", "emp.json", "key:partner", "key:old")
+    done = stile("explain", paid, *(word for caller in callers for word in ("--as", caller)))
+
+    assert (done.code, done.err) == (0, "")
+    rule = (
+        'api/things/config.yaml:13: $jwt.roles:String has "hr" || $jwt.employee_id:String == $variables.employee:String'
+    )
+    lines = done.out.splitlines()
+    assert lines[:12] == [
+        "api/things",
+        "Tools by caller",
+        "tool   anonymous  emp.json  key:partner  key:old",
+        "mine   401        yes       -            401",
+        "any    401        call      -            401",
+        "fixed  401        refused   -            401",
+        "hr     401        -         -            401",
+        "name   401        yes       -            401",
+        "401 for anonymous: access.anonymous is challenge",
+        "401 for key:old: the key has expired",
+        "mine is not for key:partner:",
+        f"  {rule}",
+    ]
+    assert "fixed for emp.json: no call meets its condition with the bound values" in lines
+    assert lines[lines.index("hr is not for emp.json:") + 1] == f"  {rule}"
+
+
+def test_json_has_an_entry_for_each_caller(paid: str, stile: Stile) -> None:
+    done = stile("explain", paid, "--as", "anonymous", "--as", "key:partner", "--json")
+
+    entries = json.loads(done.out)["endpoints"]
+    assert [entry["as"] for entry in entries] == ["anonymous", "key:partner"]
+    assert entries[1]["caller"] == "the holder of the API key partner"
+
+
+def test_callers_of_a_field_stand_with_witnesses_tools_and_ways(paid: str, stile: Stile) -> None:
+    done = stile("explain", paid, "--field", "Employee.salary", "--json")
+
+    (endpoint,) = json.loads(done.out)["endpoints"]
+    named = [(each["callers"][0], each) for each in endpoint["classes"]]
+    found = {json.dumps(who["claims"] or who["as"], sort_keys=True): each for who, each in named}
+    through = {who: [(way["name"], way["verdict"]) for way in each["through"]] for who, each in found.items()}
+    assert endpoint["complete"]
+    assert {verdict for _, verdict in through['"anonymous"']} == {"401"}
+    assert through['{"kind": "partner"}'] == []
+    assert [who for who, each in found.items() if not each["reaches"]][:2] == ['"anonymous"', '{"kind": "partner"}']
+    assert through['{"employee_id": "x", "kind": "partnerx"}'] == [
+        ("mine", "yes"),
+        ("any", "call"),
+        ("fixed", "refused"),
+    ]
+    assert through['{"employee_id": "x", "kind": "partnerx", "roles": ["hr"], "scope": "pay"}'] == [
+        ("mine", "yes"),
+        ("any", "yes"),
+        ("fixed", "yes"),
+        ("hr", "yes"),
+    ]
+    ways = {way["path"] for each in endpoint["classes"] for way in each["through"]}
+    assert ways == {"employee > salary"}
+
+
+@pytest.mark.parametrize(
+    ("coordinate", "said"),
+    [
+        ("Employee.slary", '--field "Employee.slary": "Employee" has no field "slary"; did you mean salary?'),
+        ("Employe", '--field "Employe": the schema has no type "Employe"; did you mean Employee?'),
+        ("Query.employee(ID:)", '"Query.employee" has no argument "ID"; did you mean id?'),
+        ("@shown", 'the schema has no directive "@shown" for requests'),
+        ("a b", "not a coordinate: expected Type, Type.field"),
+    ],
+)
+def test_coordinates_that_do_not_exist_are_refused(paid: str, stile: Stile, coordinate: str, said: str) -> None:
+    done = stile("explain", paid, "--field", coordinate)
+
+    assert (done.code, done.out) == (2, "")
+    assert said in done.err
+
+
+def test_a_field_that_nobody_reaches_is_told_with_its_rules(folder: str, stile: Stile) -> None:
+    done = stile("explain", folder, "--field", "Query.secret", "--as", "clerk.json")
+
+    assert done.code == 0
+    assert done.out.splitlines()[-6:] == [
+        "None of these callers reaches it.",
+        "Hidden from the others by",
+        "  api/things/config.yaml:6: false",
+        "    Query.secret",
+        "  api/things/index.graphql:2: the patterns of staff",
+        "    Query.secret",
+    ]
+
+
+@pytest.mark.parametrize("columns", [80, 100])
+def test_lines_fit_a_terminal_and_no_path_is_broken(paid: str, columns: int) -> None:
+    for arguments in (
+        ["--as", "emp.json"],
+        ["--as", "emp.json", "--as", "key:partner"],
+        ["--field", "Employee.salary"],
+    ):
+        code, shown = ran_on_terminal("explain", paid, *arguments, columns=columns)
+        lines = [re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", line) for line in shown.splitlines()]
+
+        assert code == 0
+        assert "api/things/config.yaml:13:" in shown
+        assert max(len(line.rstrip()) for line in lines if "Compiling" not in line) <= columns
+
+
+def test_output_without_utf_8_is_escaped(paid: str, workplace: Path) -> None:
+    config = workplace / "api" / "things" / "config.yaml"
+    config.write_text(config.read_text(encoding="utf-8").replace('"hr"', '"Löhne"'), encoding="utf-8")
+
+    done = ran("explain", paid, "--field", "Employee.salary", PYTHONIOENCODING="ascii", LANG="C", NO_COLOR="1")
+
+    assert done.code == 0
+    assert "L\\xf6hne" in done.out

@@ -8,7 +8,7 @@ import pytest
 
 from handler.compiler.compile import compile_endpoint
 from handler.policy.evaluation import HIDDEN
-from tests.commands.running import ran_on_terminal
+from tests.commands.running import ran, ran_on_terminal
 from tests.corpora.attempts import Tried, copy_without
 from tests.corpora.fetch import folder_of
 
@@ -61,3 +61,16 @@ def test_hiding_one_id_guards_a_handful_of_coordinates(valid_folder: Path) -> No
     guarded = sorted(coordinate for coordinate, mask in guards.items() if mask >= HIDDEN)
     assert {"Gist.id", "Node.id", "Starrable.id"} <= set(guarded)
     assert len(guarded) < 20, guarded
+
+
+@pytest.mark.parametrize("question", [["--field", "User.email"], ["--as", "anonymous"]])
+def test_explain_answers_one_question_in_forty_lines(valid_folder: Path, question: list[str]) -> None:
+    config = valid_folder / "config.yaml"
+    rule = "    - {type: User, policyDefault: {condition: true}, rules: [{condition: '?$jwt.a', fields: [email]}]}\n"
+    config.write_text(config.read_text(encoding="utf-8") + rule, encoding="utf-8")
+
+    done = ran("explain", str(valid_folder), *question)
+
+    assert (done.code, done.err) == (0, "")
+    assert "User.email" in done.out
+    assert len(done.out.splitlines()) <= 40

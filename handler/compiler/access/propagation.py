@@ -15,6 +15,7 @@ over the whole schema, independent of the part that a tool reaches:
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 
 from graphql import (
     GraphQLArgument,
@@ -57,6 +58,13 @@ class Consequences:
         }
         self._needs = _dependents(_needs(schema))
         self._interfaces = _dependents(_filled(schema))
+
+    def over(self, conditions: ConditionTable) -> Consequences:
+        """Return the propagation in the same schema of masks over other conditions, with records of its own."""
+        other = copy(self)
+        other._conditions = conditions  # noqa: SLF001 - its own
+        other.excepted, other.losses = set(), Losses()
+        return other
 
     def of(self, own: Mapping[str, Mask]) -> dict[str, Mask]:
         """Return the guards with all guards that follow from them."""

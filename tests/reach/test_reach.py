@@ -1,0 +1,137 @@
+"""What ``stile explain`` says is what is enforced: visible or not, by which rule, by which way.
+
+``make explain-oracle`` asks many more questions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+from handler.commands.reach import closing_rules, reach
+from handler.commands.reach.claims import MAX_CLAIMS, ClaimValues
+from handler.commands.reach.entrances import Entrance
+from handler.compiler.provenance import Cause, Provenance
+from tests.reach.cases import run_cases
+from tests.support.examples import examples
+
+
+@settings(max_examples=examples(3), deadline=None, phases=[Phase.explicit, Phase.generate])
+@given(seed=st.integers(min_value=0, max_value=10**9))
+def test_answers_are_those_of_the_enforced_view(seed: int) -> None:
+    tally = run_cases(20, endpoints=1, seed=str(seed))
+
+    assert not tally.faults, "\n\n".join(map(str, tally.faults[:2]))
+
+
+def test_every_kind_of_answer_is_compared() -> None:
+    tally = run_cases(80, endpoints=2, seed="kinds")
+
+    assert not tally.faults, "\n\n".join(map(str, tally.faults[:2]))
+    kinds = {"ways", "rules of views", "rules of operations", "operations", "code", "classes", "lists"}
+    assert kinds <= tally.kinds.keys()
+
+
+def names_one_more(wrong: Callable[..., list[Cause]]) -> Callable[..., list[Cause]]:
+    """Rules behind a guard, with one that has nothing to do with it."""
+
+    def causes(self: Provenance, coordinate: str, holds: object, *, tool: str = "") -> list[Cause]:
+        found = wrong(self, coordinate, holds, tool=tool)
+        others = [rule for rule in self.rules if rule not in [each.rule for each in found]]
+        return [*found, Cause(others[0], own=False)] if found and others else found
+
+    return causes
+
+
+def names_one_less(wrong: Callable[..., list[Cause]]) -> Callable[..., list[Cause]]:
+    """Rules behind a guard without the first."""
+
+    def causes(self: Provenance, coordinate: str, holds: object, *, tool: str = "") -> list[Cause]:
+        return wrong(self, coordinate, holds, tool=tool)[1:]
+
+    return causes
+
+
+@pytest.mark.parametrize("bug", [names_one_more, names_one_less])
+def test_wrong_rules_are_found(
+    bug: Callable[[Callable[..., list[Cause]]], Callable[..., list[Cause]]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Provenance, "causes", bug(Provenance.causes))
+
+    tally = run_cases(400, endpoints=8, seed="bugs", stop_after=1)
+
+    assert tally.faults
+    assert "--- config.yaml" in str(tally.faults[0])
+
+
+@pytest.mark.parametrize(
+    ("name", "bug", "said"),
+    [
+        ("is_visible", lambda view, coordinate: True, "and the function says False"),
+        ("find_document", lambda view, coordinate: "{ __typename }", "does not name"),
+    ],
+)
+def test_wrong_verdicts_and_ways_are_found(
+    name: str, bug: Callable[..., object], said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reach, name, bug)
+
+    tally = run_cases(120, endpoints=4, seed="bugs", stop_after=1)
+
+    assert said in tally.faults[0].what
+
+
+def test_hidden_parts_that_are_there_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The mistake that listed every coordinate with a mask of its own in a tool."""
+
+    def unjudged(of: object, entrance: Entrance, _: object) -> list[str]:
+        return list(entrance.view_of.guards) if entrance.view_of else []
+
+    monkeypatch.setattr("tests.reach.cases.hidden_by_patterns", unjudged)
+
+    tally = run_cases(10, endpoints=10, seed="bugs", stop_after=1)
+
+    assert "said to be hidden by the patterns of" in tally.faults[0].what
+    assert closing_rules.hidden_by_patterns is not unjudged
+
+
+def test_same_seed_asks_the_same_questions() -> None:
+    first, second = (run_cases(20, endpoints=1, seed="same") for _ in range(2))
+
+    assert str(first) == str(second)
+
+
+def test_claims_are_tried_in_every_combination_within_bounds() -> None:
+    values = ClaimValues()
+    values.add(("a", "b"), 1)
+    values.add_predicate({"has": {"jwt": ["roles"], "type": "String"}, "value": {"value": "hr"}})
+    values.add_predicate({"has": {"jwt": ["roles"], "type": "String"}, "value": {"value": "it"}})
+
+    found, whole = values.claims()
+
+    assert whole
+    assert found == [
+        {},
+        {"a": {"b": 1}},
+        {"roles": ["hr"]},
+        {"roles": ["it"]},
+        {"roles": ["hr", "it"]},
+        {"a": {"b": 1}, "roles": ["hr"]},
+        {"a": {"b": 1}, "roles": ["it"]},
+        {"a": {"b": 1}, "roles": ["hr", "it"]},
+    ]
+
+
+def test_too_many_claims_are_said_to_be_too_many() -> None:
+    values = ClaimValues()
+    for number in range(30):
+        values.add((f"c{number}",), 1)
+
+    found, whole = values.claims()
+
+    assert not whole
+    assert len(found) <= MAX_CLAIMS
+    assert {"c0": 1, "c29": 1} in found
