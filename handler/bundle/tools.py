@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from handler.bundle.operations import Binding, Limits, Operation
-from handler.policy.evaluation import Mask
+from handler.policy.evaluation import OPEN, Mask
 from handler.records import record
 from handler.strict_json import JSONObject
 
@@ -79,6 +79,7 @@ class GraphQLTool:
     listings: tuple[Listing, ...]
     limits: Limits
     options: ToolOptions
+    mask: Mask = OPEN  # the tool's own condition, which guards the root types, too
 
 
 @record(frozen=True, slots=True, kw_only=True)

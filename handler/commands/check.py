@@ -111,6 +111,7 @@ class _Row:
     bytes: int
     tokens: int
     listed: bool
+    condition: str  # of the tool alone, as written; empty if it has none
     sends: str  # the sent text's documentId, by which an API may know it; empty unless the tool is prescribed
     anonymous: str
 
@@ -127,8 +128,11 @@ def _show(outcome: Outcome, search: SearchReport) -> None:
     for warning in _warnings(outcome.compiled, outcome.folder):
         say(located(warning, outcome.folder, kind="warning: "), "yellow")
     bundle = outcome.compiled.bundle
-    rows = [row.cells() for row in _rows(outcome.compiled)]
-    show_table(bundle.endpoint, HEADINGS, rows)
+    rows = _rows(outcome.compiled)
+    show_table(bundle.endpoint, HEADINGS, [row.cells() for row in rows])
+    for row in rows:
+        if row.condition:
+            say(f"{row.name} asks its caller for {row.condition}")
     for sentence in told_of(outcome.compiled.taken_along):
         say(sentence, "yellow")
     say(*_who_gets_in(bundle))
@@ -219,6 +223,7 @@ def _rows(compiled: Compiled) -> list[_Row]:
                 tokens=size // BYTES_PER_TOKEN,
                 sends=f"sha256:{tool.operation.sha256}" if isinstance(tool, PrescribedTool) else "",
                 listed=entry is not None and not tool.options.hidden,
+                condition=made.rule.text.removeprefix(f"condition of {tool.name}: ") if made.rule else "",
                 anonymous="none" if seen is None else "all" if whole else "part",
             )
         )

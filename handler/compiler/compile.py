@@ -54,7 +54,7 @@ class Compiled:
     operations: tuple[AuthorOperation, ...]  # the valid ones, with names
     rules: tuple[Rule, ...]  # each puts its mask on coordinates directly
     taken_along: tuple[TakenAlong, ...]  # fields hidden because a required input names a guarded one
-    kit_rules: tuple[Rule, ...]  # each masks toolkits or their tools, by name
+    kit_rules: tuple[Rule, ...]  # each masks toolkits or tools, by name
     asking: Mapping[str, Place]  # label of a code tool, prompt or resource that may ask its user -> place
     warnings: tuple[Problem, ...]
     env_file: Path  # may hold secrets to try the endpoint with; may not exist
@@ -181,7 +181,7 @@ def _compiled(endpoint: CompiledEndpoint, *, clients: Problems) -> Compiled:
         operations=api.operations,
         rules=api.rules,
         taken_along=api.taken_along,
-        kit_rules=code.rules,
+        kit_rules=(*(each.rule for each in api.tools if each.rule), *code.rules),
         asking=code.asking,
         warnings=context.problems.warnings,
         client_warnings=clients.warnings,

@@ -423,3 +423,14 @@ def test_commands_agree_on_operations_in_folders_below(workplace: Path, stile: S
     assert re.search(r"^a +prescribed +yes", stile("explain", ".").out, re.MULTILINE)
     assert "/x: unknown name" in stile("call", ".", "a", "x=1").err
     assert "+a" in stile("build", ".").out
+
+
+def test_condition_of_a_tool_is_shown(workplace: Path, stile: Stile) -> None:
+    operation = OPERATION.replace('name: "a"', 'name: "a", condition: "?$jwt.hr"')
+    write_endpoint(workplace, {**FILES, "operations/a.graphql": operation})
+
+    done, told = stile("check", "."), stile("check", ".", "--json")
+
+    assert "a asks its caller for ?$jwt.hr\n" in done.out
+    (tool,) = json.loads(told.out)["endpoints"][0]["tools"]
+    assert (tool["condition"], tool["anonymous"]) == ("?$jwt.hr", "none")

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from handler.bundle.tools import PrescribedTool
 from handler.commands.published.publish_checks import address_faults, publish_rules
 from handler.compiler.compile import compile_endpoint
 from handler.compiler.config.identity import CALLER_KEYS, ISSUER_KEYS, MIN_SECRET_BYTES, PUBLIC_ALGORITHMS
@@ -87,6 +88,18 @@ def test_keys_of_the_page_are_read(tmp_path: Path) -> None:
     assert (key.name, dict(key.claims or {})) == ("partner", {"kind": "partner"})
     assert key.expires > 0
     assert sorted(told) == ["claims", "expires", "name", "sha256"]
+
+
+def test_condition_of_the_page_is_for_payroll_alone(tmp_path: Path, upstream: Upstream) -> None:
+    demo = write_demo(tmp_path, upstream)
+    (operation,) = (text for name, text in CALLERS.files.items() if name.startswith("payroll/"))
+    (demo / "operations" / "pay_runs.graphql").write_text(operation, encoding="utf-8")
+    made = compile_endpoint(demo).bundle
+    mask = next(tool.mask for tool in made.tools if isinstance(tool, PrescribedTool) and tool.name == "pay_runs")
+
+    for roles, meets in (["payroll"], True), (["clerk"], False), (None, False):
+        claims = None if roles is None else {"sub": "ada", "roles": roles}
+        assert Evaluation(made.conditions, claims=claims).meets(mask) is meets
 
 
 # Policies

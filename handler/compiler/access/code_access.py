@@ -71,7 +71,7 @@ def required_auth_rule(tool: str, at: Place, grounds: AccessDefaults) -> Rule:
 def own_mask(section: Section, conditions: ConditionTable, problems: Problems) -> Mask:
     """Return the mask of a ``condition`` outside operations, which cannot use variables."""
     mask = condition_mask(section, conditions, problems)
-    if any(_asks_of_variables(conditions[number]) for number in mask):
+    if any(asks_of_variables(conditions[number]) for number in mask):
         problems.add(
             section.place("condition"),
             "it asks for $variables, which only operations have",
@@ -80,11 +80,12 @@ def own_mask(section: Section, conditions: ConditionTable, problems: Problems) -
     return mask
 
 
-def _asks_of_variables(predicate: Any) -> bool:
+def asks_of_variables(predicate: Any) -> bool:
+    """Tell if any part of a predicate asks for a variable."""
     match predicate:
         case dict():
-            return "variables" in predicate or any(map(_asks_of_variables, predicate.values()))
+            return "variables" in predicate or any(map(asks_of_variables, predicate.values()))
         case list():
-            return any(map(_asks_of_variables, predicate))
+            return any(map(asks_of_variables, predicate))
         case _:
             return False

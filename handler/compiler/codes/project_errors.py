@@ -98,7 +98,7 @@ PROJECT_ERRORS: Mapping[str, tuple[str, str]] = {
         "Write each text once.",
     ),
     "invalid-condition": (
-        "A condition of a policy cannot be read.",
+        "A condition of a policy, toolkit or tool cannot be read.",
         "Correct it where the message points.",
     ),
     "invalid-endpoint-name": (
@@ -254,8 +254,8 @@ PROJECT_ERRORS: Mapping[str, tuple[str, str]] = {
         "Set it in the environment or in .env.",
     ),
     "variables-in-condition": (
-        "A condition asks for $variables outside of an operation.",
-        "Use $jwt only.",
+        "A condition of a toolkit, tool, prompt or resource asks for $variables, which are not known at that time.",
+        "Use $jwt only, or write the condition as a rule of access.policies.",
     ),
 }
 """Code -> meaning and remedy."""

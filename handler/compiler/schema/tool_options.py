@@ -60,6 +60,7 @@ SHARED_ARGUMENTS = """
       version: String
       lastUpdate: String
       scopes: [String!]! = []
+      condition: String
       limits: Stile_Limits! = {}
       output: Stile_Output
       confirm: Stile_Confirm
@@ -92,6 +93,7 @@ class AuthorOptions:
     pinned: bool = False
     aliases: tuple[str, ...] = ()
     scopes: tuple[str, ...] = ()
+    condition: str | None = None  # as written; None: every caller meets it
     limits: Mapping[str, int]
     output: str | None = None
     confirm: str = ""
@@ -154,6 +156,7 @@ def read_options(node: DirectiveNode, values: Mapping[str, Any], problems: Probl
         pinned=values["pinned"],
         aliases=tuple(values["aliases"]),
         scopes=tuple(values["scopes"]),
+        condition=values.get("condition"),
         limits=_given(values["limits"]),
         output=values.get("output"),
         confirm=values.get("confirm") or "",
@@ -180,6 +183,7 @@ def _faults(values: Mapping[str, Any]) -> list[str]:
         for scope in values["scopes"]
         if not SCOPE.fullmatch(scope)
     ]
+    faults += ["condition is null: expected a condition, such as ?$jwt"] if values.get("condition", "") is None else []
     faults += [
         f"limits.{name} is {value}: expected a number above 0"
         for name, value in _given(values["limits"]).items()

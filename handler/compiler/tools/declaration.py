@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from handler.bundle.tools import Tool
+from handler.compiler.access.policies import Rule
 from handler.compiler.json_schemas.descriptions import expand
 from handler.compiler.operations.author_operations import AuthorOperation
 from handler.compiler.problems import At
@@ -56,3 +57,4 @@ class CompiledTool:
     operation: AuthorOperation | None = None  # if the tool runs one
     declaration: ToolDeclaration | None = None  # of a tool that runs an operation
     own_guards: Mapping[str, Mask] = field(default_factory=dict)  # of its patterns, without what follows from them
+    rule: Rule | None = None  # its condition

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from handler.bundle.tools import GraphQLTool, Listing
+from handler.compiler.access.tool_condition import guarded_roots, tool_rule
 from handler.compiler.api_context import ApiContext
 from handler.compiler.json_schemas.descriptions import (
     GRAPHQL_TOOL,
@@ -20,7 +21,7 @@ from handler.compiler.schema.visibility import fold_types, hidden_by_patterns
 from handler.compiler.tools.declaration import CompiledTool, ToolDeclaration, directive_declaration
 from handler.graph.tool_entry import graphql_entry
 from handler.graph.view import BUILT_IN_SCALARS
-from handler.policy.evaluation import Evaluation, Mask
+from handler.policy.evaluation import OPEN, Evaluation, Mask
 from handler.strict_json import JSONObject
 
 REQUEST: JSONObject = {
@@ -95,7 +96,8 @@ def default_tool(context: ApiContext, *, operations: bool) -> CompiledTool:
 
 
 def _guarded_tool(context: ApiContext, declaration: ToolDeclaration, *, own: Mapping[str, Mask]) -> CompiledTool:
-    guards = fold_types(context.schema, context.guards_with(own))
+    rule = tool_rule(declaration.name, declaration.options, context.conditions, context.problems)
+    guards = guarded_roots(fold_types(context.schema, context.guards_with(own)), rule, context.index)
     conditions = context.conditions_of(guards)
     # Precomputed for anonymous and for unrestricted callers.
     anonymous = Evaluation(context.conditions, claims=None).outcome(conditions)
@@ -116,6 +118,7 @@ def _guarded_tool(context: ApiContext, declaration: ToolDeclaration, *, own: Map
         ),
         limits=options.limited(context.limits),
         options=options.served(output="text"),
+        mask=rule.mask if rule else OPEN,
     )
     return CompiledTool(
         at=declaration.at,
@@ -127,6 +130,7 @@ def _guarded_tool(context: ApiContext, declaration: ToolDeclaration, *, own: Map
         writes="mutation" in roots,
         companions=options.find and any(listing.large for listing in tool.listings),
         own_guards=own,
+        rule=rule,
     )
 
 

@@ -20,17 +20,18 @@ from handler.compiler.operations.schema_queries import asked_of_the_schema
 from handler.compiler.operations.used_coordinates import coordinates_used
 from handler.compiler.problems import Problems
 from handler.compiler.tools.bindings import coordinates_bound, read_bindings
-from handler.policy.evaluation import union_of
+from handler.policy.evaluation import OPEN, Mask, union_of
 from handler.policy.guarded_schema import conditions_in
 from handler.strict_json import JSONObject
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Demands:
-    """The scopes and consent that an operation needs from its caller."""
+    """The scopes, consent and conditions that an operation needs from its caller."""
 
     scopes: tuple[str, ...] = ()
     confirm: str = ""
+    mask: Mask = OPEN
 
 
 NO_DEMANDS = Demands()
@@ -69,22 +70,22 @@ def graphql_endpoint(
 
 
 def _demands_of(tools: Iterable[PrescribedTool]) -> dict[str, Demands]:
-    """Return operation -> the demands of all its tools: all their scopes, and the strictest ``confirm``."""
+    """Return operation -> the demands of all its tools: all scopes and conditions, and the strictest ``confirm``."""
     demands: dict[str, Demands] = {}
     for tool in tools:
         known = demands.get(tool.operation.name, NO_DEMANDS)
         scopes = tuple(dict.fromkeys((*known.scopes, *tool.options.scopes)))
         confirm = max(known.confirm, tool.options.confirm, key=CONFIRM_LEVELS.index)
-        demands[tool.operation.name] = Demands(scopes=scopes, confirm=confirm)
+        demands[tool.operation.name] = Demands(scopes=scopes, confirm=confirm, mask=known.mask | tool.mask)
     return demands
 
 
 def _says_all(tool: PrescribedTool, demands: Demands) -> bool:
-    """Tell if a tool can stand for its operation: arguments equal the variables, and its scopes equal the demands.
+    """Tell if a tool can stand for its operation: arguments equal the variables, and its demands are all there are.
 
     An operation with ``confirm`` has an argument for that, which is not a variable.
     """
-    return tool.flat and not demands.confirm and tool.options.scopes == demands.scopes
+    return tool.flat and Demands(scopes=tool.options.scopes, mask=tool.mask) == demands
 
 
 def sent(operation: AuthorOperation, schema: GraphQLSchema) -> Operation:
@@ -108,7 +109,7 @@ def sent(operation: AuthorOperation, schema: GraphQLSchema) -> Operation:
 
 def _persisted(context: ApiContext, operation: AuthorOperation, *, demands: Demands) -> PersistedOperation:
     used = coordinates_used(operation.document, context.schema)
-    mask = union_of(context.guards, [*used, *coordinates_bound(operation, context.schema)])
+    mask = union_of(context.guards, [*used, *coordinates_bound(operation, context.schema)]) | demands.mask
     inputs = Inputs(operation, context.schema, context.guards, mask=mask)
     variables = enforced_schema(inputs, scalars=context.scalars, flat=True)
     return PersistedOperation(

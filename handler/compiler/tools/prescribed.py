@@ -10,6 +10,8 @@ from graphql import Node, is_composite_type
 
 from handler.bundle.operations import Operation
 from handler.bundle.tools import MAX_CONSENT_CHARS, PrescribedTool
+from handler.compiler.access.policies import Rule
+from handler.compiler.access.tool_condition import tool_rule
 from handler.compiler.api_context import ApiContext
 from handler.compiler.json_schemas.descriptions import (
     expand,
@@ -29,7 +31,7 @@ from handler.compiler.tools.declaration import CompiledTool, ToolDeclaration, di
 from handler.compiler.tools.persisted import sent
 from handler.compiler.tools.uploads import judge_files
 from handler.graph.tool_entry import default_annotations
-from handler.policy.evaluation import Mask, hidden_from_everybody, union_of
+from handler.policy.evaluation import OPEN, Mask, hidden_from_everybody, union_of
 from handler.policy.guarded_schema import conditions_in
 from handler.sentences import did_you_mean
 from handler.strict_json import JSONObject
@@ -107,6 +109,7 @@ class _OperationTool:
             described=bool(self._description),
             operation=self.operation,
             declaration=self.declaration,
+            rule=self._rule,
         )
 
     @cached_property
@@ -119,7 +122,12 @@ class _OperationTool:
 
     @cached_property
     def _mask(self) -> Mask:
-        return union_of(self.context.guards, self._needed)
+        return union_of(self.context.guards, self._needed) | (self._rule.mask if self._rule else OPEN)
+
+    @cached_property
+    def _rule(self) -> Rule | None:
+        declaration, context = self.declaration, self.context
+        return tool_rule(declaration.name, declaration.options, context.conditions, context.problems)
 
     @cached_property
     def _inputs(self) -> Inputs:

@@ -171,7 +171,7 @@ class Endpoint:
     def needs_schema(self, tool: Tool, evaluation: Evaluation) -> bool:
         """Tell if ``is_visible`` and ``entry`` must build a view of the schema, which blocks."""
         match tool:
-            case GraphQLTool():
+            case GraphQLTool() if evaluation.meets(tool.mask):
                 outcome = evaluation.outcome(tool.conditions)
                 return _compiled_listing(tool, outcome) is None and (tool.name, outcome) not in self._entries
             case CompanionTool():
@@ -199,6 +199,8 @@ class Endpoint:
         match tool:
             case PrescribedTool():
                 return evaluation.may_meet(tool.mask, tool.operation.variables)
+            case GraphQLTool() if not evaluation.meets(tool.mask):
+                return False
             case GraphQLTool():
                 outcome = evaluation.outcome(tool.conditions)
                 if self.needs_schema(tool, evaluation):
@@ -206,7 +208,8 @@ class Endpoint:
                 return self._listing(tool, outcome).entry is not None
             case CompanionTool():
                 graphql = self.graphql_tool(tool)
-                return self._listing(graphql, evaluation.outcome(graphql.conditions)).large
+                meets = evaluation.meets(graphql.mask)
+                return meets and self._listing(graphql, evaluation.outcome(graphql.conditions)).large
             case CodeTool():
                 return evaluation.meets(tool.mask)
             case CatalogTool():
@@ -219,13 +222,13 @@ class Endpoint:
             StorageError, BundleError: the schema index cannot be loaded.
         """
         match tool:
-            case GraphQLTool():
+            case GraphQLTool() if evaluation.meets(tool.mask):
                 return self._listing(tool, evaluation.outcome(tool.conditions)).entry
             case _ if not self.is_visible(tool, evaluation):
                 return None
             case PrescribedTool():
                 return self._seen_entry(tool, evaluation.outcome(tool.conditions))
-            case CompanionTool() | CodeTool() | CatalogTool():
+            case _:
                 return tool.entry
 
     def _operations_of(self, names: Iterable[str]) -> Iterator[PersistedOperation]:

@@ -181,11 +181,10 @@ async def _find(call: Call, name: str) -> Tool | ProvidedTool:
 
 
 async def _find_provided(call: Call, name: str) -> ProvidedTool | None:
-    if name in call.caller.endpoint.tools:  # a tool of the endpoint that this caller may not use
-        return None
+    hidden = name in call.caller.endpoint.tools  # a tool of the endpoint that this caller may not use
     for kit in asked_kits(call):
-        listed = (await tools_of_kit(call, kit)).get(name)
-        if listed is not None:
+        listed = (await tools_of_kit(call, kit)).get(name)  # asked for a hidden name, too: it may fail
+        if listed is not None and not hidden:
             return ProvidedTool(kit=kit, entry=listed.entry)
     return None
 
