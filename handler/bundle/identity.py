@@ -111,3 +111,4 @@ class Access:
     """Access without a credential: ``anonymous`` is ``allow`` or ``challenge``."""
 
     anonymous: str
+    listed: str = "all"  # all | allowed: with or without the tools whose scopes the caller lacks

@@ -116,7 +116,7 @@ class Finder:
     def list_tokens(self) -> tuple[int, int]:
         """Return the size of the list with all tools that are not hidden, and as the catalog leaves it, about."""
         caller = self._call.caller
-        whole = asyncio.run(list_entries(caller.endpoint, caller.evaluation))
+        whole = asyncio.run(list_entries(caller.endpoint, caller.evaluation, principal=caller.principal))
         return _tokens(whole), _tokens(asyncio.run(list_tools(self._call)))
 
     def _view(self, tool: GraphQLTool) -> View:

@@ -22,7 +22,7 @@ from handler.commands.local.observing import ObservedHttp
 from handler.compiler.compile import Compiled
 from handler.errors.authoring import KeyFileRefused
 from handler.http.client import HttpClient
-from handler.policy.evaluation import Evaluation
+from handler.server.auth.principal import ANONYMOUS, DEVELOPMENT
 from handler.server.auth.sealed_state import RequestStates
 from handler.server.auth.tokens import TokenVerifier
 from handler.server.context.services import Services
@@ -132,5 +132,5 @@ def local_settings() -> Settings:
 def local_entries(compiled: Compiled, *, unrestricted: bool = True) -> list[JSONObject]:
     """Return an endpoint's ``tools/list`` entries for a caller who skips policies, or for one without a credential."""
     endpoint = local_endpoint(compiled)
-    evaluation = Evaluation(compiled.bundle.conditions, claims=None, unrestricted=unrestricted)
-    return asyncio.run(list_entries(endpoint, evaluation))
+    principal = DEVELOPMENT if unrestricted else ANONYMOUS
+    return asyncio.run(list_entries(endpoint, endpoint.evaluation_of(principal), principal=principal))

@@ -1,4 +1,4 @@
-"""The access of callers without a credential: ``access.anonymous``, and the fields that policies leave open to them."""
+"""The access of callers without a credential or scopes, and the fields that policies leave open to everybody."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from handler.sentences import some
 
 
 def read_access(context: CompileContext, *, opened: Sequence[str]) -> Access:
-    """Read ``access.anonymous``: the treatment of callers without a credential.
+    """Read ``access.anonymous`` and ``access.scopes``: the treatment of callers without a credential, or a scope.
 
-    By default they are challenged if ``identity`` has credentials or there are no policies. Exception: ``opened``
-    fields, which StepZen would leave open to these callers, let them in, with a warning.
+    By default callers without a credential are challenged if ``identity`` has credentials or there are no policies.
+    Exception: ``opened`` fields, which StepZen would leave open to these callers, let them in, with a warning.
 
     Source: StepZen, "Policies for Access Control of GraphQL Fields": policies hold for requests without a token too.
     """
     access = context.config.access
-    access.expect("anonymous", "policies", "hide", "show")
+    access.expect("anonymous", "policies", "hide", "show", "scopes")
     asked = any(section.keys() for section in context.config.identity)
     default = "challenge" if (asked and not opened) or "policies" not in access else "allow"
     if asked and default == "allow" and "anonymous" not in access:
@@ -34,7 +34,12 @@ def read_access(context: CompileContext, *, opened: Sequence[str]) -> Access:
             code="open-to-anonymous",
             about=opened,
         )
-    return Access(anonymous=access.choice("anonymous", ("allow", "challenge"), default=default))
+    scopes = access.section("scopes")
+    scopes.expect("list")
+    return Access(
+        anonymous=access.choice("anonymous", ("allow", "challenge"), default=default),
+        listed=scopes.choice("list", ("all", "allowed"), default="all"),
+    )
 
 
 def opened_by_policies(

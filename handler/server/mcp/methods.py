@@ -9,6 +9,7 @@ from handler.bundle.tools import GraphQLTool
 from handler.errors import StileError
 from handler.errors.protocol import AuthenticationRequired, McpError
 from handler.server.asgi.response_size import ANSWER_TOO_LARGE, TOO_LARGE
+from handler.server.auth.principal import ANONYMOUS
 from handler.server.mcp.jsonrpc import (
     INVALID_PARAMS,
     INVALID_REQUEST,
@@ -148,7 +149,7 @@ async def _is_public(call: Call, entries: list[JSONObject]) -> bool:
     endpoint = call.caller.endpoint
     if endpoint.bundle.access.anonymous != "allow" or any(kit.per_caller for kit in endpoint.bundle.code):
         return False
-    return call.anonymous or await list_entries(endpoint, endpoint.everybody) == entries
+    return call.anonymous or await list_entries(endpoint, endpoint.everybody, principal=ANONYMOUS) == entries
 
 
 CAPABILITIES: Mapping[str, str] = {

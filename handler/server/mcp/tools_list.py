@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from handler.bundle.tools import CatalogTool, CodeKit, CodeTool, Tool
 from handler.policy.evaluation import Evaluation
+from handler.server.auth.principal import Principal
 from handler.server.endpoints.endpoint import Endpoint
 from handler.server.endpoints.schema_views import schema_loading
 from handler.server.mcp.method_call import Call
@@ -28,7 +29,7 @@ async def list_tools(call: Call) -> list[JSONObject]:
     endpoint = call.caller.endpoint
     catalog = endpoint.catalog if endpoint.catalog and endpoint.catalog.unlisted != "never" else None
     if catalog is None and not asked_kits(call):
-        return await list_entries(endpoint, call.caller.evaluation)
+        return await list_entries(endpoint, call.caller.evaluation, principal=call.caller.principal)
     found = [each async for each in usable_tools(call)]
     if catalog:
         from handler.server.mcp.short_list import shortened
@@ -38,7 +39,7 @@ async def list_tools(call: Call) -> list[JSONObject]:
 
 
 async def usable_tools(call: Call) -> AsyncIterator[Listed]:
-    """Yield all tools that a caller may call: the endpoint's, then those of providers. The first of a name wins.
+    """Yield the tools that a caller may find: the endpoint's, then those of providers. The first of a name wins.
 
     Raises:
         UpstreamError, McpError: as ``list_tools``.
@@ -49,6 +50,8 @@ async def usable_tools(call: Call) -> AsyncIterator[Listed]:
     of_kits = {kit.use: await tools_of_kit(call, kit) for kit in asked_kits(call)}
     for tool in endpoint.bundle.tools:
         if isinstance(tool, CodeTool) and tool.kit in of_kits and tool.name not in of_kits[tool.kit]:
+            continue
+        if not endpoint.lists(tool, call.caller.principal):
             continue
         entry = await entry_of(call, tool)
         if entry is not None:
@@ -62,13 +65,13 @@ async def usable_tools(call: Call) -> AsyncIterator[Listed]:
                 yield listed
 
 
-async def list_entries(endpoint: Endpoint, evaluation: Evaluation) -> list[JSONObject]:
+async def list_entries(endpoint: Endpoint, evaluation: Evaluation, *, principal: Principal) -> list[JSONObject]:
     """Return the ``tools/list`` entries of the bundle for a caller, in the bundle's order.
 
     Raises:
         UpstreamError: the schema that an entry depends on cannot be loaded.
     """
-    listed = [tool for tool in endpoint.bundle.tools if not tool.options.hidden]
+    listed = [tool for tool in endpoint.bundle.tools if not tool.options.hidden and endpoint.lists(tool, principal)]
 
     def entries() -> list[JSONObject]:
         found = (endpoint.entry(tool, evaluation) for tool in listed)

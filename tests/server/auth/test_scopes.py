@@ -1,10 +1,11 @@
-"""Scopes never hide a tool. Who lacks some learns which ones the tool needs, and nothing is sent.
+"""Scopes hide a tool from lists at most. Who lacks some learns which ones the tool needs, and nothing is sent.
 
 Source: MCP 2026-07-28, basic/authorization ("Scope Challenge Handling"); RFC 6750, section 3.1.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from hashlib import sha256
@@ -13,13 +14,17 @@ from typing import Any
 
 import pytest
 
+from handler.bundle.model import Bundle
+from handler.bundle.reading import read_record
+from handler.bundle.stored import write_bundle
 from handler.errors.access import CredentialRequired, InsufficientScope
 from handler.server.auth.principal import ANONYMOUS, DEVELOPMENT, Principal, scopes_of
 from handler.server.auth.scopes import require_scopes
 from tests.support.codes import graphql_errors
-from tests.support.endpoints import READABLE, compiled, prescribed_tool
+from tests.support.endpoints import READABLE, compiled, prescribed_tool, problems_of
 from tests.support.function import Answer, Function, running_function
 from tests.support.identities import HOLDER, identified
+from tests.support.kits import with_catalog, with_kit
 from tests.support.upstream import Upstream
 
 SDL = "type Query { customer(email: String!): Customer } type Customer { id: ID! name: String! }"
@@ -220,3 +225,87 @@ def test_denial_carries_the_tool_and_all_its_scopes(tmp_path: Path, upstream: Up
 )
 def test_scopes_are_read_from_texts_and_arrays(claims: Mapping[str, Any], scopes: set[str]) -> None:
     assert scopes_of(claims) == scopes
+
+
+LISTED: list[tuple[Mapping[str, Any] | None, bool]] = [
+    (ENOUGH[0], True),
+    ({"scope": "orders:read"}, False),
+    ({}, False),
+    (None, True),
+]
+"""Claims of a key, and whether a list for the allowed has the tools with scopes."""
+
+
+@contextmanager
+def listing(
+    folder: Path, claims: Mapping[str, Any] | None, *, access: str = "scopes: {list: allowed}"
+) -> Iterator[Function]:
+    """The tools ``t`` and ``scoped`` with scopes, ``free`` without, and a catalog; anonymous callers get in."""
+    patterns = '[{expose: true, types: "Query", fields: ".*"}]'
+    files = {
+        "index.graphql": f'extend schema @tool(name: "g", graphql: {patterns}, scopes: {SCOPES}) {SDL}',
+        "operations/t.graphql": T,
+        "operations/free.graphql": OPERATION.format("Free", '"free"'),
+        "config.yaml": READABLE.replace("{", f"{{anonymous: allow, {access}, ", 1),
+    }
+    made = with_kit(with_catalog(compiled(folder, files)), "tests.support.acme_tools:kit")
+    with running_function(identified(made, claims), code_modules=("tests.support.acme_tools",)) as function:
+        yield function
+
+
+def names_in(answer: Answer) -> set[str]:
+    return {tool["name"] for tool in answer.result["tools"]} & {"t", "g", "free", "scoped"}
+
+
+@pytest.mark.parametrize("modern", [False, True])
+@pytest.mark.parametrize(("claims", "has_all"), LISTED)
+def test_list_for_the_allowed_has_the_tools_that_the_token_can_call(
+    tmp_path: Path, claims: Mapping[str, Any] | None, has_all: bool, modern: bool
+) -> None:
+    with listing(tmp_path, claims) as function:
+        listed = function.request("tools/list", modern=modern, headers=HOLDER)
+        anonymous = function.request("tools/list", modern=modern)
+        found = function.call("catalog", {"type": "tools"}, headers=HOLDER).text
+        called = function.call("t", {"email": EMAIL}, headers=HOLDER)
+
+    assert ("t" in names_in(listed), "g" in names_in(listed)) == (has_all, has_all)
+    assert names_in(anonymous) == {"free"}
+    assert ('"name":"t"' in found) == has_all
+    assert called.status == (200 if has_all else 403)  # the call says which scopes are missing, as ever
+
+
+def test_list_for_all_is_the_default_and_has_tools_whose_scopes_are_missing(tmp_path: Path) -> None:
+    for access in ("scopes: {list: all}", "scopes: {}", "show: []"):
+        with listing(tmp_path, {}, access=access) as function:
+            assert names_in(function.request("tools/list", headers=HOLDER)) == {"t", "g", "free", "scoped"}
+
+
+def test_scopes_of_unlisted_tools_are_still_asked_for_at_the_sign_in(tmp_path: Path) -> None:
+    with listing(tmp_path, {}) as function:
+        answer = function.call("t", {"email": EMAIL})
+
+    assert answer.status == 401
+    assert 'scope="orders:read orders:write"' in answer.headers["www-authenticate"]
+
+
+@pytest.mark.parametrize(
+    ("access", "problem"),
+    [
+        ("scopes: {list: alowed}", "invalid-value"),
+        ("scopes: {lists: allowed}", "unknown-key"),
+        ("scopes: allowed", "invalid-value"),
+    ],
+)
+def test_other_words_for_the_list_are_problems(tmp_path: Path, access: str, problem: str) -> None:
+    files = {"index.graphql": SDL, "config.yaml": f"access: {{{access}}}"}
+
+    assert [each.code for each in problems_of(tmp_path, files)] == [problem]
+
+
+def test_bundle_of_an_older_release_lists_all(tmp_path: Path) -> None:
+    made = compiled(tmp_path, {"index.graphql": SDL, "config.yaml": "access: {scopes: {list: allowed}}"}).bundle
+    stored = json.loads(write_bundle(made))["content"]
+    del stored["access"]["listed"]
+    old = read_record(Bundle, stored)
+
+    assert (made.access.listed, old.access.listed) == ("allowed", "all")
