@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from handler.bundle.content import Prompt, Resource
 from handler.bundle.identity import Access, Identity
 from handler.bundle.operations import GraphQLEndpoint, Limits
-from handler.bundle.tools import CodeKit, Tool
+from handler.bundle.tools import CallLog, CodeKit, Tool
 from handler.bundle.upstream import Upstream
 from handler.policy.evaluation import Mask
 from handler.policy.predicates import Predicate
@@ -41,3 +41,4 @@ class Bundle:
     prompts: tuple[Prompt, ...]
     resources: tuple[Resource, ...]
     instructions: str  # text about the endpoint that clients give their model; may be empty
+    log: CallLog | None = None  # facts of calls that the author wants in the log, too

@@ -155,6 +155,24 @@ class CodeKit:
     mask: Mask  # guards the whole toolkit
 
 
+@record(frozen=True, slots=True, kw_only=True)
+class LoggedArgument:
+    """An argument whose value is logged. ``inside`` names the argument that holds it; empty if it stands by itself."""
+
+    tool: str
+    name: str
+    inside: str
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class CallLog:
+    """Facts that the log lines of an endpoint's calls have in addition, because its author asks for them."""
+
+    coordinates: bool  # of the fields that a call reads
+    reads: Mapping[str, tuple[str, ...]]  # SHA-256 of an author's operation -> the fields that it reads
+    arguments: tuple[LoggedArgument, ...]
+
+
 def only_reads(entry: JSONObject) -> bool:
     """Tell if a tool says that it changes nothing. The compiler refuses the hint of tools that can send mutations."""
     return entry.get("annotations", {}).get("readOnlyHint") is True

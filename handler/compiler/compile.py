@@ -37,6 +37,7 @@ from handler.compiler.tools.companions import with_companions
 from handler.compiler.tools.compiled_code import NO_CODE, CompiledCode
 from handler.compiler.tools.content import read_content, refuse_shared_names
 from handler.compiler.tools.declaration import CompiledTool
+from handler.compiler.tools.logged_facts import read_call_log
 from handler.compiler.tools.tools import judge_tools
 from handler.errors.authoring import Problem
 from handler.errors.infrastructure import SettingsError
@@ -135,10 +136,12 @@ def _compile(context: CompileContext) -> CompiledEndpoint:
     api = replace(api, tools=tuple(with_companions(api.tools, others=(*code.tools, *catalog), problems=problems)))
     content = read_content(context, grounds)
     refuse_shared_names(content, code, at=context.config.code.at, problems=problems)
-    judge_tools((*api.tools, *code.tools, *catalog), problems)
+    tools = (*api.tools, *code.tools, *catalog)
+    judge_tools(tools, problems)
+    log = read_call_log(context, tools, operations=api.all_operations, index=api.context.index if api.context else None)
     problems.raise_if_any()
     return CompiledEndpoint(
-        context=context, identity=identity, access=access, grounds=grounds, api=api, code=code, content=content
+        context=context, identity=identity, access=access, grounds=grounds, api=api, code=code, content=content, log=log
     )
 
 
@@ -208,4 +211,5 @@ def _bundle(endpoint: CompiledEndpoint) -> Bundle:
         prompts=(*endpoint.content.prompts, *code.prompts),
         resources=(*endpoint.content.resources, *code.resources),
         instructions=context.config.instructions,
+        log=endpoint.log,
     )

@@ -65,6 +65,11 @@ class CompiledApi:
     shown: Mapping[str, Place] = field(default_factory=dict)  # access.show
     unread: Sequence[Unread] = ()  # files that look like operations or tools
 
+    @property
+    def all_operations(self) -> tuple[AuthorOperation, ...]:
+        """The valid operations, and those without a name."""
+        return (*self.operations, *(document.anonymous for document in self.documents if document.anonymous))
+
 
 def read_api(context: CompileContext) -> CompiledApi:
     """Compile the endpoint's schema and operations. The result is empty without a schema."""

@@ -112,7 +112,16 @@ class Unreadable:
     names: list[str]
 
 
-BUNDLES = (HANDMADE, *(replace(HANDMADE, upstream=replace(HANDMADE.upstream, auth=auth)) for auth in AUTHS))
+LOG = tools.CallLog(
+    coordinates=True,
+    reads={"0" * 64: ("Order.total", "Query.order")},
+    arguments=(tools.LoggedArgument(tool="order", name="id", inside="variables"),),
+)
+BUNDLES = (
+    HANDMADE,
+    replace(HANDMADE, log=LOG),
+    *(replace(HANDMADE, upstream=replace(HANDMADE.upstream, auth=auth)) for auth in AUTHS),
+)
 
 
 def test_samples_have_each_record_of_a_bundle() -> None:

@@ -14,19 +14,22 @@ import yaml
 
 from handler.bundle.operations import Limits
 from handler.bundle.upstream import SECRET_SOURCES, SIGNED_SERVICES, HeaderAuth, UpstreamAuth
+from handler.graph.documents.fields_read import MAX_IMPLEMENTERS
 from handler.json_schema.answer_check import MAX_STEPS
 from handler.server import health
 from handler.server.auth.own_secrets import TTL_S
 from handler.server.context.request_context import MAX_BODY_BYTES
 from handler.server.mcp.jsonrpc import MAX_BATCH
+from handler.server.mcp.logged_call import MAX_VALUE_CHARS
 from handler.server.outgoing.circuit_breaker import MAX_FAILURES, PAUSE_S
 from handler.server.outgoing.token_endpoint import MARGIN_S, MAX_S
 from tests.commands.running import Stile
 from tests.conftest import ROOT
 from tests.docs.reference import codes, first_codes, page, table, tables, write_files
 from tests.infra.cloudformation import read_template
+from tests.support.api import running_api
 from tests.support.endpoints import READABLE, compiled, graphql_tool, reported
-from tests.support.function import Function
+from tests.support.function import Function, running_function
 
 UPSTREAM, LIMITS, DEPLOY, OPERATE = map(page, ("upstream", "limits", "deploy", "operate"))
 
@@ -183,3 +186,34 @@ def _text(node: ast.AST) -> str:
         case ast.JoinedStr():
             return "".join(_text(value) for value in node.values)
     return ""
+
+
+# The log of calls
+
+
+def test_query_of_the_page_finds_who_read_the_field_and_the_page_has_the_figures_of_the_code(tmp_path: Path) -> None:
+    text = OPERATE.section("## Find the readers of a field")
+    (pattern,) = re.findall(r"filter @message like /(.*)/ or", text)
+    fields = {name.strip().partition(".")[0] for name in re.findall(r"^fields (.*)$", text, re.MULTILINE)[0].split(",")}
+    files = {
+        "index.graphql": "type Query { employee: Employee } type Employee { name: String salary(year: Int): Int }",
+        "operations/my_pay.graphql": "query my_pay($year: Int) @mcpTool { employee { salary(year: $year) } }",
+        "operations/name.graphql": "query name @mcpTool { employee { name } }",
+    }
+    with running_api() as api:
+        config = f"upstream: {{url: '{api.url}'}}\n{READABLE}{OPERATE.yaml('log')}"
+        with running_function(compiled(tmp_path, {**files, "config.yaml": config})) as function:
+            for arguments in ({"year": 2025}, {"year": "x"}):
+                function.call("my_pay", arguments)
+            function.call("name", {})
+    lines = [json.dumps(line, separators=(",", ":"), default=str) for line in function.lines]
+
+    assert [bool(re.search(pattern, line)) for line in lines] == [True, True, False]
+    assert function.lines[0]["arguments"] == {"year": 2025}
+    assert fields - {"@timestamp", "endpoint", "who", "tool", "decision"} == {
+        "coordinates",
+        "coordinates_refused",
+        "arguments",
+    }
+    assert f"if these are {MAX_IMPLEMENTERS} at most" in " ".join(text.split())
+    assert f"a text of {MAX_VALUE_CHARS} characters at most" in page("reference/log").text

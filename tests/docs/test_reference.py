@@ -26,7 +26,7 @@ from handler.errors.authoring import CompileError
 from handler.errors.calls import CallError, NotFound
 from handler.json_schema.formats import STANDARD_FORMATS
 from handler.server import health
-from handler.server.asgi.request_log import FOR_MAINTAINERS
+from handler.server.asgi.request_log import FOR_MAINTAINERS, LEFT_OUT
 from handler.server.mcp.jsonrpc import OWN_ERROR, REASONS
 from handler.settings import read_settings
 from tests.conftest import ROOT
@@ -235,7 +235,7 @@ def test_facts_of_the_page_are_those_that_are_noted() -> None:
     of_the_logger = {"level", "message", "timestamp", "service", "location"}
     of_every_line = {"request_id", "stile", "status", "duration_ms"}
 
-    assert told == {*_keywords("note"), *of_the_logger, *of_every_line} - {"failure"}
+    assert told == {*_keywords("note"), *of_the_logger, *of_every_line, LEFT_OUT} - {"failure"}
 
 
 def test_facts_of_a_batch_are_some_of_them() -> None:

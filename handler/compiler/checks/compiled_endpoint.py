@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from handler.bundle.identity import Access, Identity
+from handler.bundle.tools import CallLog
 from handler.compiler.access.code_access import AccessDefaults
 from handler.compiler.compile_context import CompileContext
 from handler.compiler.graphql_api import CompiledApi
@@ -26,6 +27,7 @@ class CompiledEndpoint:
     api: CompiledApi
     code: CompiledCode
     content: CompiledContent
+    log: CallLog | None = None
 
     @cached_property
     def tools(self) -> tuple[CompiledTool, ...]:

@@ -253,6 +253,14 @@ PROJECT_ERRORS: Mapping[str, tuple[str, str]] = {
         "A STEPZEN_ variable has no value.",
         "Set it in the environment or in .env.",
     ),
+    "unknown-logged-argument": (
+        "An entry of log.arguments names a tool or an argument that does not exist.",
+        "Write tool.argument, with the names that stile check --json and tools/list show.",
+    ),
+    "unloggable-argument": (
+        "An entry of log.arguments names an argument that may hold a secret, or text that a model writes.",
+        "Leave it out. log.coordinates tells the fields that a request reads.",
+    ),
     "variables-in-condition": (
         "A condition of a toolkit, tool, prompt or resource asks for $variables, which are not known at that time.",
         "Use $jwt only, or write the condition as a rule of access.policies.",

@@ -14,6 +14,7 @@ from handler.compiler.config.catalog import CatalogUse, read_catalog
 from handler.compiler.config.code import CodeConfig, read_code_config
 from handler.compiler.config.foreign import warn_of_foreign_keys
 from handler.compiler.config.ignores import Ignore, read_ignores
+from handler.compiler.config.log_section import LogConfig, read_log_config
 from handler.compiler.config.misnamed import report_misnamed
 from handler.compiler.config.upstream import read_upstream
 from handler.compiler.problems import Place, Problems
@@ -36,6 +37,7 @@ KEYS = (
     "resources",
     "code",
     "catalog",
+    "log",
     "checks",
 )
 
@@ -80,6 +82,7 @@ class Config:
     resources: Section
     code: CodeConfig
     catalog: CatalogUse | None
+    log: LogConfig
     ignores: tuple[Ignore, ...]  # warnings that the author has judged
 
 
@@ -119,6 +122,7 @@ def read_config(
         resources=top.section("resources"),
         code=read_code_config(top, problems),
         catalog=read_catalog(top),
+        log=read_log_config(top.section("log")),
         ignores=read_ignores(top.section("checks"), problems),
     )
 

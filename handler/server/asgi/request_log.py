@@ -14,6 +14,13 @@ from handler import __version__
 
 MAX_FACT_CHARS = 200
 
+GATHERED = frozenset({"coordinates", "coordinates_refused"})
+"""Facts that are sets of schema coordinates, and grow with each GraphQL request of a call."""
+
+MAX_COORDINATES_CHARS = 4_000
+LEFT_OUT = "coordinates_left_out"
+"""The fact with the number of coordinates that a line has no room for."""
+
 INFO, WARNING = "INFO", "WARNING"
 
 FOR_MAINTAINERS = frozenset(
@@ -53,8 +60,29 @@ class WriteLine(Protocol):
 
 
 def note(scope: Scope, **facts: Any) -> None:
-    """Add facts to the line of the current request: never a token, an argument or a body."""
-    scope[_FACTS].update(bounded(facts))
+    """Add facts to the line of the current request: never a token, an unnamed argument or a body."""
+    add_facts(scope[_FACTS], **bounded(facts))
+
+
+def add_facts(line: dict[str, Any], **facts: Any) -> None:
+    """Add facts to a line. Sets of coordinates are joined with those that the line has."""
+    for name in GATHERED & facts.keys():
+        facts[name] |= line.get(name, frozenset())
+    line.update(facts)
+
+
+def written(line: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a line as it is logged: sets of coordinates are sorted texts, cut to a length that fits."""
+    found = dict(line)
+    for name in sorted(GATHERED & line.keys()):
+        text = " ".join(sorted(line[name]))
+        if len(text) > MAX_COORDINATES_CHARS:
+            text = text[: MAX_COORDINATES_CHARS + 1].rpartition(" ")[0]
+        found[name] = text
+        left = len(line[name]) - len(text.split())
+        if left:
+            found[LEFT_OUT] = found.get(LEFT_OUT, 0) + left
+    return found
 
 
 def request_id(scope: Scope) -> str:
@@ -104,7 +132,8 @@ class RequestLog:
             await self._app({**scope, _FACTS: facts}, receive, send_with_headers)
         finally:
             facts["duration_ms"] = round((time.perf_counter() - started) * 1e3, 2)
-            self._write_line(facts, failure=facts.pop("failure", None))
+            failure = facts.pop("failure", None)
+            self._write_line(written(facts), failure=failure)
 
 
 def _id_for(scope: Scope) -> str:

@@ -16,7 +16,6 @@ from handler.errors.infrastructure import BundleError
 from handler.lru import Lru
 from handler.policy.evaluation import OPEN, OWN_TOKEN, Conditions, Evaluation, Mask
 from handler.server.auth.principal import Principal
-from handler.server.auth.scopes import has_scopes
 from handler.server.endpoints.schema_views import SchemaViews, read_cost
 from handler.storage.storage import Storage
 from handler.strict_json import Entry, JSONObject, to_json_bytes
@@ -218,7 +217,11 @@ class Endpoint:
 
     def lists(self, tool: Tool, principal: Principal) -> bool:
         """Tell if lists have a tool that is visible to its caller: if asked to, only with the caller's scopes."""
-        return self.bundle.access.listed == "all" or has_scopes(tool.options.scopes, principal)
+        if self.bundle.access.listed == "all":
+            return True
+        from handler.server.auth.scopes import has_scopes
+
+        return has_scopes(tool.options.scopes, principal)
 
     def entry(self, tool: Tool, evaluation: Evaluation) -> JSONObject | None:
         """Return the caller's listing of a tool; ``None`` if it is not visible. Blocks if the tool needs the schema.

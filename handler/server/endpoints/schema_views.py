@@ -85,6 +85,11 @@ class SchemaViews:
             printed = sum(map(sys.getsizeof, self._printed.values()))
         return self._index_bytes + views + schemas + printed
 
+    @property
+    def loaded(self) -> SchemaIndex | None:
+        """The schema index; ``None`` before its first use."""
+        return self._index
+
     def view(self, tool: GraphQLTool | None, outcome: Mask) -> View:
         """Return the view of an outcome through a tool, or of the whole schema if ``None``. Blocks while it is built.
 

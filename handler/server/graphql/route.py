@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import field
 
 from starlette.exceptions import HTTPException
@@ -94,14 +95,15 @@ class GraphQLRoute:
         tool = await _find_tool(http_call, caller) if is_tool else None
         parameters = await _read(http_call)
         async with before(caller.deadline):
-            prepared = await _prepare(http_call, caller, parameters, tool)
-            note(http_call.scope, operation=prepared.kind)
-            if prepared.kind == "mutation":
-                _refuse_mutation(http_call)
-            if prepared.confirm == "required":
-                raise ConsentImpossible(prepared.consent_for)
-            if prepared.confirm and not parameters.confirmed:
-                raise ConsentRequired(prepared.consent_for, say='"extensions": {"confirm": true}')
+            with _noting_refusal(caller, parameters):
+                prepared = await _prepare(http_call, caller, parameters, tool)
+                note(http_call.scope, operation=prepared.kind)
+                if prepared.kind == "mutation":
+                    _refuse_mutation(http_call)
+                if prepared.confirm == "required":
+                    raise ConsentImpossible(prepared.consent_for)
+                if prepared.confirm and not parameters.confirmed:
+                    raise ConsentRequired(prepared.consent_for, say='"extensions": {"confirm": true}')
             note(http_call.scope, decision="allowed")
             response = await run(caller, prepared)
         with telling_answer(prepared.request):
@@ -146,6 +148,18 @@ async def _find_tool(http_call: HttpCall, caller: Caller) -> GraphQLTool:
         raise ToolNotFound(name)
     require_scopes(tool.name, tool.options.scopes, caller.principal)
     return tool
+
+
+def _noting_refusal(caller: Caller, parameters: Parameters) -> AbstractContextManager[None]:
+    """Note the fields that a refused request asks for, if the endpoint's author wants them in the log."""
+    if caller.endpoint.bundle.log is None:
+        return nullcontext()
+    from handler.server.upstream.read_coordinates import noting_refusal
+
+    known = caller.endpoint.documents.get(parameters.document_id or "", ())
+    named = [each.operation for each in known if parameters.operation_name in (None, each.operation.name)]
+    sha256 = named[0].sha256 if len(named) == 1 else ""
+    return noting_refusal(caller, text=parameters.query or "", sha256=sha256)
 
 
 async def _read(http_call: HttpCall) -> Parameters:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -34,6 +35,11 @@ class OwnRequests:
         if not self._caller.endpoint.bundle.index:
             raise ToolError("This tool asks a GraphQL API, and its endpoint does not have one.")
         document = Document(text=query, operation_name=None, variables=variables)
+        with self._noting_refusal(text=query):
+            prepared = await self._prepare_document(document)
+        return await self._run(prepared)
+
+    async def _prepare_document(self, document: Document) -> Prepared:
         try:
             prepared = await prepare_document(self._caller, document, tool=None, for_model=False)
         except CallError as exc:
@@ -43,7 +49,7 @@ class OwnRequests:
                 "Nothing was sent: writing needs consent at this endpoint, and a tool's document cannot ask for "
                 "consent. The tool may run an operation by its name if the operation needs no consent."
             )
-        return await self._run(prepared)
+        return prepared
 
     async def operation(self, name: str, variables: Mapping[str, Any]) -> JSONObject:
         """Run an operation of the endpoint's files by name, and return ``data``.
@@ -52,6 +58,23 @@ class OwnRequests:
             ToolError: as ``graphql``, or the caller has no such operation.
             InsufficientScope, CredentialRequired: the caller lacks scopes of a tool that runs the operation.
         """
+        with self._noting_refusal(sha256=self._digest_of(name)):
+            prepared = self._prepare_operation(name, variables)
+        return await self._run(prepared)
+
+    def _digest_of(self, name: str) -> str:
+        known = self._caller.endpoint.operations.get(name, ())
+        return known[0].operation.sha256 if known else ""
+
+    def _noting_refusal(self, **asked: str) -> AbstractContextManager[None]:
+        """Note the fields that a refused request asks for, if the endpoint's author wants them in the log."""
+        if self._caller.endpoint.bundle.log is None:
+            return nullcontext()
+        from handler.server.upstream.read_coordinates import noting_refusal
+
+        return noting_refusal(self._caller, **asked)
+
+    def _prepare_operation(self, name: str, variables: Mapping[str, Any]) -> Prepared:
         persisted = self._require_operation(name)
         unknown = [each for each in variables if each not in persisted.variables.get("properties", {})]
         if unknown:
@@ -64,7 +87,7 @@ class OwnRequests:
             raise ToolError(
                 f"Nothing was sent: operation {name} asks for consent, and only a call of its own gets that."
             )
-        return await self._run(prepared)
+        return prepared
 
     def _require_operation(self, name: str) -> PersistedOperation:
         """Return the operation of a name. A hidden operation and a missing one give the same error.

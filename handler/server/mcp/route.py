@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request as HttpCall
@@ -15,7 +16,7 @@ from handler.errors.access import AccessError
 from handler.errors.calls import DeadlinePassed, NotFound, ResourceNotFound, ToolNotFound
 from handler.server.asgi.content_negotiation import EVENT_STREAM, JSON, accepted_kinds, media_type_of
 from handler.server.asgi.deadlines import before
-from handler.server.asgi.request_log import bounded, note
+from handler.server.asgi.request_log import add_facts, bounded, note, written
 from handler.server.asgi.response_size import ANSWER_TOO_LARGE, LAMBDA, TOO_LARGE
 from handler.server.asgi.responses import Refused, json_response
 from handler.server.asgi.trace_context import continue_trace
@@ -176,7 +177,7 @@ async def _answer_batch(http_call: HttpCall, items: Sequence[Item], caller: Call
         if not refusal and not budget.takes(answer):
             refusal = LEFT_OUT
         answers.append(_unanswered(item, refusal, facts) if refusal else answer)
-        calls.append(bounded(facts))
+        calls.append(written(bounded(facts)))
     note(http_call.scope, method="batch", outcome="ok", calls=calls)
     if not answers:
         return Response(status_code=202)
@@ -196,7 +197,7 @@ async def _answer_item(http_call: HttpCall, item: Request | Rejected, caller: Ca
     try:
         if isinstance(item, Request):
             async with before(caller.deadline):
-                return await _result(_call_of(item, replace(caller, note=facts.update)))
+                return await _result(_call_of(item, replace(caller, note=partial(add_facts, facts))))
         error = item
         facts.update(outcome="rejected", reason=REASONS.get(error.code, OWN_ERROR))
     except Rejected as exc:

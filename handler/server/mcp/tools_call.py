@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from handler.bundle.tools import (
@@ -68,6 +69,14 @@ async def call_any_tool(call: Call, name: str, arguments: JSONObject) -> JSONObj
         McpError: a code tool raises it, or a toolkit cannot list its tools.
         Rejected: a header differs from its argument, or a tool asks for input that the client does not support.
     """
+    if call.caller.endpoint.bundle.log is None:
+        return await _call_by_name(call, name, arguments)
+    from handler.server.mcp.logged_call import logged
+
+    return await logged(call, name, arguments, partial(_call_by_name, name=name, arguments=arguments))
+
+
+async def _call_by_name(call: Call, name: str, arguments: JSONObject) -> JSONObject:
     try:
         tool = await _find(call, name)
     except UpstreamError as exc:

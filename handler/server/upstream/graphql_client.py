@@ -110,10 +110,20 @@ async def _send(caller: Caller, request: HttpRequest, operation: GraphQLRequest)
         from handler.server.upstream.failures import without_answer
 
         caller.note(upstream_ms=_ms_since(started))
+        _note_read(caller, operation)
         trouble = without_answer(exc, timeout_s=request.timeout_s)
         raise trouble.of(operation) from exc
     caller.note(upstream_ms=_ms_since(started), upstream_status=answer.status)
+    _note_read(caller, operation)
     return answer
+
+
+def _note_read(caller: Caller, operation: GraphQLRequest) -> None:
+    """Note the fields that the API was asked for, if the endpoint's author wants them in the log."""
+    if caller.endpoint.bundle.log:
+        from handler.server.upstream.read_coordinates import note_read
+
+        note_read(caller, text=operation.text, sha256=operation.sha256)
 
 
 def _ms_since(started: float) -> float:
