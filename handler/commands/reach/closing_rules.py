@@ -26,7 +26,7 @@ def hidden_parts(reach: Reach, visitor: Visitor) -> Causes:
 
 def hidden_by_patterns(reach: Reach, entrance: Entrance, visitor: Visitor) -> list[str]:
     """Return the coordinates that a GraphQL tool's patterns hide from a caller beyond ``hidden_parts``."""
-    if entrance.view_of is None:
+    if entrance.view_of is None or _condition_of(entrance, visitor):
         return []
     guards, meets = reach.compiled.bundle.guards, visitor.evaluation.meets
     hidden = (each for each, mask in entrance.view_of.guards.items() if not meets(mask))
@@ -40,9 +40,12 @@ def rules_of(reach: Reach, entrance: Entrance, visitor: Visitor) -> Causes:
     """
     if isinstance(entrance.tool, CodeTool):
         return _rules_of_code(reach, entrance.tool, visitor)
+    condition = _condition_of(entrance, visitor)
     if entrance.fixed is not None:
         uses = entrance.made.uses if entrance.made else _uses(reach, entrance)
-        return _needed(reach, uses, _holds(reach, entrance, visitor))
+        return condition | _needed(reach, uses, _holds(reach, entrance, visitor))
+    if condition:
+        return condition
     if not entrance.takes_documents:
         return {}
     whole = reach.whole_view(entrance)
@@ -55,7 +58,7 @@ def rules_at(reach: Reach, entrance: Entrance, coordinate: str, visitor: Visitor
 
     Without these rules the caller reaches it, as the view is built without them. Empty if no rule hides it.
     """
-    if not entrance.takes_documents:
+    if not entrance.takes_documents or _condition_of(entrance, visitor):
         return rules_of(reach, entrance, visitor)
     provenance, tool = reach.provenance, _name_of_view(entrance)
     if provenance is None:
@@ -138,6 +141,14 @@ def _rules(reach: Reach, coordinates: Iterable[str], holds: Holds, *, tool: str 
         return {}
     found = {each: reach.provenance.causes(each, holds, tool=tool) for each in coordinates}
     return {each: causes for each, causes in found.items() if causes}
+
+
+def _condition_of(entrance: Entrance, visitor: Visitor) -> Causes:
+    """Return the condition of the entrance's tool if the caller does not meet it."""
+    rule = entrance.made.rule if entrance.made else None
+    if rule is None or visitor.evaluation.meets(rule.mask):
+        return {}
+    return {rule.coordinates[0]: [Cause(rule, own=True)]}
 
 
 def _rules_of_code(reach: Reach, tool: CodeTool, visitor: Visitor) -> Causes:
