@@ -79,7 +79,7 @@ def _explanation(code: str) -> Iterator[str]:
 
 
 def run(options: argparse.Namespace) -> int:
-    outcomes = compile_all(options.folder, stage=options.stage, endpoint=options.endpoint)
+    outcomes = compile_all(options.folder, stage=options.stage, endpoint=options.endpoint, tested=True)
     searches = [search_report(outcome) for outcome in outcomes]
     outcomes = [search.outcome for search in searches]
     if options.json:

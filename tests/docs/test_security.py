@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from handler.bundle.tools import PrescribedTool
+from handler.commands.policy_tests.expectations import KEYS
 from handler.commands.published.publish_checks import address_faults, publish_rules
 from handler.compiler.compile import compile_endpoint
 from handler.compiler.config.identity import CALLER_KEYS, ISSUER_KEYS, MIN_SECRET_BYTES, PUBLIC_ALGORITHMS
@@ -100,6 +101,32 @@ def test_condition_of_the_page_is_for_payroll_alone(tmp_path: Path, upstream: Up
     for roles, meets in (["payroll"], True), (["clerk"], False), (None, False):
         claims = None if roles is None else {"sub": "ada", "roles": roles}
         assert Evaluation(made.conditions, claims=claims).meets(mask) is meets
+
+
+# Policy tests
+
+
+def test_policy_tests_of_the_page_are_met_and_slips_in_them_are_told_as_it_shows(
+    tmp_path: Path, stile: Stile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tests = page("security/policy-tests")
+    schema = (ROOT / "examples" / "endpoints" / "api" / "customers" / "schema.graphql").read_text("utf-8")
+    index = 'schema @sdl(files: ["schema.graphql"]) { query: Query mutation: Mutation }'
+    write_files(tmp_path / "shop" / "payroll", {"schema.graphql": schema, "index.graphql": index})
+    write_files(tmp_path / "shop", tests.files)
+    monkeypatch.chdir(tmp_path / "shop" / "payroll")
+    met = stile("check", ".")
+    file = Path("policies.test.yaml")
+    changed = (
+        file.read_text("utf-8").replace("Employee.name]", "Employee.name, staff]").replace("[staff", "[Employee.name")
+    )
+    file.write_text(changed, encoding="utf-8")
+    (shown,) = (block.text for block in tests.blocks if "[unmet-expectation]" in block.text)
+
+    assert (met.code, "No problems in 1 endpoint" in met.out) == (0, True)
+    assert stile("check", ".").out.splitlines()[-3:-1] == shown.splitlines()
+    told = {key.partition(".")[0] for key in first_codes(table(tests.text, "key", "expects"))}
+    assert told == set(KEYS)
 
 
 # Policies

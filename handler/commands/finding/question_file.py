@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-import yaml
-
 from handler.commands.local.callers import SKIPS_POLICIES, NamedCaller, read_caller
 from handler.compiler.problems import Place, Problems
 from handler.compiler.source.files import QUESTIONS, EndpointFiles
 from handler.compiler.source.yaml_section import Section
-from handler.compiler.source.yaml_tree import node_place, parse_yaml_list
+from handler.compiler.source.yaml_tree import parse_yaml_list
 from handler.errors.authoring import UnknownCaller
 
 KEYS = ("ask", "expect", "tool", "as")
@@ -32,27 +30,27 @@ def read_questions(folder: Path, problems: Problems) -> list[AuthorQuestion]:
     """Read the questions of an endpoint folder; none if it has no such file. Mistakes are reported."""
     files = EndpointFiles(folder, problems)
     text = files.read(QUESTIONS) if files.exists(QUESTIONS) else None
-    items = parse_yaml_list(text or "", QUESTIONS, problems)
-    read = [_question(node, folder, problems) for node in items]
-    return [each for each in read if each is not None]
+    top = Section(
+        parse_yaml_list(text or "", QUESTIONS, problems, key="questions"),
+        file=QUESTIONS,
+        problems=problems,
+        variables=None,
+    )
+    return [_question(section, folder, problems) for section in top.sections("questions")]
 
 
-def _question(node: yaml.Node, folder: Path, problems: Problems) -> AuthorQuestion | None:
-    if not isinstance(node, yaml.MappingNode):
-        problems.add(node_place(node), "expected a mapping with ask, and expect or tool", code="invalid-value")
-        return None
-    section = Section(node, file=QUESTIONS, problems=problems, variables=None)
+def _question(section: Section, folder: Path, problems: Problems) -> AuthorQuestion:
     section.expect(*KEYS)
     ask = section.text("ask").strip()
     expect = tuple(section.texts("expect"))
     tool = (section.text("tool"), section.place("tool")) if "tool" in section else None
     if not ask:
-        problems.add(node_place(node), '"ask" is missing: expected a question in words', code="invalid-value")
+        problems.add(section.place(), '"ask" is missing: expected a question in words', code="invalid-value")
     if not expect and tool is None:
         sentence = "expected coordinates as expect: [Query.orders], or the name of a tool as tool: overdue"
-        problems.add(node_place(node), sentence, code="invalid-value")
+        problems.add(section.place(), sentence, code="invalid-value")
     caller = _caller(section, folder, problems)
-    return AuthorQuestion(ask=ask, expect=expect, tool=tool, caller=caller, at=node_place(node))
+    return AuthorQuestion(ask=ask, expect=expect, tool=tool, caller=caller, at=section.place())
 
 
 def _caller(section: Section, folder: Path, problems: Problems) -> NamedCaller:

@@ -10,23 +10,41 @@ from pathlib import Path
 from handler.commands.console import ERR, complain, located, track
 from handler.commands.folders.endpoint_folders import find_endpoints
 from handler.compiler.compile import Compiled, compile_endpoint
-from handler.compiler.source.files import ENTRY
+from handler.compiler.source.files import ENTRY, POLICY_TESTS
 from handler.errors.authoring import CompileError, Problem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """The outcome of one endpoint folder: the compiled endpoint, or ``None`` and its problems."""
+    """The outcome of one endpoint folder: the compiled endpoint, or ``None`` and its problems.
+
+    A compiled endpoint has problems if it is not as ``policies.test.yaml`` expects.
+    """
 
     folder: Path
     compiled: Compiled | None
     problems: tuple[Problem, ...]
 
 
-def compile_all(folder: Path, *, stage: str | None, endpoint: str | None) -> list[Outcome]:
-    """Compile the endpoints at or below ``folder``; empty if there are none. ``endpoint`` names a single endpoint."""
+def compile_all(folder: Path, *, stage: str | None, endpoint: str | None, tested: bool = False) -> list[Outcome]:
+    """Compile the endpoints at or below ``folder``; empty if there are none. ``endpoint`` names a single endpoint.
+
+    ``tested``: an expectation of ``policies.test.yaml`` that is not met is a problem of its endpoint, too.
+    """
     folders = track(list(find_endpoints(folder)), "Compiling", ERR, name=Path.as_posix)
-    return refuse_same_names(compile_one(each, stage=stage, endpoint=endpoint) for each in folders)
+    compiled = (compile_one(each, stage=stage, endpoint=endpoint) for each in folders)
+    if tested:
+        compiled = (_tested(each, stage=stage, endpoint=endpoint) for each in compiled)
+    return refuse_same_names(compiled)
+
+
+def _tested(outcome: Outcome, *, stage: str | None, endpoint: str | None) -> Outcome:
+    compiled = outcome.compiled
+    if compiled is None or not os.path.lexists(compiled.env_file.with_name(POLICY_TESTS)):
+        return outcome
+    from handler.commands.policy_tests.judging import policy_problems  # it loads everything that serves requests
+
+    return replace(outcome, problems=policy_problems(outcome.folder, compiled, stage=stage, endpoint=endpoint))
 
 
 def compile_one(folder: Path, *, stage: str | None, endpoint: str | None) -> Outcome:
@@ -40,9 +58,9 @@ def compile_one(folder: Path, *, stage: str | None, endpoint: str | None) -> Out
 
 def compile_or_complain(folder: Path, *, stage: str | None, endpoint: str | None) -> list[Compiled]:
     """Compile all endpoints, and print every problem; an empty list if any endpoint has problems."""
-    outcomes = compile_all(folder, stage=stage, endpoint=endpoint)
+    outcomes = compile_all(folder, stage=stage, endpoint=endpoint, tested=True)
     complain_about(outcomes)
-    compiled = [outcome.compiled for outcome in outcomes if outcome.compiled]
+    compiled = [outcome.compiled for outcome in outcomes if outcome.compiled and not outcome.problems]
     return compiled if len(compiled) == len(outcomes) else []
 
 

@@ -233,6 +233,18 @@ PROJECT_ERRORS: Mapping[str, tuple[str, str]] = {
         "A text does not name anything in the schema.",
         "Write Type, Type.field or Type.field(argument:) as in the schema.",
     ),
+    "unknown-caller": (
+        "An entry of policies.test.yaml names a caller that does not exist.",
+        "Write anonymous, a JSON file with claims, key:NAME, or {claims: {…}}.",
+    ),
+    "unknown-expectation": (
+        "An entry of policies.test.yaml names a tool or a coordinate that does not exist, or that cannot be tried.",
+        "Correct the name.",
+    ),
+    "unmet-expectation": (
+        "A caller has a tool, a field or a call that policies.test.yaml does not expect, or lacks one that it expects.",
+        "Correct the rule that the message names, or the expectation.",
+    ),
     "unknown-key": (
         "A key of a YAML file is not known.",
         "Correct the name, or remove the key.",

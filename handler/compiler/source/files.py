@@ -24,6 +24,7 @@ CONFIG = "config.yaml"
 ENV_FILE = ".env"
 QUESTIONS = "questions.yaml"
 SDL_SUFFIXES = (".graphql", ".gql", ".graphqls")
+POLICY_TESTS = "policies.test.yaml"
 
 MAX_FILE_BYTES = 8_000_000
 """Large enough for GitHub's schema (1.2 MB of SDL), small enough to refuse files that are not schemas."""

@@ -42,16 +42,20 @@ def parse_yaml(text: str, file: str, problems: Problems) -> yaml.MappingNode | N
     return node
 
 
-def parse_yaml_list(text: str, file: str, problems: Problems) -> list[yaml.Node]:
-    """Parse the items of a file's list; none if the file is empty, or after reporting that it is invalid."""
+def parse_yaml_list(text: str, file: str, problems: Problems, *, key: str) -> yaml.MappingNode | None:
+    """Parse the top list of a file, and return it below a key; ``None`` as above."""
     node = _parse(text, file, problems)
-    if node is not None and not isinstance(node, yaml.SequenceNode):
-        problems.add(node_place(node), "expected a list", code="invalid-value")
-        return []
-    return list(node.value) if node is not None else []
+    if node is None:
+        return None
+    if not isinstance(node, yaml.SequenceNode):
+        problems.add(node_place(node), "expected a list, with - before each entry", code="invalid-value")
+        return None
+    name = yaml.ScalarNode("", key, node.start_mark)
+    return yaml.MappingNode("", [(name, node)], node.start_mark, node.end_mark)
 
 
 def _parse(text: str, file: str, problems: Problems) -> yaml.Node | None:
+    """Parse a file with one value; ``None`` if it is empty, or after reporting that it is invalid."""
     stream = io.StringIO(text)
     stream.name = file  # marks carry the name of their stream
     try:

@@ -58,18 +58,27 @@ def failed(reason: CallError) -> JSONObject:
     return {"content": [_text(str(reason))], "isError": True}
 
 
-async def _call_prescribed(call: Call, tool: PrescribedTool, arguments: Mapping[str, Any]) -> JSONObject:
-    caller, given = call.caller, _variables(tool, arguments)
-    variables = {**given, **fill_bound(caller, tool, name=tool.name)}
+def prepare_prescribed_call(caller: Caller, tool: PrescribedTool, arguments: Mapping[str, Any]) -> GraphQLRequest:
+    """Return the request of a call with validated arguments.
+
+    Raises:
+        CallError: the request lacks the value of a bound variable, or a policy does not allow these values.
+    """
+    variables = {**_variables(tool, arguments), **fill_bound(caller, tool, name=tool.name)}
     if not caller.evaluation.meets_with(tool.mask, tool.operation.coerced(variables)):
         raise ValuesRefused
-    sent = GraphQLRequest(
+    return GraphQLRequest(
         text=tool.operation.text,
         sha256=tool.operation.sha256,
         operation_name=tool.operation.name,
         variables=variables,
         is_query=tool.operation.kind == "query",
     )
+
+
+async def _call_prescribed(call: Call, tool: PrescribedTool, arguments: Mapping[str, Any]) -> JSONObject:
+    caller, given = call.caller, _variables(tool, arguments)
+    sent = prepare_prescribed_call(caller, tool, arguments)
     if tool.options.confirm:
         from handler.server.mcp.consent import ConsentRequest, Proposal, ask_consent
 

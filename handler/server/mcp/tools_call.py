@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -69,14 +69,21 @@ async def call_any_tool(call: Call, name: str, arguments: JSONObject) -> JSONObj
         McpError: a code tool raises it, or a toolkit cannot list its tools.
         Rejected: a header differs from its argument, or a tool asks for input that the client does not support.
     """
+    return await _logged(call, name, arguments, partial(_find_and_call, name=name, arguments=arguments))
+
+
+async def _logged(
+    call: Call, name: str, arguments: JSONObject, run: Callable[[Call], Awaitable[JSONObject]]
+) -> JSONObject:
+    """Run a call, and note the facts that the endpoint's author wants of it."""
     if call.caller.endpoint.bundle.log is None:
-        return await _call_by_name(call, name, arguments)
+        return await run(call)
     from handler.server.mcp.logged_call import logged
 
-    return await logged(call, name, arguments, partial(_call_by_name, name=name, arguments=arguments))
+    return await logged(call, name, arguments, run)
 
 
-async def _call_by_name(call: Call, name: str, arguments: JSONObject) -> JSONObject:
+async def _find_and_call(call: Call, name: str, arguments: JSONObject) -> JSONObject:
     try:
         tool = await _find(call, name)
     except UpstreamError as exc:
@@ -84,10 +91,10 @@ async def _call_by_name(call: Call, name: str, arguments: JSONObject) -> JSONObj
         return _with_code(call, failed(exc), exc.stile_code)
     if isinstance(tool, CatalogTool) and tool.role != "search":
         return await _call_by_name(call, tool, arguments)
-    return await _call(call, tool, name, arguments)
+    return await _call(call, tool=tool, name=name, arguments=arguments)
 
 
-async def _call(call: Call, tool: Tool | ProvidedTool, name: str, arguments: JSONObject) -> JSONObject:
+async def _call(call: Call, *, tool: Tool | ProvidedTool, name: str, arguments: JSONObject) -> JSONObject:
     codes = [GraphQLErrors.stile_code if isinstance(tool, PrescribedTool | GraphQLTool) else ToolError.stile_code]
 
     def on_failure(exc: Exception) -> None:
@@ -113,7 +120,8 @@ async def _call_by_name(call: Call, tool: CatalogTool, arguments: JSONObject) ->
         return _with_code(call, failed(exc), exc.stile_code)
     params = {**call.request.params, "name": name, "arguments": inner}
     call.note(tool=name, through=tool.name)
-    return await _call(replace(call, request=replace(call.request, params=params)), found, name, inner)
+    whole = replace(call, request=replace(call.request, params=params))
+    return await _logged(whole, name, inner, partial(_call, tool=found, name=name, arguments=inner))
 
 
 async def _find_for(call: Call, tool: CatalogTool, name: str) -> Tool | ProvidedTool:
