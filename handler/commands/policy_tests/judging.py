@@ -151,7 +151,7 @@ class _Judge:
             return self._lacking(entrance)
         compiled = self._reach.compiled
         with closing(local_http()) as http:
-            services = local_services(stored(compiled), http, env_file_of=lambda _: compiled.env_file)
+            services = local_services(stored(compiled), http, find=lambda _: compiled)
             caller = Caller(
                 endpoint=self._reach.endpoint,
                 principal=self._visitor.principal,
