@@ -23,11 +23,12 @@ _SPACES = {code: " " for code in range(128) if not chr(code).isalnum()}
 
 STOP_WORDS = frozenset(
     """
-    a about all also am an and any anybody anyone anything are as at be been before being but by can could did do does each e either etc every
-    everybody everyone everything     for from g had has have having he her here hers him his how i if in into is it its itself just let many may me
-    might more most much must my no nor not of on one only or other our out over own please shall she should so some
-    somebody someone something     such than that the their them then there these they this those through to too under until up us very via was we
-    were what when where which while who whom whose why will with within without would you your s t
+    a about all also am an and any anybody anyone anything are as at be been before being but by can could did
+    do does e each either etc every everybody everyone everything for from g had has have having he her here
+    hers him his how i if in into is it its itself just let many may me might more most much must my no nor
+    not of on one only or other our out over own please s shall she should so some somebody someone something
+    such t than that the their them then there these they this those through to too under until up us very via
+    was we were what when where which while who whom whose why will with within without would you your
     """.split()  # noqa: SIM905 - a table of words
 )
 """Words that say nothing about the subject of a question. A question of nothing else is asked with them."""
