@@ -19,7 +19,7 @@ from handler.search.words import Vocabulary, tokens
 MAX_KEPT_WORDS = 512
 """Words of questions whose places are kept."""
 
-NAME, TEXT, ARGUMENT = 3.0, 1.0, 0.4
+NAME, TEXT, ARGUMENT = 3.0, 1.6, 0.4
 """Weights of a word by its place: a name, a description, the name of an argument."""
 
 LONG_NAME, LONG_TEXT = 0.3, 0.5
@@ -33,6 +33,7 @@ class Places:
     """The places of a word, and of the words that stand for it."""
 
     members: Mapping[int, float]  # number of a member -> weight
+    texts: Set[int]  # members that have it in their descriptions
     named: frozenset[str]  # types by their names
     told: frozenset[str]  # types by their descriptions
     by_names: Mapping[str, int]  # type -> members by their names; not of root types
@@ -174,7 +175,9 @@ class Corpus:
                     members[number] = weight
             named.update(self._in_types.get(word, ()))
             told.update(name for text in self._in_type_texts.texts(word) for name in self._types_told[text])
-        return Places(members, frozenset(named), frozenset(told), self._counted(in_names), self._counted(in_texts))
+        return Places(
+            members, in_texts, frozenset(named), frozenset(told), self._counted(in_names), self._counted(in_texts)
+        )
 
     def _counted(self, numbers: Iterable[int]) -> Mapping[str, int]:
         found: dict[str, int] = {}

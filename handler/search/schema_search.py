@@ -146,7 +146,10 @@ class SchemaSearch:
                 found[name] = found.get(name, 0.0) + term.of_types * weight / (weight + K1)
         most = sum(term.of_types for term in terms) or 1.0
         return {
-            name: score / most * self._factor(name) * _asked_share(corpus.type_words[name], asked)
+            name: score
+            / most
+            * self._factor(name)
+            * (1 - UNASKED + UNASKED * _share_of(corpus.type_words[name], asked))
             for name, score in found.items()
         }
 
@@ -161,7 +164,6 @@ class SchemaSearch:
     def _members(self, terms: Sequence[_Term], asked: frozenset[str], question: Question) -> dict[int, float]:
         """Return the best members that have a word of the question, by number, each with its score."""
         corpus = self._corpus
-        most = sum(term.of_members for term in terms) or 1.0
         rough: dict[int, float] = {}
         for term in terms:
             for number, weight in term.places.members.items():
@@ -178,7 +180,7 @@ class SchemaSearch:
                 corpus.coordinate(number),
             ),
         )
-        return {number: self._score(number, terms, asked, question) / most for number in best}
+        return {number: self._score(number, terms, asked, question) for number in best}
 
     def _score(self, number: int, terms: Sequence[_Term], asked: frozenset[str], question: Question) -> float:
         corpus = self._corpus
@@ -187,6 +189,7 @@ class SchemaSearch:
         owner_words = () if is_root else corpus.type_words[owner]
         name_words = corpus.name_words[corpus.names[number]]
         score = 0.0
+        most = sum(term.of_members for term in terms) or 1.0
         for term in terms:
             weight = term.places.members.get(number, 0.0)
             if not is_root and owner in term.places.named:
@@ -195,10 +198,12 @@ class SchemaSearch:
                 weight += RETURNED
             score += term.of_members * weight / (weight + K1)
         if question.hints and not question.hints.isdisjoint((*name_words, *corpus.type_words.get(returned, ()))):
-            score += ANSWERS * sum(term.of_members for term in terms) / max(1, len(terms))
+            score += ANSWERS * most / len(terms)
         if owner == self.view.index.roots.get("mutation"):
             score *= NOT_TOLD if question.asks else TOLD if question.tells else 1.0
-        return score * self._factor(owner) * _asked_share((*owner_words, *name_words), asked)
+        told = sum(term.of_members for term in terms if number in term.places.texts)
+        share = max(_share_of((*owner_words, *name_words), asked), told / most)
+        return score / most * self._factor(owner) * (1 - UNASKED + UNASKED * share)
 
     def _group(self, number: int) -> str:
         """Return the type that a member is a result of: of a root field, the type that the field returns."""
@@ -243,10 +248,9 @@ def _name_weight(weight: float, words: Sequence[str]) -> float:
     return weight / (1 - LONG_TYPE_NAME + LONG_TYPE_NAME * len(words) / USUAL_TYPE_NAME)
 
 
-def _asked_share(words: Sequence[str], asked: frozenset[str]) -> float:
-    """Return the factor of a name by the share of its words that the question has."""
-    different = frozenset(words)
-    return 1 - UNASKED + UNASKED * len(different & asked) / max(1, len(words))
+def _share_of(words: Sequence[str], asked: frozenset[str]) -> float:
+    """Return the share of a name's words that the question has, each once."""
+    return len(asked.intersection(words)) / max(1, len(words))
 
 
 def _spread(found: Iterable[_Result], limit: int) -> Iterator[tuple[str, float]]:
