@@ -21,6 +21,9 @@ WEAK_WORDS = frozenset(
 WEAK = 0.3
 """Weight of a weak word."""
 
+MAX_COMPOUND_CHARS = 40
+"""Characters of a word that may be a compound."""
+
 MIN_PART_CHARS = 3
 """Characters of a part of a compound, and of a beginning that may stand for the words that begin with it."""
 
@@ -103,7 +106,7 @@ def _joined(stems: list[str], at: int, known: Callable[[str], bool]) -> list[str
 
 def _parts(word: str, known: Callable[[str], bool], begun: Begun) -> tuple[str, ...]:
     """Return what an unknown word is made of, or else the words that it begins."""
-    if known(word) or len(word) < MIN_PART_CHARS:
+    if known(word) or not MIN_PART_CHARS <= len(word) <= MAX_COMPOUND_CHARS:
         return ()
     for cut in range(MIN_PART_CHARS, len(word) - MIN_PART_CHARS + 1):
         parts = (stem(word[:cut]), stem(word[cut:]))

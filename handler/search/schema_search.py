@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from heapq import heapify, heappop, heappush, nlargest
 from math import log
+from threading import Lock
 
 from handler.graph.index_types import named
 from handler.graph.view import View
@@ -87,11 +88,13 @@ class SchemaSearch:
     def __init__(self, view: View) -> None:
         self.view = view
         self._paths = Paths(view)
+        self._lock = Lock()  # a search keeps the places of its words, and requests run in threads
 
     def search(self, question: str, limit: int) -> Sequence[Match]:
         """Return what answers a question best, at most ``limit`` matches, the best first."""
-        ranked = list(self._ranked(question, limit))
-        return [Match(coordinate, min(1.0, score), self._paths.to(coordinate)) for coordinate, score in ranked]
+        with self._lock:
+            ranked = list(self._ranked(question, limit))
+            return [Match(coordinate, min(1.0, score), self._paths.to(coordinate)) for coordinate, score in ranked]
 
     @cached_property
     def _corpus(self) -> Corpus:

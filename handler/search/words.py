@@ -10,8 +10,11 @@ from handler.search.stems import stem
 MAX_CHARS = 2_000
 """Characters of a question that count."""
 
-MAX_WORDS = 48
+MAX_WORDS = 32
 """Different words of a question that count."""
+
+MAX_WORD_CHARS = 64
+"""Characters of a word of other scripts that count: one character may stand for eighteen."""
 
 _RUNS = re.compile(r"[^\W_]+")
 _PARTS = re.compile(r"[A-Z]+s(?![a-z])|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
@@ -62,7 +65,7 @@ def _of_other_scripts(run: str) -> Iterator[str]:
 def _without_accents(run: str) -> Iterator[str]:
     import unicodedata
 
-    plain = unicodedata.normalize("NFKD", run.casefold())
+    plain = unicodedata.normalize("NFKD", run[:MAX_WORD_CHARS].casefold())
     text = "".join(char for char in plain if not unicodedata.combining(char))
     if text:
         yield text
