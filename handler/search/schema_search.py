@@ -25,7 +25,10 @@ from handler.search.stored_words import read_words
 from handler.search.words import Vocabulary
 
 MAX_CANDIDATES = 160
-"""Members, and types, that are scored in full."""
+"""Members that are scored in full."""
+
+MAX_TYPES = 80
+"""Types that get a share of the score of their neighbours; others are not results."""
 
 K1 = 1.0
 """How soon a repeated word stops to count."""
@@ -158,7 +161,7 @@ class SchemaSearch:
 
     def _near(self, types: Mapping[str, float]) -> dict[str, float]:
         """Return the best types, each with a share of the score of the best type next to it."""
-        best = nlargest(MAX_CANDIDATES, types.items(), key=lambda each: (each[1], each[0]))
+        best = nlargest(MAX_TYPES, types.items(), key=lambda each: (each[1], each[0]))
         return {
             name: score + NEIGHBOUR * max((types.get(each, 0.0) for each in self._paths.next_to(name)), default=0.0)
             for name, score in best
