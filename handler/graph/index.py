@@ -60,6 +60,7 @@ class SchemaIndex:
             self.description = text_in(head, "description")
             self.roots = {kind: text_in(head["roots"], kind) for kind in ROOT_KINDS if kind in head["roots"]}
             self.missing = frozenset(names_in(head["missing"]))  # named and absent types: those of subscriptions
+            self.words: Mapping[str, Any] = dict(head.get("words", {}).items())  # read by a search alone
             self._directives: Mapping[str, Any] = dict(head.get("directives", {}).items())
             self._outlines: Mapping[str, Any] = dict(head["types"].items())
             self._entries: dict[str, Any] = dict(zip(self._outlines, lines, strict=True))
@@ -135,15 +136,10 @@ class SchemaIndex:
 
     def texts(self, name: str) -> Iterator[Text]:
         """Yield the description of a type and of each of its parts."""
-        with expected_shape(f"the schema index's type {name}"):
-            raw = self._read(name)
-            yield "", "", "", text_in(raw, "description", "")
-            for member, (description, _) in raw.get("values", {}).items():
-                yield member, "", "", description
-            for member, part in (raw.get("fields") or raw.get("inputs") or {}).items():
-                yield member, "", part["type"], part.get("description", "")
-                for argument in part.get("arguments", ()):
-                    yield member, argument, "", ""
+        try:
+            yield from _texts(self._read(name))
+        except MALFORMED as exc:  # not expected_shape: a search asks for the texts of all types
+            raise malformed(f"the schema index's type {name}") from exc
 
     def _outline(self, name: str) -> _Outline:
         found = self._outlined.get(name)
@@ -221,6 +217,16 @@ def _references(raw: Any) -> list[Reference]:
         for argument, value in part.get("arguments", {}).items():
             found.append((member, argument, named(text_in(value, "type"))))
     return found
+
+
+def _texts(raw: Any) -> Iterator[Text]:
+    yield "", "", "", text_in(raw, "description", "")
+    for member, (description, _) in raw.get("values", {}).items():
+        yield member, "", "", description
+    for member, part in (raw.get("fields") or raw.get("inputs") or {}).items():
+        yield member, "", part["type"], part.get("description", "")
+        for argument in part.get("arguments", ()):
+            yield member, argument, "", ""
 
 
 def _turned(named_by: Mapping[str, Iterable[str]]) -> Mapping[str, tuple[str, ...]]:

@@ -12,6 +12,7 @@ from handler.bundle.operations import Limits
 from handler.bundle.upstream import Upstream
 from handler.compiler.config.catalog import CatalogUse, read_catalog
 from handler.compiler.config.code import CodeConfig, read_code_config
+from handler.compiler.config.find import read_find
 from handler.compiler.config.foreign import warn_of_foreign_keys
 from handler.compiler.config.ignores import Ignore, read_ignores
 from handler.compiler.config.log_section import LogConfig, read_log_config
@@ -38,6 +39,7 @@ KEYS = (
     "code",
     "catalog",
     "log",
+    "find",
     "checks",
 )
 
@@ -83,6 +85,7 @@ class Config:
     code: CodeConfig
     catalog: CatalogUse | None
     log: LogConfig
+    synonyms: Mapping[str, tuple[str, ...]]  # words of questions, and the words that each finds beside itself
     ignores: tuple[Ignore, ...]  # warnings that the author has judged
 
 
@@ -123,6 +126,7 @@ def read_config(
         code=read_code_config(top, problems),
         catalog=read_catalog(top),
         log=read_log_config(top.section("log")),
+        synonyms=read_find(top.section("find")),
         ignores=read_ignores(top.section("checks"), problems),
     )
 

@@ -34,6 +34,9 @@ MAX_PRINTED = 16
 MAX_SEARCHES = 4
 """Views cached for one endpoint as they are searched."""
 
+SEARCH_SHARE = 0.6
+"""Memory of a view as it is searched, as a share of its index, measured on GitHub's schema."""
+
 VIEW_SHARE = 0.05
 """Memory of a view, as a share of its index, measured on GitHub's schema."""
 
@@ -80,7 +83,8 @@ class SchemaViews:
     def cost_bytes(self) -> int:
         """Approximate memory of the index and all cached objects, in bytes."""
         with self._lock:
-            views = int(len(self._views) * self._index_bytes * VIEW_SHARE)
+            shares = len(self._views) * VIEW_SHARE + len(self._searches) * SEARCH_SHARE
+            views = int(shares * self._index_bytes)
             schemas = sum(each.cost_bytes for each in self._schemas.values())
             printed = sum(map(sys.getsizeof, self._printed.values()))
         return self._index_bytes + views + schemas + printed
@@ -148,7 +152,7 @@ class SchemaViews:
         return schemas
 
     def search(self, tool: GraphQLTool | None, evaluation: Evaluation) -> SchemaSearch:
-        """Return the search of a view. Blocks while the view is built, and at the first question.
+        """Return the search of a view. Blocks while the view is built; the first question reads the view's words.
 
         Raises:
             StorageError, BundleError: the schema index cannot be loaded.

@@ -42,6 +42,8 @@ def test_endpoint_costs_more_with_each_thing_that_is_made_of_it(demo: Compiled) 
     costs.append(endpoint.cost_bytes)
     schemas.keep_valid("{ __schema }", tool.limits, ValidDocument(document, schema))
     costs.append(endpoint.cost_bytes)
+    endpoint.schema.search(tool, endpoint.everybody)
+    costs.append(endpoint.cost_bytes)
     endpoint.validator(tool, endpoint.everybody)
     costs.append(endpoint.cost_bytes)
 

@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+from handler.search.ranking import Ranked, rank
+from handler.search.words import Vocabulary
+
+TOOLS = (
+    Ranked("a", ("updateProduct",), ("Change a product of the shop.",), ("productId", "price")),
+    Ranked("b", ("create_order",), ("Order products for a customer.",), ("customerId",)),
+    Ranked("c", ("weather",), ("The forecast of a city.",), ("city",)),
+)
+
+
+def keys(question: str, vocabulary: Vocabulary | None = None) -> list[str]:
+    return [key for key, _ in rank(TOOLS, question, vocabulary=vocabulary)]
+
+
+def test_names_count_more_than_texts() -> None:
+    assert keys("update product")[:2] == ["a", "b"]
+    assert keys("Order something for somebody") == ["b"]
+
+
+def test_names_of_arguments_count() -> None:
+    assert keys("price") == ["a"]
+
+
+def test_synonyms_of_an_author_count() -> None:
+    assert keys("temperature") == []
+    assert keys("temperature", Vocabulary(synonyms={"temperature": ["weather"]})) == ["c"]
+
+
+def test_equal_scores_are_in_the_order_of_keys() -> None:
+    twins = [Ranked(key, ("same",)) for key in "dcba"]
+
+    assert [key for key, _ in rank(twins, "same")] == ["a", "b", "c", "d"]
+
+
+def test_nothing_is_ranked_for_nothing() -> None:
+    assert rank((), "anything") == []
+    assert rank(TOOLS, "") == []

@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from handler.graph.index import SchemaIndex, read_index, write_index
+from handler.graph.view import build_view
+from handler.search.schema_search import SchemaSearch
+from handler.search.words import MAX_CHARS
+from tests.search.schemas import view_of
+
+SHOP = """
+type Query { orders(status: Status): [Order!]! customer(id: ID!): Customer node: Node }
+type Mutation { cancelOrder(input: CancelInput!): CancelPayload }
+input CancelInput { "The reason given by the buyer" reason: String orderId: ID! }
+type CancelPayload { order: Order }
+interface Node { id: ID! }
+type Order implements Node {
+  id: ID!
+  "What the buyer owes, in cents"
+  total: Int
+  customer: Customer
+  pullRequest: String
+}
+type Customer implements Node { id: ID! revenue: Int orders: [Order!]! }
+enum Status { OPEN "Sent to the buyer" SHIPPED }
+"""
+
+
+def found(question: str, limit: int = 5, **synonyms: Sequence[str]) -> list[str]:
+    search = SchemaSearch(view_of(SHOP, synonyms=synonyms))
+    return [match.coordinate for match in search.search(question, limit)]
+
+
+def test_a_field_is_found_by_its_name_and_by_its_description() -> None:
+    assert found("order totals")[0] == "Order.total"
+    assert found("what does the buyer owe in cents")[0] == "Order.total"
+
+
+def test_enum_values_and_arguments_count() -> None:
+    assert "Status.SHIPPED" in found("shipping")
+    assert "Query.orders" in found("orders by status")
+
+
+def test_the_payload_and_the_input_of_one_mutation_are_found_as_the_mutation() -> None:
+    assert found("cancel an order")[0] == "Mutation.cancelOrder"
+    assert found("reason of the buyer")[0] == "Mutation.cancelOrder"
+    assert not any(name.startswith("Cancel") for name in found("cancel", 40))
+
+
+@pytest.mark.parametrize("question", ["pullrequest", "pull request", "PullRequests", "pul requst"])
+def test_compounds_are_found_split_joined_and_misspelt(question: str) -> None:
+    assert found(question)[0] == "Order.pullRequest"
+
+
+def test_synonyms_are_only_an_authors() -> None:
+    assert found("turnover") == []
+    assert found("turnover", turnover=["revenue"])[0] == "Customer.revenue"
+    assert found("turnovers", turnover=["gross revenue"])[0] == "Customer.revenue"
+
+
+def test_a_path_leads_from_a_root_field_to_the_match() -> None:
+    search = SchemaSearch(view_of(SHOP))
+    paths = {match.coordinate: match.paths for match in search.search("buyer order total customer shipped", 20)}
+
+    assert paths["Order.total"][0] == ("Query.orders", "Order.total")
+    assert paths["Order"][0] == ("Query.orders", "Order")
+    assert paths["Status.SHIPPED"] == (("Query.orders", "Query.orders(status:)", "Status.SHIPPED"),)
+    assert paths["Query.orders"] == (("Query.orders",),)
+
+
+def test_scores_are_between_0_and_1_and_the_best_is_first() -> None:
+    scores = [match.score for match in SchemaSearch(view_of(SHOP)).search("order total of a customer", 20)]
+
+    assert scores == sorted(scores, reverse=True)
+    assert all(0 < score <= 1 for score in scores)
+
+
+def test_fewer_results_are_the_first_of_more() -> None:
+    assert found("order of a customer", 3) == found("order of a customer", 10)[:3]
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["", " ", "?!…", "\x00\x1b", "the", "注文", "заказ", "𝒪𝓇𝒹𝑒𝓇", "a" * 100_000, "ﷺ" * 50_000, "ab " * 40_000],
+)
+def test_any_text_is_a_question(question: str) -> None:
+    assert isinstance(found(question), list)
+
+
+def test_only_the_beginning_of_a_long_question_counts() -> None:
+    filler = "x " * MAX_CHARS
+
+    assert found(f"total {filler}")[0] == "Order.total"
+    assert found(f"{filler} total") == []
+
+
+def test_an_index_without_stored_words_is_searched_alike() -> None:
+    view = view_of(SHOP)
+    old = _without_words(view.index)
+
+    assert SchemaSearch(build_view(old, ())).search("order totals", 9) == SchemaSearch(view).search("order totals", 9)
+
+
+def _without_words(_: SchemaIndex) -> SchemaIndex:
+    from graphql import build_schema
+
+    from handler.compiler.schema.schema_index import build_index
+
+    digest, stored = write_index(build_index(build_schema(SHOP)))
+    assert b'"words"' not in stored
+    return read_index(stored, sha256=digest)
