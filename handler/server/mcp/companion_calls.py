@@ -16,10 +16,10 @@ from handler.strict_json import JSONObject
 
 BYTES_PER_TOKEN = 4
 
-TOKENS: Mapping[str, int] = {"search": 800, "describe": 1_500}
+TOKENS: Mapping[str, int] = {"search": 300, "describe": 800}
 """The size of an answer by what a companion does, if its caller does not give one."""
 
-MATCHES = 8
+MATCHES = 4
 
 
 async def call_companion(call: Call, tool: CompanionTool, arguments: Mapping[str, Any]) -> JSONObject:
