@@ -31,6 +31,7 @@ from handler.compiler.schema.cost_directives import with_list_sizes
 from handler.compiler.schema.directives import ToolDirective
 from handler.compiler.schema.schema import AuthorSchema, read_schema
 from handler.compiler.schema.schema_index import build_index
+from handler.compiler.schema.search_words import with_words
 from handler.compiler.source.files import ENTRY
 from handler.compiler.tools.client_schema import ExternalSchema
 from handler.compiler.tools.declaration import CompiledTool
@@ -103,7 +104,7 @@ def _refuse_what_needs_a_schema(context: CompileContext) -> None:
 
 def _compile_api(context: CompileContext, author: AuthorSchema, *, schema: GraphQLSchema) -> CompiledApi:
     costs = with_list_sizes(author.costs, context.config.list_sizes, schema, context.problems)
-    digest, stored = write_index(build_index(schema, costs))
+    digest, stored = write_index(with_words(build_index(schema, costs), context.config.synonyms))
     policies = read_policies(context, schema)
     index = read_index(stored, sha256=digest)
     api = _api_context(context, author, schema=schema, index=index, policies=policies)

@@ -60,6 +60,7 @@ class SchemaIndex:
             self.description = text_in(head, "description")
             self.roots = {kind: text_in(head["roots"], kind) for kind in ROOT_KINDS if kind in head["roots"]}
             self.missing = frozenset(names_in(head["missing"]))  # named and absent types: those of subscriptions
+            self.words: Mapping[str, Any] = dict(head.get("words", {}).items())  # read by a search alone
             self._directives: Mapping[str, Any] = dict(head.get("directives", {}).items())
             self._outlines: Mapping[str, Any] = dict(head["types"].items())
             self._entries: dict[str, Any] = dict(zip(self._outlines, lines, strict=True))

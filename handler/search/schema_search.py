@@ -20,6 +20,7 @@ from handler.search.corpus import Corpus, Places
 from handler.search.matches import Match
 from handler.search.paths import Paths
 from handler.search.question import Question, read_question
+from handler.search.stored_words import read_words
 from handler.search.words import Vocabulary
 
 MAX_CANDIDATES = 256
@@ -91,11 +92,15 @@ class SchemaSearch:
 
     @cached_property
     def _corpus(self) -> Corpus:
-        return Corpus(self.view, Vocabulary())
+        return Corpus(self.view, self._vocabulary)
+
+    @cached_property
+    def _vocabulary(self) -> Vocabulary:
+        return read_words(self.view.index.words)
 
     def _ranked(self, text: str, limit: int) -> Iterator[tuple[str, float]]:
         corpus = self._corpus
-        question = read_question(text, Vocabulary(), corpus.__contains__, corpus.begun)
+        question = read_question(text, self._vocabulary, corpus.__contains__, corpus.begun)
         terms = [self._term(words, question.weights[word]) for word, words in question.words.items()]
         asked = frozenset(each for words in question.words.values() for each in words)
         types = self._near(self._types(terms, asked))

@@ -63,13 +63,14 @@ def _without_accents(run: str) -> Iterator[str]:
 class Vocabulary:
     """The stems of known words, and an author's synonyms.
 
-    A stem depends on its word alone, so a table of stems tells nothing of the schema that it was made for.
+    ``stems`` has the words of all texts that ``words`` is asked for, but those that are their own stems. A stem depends
+    on its word alone, so the table tells nothing of the schema that it was made for.
     """
 
     def __init__(
         self, stems: Mapping[str, str] | None = None, synonyms: Mapping[str, Sequence[str]] | None = None
     ) -> None:
-        self._known = _Stems(stems or {})
+        self._known = _Stems(stems)
         self._synonyms = {
             stem(word): tuple(each for other in others for each in self.asked(other))
             for word, others in (synonyms or {}).items()
@@ -96,8 +97,9 @@ _SPACES = {code: " " for code in range(128) if not chr(code).isalnum()}
 class _Stems(dict[str, tuple[str, ...]]):
     """Text without ASCII punctuation -> the stems of its words. A schema repeats most of its words."""
 
-    def __init__(self, stems: Mapping[str, str]) -> None:
-        self._stems = dict(stems)
+    def __init__(self, stems: Mapping[str, str] | None) -> None:
+        self._stems = dict(stems or {})
+        self._is_whole = stems is not None
 
     def __missing__(self, token: str) -> tuple[str, ...]:
         found = tuple(self._stem(word) for word in split(token) if word not in STOP_WORDS)
@@ -107,5 +109,5 @@ class _Stems(dict[str, tuple[str, ...]]):
     def _stem(self, word: str) -> str:
         found = self._stems.get(word)
         if found is None:
-            found = self._stems[word] = stem(word)
+            found = self._stems[word] = word if self._is_whole else stem(word)
         return found

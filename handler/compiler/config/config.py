@@ -11,6 +11,7 @@ import yaml
 from handler.bundle.operations import Limits
 from handler.bundle.upstream import Upstream
 from handler.compiler.config.code import CodeConfig, read_code_config
+from handler.compiler.config.find import read_find
 from handler.compiler.config.foreign import warn_of_foreign_keys
 from handler.compiler.config.ignores import Ignore, read_ignores
 from handler.compiler.config.upstream import read_upstream
@@ -34,6 +35,7 @@ KEYS = (
     "resources",
     "code",
     "catalog",
+    "find",
     "checks",
 )
 
@@ -77,6 +79,7 @@ class Config:
     instructions: str
     resources: Section
     code: CodeConfig
+    synonyms: Mapping[str, tuple[str, ...]]  # words of questions, and the words that each finds beside itself
     ignores: tuple[Ignore, ...]  # warnings that the author has judged
 
 
@@ -114,6 +117,7 @@ def read_config(
         instructions=_instructions(top, problems),
         resources=top.section("resources"),
         code=read_code_config(top, problems),
+        synonyms=read_find(top.section("find")),
         ignores=read_ignores(top.section("checks"), problems),
     )
 
