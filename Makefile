@@ -108,6 +108,10 @@ BENCH_COLD = $(VENV)/bin/python -m benchmarks.cold --artifact .stile/measured --
 	--python .stile/runtime/bin/python --rounds $(ROUNDS) --slack $(SLACK)
 COSTS_PAGE = $(VENV)/bin/python -m benchmarks.costs_page
 
+.PHONY: find
+find: $(VENV)/.stamp  ## The share of questions that a search answers, against its gates; FIND_SETS=folder for two public sets more
+	$(VENV)/bin/python -m benchmarks.find $(if $(FIND_SETS),--sets $(FIND_SETS))
+
 .PHONY: endpoints
 endpoints: $(VENV)/.stamp  ## Thousands of endpoints: requests to S3, memory and warm calls; ENDPOINTS=500 for fewer
 	$(VENV)/bin/python -m benchmarks.endpoints --endpoints $(or $(ENDPOINTS),5000) --write

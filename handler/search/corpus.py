@@ -8,25 +8,24 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import cached_property
 
 from handler.graph.view import View
 from handler.lru import Lru
 from handler.records import record
-from handler.search.words import Vocabulary
+from handler.search.words import Vocabulary, tokens
 
 MAX_KEPT_WORDS = 512
 """Words of questions whose places are kept."""
 
-NAME, TEXT, ARGUMENT = 3.0, 1.0, 0.4
+NAME, TEXT, ARGUMENT = 3.0, 1.6, 0.4
 """Weights of a word by its place: a name, a description, the name of an argument."""
 
 LONG_NAME, LONG_TEXT = 0.3, 0.5
 """How much less each word of a longer name or description weighs (BM25's b)."""
 
-Postings = Mapping[str, Sequence[str]]
-"""Word -> the texts that have it."""
+_NOTHING: frozenset[str] = frozenset()
 
 
 @record(frozen=True, slots=True)
@@ -34,6 +33,7 @@ class Places:
     """The places of a word, and of the words that stand for it."""
 
     members: Mapping[int, float]  # number of a member -> weight
+    texts: Set[int]  # members that have it in their descriptions
     named: frozenset[str]  # types by their names
     told: frozenset[str]  # types by their descriptions
     by_names: Mapping[str, int]  # type -> members by their names; not of root types
@@ -41,33 +41,40 @@ class Places:
 
 
 class Corpus:
-    """The visible members of a view, by number, and the places of each word."""
+    """The visible members of a view, by number, and the places of each word.
+
+    The texts of a schema repeat, so tokens are found by text, and members by texts.
+    """
 
     def __init__(self, view: View, vocabulary: Vocabulary) -> None:
-        self.coordinates: list[str] = []
+        self.names: list[str] = []
         self.owners: list[str] = []
         self.output: list[str] = []  # the type of a member as it is printed; empty for an enum value
+        self.types = sorted(view.members)
         self._view = view
         self._vocabulary = vocabulary
-        # The texts of a schema repeat, so words are found by text, and members by texts.
-        self._names: defaultdict[str, list[int]] = defaultdict(list)
-        self._texts: defaultdict[str, list[int]] = defaultdict(list)
-        self._arguments: defaultdict[str, list[int]] = defaultdict(list)
-        self._type_texts: defaultdict[str, list[str]] = defaultdict(list)
-        self.types = sorted(view.members)
+        self._named: defaultdict[str, list[int]] = defaultdict(list)
+        self._told: defaultdict[str, list[int]] = defaultdict(list)
+        self._taking: defaultdict[str, list[int]] = defaultdict(list)
+        self._types_told: defaultdict[str, list[str]] = defaultdict(list)
+        cut = {coordinate.partition(".")[0] for coordinate in view.gone}
         for name in self.types:
-            self._read(name)
-        self.name_words = {name: vocabulary.words(name) for name in self._names}
-        self.type_words = {name: vocabulary.words(name) for name in self.types}
-        text_words = {text: vocabulary.words(text) for text in self._texts}
+            self._read(name, view.gone if name in cut else _NOTHING)
+        self.type_words = {name: vocabulary.of_token(name) for name in self.types}
+        self.name_words = {name: vocabulary.of_token(name) for name in self._named}
         self._in_names = _by_word(self.name_words)
-        self._in_texts = _by_word(text_words)
-        self._in_arguments = _by_word({name: vocabulary.words(name) for name in self._arguments})
         self._in_types = _by_word(self.type_words)
-        self._in_type_texts = _by_word({text: vocabulary.words(text) for text in self._type_texts})
-        self._name_weights = _weights(NAME, LONG_NAME, self.name_words, self._names)
-        self._text_weights = _weights(TEXT, LONG_TEXT, text_words, self._texts)
+        self._in_arguments = _by_word({name: vocabulary.of_token(name) for name in self._taking})
+        self._in_texts = _Postings(self._told, vocabulary)
+        self._in_type_texts = _Postings(self._types_told, vocabulary)
+        lengths = {name: len(words) for name, words in self.name_words.items()}
+        self._name_weights = _weights(NAME, LONG_NAME, lengths, self._named)
+        self._text_weights = _weights(TEXT, LONG_TEXT, self._in_texts.lengths, self._told)
         self._places: Lru[tuple[str, ...], Places] = Lru(most=MAX_KEPT_WORDS)
+
+    def coordinate(self, number: int) -> str:
+        """Return the coordinate of a member."""
+        return f"{self.owners[number]}.{self.names[number]}"
 
     def __contains__(self, word: object) -> bool:
         return (
@@ -93,12 +100,20 @@ class Corpus:
 
     @cached_property
     def lengths(self) -> Mapping[str, int]:
-        """Type -> words of its name and of its members' names, those of root types not among them."""
+        """Type -> words of its name and of its members' names."""
         found = {name: len(words) for name, words in self.type_words.items()}
-        for name, numbers in self._names.items():
-            for number in numbers:
-                found[self.owners[number]] += len(self.name_words[name])
+        for name, owner in zip(self.names, self.owners, strict=True):
+            found[owner] += len(self.name_words[name])
         return found
+
+    @cached_property
+    def wrappers(self) -> frozenset[str]:
+        """The types of connections and their edges (Relay's cursor connections)."""
+        of_pages, of_edges = self._owners_of("pageInfo"), self._owners_of("node") & self._owners_of("cursor")
+        return frozenset(of_pages | of_edges)
+
+    def _owners_of(self, name: str) -> set[str]:
+        return {self.owners[number] for number in self._named.get(name, ())}
 
     @cached_property
     def average_length(self) -> float:
@@ -114,29 +129,26 @@ class Corpus:
     def _sorted(self) -> list[str]:
         return sorted({*self._in_names, *self._in_types})
 
-    def _read(self, type_name: str) -> None:
-        gone = self._view.gone
+    def _read(self, type_name: str, gone: Set[str]) -> None:
+        names, owners, output = self.names, self.owners, self.output
         number = -1
-        for member, argument, output, description in self._view.index.texts(type_name):
+        for member, argument, type_, description in self._view.index.texts(type_name):
             if argument:
                 if number >= 0 and f"{type_name}.{member}({argument}:)" not in gone:
-                    self._arguments[argument].append(number)
-                continue
-            if not member:
+                    self._taking[argument].append(number)
+            elif not member:
                 if description:
-                    self._type_texts[description].append(type_name)
-                continue
-            coordinate = f"{type_name}.{member}"
-            if coordinate in gone:
+                    self._types_told[description].append(type_name)
+            elif gone and f"{type_name}.{member}" in gone:
                 number = -1
-                continue
-            number = len(self.coordinates)
-            self.coordinates.append(coordinate)
-            self.owners.append(type_name)
-            self.output.append(output)
-            self._names[member].append(number)
-            if description:
-                self._texts[description].append(number)
+            else:
+                number = len(names)
+                names.append(member)
+                owners.append(type_name)
+                output.append(type_)
+                self._named[member].append(number)
+                if description:
+                    self._told[description].append(number)
 
     def _found(self, words: tuple[str, ...]) -> Places:
         members: dict[int, float] = {}
@@ -147,23 +159,25 @@ class Corpus:
         for word in words:
             own: dict[int, float] = {}
             for name in self._in_names.get(word, ()):
-                own |= dict.fromkeys(self._names[name], self._name_weights[name])
+                own |= dict.fromkeys(self._named[name], self._name_weights[name])
             in_names.update(own)
-            for text in self._in_texts.get(word, ()):
+            for text in self._in_texts.texts(word):
                 weight = self._text_weights[text]
-                numbers = self._texts[text]
+                numbers = self._told[text]
                 in_texts.update(numbers)
                 for number in numbers:
                     own[number] = own.get(number, 0.0) + weight
             for name in self._in_arguments.get(word, ()):
-                for number in self._arguments[name]:
+                for number in self._taking[name]:
                     own[number] = own.get(number, 0.0) + ARGUMENT
             for number, weight in own.items():
                 if weight > members.get(number, 0.0):
                     members[number] = weight
             named.update(self._in_types.get(word, ()))
-            told.update(name for text in self._in_type_texts.get(word, ()) for name in self._type_texts[text])
-        return Places(members, frozenset(named), frozenset(told), self._counted(in_names), self._counted(in_texts))
+            told.update(name for text in self._in_type_texts.texts(word) for name in self._types_told[text])
+        return Places(
+            members, in_texts, frozenset(named), frozenset(told), self._counted(in_names), self._counted(in_texts)
+        )
 
     def _counted(self, numbers: Iterable[int]) -> Mapping[str, int]:
         found: dict[str, int] = {}
@@ -174,18 +188,46 @@ class Corpus:
         return found
 
 
-def _by_word(words_of: Mapping[str, Sequence[str]]) -> Postings:
-    found: defaultdict[str, list[str]] = defaultdict(list)
-    for text, words in words_of.items():
+def _by_word(words_of: Mapping[str, Sequence[str]]) -> Mapping[str, Sequence[str]]:
+    found: dict[str, list[str]] = {}
+    for name, words in words_of.items():
         for word in set(words):
-            found[word].append(text)
-    return dict(found)
+            found.setdefault(word, []).append(name)
+    return found
+
+
+class _Postings:
+    """The texts that have a word. Words are looked up by their tokens, of which texts have few different ones."""
+
+    def __init__(self, texts: Iterable[str], vocabulary: Vocabulary) -> None:
+        self.lengths: dict[str, int] = {}
+        self._by_token: defaultdict[str, list[str]] = defaultdict(list)
+        self.words: defaultdict[str, list[str]] = defaultdict(list)
+        by_token = self._by_token
+        for text in texts:
+            found = set(tokens(text))
+            self.lengths[text] = len(found)
+            for token in found:
+                by_token[token].append(text)
+        for token in by_token:
+            for word in set(vocabulary.of_token(token)):
+                self.words[word].append(token)
+
+    def __contains__(self, word: object) -> bool:
+        return word in self.words
+
+    def texts(self, word: str) -> Iterable[str]:
+        """Return the texts that have a word, each once."""
+        if word not in self.words:
+            return ()
+        return dict.fromkeys(text for token in self.words[word] for text in self._by_token[token])
 
 
 def _weights(
-    weight: float, longer: float, words_of: Mapping[str, Sequence[str]], numbers: Mapping[str, Sequence[int]]
+    weight: float, longer: float, lengths: Mapping[str, int], numbers: Mapping[str, Sequence[int]]
 ) -> Mapping[str, float]:
     """Return the weight of a word in each text: the longer a text beside the average, the less."""
-    count = sum(len(each) for each in numbers.values())
-    average = sum(len(words) * len(numbers[text]) for text, words in words_of.items()) / max(1, count) or 1.0
-    return {text: weight / (1 - longer + longer * len(words) / average) for text, words in words_of.items()}
+    count = sum(map(len, numbers.values()))
+    average = sum(length * len(numbers[text]) for text, length in lengths.items()) / max(1, count) or 1.0
+    of_length = {length: weight / (1 - longer + longer * length / average) for length in set(lengths.values())}
+    return {text: of_length[length] for text, length in lengths.items()}

@@ -5,7 +5,6 @@ Order is by name, because the order of an index depends on what is hidden.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
@@ -20,6 +19,8 @@ FAR = {"mutation": 3}
 
 Path = tuple[str, ...]
 
+_NONE: frozenset[str] = frozenset()
+
 
 class Paths:
     """The shortest paths of a view."""
@@ -30,7 +31,7 @@ class Paths:
         self._roots = frozenset(view.index.roots.values())
         self._visible = frozenset(view.members)
         self._cut = {coordinate.partition(".")[0] for coordinate in view.gone}
-        self._visible_targets: dict[str, frozenset[str]] = {}
+        self._visible_targets: dict[str, tuple[str, ...]] = {}
         self._next_to: dict[str, Iterable[str]] = {}
         self._paths: dict[str, list[Path]] = {}
         self._steps_of: dict[str, dict[str, list[Path]]] = {}
@@ -50,16 +51,19 @@ class Paths:
             self._next_to[name] = found
         return found
 
-    def needed_by_one_root_field(self) -> Iterator[str]:
-        """Yield the output and input types that nothing but one root field names."""
-        fields: defaultdict[str, set[str]] = defaultdict(set)
-        for root in sorted(self._roots & self._visible):
-            for target, steps in self._steps(root).items():
-                fields[target].update(step[0] for step in steps)
-        for name, coordinates in fields.items():
-            if len(coordinates) == 1 and not self._kin(name) and self._roots.issuperset(self._users(name)):
-                if self._index.kind(name) in ("object", "input") and name not in self._roots:
-                    yield name
+    def of_one_mutation(self) -> dict[str, str]:
+        """Return the payload and input types that nothing but one mutation names, each with its coordinate."""
+        root = self._index.roots.get("mutation", "")
+        steps = self._steps(root) if root in self._visible else {}
+        return {
+            name: ways[0][0]
+            for name, ways in steps.items()
+            if len({way[0] for way in ways}) == 1
+            and self._index.kind(name) in ("object", "input")
+            and name not in self._roots
+            and not self._kin(name)
+            and not any(user != root for user in self._users(name))
+        }
 
     def _to_type(self, name: str) -> list[Path]:
         """Return paths whose last step names a type; one empty path for a root type."""
@@ -107,7 +111,7 @@ class Paths:
             if target in self._visible and self._view.gone.isdisjoint((coordinate, of_argument)):
                 yield coordinate, of_argument, target
 
-    def _targets(self, name: str) -> frozenset[str]:
+    def _targets(self, name: str) -> tuple[str, ...]:
         """Return the types that a type's visible members and arguments name."""
         found = self._visible_targets.get(name)
         if found is None:
@@ -117,7 +121,7 @@ class Paths:
                 targets = self._steps(name)
             else:
                 targets = self._index.targets(name)
-            found = self._visible_targets[name] = frozenset(targets) & self._visible
+            found = self._visible_targets[name] = tuple(targets)
         return found
 
     def _users(self, name: str) -> Iterator[str]:
@@ -127,9 +131,9 @@ class Paths:
     def _kin(self, name: str) -> frozenset[str]:
         """Return the interfaces of a type and its implementers: a fragment leads from each to the other."""
         if name in self._roots:
-            return frozenset()
-        kin = {*self._index.interfaces(name), *self._index.implementers.get(name, ())} - self._roots
-        return frozenset(kin & self._visible)
+            return _NONE
+        kin = (*self._index.interfaces(name), *self._index.implementers.get(name, ()))
+        return self._visible.intersection(kin) - self._roots if kin else _NONE
 
     @cached_property
     def _far(self) -> dict[str, int]:

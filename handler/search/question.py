@@ -10,7 +10,12 @@ from handler.records import record
 from handler.search.stems import stem
 from handler.search.words import MAX_CHARS, MAX_WORDS, Vocabulary
 
-WEAK_WORDS = frozenset(map(stem, "display find get give know list look need return see show tell want".split()))
+WEAK_WORDS = frozenset(
+    map(
+        stem,
+        ("display", "find", "get", "give", "know", "list", "look", "need", "return", "see", "show", "tell", "want"),
+    )
+)
 """Words that say to look, and seldom at what."""
 
 WEAK = 0.3
@@ -32,6 +37,12 @@ _ASKS = re.compile(
 )
 _ASKS_HOW_TO = re.compile(r"\W*(?:how\s+(?:to|do\s+(?:i|we|you)|can\s+(?:i|we|you))|can\s+you)\b", re.IGNORECASE)
 
+_TELLS = re.compile(
+    r"\W*(?:(?:how\s+(?:to|do\s+\w+|can\s+\w+)|please|can\s+you)\s+)?(\w+)\s+(?:an?|the|this|that|my|our|all)\b",
+    re.IGNORECASE,
+)
+"""A verb and the beginning of its object."""
+
 _HINTS = {
     re.compile(rf"\b{words}\b", re.IGNORECASE): frozenset(map(stem, names.split()))
     for words, names in {
@@ -52,7 +63,8 @@ class Question:
     words: Mapping[str, tuple[str, ...]]
     weights: Mapping[str, float]
     hints: frozenset[str]
-    asks: bool  # the question asks for facts, so that it does not ask to change anything
+    asks: bool  # the question asks for facts, and does not ask to change anything
+    tells: bool  # the question tells to do something to something: "close an issue"
 
 
 def read_question(text: str, vocabulary: Vocabulary, known: Callable[[str], bool], begun: Begun) -> Question:
@@ -70,7 +82,13 @@ def read_question(text: str, vocabulary: Vocabulary, known: Callable[[str], bool
         {word: WEAK if word in WEAK_WORDS else 1.0 for word in words},
         frozenset(name for pattern, names in _HINTS.items() if pattern.search(text) for name in names),
         bool(_ASKS.match(text)) and not _ASKS_HOW_TO.match(text),
+        _tells(text),
     )
+
+
+def _tells(text: str) -> bool:
+    found = _TELLS.match(text)
+    return found is not None and stem(found[1].lower()) not in WEAK_WORDS and not _ASKS.match(found[1])
 
 
 Begun = Callable[[str], tuple[str, ...]]
@@ -79,7 +97,7 @@ Begun = Callable[[str], tuple[str, ...]]
 
 def _joined(stems: list[str], at: int, known: Callable[[str], bool]) -> list[str]:
     """Return the compounds of a word and its neighbours: ``pullrequest`` of ``pull request``."""
-    pairs = (f"{first}{second}" for first, second in zip(stems[max(0, at - 1) : at + 1], stems[at : at + 2]))
+    pairs = ("".join(stems[first : first + 2]) for first in (at - 1, at) if 0 <= first < len(stems) - 1)
     return [pair for pair in pairs if known(pair)]
 
 

@@ -23,10 +23,10 @@ from handler.search.question import Question, read_question
 from handler.search.stored_words import read_words
 from handler.search.words import Vocabulary
 
-MAX_CANDIDATES = 256
+MAX_CANDIDATES = 160
 """Members, and types, that are scored in full."""
 
-K1 = 1.2
+K1 = 1.0
 """How soon a repeated word stops to count."""
 
 TYPE_NAME, TYPE_TEXT, MEMBER_NAMES, MEMBER_TEXTS = 3.0, 1.0, 1.0, 0.3
@@ -50,8 +50,11 @@ NEIGHBOUR = 0.3
 TYPE, OF_GOOD_TYPE = 0.8, 0.3
 """Factor of types beside members, and share of a type's score that its members get."""
 
-INPUT, WRAPPER, WRITES = 0.7, 0.4, 0.7
-"""Factors of input types and enums, of connections and their edges, and of mutations if a question asks for facts."""
+INPUT, WRAPPER = 0.7, 0.4
+"""Factors of input types and enums, and of connections and their edges."""
+
+NOT_TOLD, TOLD = 0.7, 1.3
+"""Factors of mutations if a question asks for facts, and if it tells to do something."""
 
 UNASKED = 0.3
 """Share of a score that depends on how much of a name the question has."""
@@ -104,21 +107,23 @@ class SchemaSearch:
         terms = [self._term(words, question.weights[word]) for word, words in question.words.items()]
         asked = frozenset(each for words in question.words.values() for each in words)
         types = self._near(self._types(terms, asked))
-        found = [_Result(score * TYPE, name, (name,)) for name, score in types.items() if name not in self._folded]
+        found: dict[str, _Result] = {}
+        for name, score in types.items():
+            coordinate = self._folded.get(name, name)
+            _keep(found, _Result(score * TYPE, coordinate, (name,)))
         for number, score in self._members(terms, asked, question).items():
-            coordinate, owner = corpus.coordinates[number], corpus.owners[number]
-            if owner not in self._folded:
-                group = self._group(number)
-                whole = score + OF_GOOD_TYPE * types.get(group, 0.0)
-                found.append(_Result(whole, coordinate, (group, *self._same(number))))
-        return _spread(found, limit)
+            owner, group = corpus.owners[number], self._group(number)
+            coordinate = self._folded.get(owner) or corpus.coordinate(number)
+            whole = score + OF_GOOD_TYPE * types.get(group, 0.0)
+            _keep(found, _Result(whole, coordinate, (group, *self._same(number))))
+        return _spread(found.values(), limit)
 
     def _term(self, words: tuple[str, ...], weight: float) -> _Term:
         places = self._corpus.places(words)
         in_types = len(places.named | places.told | places.by_names.keys() | places.by_texts.keys())
         return _Term(
             places,
-            weight * _rarity(len(places.members), len(self._corpus.coordinates)),
+            weight * _rarity(len(places.members), len(self._corpus.names)),
             weight * _rarity(in_types, len(self._corpus.types)),
         )
 
@@ -141,7 +146,10 @@ class SchemaSearch:
                 found[name] = found.get(name, 0.0) + term.of_types * weight / (weight + K1)
         most = sum(term.of_types for term in terms) or 1.0
         return {
-            name: score / most * self._factor(name) * _asked_share(corpus.type_words[name], asked)
+            name: score
+            / most
+            * self._factor(name)
+            * (1 - UNASKED + UNASKED * _share_of(corpus.type_words[name], asked))
             for name, score in found.items()
         }
 
@@ -156,7 +164,6 @@ class SchemaSearch:
     def _members(self, terms: Sequence[_Term], asked: frozenset[str], question: Question) -> dict[int, float]:
         """Return the best members that have a word of the question, by number, each with its score."""
         corpus = self._corpus
-        most = sum(term.of_members for term in terms) or 1.0
         rough: dict[int, float] = {}
         for term in terms:
             for number, weight in term.places.members.items():
@@ -169,19 +176,20 @@ class SchemaSearch:
             MAX_CANDIDATES,
             rough,
             key=lambda number: (
-                rough[number] + 0.5 * owners.get(corpus.owners[number], 0.0),
-                corpus.coordinates[number],
+                rough[number] + 0.3 * owners.get(corpus.owners[number], 0.0),
+                corpus.coordinate(number),
             ),
         )
-        return {number: self._score(number, terms, asked, question) / most for number in best}
+        return {number: self._score(number, terms, asked, question) for number in best}
 
     def _score(self, number: int, terms: Sequence[_Term], asked: frozenset[str], question: Question) -> float:
         corpus = self._corpus
         owner, returned = corpus.owners[number], named(corpus.output[number])
         is_root = owner in corpus.roots
-        owner_words = [] if is_root else corpus.type_words[owner]
-        name_words = corpus.name_words[corpus.coordinates[number].partition(".")[2]]
+        owner_words = () if is_root else corpus.type_words[owner]
+        name_words = corpus.name_words[corpus.names[number]]
         score = 0.0
+        most = sum(term.of_members for term in terms) or 1.0
         for term in terms:
             weight = term.places.members.get(number, 0.0)
             if not is_root and owner in term.places.named:
@@ -190,22 +198,24 @@ class SchemaSearch:
                 weight += RETURNED
             score += term.of_members * weight / (weight + K1)
         if question.hints and not question.hints.isdisjoint((*name_words, *corpus.type_words.get(returned, ()))):
-            score += ANSWERS * sum(term.of_members for term in terms) / max(1, len(terms))
-        if question.asks and owner == self.view.index.roots.get("mutation"):
-            score *= WRITES
-        return score * self._factor(owner) * _asked_share([*owner_words, *name_words], asked)
+            score += ANSWERS * most / len(terms)
+        if owner == self.view.index.roots.get("mutation"):
+            score *= NOT_TOLD if question.asks else TOLD if question.tells else 1.0
+        told = sum(term.of_members for term in terms if number in term.places.texts)
+        share = max(_share_of((*owner_words, *name_words), asked), told / most)
+        return score / most * self._factor(owner) * (1 - UNASKED + UNASKED * share)
 
     def _group(self, number: int) -> str:
         """Return the type that a member is a result of: of a root field, the type that the field returns."""
         owner, returned = self._corpus.owners[number], named(self._corpus.output[number])
         if owner not in self._corpus.roots:
             return owner
-        return returned if returned in self.view.members else self._corpus.coordinates[number]
+        return returned if returned in self.view.members else self._corpus.coordinate(number)
 
     def _same(self, number: int) -> Iterator[str]:
         """Yield the field of an interface that a field implements, or else its name with the type that it returns."""
         index, owner = self.view.index, self._corpus.owners[number]
-        returned, name = named(self._corpus.output[number]), self._corpus.coordinates[number].partition(".")[2]
+        returned, name = named(self._corpus.output[number]), self._corpus.names[number]
         for each in sorted({owner, *index.interfaces(owner)}):
             if each in self.view.members and index.kind(each) == "interface" and name in self.view.members[each]:
                 yield f"{each}.{name}"
@@ -214,26 +224,20 @@ class SchemaSearch:
             yield f".{name}: {returned}"
 
     def _factor(self, name: str) -> float:
-        known = self._factors.get(name)
-        if known is None:
-            known = self._factors[name] = _factor_of(self.view, name)
-        return known
+        if name in self._corpus.wrappers:
+            return WRAPPER
+        return INPUT if self.view.index.kind(name) in ("input", "enum") else 1.0
 
     @cached_property
-    def _factors(self) -> dict[str, float]:
-        return {}
-
-    @cached_property
-    def _folded(self) -> frozenset[str]:
-        """The types that only one root field needs, as its payload or its input: the field itself is the result."""
-        return frozenset(self._paths.needed_by_one_root_field())
+    def _folded(self) -> Mapping[str, str]:
+        """The types of one mutation, its payload and its input, of which the mutation itself is the result."""
+        return self._paths.of_one_mutation()
 
 
-def _factor_of(view: View, name: str) -> float:
-    members = set(view.members[name])
-    if "pageInfo" in members or {"node", "cursor"} <= members:
-        return WRAPPER
-    return INPUT if view.index.kind(name) in ("input", "enum") else 1.0
+def _keep(found: dict[str, _Result], result: _Result) -> None:
+    known = found.get(result.coordinate)
+    if known is None or result.score > known.score:
+        found[result.coordinate] = result
 
 
 def _rarity(having: int, of: int) -> float:
@@ -244,13 +248,12 @@ def _name_weight(weight: float, words: Sequence[str]) -> float:
     return weight / (1 - LONG_TYPE_NAME + LONG_TYPE_NAME * len(words) / USUAL_TYPE_NAME)
 
 
-def _asked_share(words: Sequence[str], asked: frozenset[str]) -> float:
-    """Return the factor of a name by the share of its words that the question has."""
-    different = frozenset(words)
-    return 1 - UNASKED + UNASKED * len(different & asked) / max(1, len(words))
+def _share_of(words: Sequence[str], asked: frozenset[str]) -> float:
+    """Return the share of a name's words that the question has, each once."""
+    return len(asked.intersection(words)) / max(1, len(words))
 
 
-def _spread(found: Sequence[_Result], limit: int) -> Iterator[tuple[str, float]]:
+def _spread(found: Iterable[_Result], limit: int) -> Iterator[tuple[str, float]]:
     """Yield the best results, each with its score, which is less for each result that resembles an earlier one."""
     seen: Counter[str] = Counter()
     heap = [(-each.score, each.coordinate, 0, each.resembles) for each in found]

@@ -15,7 +15,7 @@ from handler.search.words import STOP_WORDS, Vocabulary, split
 from handler.strict_json import JSONObject
 
 RULES = 1
-"""The rules of splitting and stemming. A section by other rules is not used: each change of a stem raises the number."""
+"""The rules of splitting and stemming. A change of a stem raises the number: a section by other rules is not used."""
 
 WHOLE = "="
 """Mark of a word that does not begin with its stem."""

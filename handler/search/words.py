@@ -19,16 +19,24 @@ _PARTS = re.compile(r"[A-Z]+s(?![a-z])|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]+")
 """Scripts that put no spaces between words: Thai, Lao, Khmer, Chinese, Japanese; Korean joins particles to words."""
 
+_SPACES = {code: " " for code in range(128) if not chr(code).isalnum()}
+
 STOP_WORDS = frozenset(
     """
-    a about all also am an and any are as at be been before being but by can could did do does each e either etc every
-    for from g had has have having he her here hers him his how i if in into is it its itself just let many may me
-    might more most much must my no nor not of on one only or other our out over own please shall she should so some
-    such than that the their them then there these they this those through to too under until up us very via was we
-    were what when where which while who whom whose why will with within without would you your s t
+    a about all also am an and any anybody anyone anything are as at be been before being but by can could did
+    do does e each either etc every everybody everyone everything for from g had has have having he her here
+    hers him his how i if in into is it its itself just let many may me might more most much must my no nor
+    not of on one only or other our out over own please s shall she should so some somebody someone something
+    such t than that the their them then there these they this those through to too under until up us very via
+    was we were what when where which while who whom whose why will with within without would you your
     """.split()  # noqa: SIM905 - a table of words
 )
 """Words that say nothing about the subject of a question. A question of nothing else is asked with them."""
+
+
+def tokens(text: str) -> list[str]:
+    """Return what a text has between spaces and ASCII punctuation, such as ``pullRequest``."""
+    return text.translate(_SPACES).split()
 
 
 def split(text: str) -> Iterator[str]:
@@ -78,8 +86,11 @@ class Vocabulary:
 
     def words(self, text: str) -> list[str]:
         """Return the stems of a text's words, in order, without stop words. Stems are kept: not for questions."""
-        known = self._known
-        return [word for token in text.translate(_SPACES).split() for word in known[token]]
+        return [word for token in tokens(text) for word in self.of_token(token)]
+
+    def of_token(self, token: str) -> tuple[str, ...]:
+        """Return the stems of the words in a token, without stop words. They are kept: not for questions."""
+        return self._known[token]
 
     def asked(self, text: str) -> list[str]:
         """Return the stems of a question's words, in order. Stop words count if there are no others."""
@@ -91,9 +102,6 @@ class Vocabulary:
         return self._synonyms.get(word, ())
 
 
-_SPACES = {code: " " for code in range(128) if not chr(code).isalnum()}
-
-
 class _Stems(dict[str, tuple[str, ...]]):
     """Text without ASCII punctuation -> the stems of its words. A schema repeats most of its words."""
 
@@ -102,7 +110,14 @@ class _Stems(dict[str, tuple[str, ...]]):
         self._is_whole = stems is not None
 
     def __missing__(self, token: str) -> tuple[str, ...]:
-        found = tuple(self._stem(word) for word in split(token) if word not in STOP_WORDS)
+        lower = token.lower()
+        if token.isascii() and token.isalpha() and (token == lower or token[1:] == lower[1:]):
+            words = [lower]  # most are one word, and a regex takes longer
+        elif token.isascii():
+            words = [part.lower() for part in _PARTS.findall(token)]
+        else:
+            words = list(split(token))
+        found = tuple([self._stem(word) for word in words if word not in STOP_WORDS])
         self[token] = found
         return found
 

@@ -1,0 +1,88 @@
+"""Nothing that a search tells depends on what is hidden from its caller."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from random import Random
+
+import pytest
+from graphql import build_schema
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from handler.graph.sdl import print_view
+from handler.graph.view import View, build_view
+from handler.search.matches import Match
+from handler.search.schema_search import SchemaSearch
+from tests.graph.random_schemas import coordinates_of
+from tests.search.schemas import QUESTIONS, index_of, random_worded_sdl, view_of
+
+LIMIT = 40
+
+
+def drawn(seed: int) -> tuple[View, Sequence[str]]:
+    """A view of a random schema without some coordinates, and the coordinates."""
+    random = Random(seed)
+    sdl = random_worded_sdl(random)
+    coordinates = sorted(coordinates_of(build_schema(sdl)))
+    hidden = random.sample(coordinates, random.randint(1, 6))
+    return view_of(sdl, hidden=hidden), hidden
+
+
+def answers(view: View) -> list[Sequence[Match]]:
+    search = SchemaSearch(view)
+    return [search.search(question, LIMIT) for question in QUESTIONS]
+
+
+@settings(deadline=None, max_examples=150)
+@given(st.integers(0, 2**32))
+def test_a_view_answers_as_the_schema_compiled_without_the_hidden_parts(seed: int) -> None:
+    view, _ = drawn(seed)
+    if not view.root_fields().get("query"):
+        return
+
+    assert answers(view) == answers(view_of(print_view(view)))
+
+
+def test_the_comparison_sees_statistics_of_hidden_parts() -> None:
+    """A search that counts everything, and leaves out hidden results at the end, differs."""
+    differ = 0
+    for seed in range(60):
+        view, _ = drawn(seed)
+        if not view.root_fields().get("query"):
+            continue
+        whole = answers(build_view(view.index, ()))
+        left_out = [[match for match in matches if _is_visible(view, match.coordinate)][:LIMIT] for matches in whole]
+        differ += left_out != answers(view)
+
+    assert differ > 20
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_no_result_and_no_path_names_a_hidden_coordinate(seed: int) -> None:
+    view, hidden = drawn(seed)
+
+    named = {
+        part
+        for matches in answers(view)
+        for match in matches
+        for path in match.paths
+        for part in (*path, match.coordinate)
+    }
+
+    assert not named & {*view.gone, *hidden}
+
+
+def test_a_hidden_types_words_are_known_to_no_search() -> None:
+    """A misspelt, shortened or compound word is completed from visible words alone."""
+    sdl = "type Query { person: Person secret: Salary } type Person { name: String } type Salary { salaryBonus: Int }"
+    view = view_of(sdl, hidden=["Salary"])
+
+    for question in ("salary", "salry", "sala", "salarybonus", "bonus"):
+        assert SchemaSearch(view).search(question, 10) == []
+        assert SchemaSearch(build_view(index_of(sdl), ())).search(question, 10) != []
+
+
+def _is_visible(view: View, coordinate: str) -> bool:
+    type_name, _, member = coordinate.partition(".")
+    return type_name in view.members and (not member or member in view.members[type_name])
