@@ -64,7 +64,7 @@ MAX_BYTES = 65_536
 SEARCH_BYTES, DESCRIBE_BYTES = 1_200, 3_200
 """The sizes of the companions' answers if a model gives none."""
 
-MATCHES = 4
+MATCHES = 8
 MOST_ASKED = 6
 """Coordinates of one call of the companion that describes."""
 

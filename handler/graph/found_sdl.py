@@ -13,8 +13,10 @@ from handler.graph.view import View
 NAME = "[_A-Za-z][_0-9A-Za-z]*"
 COORDINATE = re.compile(rf"@{NAME}|{NAME}(?:\.{NAME}(?:\({NAME}:\))?)?")
 
-MAX_MATCHES = 4
-"""Matches of a question that are shown."""
+MATCH_BYTES = 400
+"""Room for one match: an answer has as many of them as fit, within the next two bounds."""
+
+MIN_MATCHES, MAX_MATCHES = 3, 8
 
 MAX_VALUES = 12
 """An enum with more values is shown only if somebody asks for it: the values are seldom all new to a model."""
@@ -35,7 +37,8 @@ def found_text(view: View, found: Sequence[tuple[str, Sequence[Sequence[str]]]],
     """
     if not found:
         return NOTHING
-    ways = [_way(coordinate, paths) for coordinate, paths in found[:MAX_MATCHES]]
+    count = min(max(max_bytes // MATCH_BYTES, MIN_MATCHES), MAX_MATCHES)
+    ways = [_way(coordinate, paths) for coordinate, paths in found[:count]]
     heading = ["Found, best first:", *(f"- {' > '.join(way)}" for way in ways)]
     shown = Slice(view, max_bytes=max_bytes - len("\n".join(heading).encode()))
     fits = [_add_way(shown, ways[0])]

@@ -19,7 +19,7 @@ BYTES_PER_TOKEN = 4
 TOKENS: Mapping[str, int] = {"search": 300, "describe": 800}
 """The size of an answer by what a companion does, if its caller does not give one."""
 
-MATCHES = 4
+MATCHES = 8
 
 
 async def call_companion(call: Call, tool: CompanionTool, arguments: Mapping[str, Any]) -> JSONObject:
