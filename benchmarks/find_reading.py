@@ -61,7 +61,7 @@ SCHEMAS = {
 }
 OPERATIONS = 60
 MAX_BYTES = 65_536
-SEARCH_BYTES, DESCRIBE_BYTES = 3_200, 6_000
+SEARCH_BYTES, DESCRIBE_BYTES = 1_200, 3_200
 """The sizes of the companions' answers if a model gives none."""
 
 MATCHES = 8
@@ -71,6 +71,7 @@ MOST_ASKED = 6
 WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 BLOCK = re.compile(r"^(?:type|interface|input|enum) (\w+)[^\n]*\n(.*?)^\}", re.MULTILINE | re.DOTALL)
 MEMBER = re.compile(r"^  (\w+)(\((.*)\))?", re.MULTILINE)
+TYPE_NAME = re.compile(r"\b[A-Z]\w*\b")
 ARGUMENT = re.compile(r"(\w+): ")
 
 TYPE = "type { name kind ofType { name kind ofType { name kind ofType { name kind } } } }"
@@ -189,14 +190,15 @@ class _Model:
         tools = compiled.bundle.tools
         (graphql,) = (each for each in tools if isinstance(each, GraphQLTool))
         entries = [graphql.listings[-1].entry, *(each.entry for each in tools if isinstance(each, CompanionTool))]
-        self.entry_bytes = sum(len(to_json_bytes(each)) for each in entries)
+        self._entries = b"".join(map(to_json_bytes, entries)).decode()
+        self.entry_bytes = len(self._entries.encode())
         self.view: View = build_view(read_index(compiled.index, sha256=compiled.bundle.index), ())
         self._search = SchemaSearch(self.view)
         self._schemas = ViewSchemas(self.view)
 
     def found(self, wanted: Wanted) -> int | None:
         """Return the bytes that are read with the companions."""
-        read, known = self.entry_bytes, set[str]()
+        read, known = self.entry_bytes, set(TYPE_NAME.findall(self._entries))
         asked: set[str] = set()
 
         def take(text: str) -> int:
@@ -263,7 +265,7 @@ def _shown(text: str) -> Iterator[str]:
         for member, _, arguments in MEMBER.findall(body):
             yield f"{name}.{member}"
             yield from (f"{name}.{member}({each}:)" for each in ARGUMENT.findall(arguments))
-    yield from re.findall(r"\b[A-Z]\w*\b", text)
+    yield from TYPE_NAME.findall(text)
 
 
 def _page(rows: Sequence[Row]) -> str:

@@ -13,11 +13,16 @@ from handler.graph.view import View
 NAME = "[_A-Za-z][_0-9A-Za-z]*"
 COORDINATE = re.compile(rf"@{NAME}|{NAME}(?:\.{NAME}(?:\({NAME}:\))?)?")
 
-MAX_MATCHES = 8
-"""Matches of a question that are shown."""
+MATCH_BYTES = 400
+"""Room for one match: an answer has as many of them as fit, within the next two bounds."""
 
-TYPE_SHARE = 3
-"""A type that a match returns takes at most the third part of the room that is left."""
+MIN_MATCHES, MAX_MATCHES = 3, 8
+
+MAX_VALUES = 12
+"""An enum with more values is shown only if somebody asks for it: the values are seldom all new to a model."""
+
+TYPE_SHARE = 2
+"""A type that a match returns or takes gets at most half of the room that is left."""
 
 NOTHING = "Nothing here answers that. Ask with other words, or for less at a time."
 
@@ -32,12 +37,16 @@ def found_text(view: View, found: Sequence[tuple[str, Sequence[Sequence[str]]]],
     """
     if not found:
         return NOTHING
-    ways = [_way(coordinate, paths) for coordinate, paths in found[:MAX_MATCHES]]
+    count = min(max(max_bytes // MATCH_BYTES, MIN_MATCHES), MAX_MATCHES)
+    ways = [_way(coordinate, paths) for coordinate, paths in found[:count]]
     heading = ["Found, best first:", *(f"- {' > '.join(way)}" for way in ways)]
     shown = Slice(view, max_bytes=max_bytes - len("\n".join(heading).encode()))
-    left_out = [" > ".join(way) for way in ways if not _add_way(shown, way)]
-    for way in ways:
+    fits = [_add_way(shown, ways[0])]
+    _add_around(view, shown, ways[0])  # the best match is shown with what surrounds it, before the others
+    fits += [_add_way(shown, way) for way in ways[1:]]
+    for way in ways[1:]:
         _add_around(view, shown, way)
+    left_out = [" > ".join(way) for way, fit in zip(ways, fits, strict=True) if not fit]
     remark = [f"Left out: {_some(left_out)}. Ask for fewer things at a time."] if left_out else []
     return "\n".join([*heading, "", shown.text(), *remark])
 
@@ -75,9 +84,7 @@ def _add_way(shown: Slice, way: Sequence[str]) -> bool:
 
 
 def _add_around(view: View, shown: Slice, way: Sequence[str]) -> None:
-    """Add what a request along a way takes, and what it may select at the end of the way."""
-    for name in taken_types(view, way):
-        shown.fill(name, room=shown.room // TYPE_SHARE)
+    """Add what a request along a way may select at the end of the way, and what it takes."""
     waiting = list(_returned(view, way[-1]))
     seen: set[str] = set()
     while waiting:
@@ -88,6 +95,9 @@ def _add_around(view: View, shown: Slice, way: Sequence[str]) -> None:
         shown.fill(name, room=shown.room // TYPE_SHARE)
         if len(view.members[name]) <= WRAPPER_MEMBERS:
             waiting += [below for member in view.members[name] for below in _returned(view, f"{name}.{member}")]
+    for name in taken_types(view, way):
+        if view.index.kind(name) != "enum" or len(view.members[name]) <= MAX_VALUES:
+            shown.fill(name, room=shown.room // TYPE_SHARE)
 
 
 def _returned(view: View, coordinate: str) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from handler.graph.index_types import Directive
 from handler.graph.sdl import print_view
 from handler.graph.view import View
 
@@ -13,11 +14,11 @@ SCHEMA_SDL = "{schema_sdl}"
 MAX_SDL_BYTES = 16_384
 """Largest schema in a default description; a larger one is summarised, because clients cut or refuse it."""
 
-MAX_NAMES_BYTES = 512
+MAX_NAMES_BYTES = 280
 """Size of the root fields' names in a summary, which replaces a schema above the other limit. The names are examples:
 a search finds the others."""
 
-QUESTION = '{ __search(query: "your question in words", first: 5) { coordinate pathsToRoot } }'
+QUESTION = '{ __search(query: "your question", first: 5) { coordinate pathsToRoot } }'
 """The request that a summary advises. It is valid in every schema."""
 
 
@@ -83,12 +84,20 @@ def _query_description(sdl: str, view: View) -> str:
         return f"{head} It must be valid for this schema:\n\n{sdl}"
     roots = view.root_fields()
     lines = [f"{kind}: {_some(names, MAX_NAMES_BYTES // len(roots))}" for kind, names in roots.items()]
+    directives = [_signature(name, directive) for name, directive in view.directives().items()]
+    lines += [f"directives: {_some(directives, MAX_NAMES_BYTES)}"] if directives else []
     return (
         f"{head} The schema is too large to show here. Root fields:\n\n"
         + "\n".join(lines)
-        + f"\n\nFind the parts of the schema that you need with a search such as {QUESTION}. "
-        'Read what they are with __definitions(coordinates: ["Order.lines"]) or __type(name:).'
+        + f"\n\nSearch the schema with a request such as {QUESTION}. "
+        "Read what is found with __definitions(coordinates:) or __type(name:)."
     )
+
+
+def _signature(name: str, directive: Directive) -> str:
+    """Return a directive that a request may carry, as a request writes it, with the types of its arguments."""
+    arguments = ", ".join(f"{each}: {value.type}" for each, value in directive.arguments.items())
+    return f"@{name}({arguments})" if arguments else f"@{name}"
 
 
 def _some(names: Sequence[str], max_bytes: int) -> str:

@@ -51,7 +51,7 @@ def description_of(schemas: ViewSchemas) -> str:
 def test_search_that_is_advised_finds_a_root_field_with_its_way(roots: str, hidden: tuple[str, ...]) -> None:
     schemas = large(roots, hidden=hidden)
     (request,) = re.findall(r"\{ __search\(.*?\}", description_of(schemas))
-    request = request.replace("your question in words", "field 17")
+    request = request.replace("your question", "field 17")
 
     data = answer_introspection(check(f"{request} }}", schemas=schemas), schemas)["data"]
 

@@ -291,6 +291,38 @@ def test_cold_call_with_a_secret_of_aws_loads_none_of_the_heavy_packages(
     assert aws.asked[0].json == {"SecretId": "stile/api/things/K"}
 
 
+def test_cold_list_with_companions_loads_no_search_and_a_companion_no_graphql_core(
+    tmp_path: Path, folder_storage: FolderStorage
+) -> None:
+    wide = " ".join(f"column_{number}: Int" for number in range(1_200))
+    tool = '@tool(name: "shop", graphql: [{expose: true, types: "Query", fields: ".*"}])'
+    files = {
+        "index.graphql": f"schema {tool} {{ query: Query }} type Query {{ a: Int wide: Wide }} type Wide {{ {wide} }}",
+        "config.yaml": PUBLIC.replace("    - {type: Mutation, policyDefault: {condition: true}}\n", ""),
+    }
+    store(folder_storage, compiled(tmp_path, files))
+    event = json.loads((ROOT / "events" / "tools-list.json").read_text(encoding="utf-8"))
+    event["rawPath"] = event["requestContext"]["http"]["path"] = "/api/things/mcp"
+    event["headers"] = {"content-type": "application/json"}
+    calls = {
+        "list": ("tools/list", {}),
+        "search": ("tools/call", {"name": "shop-search", "arguments": {"question": "wide"}}),
+    }
+    for name, (method, params) in calls.items():
+        event["body"] = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+        (tmp_path / f"{name}.json").write_text(json.dumps(event), encoding="utf-8")
+    done = run({"STILE_BUNDLES": folder_storage.location}, *(tmp_path / f"{name}.json" for name in calls))
+
+    assert done.returncode == 0, done.stderr
+    listed, found, steps = (json.loads(line) for line in done.stderr.splitlines())
+    _, after_list, after_search = map(set, steps)
+    assert "shop-search" in listed["body"]
+    assert "wide: Wide" in found["body"]
+    assert _ours(after_list) == LISTING
+    assert "search.schema_search" in _ours(after_search)
+    assert not (HEAVY | {"handler.compiler"}) & after_search
+
+
 def test_persisted_document_by_its_id_loads_no_graphql_core(bundles: str) -> None:
     *_, after_request = _modules({"STILE_BUNDLES": bundles}, "graphql-persisted")
 

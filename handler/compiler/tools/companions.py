@@ -17,9 +17,9 @@ MAX_COORDINATES = 50
 TEXTS: Mapping[str, tuple[str, str]] = {
     "search": (
         "Search",
-        "Find what to ask {name} for. Returns the best matches of a question, the fields that lead to each, and SDL.",
+        "Find what to ask {name} for: the best matches of a question, the fields that lead to each, and SDL.",
     ),
-    "describe": ("Describe", "Return the SDL of types, fields and arguments of the schema of {name}."),
+    "describe": ("Describe", "Return the SDL of parts of the schema of {name}."),
 }
 """What a companion does -> the beginning of its title, and its description."""
 
@@ -33,9 +33,9 @@ ARGUMENTS: Mapping[str, JSONObject] = {
                 "type": "string",
                 "minLength": 1,
                 "maxLength": 1_000,
-                "description": "What to find, in words.",
+                "description": "In words",
             },
-            "maxTokens": {**MAX_TOKENS, "description": "Size of the answer; 800 if absent."},
+            "maxTokens": {**MAX_TOKENS, "description": "300 if absent"},
         },
         "required": ["question"],
         "additionalProperties": False,
@@ -48,9 +48,9 @@ ARGUMENTS: Mapping[str, JSONObject] = {
                 "items": {"type": "string"},
                 "minItems": 1,
                 "maxItems": MAX_COORDINATES,
-                "description": "Such as Order, Order.lines or Query.order(id:).",
+                "description": "Such as Order, Order.lines or Query.order(id:)",
             },
-            "maxTokens": {**MAX_TOKENS, "description": "Size of the answer; 1,500 if absent."},
+            "maxTokens": {**MAX_TOKENS, "description": "800 if absent"},
         },
         "required": ["coordinates"],
         "additionalProperties": False,

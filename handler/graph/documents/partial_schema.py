@@ -102,8 +102,11 @@ class ViewSchemas:
         names = sorted(touched.types | touched.parents | self._compared_implementers(touched))
         visible = self.view.directives() if touched.directives else {}
         directives = {name: visible[name] for name in sorted(touched.directives)}
-        of_search = [*SEARCH_TYPES.values(), *TAKEN_TYPES] if touched.searches else []
-        return self._schema(types, [*(types(name) for name in names), *of_search], directives)
+        named = [types(name) for name in names]
+        if touched.searches:  # a schema's own types of these names stay, against the specification
+            named += [type_ for name, type_ in SEARCH_TYPES.items() if name not in self.view.members]
+            named += TAKEN_TYPES
+        return self._schema(types, named, directives)
 
     def _given_or_required(self, touched: Touched, type_name: str, field_name: str) -> dict[str, InputValue]:
         return {

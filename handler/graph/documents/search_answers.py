@@ -20,7 +20,7 @@ from handler.records import record
 
 MAX_QUESTION_CHARS = 1_000
 
-MAX_RESULTS = 200
+MAX_RESULTS = 100
 """Results of one question over all of its pages. What ranks lower answers nothing."""
 
 MAX_COORDINATES = 100

@@ -132,8 +132,9 @@ class _Walk:
 
     def _field(self, node: FieldNode, parent: str | None) -> None:
         name = node.name.value
-        type_text = field_type(self._view, parent, name)
-        self.searches |= name in SEARCH_FIELDS
+        searches = name in SEARCH_FIELDS  # even if a schema, against the specification, has a field of this name
+        type_text = None if searches else field_type(self._view, parent, name)
+        self.searches |= searches
         if type_text is not None and parent is not None:
             self.fields.add((parent, name))
             self._given(node.arguments or (), parent, name)

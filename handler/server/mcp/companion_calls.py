@@ -16,7 +16,7 @@ from handler.server.endpoints.schema_views import schema_loading
 from handler.server.mcp.method_call import Call
 from handler.strict_json import JSONObject
 
-TOKENS: Mapping[str, int] = {"search": 800, "describe": 1_500}
+TOKENS: Mapping[str, int] = {"search": 300, "describe": 800}
 """The size of an answer by what a companion does, if its caller does not give one."""
 
 MATCHES = 8

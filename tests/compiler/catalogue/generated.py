@@ -66,6 +66,25 @@ GENERATED = (
         reports=('config.yaml:1:15: "instructions": 2049 bytes of UTF-8; clients take 2048',),
     ),
     Entry(
+        code="no-companion",
+        files={
+            "index.graphql": """schema
+  @tool(name: "shop", graphql: [{expose: true, types: "Query", fields: ".*"}])
+  @tool(name: "shop-search", graphql: [{expose: true, types: "Query", fields: "a"}], find: false)
+{ query: Query }
+type Query { a: Int wide: Wide }
+"""
+            f"type Wide {{ {' '.join(f'column_{n}: Int' for n in range(1_200))} }}",
+            "config.yaml": "access: {anonymous: allow, policies: [{type: Query, policyDefault: {condition: true}}]}\n",
+        },
+        reports=(
+            (
+                'index.graphql:2:3: "shop" gets no companion "shop-search": a tool of that name is defined at '
+                "index.graphql:3:3; find: false asks for none"
+            ),
+        ),
+    ),
+    Entry(
         code="unreadable-file",
         files={"index.graphql": "x" * 8_000_001},
         reports=("index.graphql:1:1: it has 8000001 bytes; a file may have 8000000",),

@@ -16,7 +16,7 @@ from handler.graph.sdl import print_view
 from tests.graph.documents.test_definitions import draft_schema, resolved
 from tests.graph.documents.test_introspection import RICH
 from tests.graph.shop import VIEW, check
-from tests.support.schemas import schemas_of
+from tests.support.schemas import schema_of_sdl, schemas_of
 
 MANY = schemas_of("type Query { " + " ".join(f"order_{number}: Int" for number in range(300)) + " }")
 
@@ -138,6 +138,21 @@ def test_results_complete_as_those_of_the_draft() -> None:
     assert validate(whole, parse(text)) == []
     assert completed.errors is None
     assert completed.data == {"__search": answer}
+
+
+def test_schema_with_names_that_graphql_reserves_is_searched_as_any_other() -> None:
+    sdl = """
+      type Query { __search(query: String): [__SearchResult] order: Order mine: __SearchResult }
+      type Order { id: ID } type __SearchResult { mine: Int }
+    """
+    schemas = schemas_of(schema_of_sdl(sdl))
+    document = '{ __search(query: "order") { coordinate } __definitions(coordinates: ["Order"]) { __typename } }'
+
+    data = answer_introspection(check(document, schemas=schemas), schemas)["data"]
+
+    assert data["__search"][0] == {"coordinate": "Query.order"}
+    assert data["__definitions"] == [{"__typename": "__Type"}]
+    assert check("{ mine { mine } order { id } }", schemas=schemas).introspection is None
 
 
 def test_model_gets_a_sentence() -> None:
