@@ -9,7 +9,8 @@ from typing import Any
 from handler.bundle.content import FileResource, Resource
 from handler.bundle.model import Bundle
 from handler.bundle.tools import CodeTool, PrescribedTool
-from handler.commands.console import located, place_of, say, show_json, show_table
+from handler.commands.console import located, plain_problem, say, show_json, show_table
+from handler.commands.exit_codes import REFUSED
 from handler.commands.folders.endpoint_folders import add_folder_arguments
 from handler.commands.folders.endpoints import Outcome, compile_all
 from handler.commands.folders.taken_along import told_of
@@ -31,7 +32,11 @@ from handler.policy.evaluation import Evaluation
 from handler.sentences import counted, did_you_mean
 from handler.strict_json import to_json_bytes
 
-HELP = "Report the problems of endpoint folders, the cost of their tools and the callers that see them."
+EXAMPLES = (
+    "stile check endpoints --strict",
+    "stile check --explain untitled-tool",
+)
+EXIT_CODES = {REFUSED: "an endpoint has problems; with --strict, also if there are warnings"}
 
 HEADINGS = ("tool", "kind", "runs", "types", "bytes", "~tokens", "listed", "anonymous")
 MAX_RUNS_CHARS = 60
@@ -157,25 +162,13 @@ def _report(outcome: Outcome) -> dict[str, Any]:
         "instructionsBytes": len(bundle.instructions.encode()) if bundle else 0,
         "documents": [_document(document) for document in outcome.compiled.documents] if outcome.compiled else [],
         "takenAlong": [asdict(each) for each in outcome.compiled.taken_along] if outcome.compiled else [],
-        "problems": [_plain(problem, outcome.folder) for problem in outcome.problems],
-        "warnings": [_plain(warning, outcome.folder) for warning in warnings],
+        "problems": [plain_problem(problem, outcome.folder) for problem in outcome.problems],
+        "warnings": [plain_problem(warning, outcome.folder) for warning in warnings],
     }
 
 
 def _document(document: AuthorDocument) -> dict[str, Any]:
     return {"file": document.file, "documentId": document.id, "operations": list(document.operations)}
-
-
-def _plain(problem: Problem, folder: Path) -> dict[str, Any]:
-    file, line, column = place_of(problem, folder)
-    return {
-        "file": file,
-        "line": line,
-        "column": column,
-        "code": problem.code,
-        "sentence": problem.sentence,
-        "coordinates": list(problem.about),
-    }
 
 
 def _warnings(compiled: Compiled, folder: Path) -> list[Problem]:

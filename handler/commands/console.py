@@ -18,6 +18,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
+from handler.commands.json_answer import current_answer, note_complaint
 from handler.errors.authoring import Problem
 from handler.invisible import escaped, escaped_json
 
@@ -31,8 +32,16 @@ ERR = Console(width=None if sys.stderr.isatty() else PLAIN_WIDTH, highlight=Fals
 
 
 def say(text: str, style: str = "") -> None:
-    """Print a text; it is never read as markup."""
-    OUT.print(Text(_lines(text), style=style))
+    """Print a text; it is never read as markup. With ``--json`` it is beside the document, on standard error."""
+    (ERR if current_answer() else OUT).print(Text(_lines(text), style=style))
+
+
+def warn(text: str) -> None:
+    """Print a warning, and keep it for the document of ``--json``."""
+    say(text, "yellow")
+    answer = current_answer()
+    if answer:
+        answer.warnings.append(text)
 
 
 def announce(text: str) -> None:
@@ -41,7 +50,8 @@ def announce(text: str) -> None:
 
 
 def complain(text: str) -> None:
-    """Print an error."""
+    """Print an error, and keep it for the document of ``--json``."""
+    note_complaint(text)
     ERR.print(Text(_lines(text), style="red"))
 
 
@@ -66,6 +76,27 @@ def located(problem: Problem, folder: Path, *, kind: str = "") -> str:
     """Return ``file:line:column: sentence [code]`` on one line, with a path from the current folder."""
     file, line, column = place_of(problem, folder)
     return " ".join(f"{file}:{line}:{column}: {kind}{problem.sentence} [{problem.code}]".split())
+
+
+def complain_of(problem: Problem, folder: Path) -> None:
+    """Print a problem of an endpoint folder, and keep it for the document of ``--json``."""
+    answer = current_answer()
+    if answer:
+        answer.problems.append(plain_problem(problem, folder))
+    ERR.print(Text(_lines(located(problem, folder)), style="red"))
+
+
+def plain_problem(problem: Problem, folder: Path) -> dict[str, Any]:
+    """Return a problem or warning as JSON."""
+    file, line, column = place_of(problem, folder)
+    return {
+        "file": file,
+        "line": line,
+        "column": column,
+        "code": problem.code,
+        "sentence": problem.sentence,
+        "coordinates": list(problem.about),
+    }
 
 
 def place_of(problem: Problem, folder: Path) -> tuple[str, int, int]:
@@ -101,6 +132,9 @@ def show_json(value: Any) -> None:
         text.encode(sys.stdout.encoding or "utf-8")
     except UnicodeEncodeError:
         text = json.dumps(value, indent=2)
+    answer = current_answer()
+    if answer:
+        answer.is_printed = True
     sys.stdout.write(text + "\n")
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import uvicorn
 
 from handler.commands.console import complain, one_line, say
+from handler.commands.exit_codes import DONE, REFUSED
 from handler.commands.folders.endpoint_folders import add_folder_arguments
 from handler.commands.local.dev_session import Workbench, keep_fresh
 from handler.commands.local.file_watch import FolderWatch
@@ -24,7 +25,8 @@ from handler.server.app import create_app
 from handler.server.asgi.own_machine import own_hosts
 from handler.server.asgi.request_log import WARNING, level_of
 
-HELP = "Serve endpoint folders on this machine, compiling them again whenever a file is saved."
+EXAMPLES = ("stile dev endpoints --port 8080",)
+EXIT_CODES = {DONE: "ended by Ctrl-C", REFUSED: "the port cannot be used"}
 
 HOST = "127.0.0.1"
 DEFAULT_PORT = 8000

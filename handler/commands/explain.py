@@ -8,6 +8,7 @@ from typing import Any
 
 from handler.bundle.tools import CodeTool, GraphQLTool, Tool
 from handler.commands.console import complain, say, show_json, show_table
+from handler.commands.exit_codes import REFUSED, USAGE
 from handler.commands.folders.endpoint_folders import add_folder_arguments
 from handler.commands.folders.endpoints import compile_all, complain_about
 from handler.commands.local.callers import add_caller_argument
@@ -23,7 +24,8 @@ from handler.server.auth.principal import Principal
 from handler.server.auth.scopes import require_scopes
 from handler.server.endpoints.endpoint import Endpoint
 
-HELP = "Show the parts of endpoint folders that a caller sees, and the rules that hide the rest."
+EXAMPLES = ("stile explain endpoints --as anonymous",)
+EXIT_CODES = {REFUSED: "an endpoint has problems", USAGE: "the command line is not valid, or the tool does not exist"}
 
 OWN_GRAPHQL = "/graphql"
 """The key of the endpoint's own GraphQL among the views."""

@@ -4,13 +4,15 @@ import argparse
 import hashlib
 import secrets
 import sys
+from collections.abc import Mapping
 
 import yaml
 
 from handler.commands.console import say
 from handler.server.auth.principal import KEY_PREFIX
 
-HELP = "Make an API key, and the lines for config.yaml that let it in."
+EXAMPLES = ("stile key partner",)
+EXIT_CODES: Mapping[int, str] = {}
 
 KEY_BYTES = 32
 

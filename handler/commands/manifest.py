@@ -9,11 +9,13 @@ from typing import Any
 from handler.bundle.operations import Operation
 from handler.bundle.tools import PrescribedTool
 from handler.commands.console import complain, say, show_json
+from handler.commands.exit_codes import REFUSED
 from handler.commands.folders.endpoint_folders import add_folder_arguments
 from handler.commands.folders.endpoints import compile_or_complain
 from handler.compiler.compile import Compiled
 
-HELP = "List the operations that may be sent, for an API that takes only those it knows."
+EXAMPLES = ("stile manifest endpoints --format apollo --out manifest.json",)
+EXIT_CODES = {REFUSED: "an endpoint has problems, or the file was not written"}
 
 FORMATS = ("apollo", "relay")
 

@@ -8,10 +8,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from handler.commands.console import complain, say
+from handler.commands.exit_codes import REFUSED
 from handler.commands.folders.atomic_writes import new_folder
 from handler.commands.folders.vendored_wheel import WHEEL, WheelRefused, read_wheel
 
-HELP = "Make a repository that deploys endpoints to AWS, with this release of Stile in it."
+EXAMPLES = ("stile new ../shop-tools",)
+EXIT_CODES = {REFUSED: "no repository was made"}
 
 PLACES = {"gitignore": ".gitignore", "workflow.yml": ".github/workflows/stile.yml"}
 """Files whose names would have an effect where the wheel keeps them."""

@@ -4,13 +4,15 @@ import argparse
 import re
 
 from handler.commands.console import complain
+from handler.commands.exit_codes import REFUSED
 from handler.commands.folders.endpoint_folders import add_folder_arguments
 from handler.commands.folders.endpoints import compile_or_complain
 from handler.commands.published.bundle_store import store_all
 from handler.commands.published.deployed import tell_of_needs
 from handler.commands.published.publish_checks import are_publishable, tell_of_secrets, warn_of_questions
 
-HELP = "Compile endpoint folders and store their bundles where the function reads them."
+EXAMPLES = ("stile publish endpoints s3://bucket/prefix --stage prod",)
+EXIT_CODES = {REFUSED: "an endpoint has problems, or a bundle was not stored"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

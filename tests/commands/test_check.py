@@ -245,7 +245,7 @@ def test_json_stays_json_where_the_output_is_ascii(workplace: Path) -> None:
             "empty: no endpoint here; expected an index.graphql, a stepzen.config.json, or a config.yaml with code",
         ),
         (["check", "empty", "--jsno"], "unrecognized arguments: --jsno"),
-        (["chek"], "invalid choice: 'chek'"),
+        (["chek"], 'there is no command "chek"; did you mean check?'),
     ],
 )
 def test_wrong_usage_is_exit_2_and_says_why(workplace: Path, stile: Stile, arguments: list[str], reason: str) -> None:

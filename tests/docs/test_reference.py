@@ -14,7 +14,7 @@ import pytest
 from graphql import DocumentNode, build_schema, parse, print_ast, print_schema
 
 from handler.bundle.operations import Limits
-from handler.commands import COMMANDS
+from handler.commands import COMMANDS, load_command
 from handler.compiler.config.config import GRAPHQL_MODES
 from handler.compiler.config.identity import PUBLIC_ALGORITHMS
 from handler.compiler.config.upstream import DOCUMENTS
@@ -203,7 +203,7 @@ OF_ALL = set(
 @pytest.mark.parametrize("name", COMMANDS)
 def test_options_of_each_command_are_told(name: str) -> None:
     parser = argparse.ArgumentParser(prog=name, add_help=False)
-    COMMANDS[name].add_arguments(parser)
+    load_command(name).add_arguments(parser)
     there = {_shown(action) for action in parser._actions}
     listed = [rows for rows in tables(CLI.section(f"## {name}")) if rows[0] == ["option", "meaning"]]
     own = {code for rows in listed for code in first_codes(rows[1:])}
