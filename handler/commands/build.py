@@ -17,7 +17,10 @@ DEFAULT_OUT = ".stile/bundles"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_folder_arguments(parser)
-    parser.add_argument("--out", default=DEFAULT_OUT, metavar="DIR", help="where to write (default: %(default)s)")
+    parser.add_argument(
+        "--out", type=_folder, default=DEFAULT_OUT, metavar="DIR", help="where to write (default: %(default)s)"
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON document instead")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -26,4 +29,10 @@ def run(options: argparse.Namespace) -> int:
         complain("Nothing was built.")
         return 1
     warn_of_upstreams(compiled)
-    return store_all(compiled, options.out, force=True)
+    return store_all(compiled, options.out, force=True, as_json=options.json)
+
+
+def _folder(text: str) -> str:
+    if "://" in text:
+        raise argparse.ArgumentTypeError(f"{text}: expected a folder; `stile publish` stores bundles in S3")
+    return text

@@ -10,7 +10,7 @@ from handler.bundle.content import FileResource, Resource
 from handler.bundle.model import Bundle
 from handler.bundle.tools import CodeTool, PrescribedTool
 from handler.commands.console import located, plain_problem, say, show_json, show_table
-from handler.commands.exit_codes import REFUSED
+from handler.commands.exit_codes import DONE, REFUSED
 from handler.commands.folders.endpoint_folders import add_folder_arguments
 from handler.commands.folders.endpoints import Outcome, compile_all
 from handler.commands.folders.taken_along import told_of
@@ -78,16 +78,15 @@ def _explanation(code: str) -> Iterator[str]:
 
 def run(options: argparse.Namespace) -> int:
     outcomes = compile_all(options.folder, stage=options.stage, endpoint=options.endpoint)
+    warnings = sum(len(_warnings(each.compiled, each.folder)) for each in outcomes if each.compiled)
+    refused = options.strict and warnings > 0
     if options.json:
         show_json({"endpoints": [_report(outcome) for outcome in outcomes]})
     else:
         for outcome in outcomes:
             _show(outcome)
-        _sum_up(outcomes)
-    warned = options.strict and any(
-        _warnings(outcome.compiled, outcome.folder) for outcome in outcomes if outcome.compiled
-    )
-    return 1 if warned or any(outcome.problems for outcome in outcomes) else 0
+        _sum_up(outcomes, warnings=warnings, refused=refused)
+    return REFUSED if refused or any(outcome.problems for outcome in outcomes) else DONE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,16 +136,16 @@ def _show(outcome: Outcome) -> None:
     say("")
 
 
-def _sum_up(outcomes: Sequence[Outcome]) -> None:
-    wrong = [outcome for outcome in outcomes if outcome.problems]
-    for outcome in wrong:
+def _sum_up(outcomes: Sequence[Outcome], *, warnings: int, refused: bool) -> None:
+    for outcome in outcomes:
         for problem in outcome.problems:
             say(located(problem, outcome.folder), "red")
-    if wrong:
-        problems = counted(sum(len(outcome.problems) for outcome in wrong), "problem")
-        say(f"{problems} in {len(wrong)} of {counted(len(outcomes), 'endpoint')}", "red")
-    else:
-        say(f"No problems in {counted(len(outcomes), 'endpoint')}", "green")
+    problems = sum(len(outcome.problems) for outcome in outcomes)
+    endpoints = counted(len(outcomes), "endpoint")
+    wrong = f"{sum(bool(outcome.problems) for outcome in outcomes)} of {endpoints}"
+    found = f"{counted(problems, 'problem')} in {wrong}" if problems else f"No problems in {endpoints}"
+    beside = f"; {counted(warnings, 'warning')}" if warnings else ""
+    say(f"{found}{beside}{', which --strict refuses' if refused else ''}", "red" if problems or refused else "green")
 
 
 def _report(outcome: Outcome) -> dict[str, Any]:

@@ -24,6 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_folder_arguments(parser)
     parser.add_argument("--format", choices=FORMATS, required=True, help="Apollo's manifest, or Relay's map of texts")
     parser.add_argument("--out", type=Path, metavar="FILE", help="where to write (default: print it)")
+    parser.add_argument("--json", action="store_true", help="with --out: print one JSON document")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -41,7 +42,10 @@ def run(options: argparse.Namespace) -> int:
     except OSError as exc:
         complain(f"{options.out}: {exc.strerror}")
         return 1
-    say(f"{len(operations)} operations in {options.out}")
+    if options.json:
+        show_json({"file": options.out.as_posix(), "operations": len(operations)})
+    else:
+        say(f"{len(operations)} operations in {options.out}")
     return 0
 
 

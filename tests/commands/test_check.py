@@ -137,6 +137,8 @@ def test_a_warning_fails_the_strict_check_and_nothing_else_does(workplace: Path,
     done = stile("check", ".", "--strict")
     assert done.code == 1
     assert re.search(r'warning: "a".* \[untitled-tool\]$', done.out, re.MULTILINE)
+    assert done.out.endswith("No problems in 1 endpoint; 1 warning, which --strict refuses\n")
+    assert stile("check", ".").out.endswith("No problems in 1 endpoint; 1 warning\n")
     assert stile("check", ".", "--strict", "--json").code == 1
     assert stile("check", ".").code == 0
 

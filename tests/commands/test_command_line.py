@@ -57,7 +57,7 @@ def test_options_stand_anywhere(folder: str, stile: Stile) -> None:
 
 @pytest.mark.parametrize("command", ["check", "explain", "build", "publish", "manifest"])
 def test_every_command_takes_options_on_both_sides(folder: str, stile: Stile, command: str) -> None:
-    more = ["built"] if command == "publish" else []
+    more = ["built", "--create"] if command == "publish" else []
     sides = [[folder, *more, "--stage", "t"], ["--stage", "t", folder, *more], [folder, "--stage", "t", *more]]
 
     stile(command, *sides[0])  # so that all of them find what was written

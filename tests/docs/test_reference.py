@@ -15,6 +15,7 @@ from graphql import DocumentNode, build_schema, parse, print_ast, print_schema
 
 from handler.bundle.operations import Limits
 from handler.commands import COMMANDS, load_command
+from handler.commands.exit_codes import EXIT_CODES
 from handler.compiler.config.config import GRAPHQL_MODES
 from handler.compiler.config.identity import PUBLIC_ALGORITHMS
 from handler.compiler.config.upstream import DOCUMENTS
@@ -221,6 +222,15 @@ def _shown(action: argparse.Action) -> str:
 
 def test_every_command_is_told() -> None:
     assert first_codes(table(CLI.text, "command", "does")) == list(COMMANDS)
+
+
+def test_exit_codes_of_the_page_are_those_of_the_commands() -> None:
+    section = CLI.section("## Exit codes")
+    of_all = {int(code): means for code, means in table(section, "code", "means")}
+    own = [(codes(name)[0], int(code), means) for name, code, means in table(section, "command", "code", "means")]
+
+    assert of_all == EXIT_CODES
+    assert own == [(name, code, means) for name in COMMANDS for code, means in load_command(name).EXIT_CODES.items()]
 
 
 # The log
