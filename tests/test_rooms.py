@@ -74,6 +74,7 @@ ONE_SUBJECT = {
     "ToolOptions": ("bundle.tools", "code_tools.options"),  # a tool's options: compiled, and as its author gives them
     "catalog.py": ("code_tools.catalog", "server.mcp.catalog"),  # the catalog: its tool, and the search behind it
     "code.py": ("compiler.config.code", "compiler.tools.code"),  # `code` of config.yaml: read, and compiled
+    "completion.py": ("commands.completion", "server.mcp.completion"),  # words completed: in a shell, and by MCP
     "content.py": ("bundle.content", "compiler.tools.content"),  # prompts and resources: in the bundle, and compiled
     "identity.py": ("bundle.identity", "compiler.config.identity"),  # `identity`: in the bundle, and of config.yaml
     "introspection.py": (

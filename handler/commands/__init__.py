@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import io
 import logging
 import os
 import sys
@@ -51,6 +50,7 @@ COMMANDS: Mapping[str, str] = {
     "serve": "Serve endpoints on any machine by the function's own settings and rules: from a folder or from S3.",
     "manifest": "List the operations that may be sent, for an API that takes only those it knows.",
     "key": "Make an API key, and the lines for config.yaml that let it in.",
+    "completion": "Print the script that completes the words of this command in a shell.",
 }
 """Each command with its summary. ``handler/commands/NAME.py`` is its module."""
 
@@ -157,10 +157,9 @@ def _options_of(name: str, command: Command, words: Sequence[str]) -> argparse.N
 
 
 def _run(command: Command, options: argparse.Namespace) -> int:
-    from handler.commands.console import EscapingFormatter, complain
+    from handler.commands.console import EscapingFormatter, complain, degrade_characters
 
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")  # a terminal without UTF-8 must not fail the command
+    degrade_characters()
     if logging.lastResort is not None:  # prints records that no handler of an author takes
         logging.lastResort.setFormatter(EscapingFormatter())
     try:

@@ -13,7 +13,7 @@ from typing import Any
 
 import uvicorn
 
-from handler.commands.console import complain, one_line, say
+from handler.commands.console import complain, one_line, say, show_verbatim
 from handler.commands.exit_codes import DONE, REFUSED
 from handler.commands.folders.endpoint_folders import add_folder_arguments
 from handler.commands.local.dev_session import Workbench, keep_fresh
@@ -92,7 +92,7 @@ def _introduce(served: Mapping[str, str], *, as_deployed: bool) -> None:
         servers = {name.replace("/", "-"): {"type": "http", "url": url} for name, url in served.items()}
         say(f"\n{AS_DEPLOYED if as_deployed else AS_AUTHOR}")
         say("To paste into a client's configuration:\n")
-        say(json.dumps({"mcpServers": servers}, indent=2))
+        show_verbatim(json.dumps({"mcpServers": servers}, indent=2))
         say("\nHere APIs may be on this machine and without TLS. `stile check` says which of them cannot be published.")
     say("\nServing; a saved file is used at once, Ctrl-C ends it.", "dim")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from handler.bundle.tools import CodeTool, GraphQLTool, Tool
-from handler.commands.console import complain, say, show_json, show_table
+from handler.commands.console import complain, say, show_json, show_table, show_verbatim
 from handler.commands.exit_codes import REFUSED, USAGE
 from handler.commands.folders.endpoint_folders import add_folder_arguments
 from handler.commands.folders.endpoints import compile_all, complain_about
@@ -241,7 +241,7 @@ def _show(explanation: _Explanation) -> None:
         say(sentence)
     for name, sdl in explanation.views():
         say(f"The schema of {name}" if sdl else f"{name}: nothing is left of its schema", "bold")
-        say(sdl)
+        show_verbatim(sdl)
     hidden = explanation.hidden()
     if hidden:
         rows_of_hidden = [(coordinate, "; ".join(because)) for coordinate, because in hidden.items()]

@@ -79,7 +79,7 @@ def test_each_help_has_examples_of_known_options_and_the_exit_codes(stile: Stile
     assert command.EXAMPLES
     for example in command.EXAMPLES:
         assert example in " ".join(told.split())
-        program, command_name, *words = shlex.split(example)
+        program, command_name, *words = shlex.split(example.removeprefix('eval "$(').removesuffix(')"'))
         assert (program, command_name) == ("stile", name)
         assert {word for word in words if word.startswith("--")} <= set(
             re.findall(r"^  (--[\w-]+)", told, re.MULTILINE)

@@ -197,7 +197,9 @@ def _references(value: Any) -> Iterator[str]:
 # The command
 
 OF_ALL = set(
-    first_codes(table(CLI.section("## Options of all commands but `init`, `new` and `key`"), "option", "meaning"))
+    first_codes(
+        table(CLI.section("## Options of all commands but `init`, `new`, `key` and `completion`"), "option", "meaning")
+    )
 )
 
 
@@ -209,7 +211,9 @@ def test_options_of_each_command_are_told(name: str) -> None:
     listed = [rows for rows in tables(CLI.section(f"## {name}")) if rows[0] == ["option", "meaning"]]
     own = {code for rows in listed for code in first_codes(rows[1:])}
 
-    of_all = {"init": set(), "key": set(), "new": set(), "serve": OF_ALL - {"FOLDER"}}.get(name, OF_ALL)
+    of_all = {"init": set(), "key": set(), "new": set(), "completion": set(), "serve": OF_ALL - {"FOLDER"}}.get(
+        name, OF_ALL
+    )
     assert own | of_all == there
     assert not own & of_all
 
