@@ -17,7 +17,6 @@ from typing import Any, TypeVar
 
 from rich.cells import cell_len
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
 from handler.commands.columns import aligned, wrapped
@@ -191,10 +190,14 @@ def show_json(value: Any) -> None:
 
 def track(items: Sequence[T], what: str, console: Console, *, name: Callable[[T], str]) -> Iterator[T]:
     """Yield the items, with a progress bar on a terminal; for a single item, the bar only shows activity."""
+    if not console.is_terminal or not console.color_system:
+        yield from items
+        return
+    # Half of the time of loading this module, for terminals alone.
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(
-        *columns, console=console, disable=not console.is_terminal or not console.color_system, transient=True
-    ) as progress:
+    with Progress(*columns, console=console, transient=True) as progress:
         task = progress.add_task(what, total=len(items) if len(items) > 1 else None)
         for item in items:
             progress.update(task, description=f"{what} {one_line(name(item))}")
