@@ -34,7 +34,7 @@ def cases(folder: Path, bundles: Path) -> list[Case]:
         Case(name=FLOOR, command=(sys.executable, "-c", "pass")),
         Case(name=PARSE, command=(sys.executable, "-c", PARSING, str(folder / "index.graphql"))),
         Case(name=CHECK, command=(*stile, "check", str(folder))),
-        Case(name=PUBLISH, command=(*stile, "publish", "--force", str(folder), str(bundles))),
+        Case(name=PUBLISH, command=(*stile, "publish", "--create", "--force", str(folder), str(bundles))),
     ]
 
 

@@ -80,6 +80,7 @@ ONE_SUBJECT = {
         "server.mcp.catalog",
     ),  # the catalog: of a toolkit, of config.yaml, compiled, and answered
     "code.py": ("compiler.config.code", "compiler.tools.code"),  # `code` of config.yaml: read, and compiled
+    "completion.py": ("commands.completion", "server.mcp.completion"),  # words completed: in a shell, and by MCP
     "content.py": ("bundle.content", "compiler.tools.content"),  # prompts and resources: in the bundle, and compiled
     "identity.py": ("bundle.identity", "compiler.config.identity"),  # `identity`: in the bundle, and of config.yaml
     "introspection.py": (

@@ -77,7 +77,7 @@ def in_an_index(scene: Scene, canary: str) -> None:
 
 def in_a_published_bundle(scene: Scene, canary: str) -> None:
     write_endpoint(scene.folder / "endpoints", {**FILES, "config.yaml": config_with(canary)})
-    assert "+a" in scene.stile("publish", "endpoints", "out")
+    assert "+a" in scene.stile("publish", "endpoints", "--create", "out")
 
 
 def in_a_body(scene: Scene, canary: str) -> None:

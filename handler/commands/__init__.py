@@ -1,94 +1,182 @@
-"""The subcommands of ``stile``. A command's module has ``HELP``, ``add_arguments``, and ``run`` for the exit code."""
+"""The subcommands of ``stile``. The module of a command is imported when the command is asked for."""
 
 from __future__ import annotations
 
 import argparse
-import io
 import logging
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, cast
 
 from handler import __version__
-from handler.commands import (
-    build,
-    call,
-    check,
-    dev,
-    editor,
-    explain,
-    find,
-    init,
-    key,
-    manifest,
-    new,
-    publish,
-    pull,
-    serve,
-    token,
+from handler.commands.command_line import (
+    HELP_OPTIONS,
+    CommandParser,
+    asks_for_json,
+    exit_code_lines,
+    parse_in_any_order,
 )
-from handler.commands.command_line import parse_in_any_order
-from handler.commands.console import EscapingFormatter, complain
-from handler.commands.folders.endpoint_folders import fault_in
+from handler.commands.exit_codes import DONE, EXIT_CODES, INTERRUPTED, REFUSED, USAGE
+from handler.commands.json_answer import JsonAnswer, answering
 from handler.errors.infrastructure import SettingsError
+from handler.sentences import did_you_mean
 
 
 class Command(Protocol):
     """The interface of a command's module."""
 
-    HELP: str
+    EXAMPLES: Sequence[str]
+    EXIT_CODES: Mapping[int, str]  # code -> meaning, beside or instead of those of all commands
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None: ...
 
     def run(self, options: argparse.Namespace) -> int: ...
 
 
-COMMANDS: Mapping[str, Command] = {
-    "init": init,
-    "pull": pull,
-    "new": new,
-    "check": check,
-    "dev": dev,
-    "call": call,
-    "explain": explain,
-    "find": find,
-    "build": build,
-    "publish": publish,
-    "serve": serve,
-    "manifest": manifest,
-    "key": key,
-    "token": token,
-    "editor": editor,
+COMMANDS: Mapping[str, str] = {
+    "init": "Make an endpoint folder from the schema of a GraphQL API.",
+    "pull": "Renew the schema of an endpoint folder, and say what the new one breaks.",
+    "new": "Make a repository that deploys endpoints to AWS, with this release of Stile in it.",
+    "check": "Report the problems of endpoint folders, the cost of their tools and the callers that see them.",
+    "dev": "Serve endpoint folders on this machine, compiling them again whenever a file is saved.",
+    "call": "Call a tool of an endpoint folder, as it would answer once published.",
+    "explain": "Show the parts of endpoint folders that callers reach, and the rules that hide the rest.",
+    "find": "Show what a model finds in an endpoint with a question.",
+    "build": "Compile endpoint folders to bundles in a local folder.",
+    "publish": "Compile endpoint folders and store their bundles where the function reads them.",
+    "serve": "Serve endpoints on any machine by the function's own settings and rules: from a folder or from S3.",
+    "manifest": "List the operations that may be sent, for an API that takes only those it knows.",
+    "key": "Make an API key, and the lines for config.yaml that let it in.",
+    "token": "Make a test token of a caller for `stile dev` and `stile call`.",
+    "editor": "Write files with which editors complete and check endpoint folders.",
+    "completion": "Print the script that completes the words of this command in a shell.",
 }
+"""Each command with its summary. ``handler/commands/NAME.py`` is its module."""
 
-INTERRUPTED = 130
-"""The exit code that shells expect of a command that Ctrl-C ended."""
+BEGIN_WITH = (
+    "stile init shop/products --from https://api.example.com/graphql",
+    "stile check shop",
+    "stile dev shop",
+)
+DOCUMENTS = (
+    "docs/ of Stile's repository: begin with docs/start.md; docs/cli.md is on the commands.",
+    "`stile COMMAND --help` has the options, an example and the exit codes of a command.",
+)
+
+MISSING_EXTRA = (
+    "stile: the command needs packages that the function does not ({name} is missing).\n"
+    "Install the wheel of Stile with its extra `cli`, or run `make setup` in a clone: docs/install.md shows both."
+)
 
 
 def run_command(arguments: Sequence[str] | None) -> int:
     """Run the command in the arguments, or print help if there is none. Return the exit code."""
-    options = _parse(sys.argv[1:] if arguments is None else arguments)
-    if options is None:
-        return 2
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")  # a terminal without UTF-8 must not fail the command
+    words = sys.argv[1:] if arguments is None else arguments
+    with answering(as_json=asks_for_json(words)) as answer:
+        code = _exit_code(words)
+        if answer and code != DONE and not answer.is_printed:
+            _show_error(answer, code)
+    return code
+
+
+def load_command(name: str) -> Command:
+    """Import the module of a command."""
+    return cast("Command", import_module(f"{__name__}.{name}"))
+
+
+def parser_of(name: str, command: Command) -> CommandParser:
+    """Return the parser with all arguments of a command."""
+    blocks = {
+        "examples" if len(command.EXAMPLES) > 1 else "example": command.EXAMPLES,
+        "exit codes": exit_code_lines({**EXIT_CODES, **command.EXIT_CODES}),
+    }
+    parser = CommandParser(prog=f"stile {name}", description=COMMANDS[name], blocks=blocks)
+    command.add_arguments(parser)
+    return parser
+
+
+def _exit_code(words: Sequence[str]) -> int:
+    try:
+        name = _command_in(words)
+        command = load_command(name)
+        options = _options_of(name, command, words[1:])
+    except SystemExit as exc:  # argparse ends so, after help or an error
+        return int(exc.code or DONE)
+    except ModuleNotFoundError as exc:
+        missing = (exc.name or "").partition(".")[0]
+        if missing in ("", "handler"):
+            raise
+        print(MISSING_EXTRA.format(name=missing), file=sys.stderr)  # noqa: T201 - rich may be the missing package
+        return USAGE
+    return _run(command, options)
+
+
+def _command_in(words: Sequence[str]) -> str:
+    """Return the command that the words begin with. Print help and end if there is none."""
+    parser = _parser_of_all()
+    if not words:
+        parser.print_help(sys.stderr)
+        raise SystemExit(USAGE)
+    if words[0] in COMMANDS:
+        return words[0]
+    if not words[0].startswith("-"):
+        hint = did_you_mean(words[0], COMMANDS) or "; `stile --help` lists the commands"
+        parser.error(f'there is no command "{words[0]}"{hint}')
+    behind = next((word for word in words if word in COMMANDS), None)
+    if behind and words[0] not in (*HELP_OPTIONS, "--version"):
+        parser_of(behind, load_command(behind)).error(
+            f"{words[0]} stands behind the command: stile {behind} {words[0]}"
+        )
+    parser.parse_args(words)
+    raise SystemExit(USAGE)
+
+
+def _parser_of_all() -> CommandParser:
+    blocks = {"begin with": BEGIN_WITH, "documents": DOCUMENTS, "exit codes": exit_code_lines(EXIT_CODES)}
+    parser = CommandParser(prog="stile", description="MCP tools for any GraphQL API.", blocks=blocks)
+    parser.add_argument("--version", action="version", version=f"stile {__version__}")
+    subparsers = parser.add_subparsers(
+        title="commands", metavar="COMMAND", required=True, parser_class=argparse.ArgumentParser
+    )
+    for name, summary in COMMANDS.items():
+        subparsers.add_parser(name, help=summary)
+    return parser
+
+
+def _options_of(name: str, command: Command, words: Sequence[str]) -> argparse.Namespace:
+    parser = parser_of(name, command)
+    options = parse_in_any_order(parser, command.add_arguments, words)
+    if getattr(options, "endpoint", None) is not None:
+        from handler.commands.folders.endpoint_folders import fault_in
+
+        fault = fault_in(options)
+        if fault:
+            parser.error(fault)
+    return options
+
+
+def _run(command: Command, options: argparse.Namespace) -> int:
+    from handler.commands.console import EscapingFormatter, complain, degrade_characters
+
+    degrade_characters()
     if logging.lastResort is not None:  # prints records that no handler of an author takes
         logging.lastResort.setFormatter(EscapingFormatter())
     try:
         with _current_folder_importable():
-            code = COMMANDS[options.command].run(options)
+            code = command.run(options)
         sys.stdout.flush()
     except KeyboardInterrupt:
         return INTERRUPTED
     except SettingsError as exc:
         complain(str(exc))
-        return 2
+        return USAGE
     except BrokenPipeError:  # `stile check --json . | head`; Python flushes once more at its end
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
+        return REFUSED
     return code
 
 
@@ -103,29 +191,7 @@ def _current_folder_importable() -> Iterator[None]:
         sys.path.remove(here)
 
 
-def _parse(words: Sequence[str]) -> argparse.Namespace | None:
-    """Return the command and its options; ``None`` after printing help, if no command is named."""
-    parser, of_commands = _parsers()
-    if words and words[0] in COMMANDS:
-        options = parse_in_any_order(of_commands[words[0]], COMMANDS[words[0]].add_arguments, words[1:])
-        options.command = words[0]
-        fault = fault_in(options)
-        if fault:
-            of_commands[words[0]].error(fault)
-        return options
-    options = parser.parse_args(words)
-    if options.command is None:
-        parser.print_help(sys.stderr)
-        return None
-    return options
+def _show_error(answer: JsonAnswer, code: int) -> None:
+    from handler.commands.console import show_json
 
-
-def _parsers() -> tuple[argparse.ArgumentParser, Mapping[str, argparse.ArgumentParser]]:
-    """Return the parser of all commands, and the commands' parsers by name."""
-    parser = argparse.ArgumentParser(prog="stile", description="MCP tools for any GraphQL API.")
-    parser.add_argument("--version", action="version", version=f"stile {__version__}")
-    subparsers = parser.add_subparsers(dest="command", title="commands", metavar="COMMAND")
-    for name, command in COMMANDS.items():
-        subparser = subparsers.add_parser(name, help=command.HELP, description=command.HELP)
-        command.add_arguments(subparser)
-    return parser, subparsers.choices
+    show_json({"error": answer.error(code)})

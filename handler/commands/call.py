@@ -9,6 +9,7 @@ from typing import Any
 
 from handler.bundle.tools import CONFIRM, CodeTool, GraphQLTool, PrescribedTool, Tool
 from handler.commands.console import announce, complain, one_line, show_json
+from handler.commands.exit_codes import REFUSED, USAGE
 from handler.commands.folders.endpoint_folders import add_folder_arguments
 from handler.commands.folders.endpoints import Outcome, compile_all, complain_about
 from handler.commands.local.author_traceback import show_authors_frames
@@ -39,7 +40,14 @@ from handler.strict_json import JSONObject
 
 AGREED: JSONObject = {"action": "accept", "content": {CONFIRM: True}}
 
-HELP = "Call a tool of an endpoint folder, as it would answer once published."
+EXAMPLES = (
+    "stile call shop/products list_products first=5",
+    'stile call shop/products show_product \'ids=["1", "2"]\' --as claims.json',
+)
+EXIT_CODES = {
+    REFUSED: "an endpoint has problems, or the call failed",
+    USAGE: "the command line or an environment variable is not valid, or the tool does not exist",
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -9,7 +9,8 @@ from typing import Any
 from handler.bundle.content import FileResource, Resource
 from handler.bundle.model import Bundle
 from handler.bundle.tools import CodeTool, PrescribedTool
-from handler.commands.console import located, place_of, say, show_json, show_table
+from handler.commands.console import located, plain_problem, say, show_json, show_table
+from handler.commands.exit_codes import DONE, REFUSED
 from handler.commands.finding.report import SearchReport, search_report, share
 from handler.commands.folders.endpoint_folders import add_folder_arguments
 from handler.commands.folders.endpoints import Outcome, compile_all
@@ -32,7 +33,11 @@ from handler.policy.evaluation import Evaluation
 from handler.sentences import counted, did_you_mean
 from handler.strict_json import to_json_bytes
 
-HELP = "Report the problems of endpoint folders, the cost of their tools and the callers that see them."
+EXAMPLES = (
+    "stile check endpoints --strict",
+    "stile check --explain untitled-tool",
+)
+EXIT_CODES = {REFUSED: "an endpoint has problems; with --strict, also if there are warnings"}
 
 HEADINGS = ("tool", "kind", "runs", "types", "bytes", "~tokens", "listed", "anonymous")
 MAX_RUNS_CHARS = 60
@@ -82,17 +87,16 @@ def run(options: argparse.Namespace) -> int:
     outcomes = compile_all(options.folder, stage=options.stage, endpoint=options.endpoint, tested=True)
     searches = [search_report(outcome) for outcome in outcomes]
     outcomes = [search.outcome for search in searches]
+    warnings = sum(len(_warnings(each.compiled, each.folder)) for each in outcomes if each.compiled)
+    refused = options.strict and warnings > 0
     if options.json:
         show_json({"endpoints": [{**_report(search.outcome), **search.plain()} for search in searches]})
     else:
         for search in searches:
             _show(search.outcome, search)
-        _sum_up(outcomes)
+        _sum_up(outcomes, warnings=warnings, refused=refused)
     missed = options.min_recall is not None and any(search.recall < options.min_recall for search in searches)
-    warned = options.strict and any(
-        _warnings(outcome.compiled, outcome.folder) for outcome in outcomes if outcome.compiled
-    )
-    return 1 if warned or missed or any(outcome.problems for outcome in outcomes) else 0
+    return REFUSED if refused or missed or any(outcome.problems for outcome in outcomes) else DONE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,25 +143,23 @@ def _show(outcome: Outcome, search: SearchReport) -> None:
     say(_graphql(bundle))
     if bundle.prompts or bundle.resources or bundle.instructions:
         say(_content(bundle))
-    for sentence in _code(bundle):
-        say(sentence)
-    for sentence, style in search.sentences():
+    for sentence, style in (*_code(bundle), *search.sentences()):
         say(sentence, style)
     for fault in address_faults(bundle, publish_rules()):
         say(f"`stile publish` will refuse {fault}.", "yellow")
     say("")
 
 
-def _sum_up(outcomes: Sequence[Outcome]) -> None:
-    wrong = [outcome for outcome in outcomes if outcome.problems]
-    for outcome in wrong:
+def _sum_up(outcomes: Sequence[Outcome], *, warnings: int, refused: bool) -> None:
+    for outcome in outcomes:
         for problem in outcome.problems:
             say(located(problem, outcome.folder), "red")
-    if wrong:
-        problems = counted(sum(len(outcome.problems) for outcome in wrong), "problem")
-        say(f"{problems} in {len(wrong)} of {counted(len(outcomes), 'endpoint')}", "red")
-    else:
-        say(f"No problems in {counted(len(outcomes), 'endpoint')}", "green")
+    problems = sum(len(outcome.problems) for outcome in outcomes)
+    endpoints = counted(len(outcomes), "endpoint")
+    wrong = f"{sum(bool(outcome.problems) for outcome in outcomes)} of {endpoints}"
+    found = f"{counted(problems, 'problem')} in {wrong}" if problems else f"No problems in {endpoints}"
+    beside = f"; {counted(warnings, 'warning')}" if warnings else ""
+    say(f"{found}{beside}{', which --strict refuses' if refused else ''}", "red" if problems or refused else "green")
 
 
 def _report(outcome: Outcome) -> dict[str, Any]:
@@ -173,25 +175,13 @@ def _report(outcome: Outcome) -> dict[str, Any]:
         "instructionsBytes": len(bundle.instructions.encode()) if bundle else 0,
         "documents": [_document(document) for document in outcome.compiled.documents] if outcome.compiled else [],
         "takenAlong": [asdict(each) for each in outcome.compiled.taken_along] if outcome.compiled else [],
-        "problems": [_plain(problem, outcome.folder) for problem in outcome.problems],
-        "warnings": [_plain(warning, outcome.folder) for warning in warnings],
+        "problems": [plain_problem(problem, outcome.folder) for problem in outcome.problems],
+        "warnings": [plain_problem(warning, outcome.folder) for warning in warnings],
     }
 
 
 def _document(document: AuthorDocument) -> dict[str, Any]:
     return {"file": document.file, "documentId": document.id, "operations": list(document.operations)}
-
-
-def _plain(problem: Problem, folder: Path) -> dict[str, Any]:
-    file, line, column = place_of(problem, folder)
-    return {
-        "file": file,
-        "line": line,
-        "column": column,
-        "code": problem.code,
-        "sentence": problem.sentence,
-        "coordinates": list(problem.about),
-    }
 
 
 def _warnings(compiled: Compiled, folder: Path) -> list[Problem]:
@@ -279,8 +269,9 @@ def _uri(resource: Resource) -> str:
     return str(resource.entry.get("uri") or resource.entry["uriTemplate"])
 
 
-def _code(bundle: Bundle) -> Iterator[str]:
+def _code(bundle: Bundle) -> Iterator[tuple[str, str]]:
     """Yield sentences on toolkits that decide for each caller."""
     for kit in bundle.code:
         if kit.per_caller:
-            yield f"{kit.use} decides its content for each caller, so its module loads when tools are listed."
+            sentence = f"{kit.use} decides its content for each caller, so its module loads when tools are listed."
+            yield sentence, ""

@@ -5,19 +5,22 @@ All text is escaped here: names and texts of authors, callers and APIs may conta
 
 from __future__ import annotations
 
+import codecs
+import io
 import json
 import logging
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from rich.box import SIMPLE_HEAD
-from rich.console import Console, JustifyMethod
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Table
+from rich.cells import cell_len
+from rich.console import Console
 from rich.text import Text
 
+from handler.commands.columns import aligned, wrapped
+from handler.commands.json_answer import current_answer, note_complaint
 from handler.errors.authoring import Problem
 from handler.invisible import escaped, escaped_json
 
@@ -26,23 +29,80 @@ T = TypeVar("T")
 PLAIN_WIDTH = 1_000
 """The width for output to a file or another program, where lines must not wrap."""
 
-OUT = Console(width=None if sys.stdout.isatty() else PLAIN_WIDTH, highlight=False, soft_wrap=True)
-ERR = Console(width=None if sys.stderr.isatty() else PLAIN_WIDTH, highlight=False, soft_wrap=True, stderr=True)
+PLAIN_CHARACTERS = {"…": "...", "–": "-", "─": "-", "“": '"', "”": '"'}
+"""What stands for a character of our own where the output's encoding lacks it. Other characters become escapes."""
+
+
+def _console(*, stderr: bool) -> Console:
+    is_terminal = (sys.stderr if stderr else sys.stdout).isatty()
+    plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
+    return Console(
+        width=None if is_terminal else PLAIN_WIDTH,
+        highlight=False,
+        soft_wrap=True,
+        stderr=stderr,
+        color_system=None if plain else "auto",
+    )
+
+
+OUT = _console(stderr=False)
+ERR = _console(stderr=True)
+
+
+def degrade_characters() -> None:
+    """Let no character fail a terminal or a file whose encoding lacks it."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="stile")
+
+
+def _degraded(failure: UnicodeError) -> tuple[str | bytes, int]:
+    if isinstance(failure, UnicodeEncodeError):
+        character = failure.object[failure.start]
+        if character in PLAIN_CHARACTERS:
+            return PLAIN_CHARACTERS[character], failure.start + 1
+    return codecs.backslashreplace_errors(failure)
+
+
+codecs.register_error("stile", _degraded)
 
 
 def say(text: str, style: str = "") -> None:
-    """Print a text; it is never read as markup."""
-    OUT.print(Text(_lines(text), style=style))
+    """Print a text; it is never read as markup. With ``--json`` it is beside the document, on standard error."""
+    _print(ERR if current_answer() else OUT, text, style)
+
+
+def show_verbatim(text: str) -> None:
+    """Print a text whose lines are never wrapped, such as SDL."""
+    (ERR if current_answer() else OUT).print(Text(_lines(text)))
+
+
+def warn(text: str) -> None:
+    """Print a warning, and keep it for the document of ``--json``."""
+    say(text, "yellow")
+    answer = current_answer()
+    if answer:
+        answer.warnings.append(text)
 
 
 def announce(text: str) -> None:
     """Print a text for a person beside output for machines."""
-    ERR.print(Text(_lines(text), style="dim"))
+    _print(ERR, text, "dim")
 
 
 def complain(text: str) -> None:
-    """Print an error."""
-    ERR.print(Text(_lines(text), style="red"))
+    """Print an error, and keep it for the document of ``--json``."""
+    note_complaint(text)
+    _print(ERR, text, "red")
+
+
+def _print(console: Console, text: str, style: str = "") -> None:
+    """Print a text, wrapped between words on a terminal. No word is broken: a path stays whole."""
+    shown = _lines(text).encode(console.encoding, "stile").decode(console.encoding)  # before its width is taken
+    lines = shown.split("\n")
+    if console.is_terminal:
+        lines = [part for line in lines for part in wrapped(line, console.width)]
+    console.print(Text("\n".join(lines), style="" if console.no_color or not console.color_system else style))
 
 
 def one_line(text: str) -> str:
@@ -68,6 +128,27 @@ def located(problem: Problem, folder: Path, *, kind: str = "") -> str:
     return " ".join(f"{file}:{line}:{column}: {kind}{problem.sentence} [{problem.code}]".split())
 
 
+def complain_of(problem: Problem, folder: Path) -> None:
+    """Print a problem of an endpoint folder, and keep it for the document of ``--json``."""
+    answer = current_answer()
+    if answer:
+        answer.problems.append(plain_problem(problem, folder))
+    _print(ERR, located(problem, folder), "red")
+
+
+def plain_problem(problem: Problem, folder: Path) -> dict[str, Any]:
+    """Return a problem or warning as JSON."""
+    file, line, column = place_of(problem, folder)
+    return {
+        "file": file,
+        "line": line,
+        "column": column,
+        "code": problem.code,
+        "sentence": problem.sentence,
+        "coordinates": list(problem.about),
+    }
+
+
 def place_of(problem: Problem, folder: Path) -> tuple[str, int, int]:
     """Return a problem's path from the current folder, line and column. A problem of a whole file is at 1:1."""
     file, here = folder / problem.file, Path.cwd()
@@ -77,21 +158,21 @@ def place_of(problem: Problem, folder: Path) -> tuple[str, int, int]:
 
 
 def show_table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str | int]]) -> None:
-    """Print a table with numbers aligned right; without a terminal, aligned columns and no lines."""
-    title = one_line(title)
-    rows = [[cell if isinstance(cell, int) else one_line(cell) for cell in row] for row in rows]
-    if not OUT.is_terminal:
-        _show_columns(title, [headings, *rows])
-        return
-    table = Table(title=Text(title, style="bold"), title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
-    for place, heading in enumerate(headings):
-        cells = [row[place] for row in rows]
-        justify: JustifyMethod = "right" if any(isinstance(cell, int) for cell in cells) else "left"
-        words = any(" " in str(cell) for cell in cells)  # only words may wrap on a narrow terminal
-        table.add_column(heading, justify=justify, no_wrap=not words, overflow="fold")
-    for row in rows:
-        table.add_row(*(Text(str(cell)) for cell in row))
-    OUT.print(table)
+    """Print a table with numbers aligned right, within the width of a terminal, and with a rule there."""
+    console = ERR if current_answer() else OUT
+    cells = [[cell if isinstance(cell, int) else one_line(cell) for cell in row] for row in rows]
+    _print(console, one_line(title), "bold" if console.is_terminal else "")
+    first, *others = aligned([list(headings), *cells], console.width if console.is_terminal else None)
+    lines = [line for block in others for line in block]
+    if first:
+        _print_whole(console, first, "bold" if console.is_terminal else "")
+    if first and console.is_terminal:
+        _print_whole(console, ["─" * max(map(cell_len, [*first, *lines]))], "dim")
+    _print_whole(console, [*lines, ""] if console.is_terminal else lines)
+
+
+def _print_whole(console: Console, lines: Sequence[str], style: str = "") -> None:
+    console.print(Text("\n".join(lines), style=style if console.color_system else ""))
 
 
 def show_json(value: Any) -> None:
@@ -101,26 +182,24 @@ def show_json(value: Any) -> None:
         text.encode(sys.stdout.encoding or "utf-8")
     except UnicodeEncodeError:
         text = json.dumps(value, indent=2)
+    answer = current_answer()
+    if answer:
+        answer.is_printed = True
     sys.stdout.write(text + "\n")
 
 
 def track(items: Sequence[T], what: str, console: Console, *, name: Callable[[T], str]) -> Iterator[T]:
     """Yield the items, with a progress bar on a terminal; for a single item, the bar only shows activity."""
+    if not console.is_terminal or not console.color_system:
+        yield from items
+        return
+    # Half of the time of loading this module, for terminals alone.
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, disable=not console.is_terminal, transient=True) as progress:
+    with Progress(*columns, console=console, transient=True) as progress:
         task = progress.add_task(what, total=len(items) if len(items) > 1 else None)
         for item in items:
             progress.update(task, description=f"{what} {one_line(name(item))}")
             yield item
             progress.advance(task)
-
-
-def _show_columns(title: str, rows: Sequence[Sequence[str | int]]) -> None:
-    say(title)
-    widths = [max(len(str(row[place])) for row in rows) for place in range(len(rows[0]))]
-    for row in rows:
-        cells = (
-            str(cell).rjust(width) if isinstance(cell, int) else str(cell).ljust(width)
-            for cell, width in zip(row, widths, strict=True)
-        )
-        say("  ".join(cells).rstrip())

@@ -14,6 +14,7 @@ import uvicorn
 
 from handler.bundle.model import Bundle
 from handler.commands.console import complain, say
+from handler.commands.exit_codes import DONE, REFUSED
 from handler.commands.folders.endpoint_folders import add_folder_arguments
 from handler.commands.local.author_traceback import show_authors_frames
 from handler.commands.local.callers import SKIPS_POLICIES, NamedCaller, add_caller_argument
@@ -31,7 +32,8 @@ from handler.server.app import create_app
 from handler.server.asgi.own_machine import own_hosts
 from handler.server.auth.principal import Principal
 
-HELP = "Serve endpoint folders on this machine, compiling them again whenever a file is saved."
+EXAMPLES = ("stile dev endpoints --port 8080",)
+EXIT_CODES = {DONE: "ended by Ctrl-C", REFUSED: "the port cannot be used"}
 
 HOST = "127.0.0.1"
 DEFAULT_PORT = 8000

@@ -10,9 +10,11 @@ from handler.commands.editor_files.writing import (
     names_schema,
     write_editor_files,
 )
+from handler.commands.exit_codes import REFUSED
 from handler.commands.folders.endpoint_folders import add_folder_argument, find_endpoints
 
-HELP = "Write the files by which editors complete and check config.yaml and the directives of Stile."
+EXAMPLES = ("stile editor endpoints",)
+EXIT_CODES = {REFUSED: "a file was not written"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from handler.commands.console import ERR, complain, located, show_json, track
+from handler.commands.exit_codes import REFUSED, USAGE
 from handler.commands.explaining.one_caller import OneCaller
 from handler.commands.explaining.side_by_side import FieldReach, show_side_by_side
 from handler.commands.folders.endpoint_folders import add_folder_arguments, find_endpoints
@@ -20,7 +21,11 @@ from handler.compiler.compile import compile_explained
 from handler.errors.authoring import CompileError, UnknownCaller, UnknownCoordinate
 from handler.sentences import did_you_mean
 
-HELP = "Show the parts of endpoint folders that callers reach, and the rules that hide the rest."
+EXAMPLES = ("stile explain endpoints --as anonymous --as claims.json", "stile explain endpoints --field Order.total")
+EXIT_CODES = {
+    REFUSED: "an endpoint has problems",
+    USAGE: "the command line is not valid, or the tool, caller or coordinate does not exist",
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from handler.commands.console import complain, say, show_json
+from handler.commands.exit_codes import REFUSED, USAGE
 from handler.commands.finding.model_answers import Finder, finder_for
 from handler.commands.folders.endpoint_folders import add_folder_arguments
 from handler.commands.folders.endpoints import compile_or_complain
@@ -13,7 +14,11 @@ from handler.compiler.compile import Compiled
 from handler.errors.access import AccessError
 from handler.errors.authoring import UnknownCaller
 
-HELP = "Show what a model finds in an endpoint with a question."
+EXAMPLES = ('stile find endpoints "which orders are late" --as claims.json',)
+EXIT_CODES = {
+    REFUSED: "an endpoint has problems, or nothing was found",
+    USAGE: "the command line is not valid, or the endpoint has no such caller",
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

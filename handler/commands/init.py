@@ -9,6 +9,7 @@ from typing import Any
 
 from handler.bundle.model import ENDPOINT_NAME
 from handler.commands.console import complain, say, show_json
+from handler.commands.exit_codes import REFUSED
 from handler.commands.folders.atomic_writes import new_folder
 from handler.commands.new_endpoint.config_file import ACCESS, EndpointSettings, Issuer
 from handler.commands.new_endpoint.draft import Draft, write_draft
@@ -23,7 +24,8 @@ from handler.compiler.source.files import ENTRY
 from handler.compiler.source.project import EXPECTED_NAME, STEPZEN_CONFIG
 from handler.sentences import counted
 
-HELP = "Make an endpoint folder from the schema of a GraphQL API."
+EXAMPLES = ("stile init shop/products --from https://api.example.com/graphql --access keys",)
+EXIT_CODES = {REFUSED: "no schema was read, or no folder was made"}
 
 WHO = "Who may use the tools? open: everybody; keys: holders of API keys; identity: holders of your issuer's tokens."
 

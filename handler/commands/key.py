@@ -4,24 +4,30 @@ import argparse
 import hashlib
 import secrets
 import sys
+from collections.abc import Mapping
 
 import yaml
 
-from handler.commands.console import say
+from handler.commands.console import say, show_json
 from handler.server.auth.principal import KEY_PREFIX
 
-HELP = "Make an API key, and the lines for config.yaml that let it in."
+EXAMPLES = ("stile key partner",)
+EXIT_CODES: Mapping[int, str] = {}
 
 KEY_BYTES = 32
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", metavar="NAME", help="the name by which the log knows the key")
+    parser.add_argument("--json", action="store_true", help="print one JSON document instead")
 
 
 def run(options: argparse.Namespace) -> int:
     key = KEY_PREFIX + secrets.token_urlsafe(KEY_BYTES)
     digest = hashlib.sha256(key.encode()).hexdigest()
+    if options.json:
+        show_json({"name": options.name, "key": key, "sha256": digest})
+        return 0
     say("The key, shown this once; give it to its holder:\n", "bold")
     say(f"  {key}\n")
     say("For config.yaml, which keeps only the digest:\n", "bold")

@@ -9,11 +9,13 @@ from typing import Any
 from handler.bundle.operations import Operation
 from handler.bundle.tools import PrescribedTool
 from handler.commands.console import complain, say, show_json
+from handler.commands.exit_codes import REFUSED
 from handler.commands.folders.endpoint_folders import add_folder_arguments
 from handler.commands.folders.endpoints import compile_or_complain
 from handler.compiler.compile import Compiled
 
-HELP = "List the operations that may be sent, for an API that takes only those it knows."
+EXAMPLES = ("stile manifest endpoints --format apollo --out manifest.json",)
+EXIT_CODES = {REFUSED: "an endpoint has problems, or the file was not written"}
 
 FORMATS = ("apollo", "relay")
 
@@ -22,6 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_folder_arguments(parser)
     parser.add_argument("--format", choices=FORMATS, required=True, help="Apollo's manifest, or Relay's map of texts")
     parser.add_argument("--out", type=Path, metavar="FILE", help="where to write (default: print it)")
+    parser.add_argument("--json", action="store_true", help="with --out: print one JSON document")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -39,7 +42,10 @@ def run(options: argparse.Namespace) -> int:
     except OSError as exc:
         complain(f"{options.out}: {exc.strerror}")
         return 1
-    say(f"{len(operations)} operations in {options.out}")
+    if options.json:
+        show_json({"file": options.out.as_posix(), "operations": len(operations)})
+    else:
+        say(f"{len(operations)} operations in {options.out}")
     return 0
 
 

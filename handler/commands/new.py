@@ -7,13 +7,15 @@ import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
-from handler.commands.console import complain, say
+from handler.commands.console import complain, say, show_json
 from handler.commands.editor_files.writing import write_editor_files
+from handler.commands.exit_codes import REFUSED
 from handler.commands.folders.atomic_writes import new_folder
 from handler.commands.folders.endpoint_folders import find_endpoints
 from handler.commands.folders.vendored_wheel import WHEEL, WheelRefused, read_wheel
 
-HELP = "Make a repository that deploys endpoints to AWS, with this release of Stile in it."
+EXAMPLES = ("stile new ../shop-tools",)
+EXIT_CODES = {REFUSED: "no repository was made"}
 
 PLACES = {"gitignore": ".gitignore", "workflow.yml": ".github/workflows/stile.yml"}
 """Files whose names would have an effect where the wheel keeps them."""
@@ -27,6 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--wheel", type=Path, metavar="FILE", help="the wheel of Stile (default: the one that was installed)"
     )
+    parser.add_argument("--json", action="store_true", help="print one JSON document instead")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -36,8 +39,9 @@ def run(options: argparse.Namespace) -> int:
         return 1
     try:
         wheel, files = read_wheel(options.wheel)
+        repository = dict(_repository(wheel, files))
         with new_folder(target) as folder:
-            for name, content in _repository(wheel, files):
+            for name, content in repository.items():
                 _write(folder / name, content)
             for endpoint in find_endpoints(folder):
                 write_editor_files(endpoint)
@@ -47,7 +51,10 @@ def run(options: argparse.Namespace) -> int:
     except OSError as exc:
         complain(f"{target}: {exc.strerror or 'it exists already'}")
         return 1
-    _show(target)
+    if options.json:
+        show_json({"folder": target.as_posix(), "files": sorted(repository)})
+    else:
+        _show(target)
     return 0
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from handler.commands.console import complain, located, place_of, say, show_json
+from handler.commands.exit_codes import REFUSED
 from handler.commands.folders.atomic_writes import replace_text
 from handler.commands.folders.endpoint_folders import add_folder_arguments, find_endpoints
 from handler.commands.folders.endpoints import compile_one
@@ -28,7 +29,8 @@ from handler.compiler.source.files import MAX_FILE_BYTES
 from handler.errors.authoring import Problem
 from handler.sentences import counted, some
 
-HELP = "Renew the schema of an endpoint folder, and say what the new one breaks."
+EXAMPLES = ("stile pull shop/products --check",)
+EXIT_CODES = {REFUSED: "no schema was read, or the new schema breaks the endpoint"}
 
 MAX_SHOWN = 20
 """Types and fields of each kind that are printed."""

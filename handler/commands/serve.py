@@ -17,6 +17,7 @@ from uvicorn.supervisors import Multiprocess
 
 from handler.bundle.stored import bundle_key, read_bundle
 from handler.commands.console import announce, complain
+from handler.commands.exit_codes import DONE, REFUSED
 from handler.commands.folders.endpoint_folders import add_compile_options, find_endpoints
 from handler.commands.folders.endpoints import compile_or_complain
 from handler.commands.local.listening import listening_socket, port_number, why_not
@@ -35,7 +36,8 @@ from handler.storage.local import FolderStorage
 from handler.storage.location import open_storage
 from handler.storage.storage import Storage
 
-HELP = "Serve endpoints on any machine by the function's own settings and rules: from a folder or from S3."
+EXAMPLES = ("stile serve endpoints --public-url https://mcp.example.com --host 0.0.0.0 --workers 4",)
+EXIT_CODES = {DONE: "ended by SIGTERM or Ctrl-C", REFUSED: "an endpoint cannot be served, or the port cannot be used"}
 
 DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 8000

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from handler.commands.console import announce, complain, show_json
+from handler.commands.exit_codes import REFUSED
 from handler.commands.folders.endpoint_folders import add_folder_arguments
 from handler.commands.folders.endpoints import compile_or_complain
 from handler.commands.local.callers import caller_argument
@@ -20,7 +21,8 @@ from handler.sentences import some
 from handler.server.auth.tokens import parse_token
 from handler.strict_json import JSONObject, parse_json
 
-HELP = "Make a test token with the claims of a caller, which only `stile dev` and `stile call` accept."
+EXAMPLES = ("stile token shop/products sub=ada role=manager --for 30m",)
+EXIT_CODES = {REFUSED: "an endpoint has problems, or the secret cannot be used"}
 
 DEFAULT_LIFE = "1h"
 SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}

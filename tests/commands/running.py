@@ -89,11 +89,11 @@ def ran(*arguments: str, **environ: str) -> Ran:
     return Ran(process.returncode, out, err)
 
 
-def ran_on_terminal(*arguments: str, columns: int = 120) -> tuple[int, str]:
+def ran_on_terminal(*arguments: str, columns: int = 120, **more: str) -> tuple[int, str]:
     """The exit code, and all that a terminal of that width got."""
     terminal, inner = pty.openpty()
     fcntl.ioctl(inner, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
-    environ = {"TERM": "xterm-256color", "NO_COLOR": "", "COLUMNS": str(columns)}
+    environ = {"TERM": "xterm-256color", "NO_COLOR": "", "COLUMNS": str(columns), **more}
     process = started(*arguments, output=inner, environ=environ)
     os.close(inner)
     pieces = []

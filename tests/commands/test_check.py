@@ -137,6 +137,8 @@ def test_a_warning_fails_the_strict_check_and_nothing_else_does(workplace: Path,
     done = stile("check", ".", "--strict")
     assert done.code == 1
     assert re.search(r'warning: "a".* \[untitled-tool\]$', done.out, re.MULTILINE)
+    assert done.out.endswith("No problems in 1 endpoint; 1 warning, which --strict refuses\n")
+    assert stile("check", ".").out.endswith("No problems in 1 endpoint; 1 warning\n")
     assert stile("check", ".", "--strict", "--json").code == 1
     assert stile("check", ".").code == 0
 
@@ -245,7 +247,7 @@ def test_json_stays_json_where_the_output_is_ascii(workplace: Path) -> None:
             "empty: no endpoint here; expected an index.graphql, a stepzen.config.json, or a config.yaml with code",
         ),
         (["check", "empty", "--jsno"], "unrecognized arguments: --jsno"),
-        (["chek"], "invalid choice: 'chek'"),
+        (["chek"], 'there is no command "chek"; did you mean check?'),
     ],
 )
 def test_wrong_usage_is_exit_2_and_says_why(workplace: Path, stile: Stile, arguments: list[str], reason: str) -> None:

@@ -167,7 +167,7 @@ def test_explain_says_which_condition_keeps_a_kit_back(shop: Path, stile: Stile)
 
 
 def test_publish_stores_no_schema_and_says_what_the_function_needs(shop: Path, stile: Stile) -> None:
-    done = stile("publish", ".", "bundles")
+    done = stile("publish", ".", "--create", "bundles")
 
     assert done.code == 0
     assert (
@@ -178,14 +178,14 @@ def test_publish_stores_no_schema_and_says_what_the_function_needs(shop: Path, s
     assert not (shop / "bundles/.index").exists()
     change(shop / "shop_tools.py", "year: int", "year: float")
     del sys.modules["shop_tools"]
-    assert "api/things: changed  ~total" in stile("publish", ".", "bundles").out
+    assert "api/things: changed  ~total" in stile("publish", ".", "--create", "bundles").out
 
 
 def test_all_that_a_function_needs_is_named(shop: Path, stile: Stile) -> None:
     keys = "identity: {issuer: login, audience: a, keys: [{algorithm: HS256, key: 'env:LOGIN', keyid: one}]}\n"
     write_endpoint(shop, {"config.yaml": CODE_ONLY + keys})
 
-    lines = stile("publish", ".", "bundles").out.splitlines()
+    lines = stile("publish", ".", "--create", "bundles").out.splitlines()
 
     then = "in samconfig.toml, then `sam build` and `sam deploy`"
     module = "runs these tools in Python needs the module shop_tools"

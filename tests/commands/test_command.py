@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from handler import __version__
-from handler.commands import COMMANDS
+from handler.commands import COMMANDS, load_command
+from handler.commands.exit_codes import EXIT_CODES
 from tests.commands.running import FILES, Stile, ran
 from tests.conftest import ROOT
 from tests.support.endpoints import write_endpoint
@@ -22,9 +25,11 @@ runpy.run_module("handler", run_name="__main__")
 """
 
 
-@pytest.mark.parametrize("missing", ["yaml", "rich", "uvicorn", "watchfiles"])
-def test_without_the_extra_it_says_what_to_install(missing: str) -> None:
-    code = WITHOUT.format(missing=missing, arguments=["check", "."])
+@pytest.mark.parametrize(
+    ("missing", "command"), [("yaml", "check"), ("rich", "check"), ("uvicorn", "serve"), ("watchfiles", "dev")]
+)
+def test_without_the_extra_it_says_what_to_install(missing: str, command: str) -> None:
+    code = WITHOUT.format(missing=missing, arguments=[command, "."])
 
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
 
@@ -54,7 +59,7 @@ def test_each_command_explains_itself(stile: Stile, name: str) -> None:
     done = stile(name, "--help")
 
     assert (done.code, done.err) == (0, "")
-    assert COMMANDS[name].HELP in " ".join(done.out.split())
+    assert COMMANDS[name] in " ".join(done.out.split())
 
 
 def test_a_name_that_ascii_output_cannot_show_is_no_crash(workplace: Path) -> None:
@@ -64,3 +69,66 @@ def test_a_name_that_ascii_output_cannot_show_is_no_crash(workplace: Path) -> No
 
     assert done.code == 1
     assert done.out.startswith(r"gr\xf6\xdfe/api/things/config.yaml:1:1: ")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_each_help_has_examples_of_known_options_and_the_exit_codes(stile: Stile, name: str) -> None:
+    told = stile(name, "--help").out
+    command = load_command(name)
+
+    assert command.EXAMPLES
+    for example in command.EXAMPLES:
+        assert example in " ".join(told.split())
+        program, command_name, *words = shlex.split(example.removeprefix('eval "$(').removesuffix(')"'))
+        assert (program, command_name) == ("stile", name)
+        assert {word for word in words if word.startswith("--")} <= set(
+            re.findall(r"^  (--[\w-]+)", told, re.MULTILINE)
+        )
+    for code, meaning in {**EXIT_CODES, **command.EXIT_CODES}.items():
+        assert f" {code} {meaning} " in " ".join([*told.split(), ""]), code
+
+
+@pytest.mark.parametrize(
+    ("words", "usage", "said"),
+    [
+        (["chekc"], "usage: stile [-h]", 'there is no command "chekc"; did you mean check?'),
+        (["zzz"], "usage: stile [-h]", 'there is no command "zzz"; `stile --help` lists the commands'),
+        (["--json", "check", "."], "usage: stile check [-h]", "--json stands behind the command: stile check --json"),
+    ],
+)
+def test_slip_before_the_options_is_told(stile: Stile, words: list[str], usage: str, said: str) -> None:
+    done = stile(*words)
+
+    assert done.code == 2
+    assert done.err.startswith(usage)
+    assert done.err.endswith(f"error: {said}\n")
+
+
+def test_help_of_all_names_the_beginning_the_documents_and_the_exit_codes(stile: Stile) -> None:
+    told = stile("--help").out
+
+    assert "begin with:\n  stile init " in told
+    assert "docs/start.md" in told
+    assert all(f"  {code:<4} {meaning}" in told for code, meaning in EXIT_CODES.items())
+    assert all((ROOT / page).is_file() for page in re.findall(r"docs/\w+\.md", told))
+
+
+HEAVY = {"boto3", "graphql", "jsonschema", "pydantic", "rich", "starlette", "uvicorn", "watchfiles", "yaml"}
+
+
+def test_help_of_all_loads_no_command_and_no_package_of_others() -> None:
+    loaded = modules_after("--help")
+
+    own = {name for name in loaded if name.startswith("handler.commands.")}
+    assert own == {f"handler.commands.{name}" for name in ("command_line", "exit_codes", "json_answer")}
+    assert not HEAVY & {name.partition(".")[0] for name in loaded}
+
+
+def modules_after(*arguments: str) -> set[str]:
+    """The modules that a run of the command has loaded, in a process of its own."""
+    program = (
+        "import sys\nfrom handler.__main__ import main\n"
+        f"main({list(arguments)!r})\nprint('\\n'.join(sys.modules), file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    return set(done.stderr.split())

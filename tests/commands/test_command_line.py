@@ -57,7 +57,7 @@ def test_options_stand_anywhere(folder: str, stile: Stile) -> None:
 
 @pytest.mark.parametrize("command", ["check", "explain", "build", "publish", "manifest"])
 def test_every_command_takes_options_on_both_sides(folder: str, stile: Stile, command: str) -> None:
-    more = ["built"] if command == "publish" else []
+    more = ["built", "--create"] if command == "publish" else []
     sides = [[folder, *more, "--stage", "t"], ["--stage", "t", folder, *more], [folder, "--stage", "t", *more]]
 
     stile(command, *sides[0])  # so that all of them find what was written
@@ -87,7 +87,8 @@ def test_options_end_behind_two_dashes(folder: str, stile: Stile) -> None:
             ["find", "-x=1"],
             "unrecognized arguments: -x=1; put words that begin with - but are not options after --",
         ),
-        (["find", "x=1", "--jsn"], "unrecognized arguments: --jsn"),
+        (["find", "x=1", "--jsn"], "unrecognized arguments: --jsn; did you mean --json?"),
+        (["--stgae=t", "find"], "unrecognized arguments: --stgae=t; did you mean --stage?"),
         (["find", "--stage"], "argument --stage: expected one argument"),
         (["find", "-1"], "unrecognized arguments: -1"),
         (["find", "x"], "argument K=V: 'x': expected K=V"),

@@ -190,4 +190,4 @@ def test_endpoints_that_need_nothing_ask_for_no_tags(
 
 
 def test_a_folder_is_nobodys_deployment(needy: Path, stile: Stile) -> None:
-    assert UNKNOWN not in stile("publish", ".", "out").out
+    assert UNKNOWN not in stile("publish", ".", "--create", "out").out

@@ -34,7 +34,7 @@ class TestWhatChanged:
     def test_a_first_publication_is_new_with_all_its_tools(self, workplace: Path, stile: Stile) -> None:
         write_endpoint(workplace / "endpoints", TWO_TOOLS)
 
-        done = stile("publish", "endpoints", "out")
+        done = stile("publish", "endpoints", "--create", "out")
 
         assert (done.code, done.err) == (0, "")
         assert done.out.splitlines() == ["api/things: new  +a  +b", "1 endpoint in out"]
@@ -42,45 +42,45 @@ class TestWhatChanged:
 
     def test_the_same_again_is_unchanged_and_not_written(self, workplace: Path, stile: Stile) -> None:
         write_endpoint(workplace / "endpoints", FILES)
-        stile("publish", "endpoints", "out")
+        stile("publish", "endpoints", "--create", "out")
         (bundle,) = (workplace / "out").glob("api/things/*")
         before = bundle.stat()
 
-        assert stile("publish", "endpoints", "out").out.splitlines()[0] == "api/things: unchanged"
+        assert stile("publish", "endpoints", "--create", "out").out.splitlines()[0] == "api/things: unchanged"
 
         assert bundle.stat().st_ino == before.st_ino
 
     def test_force_writes_what_has_not_changed(self, workplace: Path, stile: Stile) -> None:
         write_endpoint(workplace / "endpoints", FILES)
-        stile("publish", "endpoints", "out")
+        stile("publish", "endpoints", "--create", "out")
         (index,) = (workplace / "out" / ".index").iterdir()
         index.write_bytes(b"spoiled")
 
-        done = stile("publish", "endpoints", "out", "--force")
+        done = stile("publish", "endpoints", "--create", "out", "--force")
 
         assert done.out.splitlines()[0] == "api/things: unchanged"
         assert index.read_bytes() != b"spoiled"
 
     def test_added_removed_and_changed_tools_are_named(self, workplace: Path, stile: Stile) -> None:
         endpoint = write_endpoint(workplace / "endpoints", TWO_TOOLS)
-        stile("publish", "endpoints", "out")
+        stile("publish", "endpoints", "--create", "out")
         (endpoint / "operations" / "b.graphql").unlink()
         change(endpoint / "operations" / "a.graphql", "{ a }", "{ b }")
         (endpoint / "operations" / "c.graphql").write_text('query C @mcpTool(name: "c") { a }', encoding="utf-8")
 
-        assert stile("publish", "endpoints", "out").out.splitlines()[0] == "api/things: changed  +c  -b  ~a"
+        assert stile("publish", "endpoints", "--create", "out").out.splitlines()[0] == "api/things: changed  +c  -b  ~a"
 
     def test_changes_of_prompts_resources_and_instructions_are_named(self, workplace: Path, stile: Stile) -> None:
         files = {**FILES, "prompts/p.md": "One.", "prompts/q.md": "One.", "resources/r.md": "One."}
         endpoint = write_endpoint(workplace / "endpoints", files)
-        stile("publish", "endpoints", "out")
+        stile("publish", "endpoints", "--create", "out")
         change(endpoint / "prompts" / "p.md", "One", "Two")
         change(endpoint / "resources" / "r.md", "One", "Two")
         (endpoint / "prompts" / "q.md").unlink()
         with (endpoint / "config.yaml").open("a", encoding="utf-8") as config:
             config.write("instructions: Ask.\n")
 
-        assert stile("publish", "endpoints", "out").out.splitlines()[0] == (
+        assert stile("publish", "endpoints", "--create", "out").out.splitlines()[0] == (
             "api/things: changed  +instructions  -prompt q  ~prompt p  ~resource stile://api/things/resources/r.md"
         )
 
@@ -89,25 +89,25 @@ class TestWhatChanged:
     ) -> None:
         endpoint = write_endpoint(workplace / "endpoints", FILES)
         change(endpoint / "operations" / "a.graphql", "{ a }", "{ x: a }")
-        stile("publish", "endpoints", "out")
+        stile("publish", "endpoints", "--create", "out")
         change(endpoint / "operations" / "a.graphql", "{ x: a }", "{ x: __typename }")
 
-        assert stile("publish", "endpoints", "out").out.splitlines()[0] == "api/things: changed  ~a"
+        assert stile("publish", "endpoints", "--create", "out").out.splitlines()[0] == "api/things: changed  ~a"
 
     def test_a_change_of_the_configuration_alone_changes_no_tool(self, workplace: Path, stile: Stile) -> None:
         endpoint = write_endpoint(workplace / "endpoints", FILES)
-        stile("publish", "endpoints", "out")
+        stile("publish", "endpoints", "--create", "out")
         change(endpoint / "config.yaml", "things.example", "others.example")
 
-        assert stile("publish", "endpoints", "out").out.splitlines()[0] == "api/things: changed"
+        assert stile("publish", "endpoints", "--create", "out").out.splitlines()[0] == "api/things: changed"
 
     def test_a_stored_bundle_that_cannot_be_read_is_replaced(self, workplace: Path, stile: Stile) -> None:
         write_endpoint(workplace / "endpoints", FILES)
-        stile("publish", "endpoints", "out")
+        stile("publish", "endpoints", "--create", "out")
         (bundle,) = (workplace / "out").glob("api/things/*")
         bundle.write_bytes(b"{")
 
-        assert stile("publish", "endpoints", "out").out.splitlines()[0] == "api/things: changed  +a"
+        assert stile("publish", "endpoints", "--create", "out").out.splitlines()[0] == "api/things: changed  +a"
         assert read_bundle(bundle.read_bytes(), endpoint="api/things").tools
 
 
@@ -119,7 +119,7 @@ class TestNameOnTheCommandLine:
         project = files if config is None else {**files, "stepzen.config.json": config}
         write_endpoint(workplace, project, name="My Projects/1.simple")
 
-        done = stile("publish", "My Projects/1.simple", "out", "--endpoint", "dev/spacex")
+        done = stile("publish", "My Projects/1.simple", "--create", "out", "--endpoint", "dev/spacex")
 
         assert (done.code, done.err) == (0, "")
         assert done.out.splitlines() == ["dev/spacex: new  +dev-spacex", "1 endpoint in out"]
@@ -128,7 +128,7 @@ class TestNameOnTheCommandLine:
     def test_other_mistakes_of_the_config_are_told(self, workplace: Path, stile: Stile) -> None:
         write_endpoint(workplace, {**FILES, "stepzen.config.json": '{"endpoint": 1, "root": "../x"}'})
 
-        done = stile("publish", ".", "out", "--endpoint", "dev/spacex")
+        done = stile("publish", ".", "--create", "out", "--endpoint", "dev/spacex")
 
         assert done.err.splitlines()[0].endswith(
             '"root": expected a folder below this one, such as "src" [invalid-project-file]'
@@ -154,7 +154,7 @@ class TestNameOnTheCommandLine:
     def test_what_no_endpoint_can_be_called_is_refused(self, workplace: Path, stile: Stile, name: str) -> None:
         write_endpoint(workplace, FILES)
 
-        done = stile("publish", ".", "out", f"--endpoint={name}")
+        done = stile("publish", ".", "--create", "out", f"--endpoint={name}")
 
         assert (done.code, done.out) == (2, "")
         assert "expected folder/name, each a letter and then letters, digits, _ or -" in done.err
@@ -163,7 +163,7 @@ class TestNameOnTheCommandLine:
     def test_it_is_given_once(self, workplace: Path, stile: Stile) -> None:
         write_endpoint(workplace, FILES)
 
-        done = stile("publish", ".", "out", "--endpoint", "dev/a", "--endpoint", "dev/b")
+        done = stile("publish", ".", "--create", "out", "--endpoint", "dev/a", "--endpoint", "dev/b")
 
         assert done.code == 2
         assert done.err.splitlines()[-1] == "stile publish: error: argument --endpoint: it is given twice"
@@ -187,7 +187,7 @@ class TestNothingIsPublished:
         write_many(workplace / "endpoints")
         change(workplace / "endpoints" / "api" / "e07" / "operations" / "a.graphql", "{ a }", "{ totl }")
 
-        done = stile("publish", "endpoints", "out")
+        done = stile("publish", "endpoints", "--create", "out")
 
         assert (done.code, done.out) == (1, "")
         problem, end = done.err.splitlines()
@@ -199,7 +199,7 @@ class TestNothingIsPublished:
         write_many(workplace / "endpoints", 2)
         write_endpoint(workplace / "endpoints", {**FILES, "config.yaml": ""}, name="api/lost")
 
-        done = stile("publish", "endpoints", "out")
+        done = stile("publish", "endpoints", "--create", "out")
 
         assert (done.code, done.out) == (1, "")
         assert done.err.splitlines() == [
@@ -224,7 +224,7 @@ class TestNothingIsPublished:
         write_endpoint(workplace / "endpoints", FILES)
         (workplace / "out").touch()
 
-        done = stile("publish", "endpoints", "out")
+        done = stile("publish", "endpoints", "--create", "out")
 
         assert (done.code, done.out) == (1, "")
         assert done.err.splitlines() == [
@@ -238,7 +238,7 @@ class TestTwentyEndpoints:
     def test_a_pipe_gets_one_line_each(self, workplace: Path) -> None:
         names = write_many(workplace / "endpoints")
 
-        done = ran("publish", "endpoints", "out")
+        done = ran("publish", "endpoints", "--create", "out")
 
         assert (done.code, done.err) == (0, "")
         assert done.out.splitlines() == [*(f"{name}: new  +a" for name in names), "20 endpoints in out"]
@@ -272,7 +272,7 @@ class TestTwentyEndpoints:
     def test_a_terminal_sees_a_bar_and_keeps_only_the_lines(self, workplace: Path) -> None:
         names = write_many(workplace / "endpoints")
 
-        code, shown = ran_on_terminal("publish", "endpoints", "out")
+        code, shown = ran_on_terminal("publish", "endpoints", "--create", "out")
 
         assert code == 0
         assert "Compiling" in shown
@@ -288,7 +288,7 @@ class TestTwentyEndpoints:
         obstacle = workplace / "out" / "api" / "e03"
         obstacle.touch()
 
-        done = stile("publish", "endpoints", "out")
+        done = stile("publish", "endpoints", "--create", "out")
 
         assert done.code == 1
         assert done.out.splitlines() == ["api/e01: new  +a", "api/e02: new  +a"]
@@ -300,7 +300,7 @@ class TestTwentyEndpoints:
         assert bundles_in(workplace / "out") == ["api/e01", "api/e02"]
 
         obstacle.unlink()
-        again = stile("publish", "endpoints", "out")
+        again = stile("publish", "endpoints", "--create", "out")
 
         assert again.code == 0
         assert [line.split(": ")[1].split()[0] for line in again.out.splitlines()[:4]] == [
@@ -457,7 +457,7 @@ class TestBuild:
         write_endpoint(workplace, FILES)
 
         stile("build", ".", "--out", "built")
-        stile("publish", ".", "published")
+        stile("publish", ".", "--create", "published")
 
         files = {path.relative_to("built") for path in Path("built").rglob("*") if path.is_file()}
         assert files == {path.relative_to("published") for path in Path("published").rglob("*") if path.is_file()}
@@ -482,8 +482,35 @@ class TestBuild:
 
 def test_the_published_folder_is_one_that_storage_opens(workplace: Path, stile: Stile) -> None:
     write_endpoint(workplace, FILES)
-    stile("publish", ".", "out")
+    stile("publish", ".", "--create", "out")
 
     http = HttpClient()
     assert open_storage("out", http=http, environ={}).read(bundle_key("api/things"))
     http.close()
+
+
+@pytest.mark.parametrize(
+    ("destination", "meant"),
+    [("my-bucket/x", "did you mean s3://my-bucket/x? "), ("../Else_where", ""), ("./out", "")],
+)
+def test_folder_that_does_not_exist_is_refused_unless_it_is_to_be_made(
+    workplace: Path, stile: Stile, destination: str, meant: str
+) -> None:
+    write_endpoint(workplace / "endpoints", FILES)
+
+    done = stile("publish", "endpoints", destination)
+
+    assert (done.code, done.out) == (2, "")
+    assert done.err == f"{destination}: there is no such folder; {meant}--create makes the folder\n"
+    assert not (workplace / destination).exists()
+    assert stile("publish", "endpoints", destination, "--create").code == 0
+    assert stile("publish", "endpoints", destination).code == 0
+
+
+def test_build_does_not_write_to_a_bucket(workplace: Path, stile: Stile) -> None:
+    write_endpoint(workplace, FILES)
+
+    done = stile("build", ".", "--out", "s3://bucket/x")
+
+    assert done.code == 2
+    assert done.err.endswith("s3://bucket/x: expected a folder; `stile publish` stores bundles in S3\n")

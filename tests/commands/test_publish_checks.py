@@ -34,7 +34,7 @@ def test_secret_in_the_configuration_is_refused_without_being_shown(
 ) -> None:
     write_with(workplace, LITERAL)
 
-    done = stile(command, ".", *(["out"] if command == "publish" else ["--out", "out"]))
+    done = stile(command, ".", *(["--create", "out"] if command == "publish" else ["--out", "out"]))
 
     assert (done.code, done.out) == (1, "")
     assert done.err.splitlines() == [REFUSAL, f"Nothing was {end}."]
@@ -54,7 +54,7 @@ def test_check_takes_a_secret_in_the_configuration(workplace: Path, stile: Stile
 def test_reference_to_a_secret_is_published_and_no_secret_with_it(workplace: Path, stile: Stile) -> None:
     write_with(workplace, REFERENCE)
 
-    done = stile("publish", ".", "out")
+    done = stile("publish", ".", "--create", "out")
 
     assert (done.code, done.err) == (0, "")
     assert b"env:LOGIN" in next((workplace / "out").glob("api/things/*")).read_bytes()
@@ -64,14 +64,14 @@ def test_endpoint_that_reads_tokens_is_said_to_need_the_extra(workplace: Path, s
     write_with(workplace, REFERENCE)
     write_endpoint(workplace, FILES, name="api/other")
 
-    assert stile("publish", ".", "out").out.splitlines()[0] == EXTRA
+    assert stile("publish", ".", "--create", "out").out.splitlines()[0] == EXTRA
     assert EXTRA not in stile("build", ".").out
 
 
 def test_endpoint_without_tokens_is_published_without_a_word(workplace: Path, stile: Stile) -> None:
     write_with(workplace, f"identity: {{api_keys: [{{name: a, sha256: {'a' * 64}}}], trust_authorizer: abc}}\n")
 
-    assert stile("publish", ".", "out").out.splitlines() == ["api/things: new  +a", "1 endpoint in out"]
+    assert stile("publish", ".", "--create", "out").out.splitlines() == ["api/things: new  +a", "1 endpoint in out"]
 
 
 FORBIDDEN = [
@@ -95,7 +95,7 @@ def test_api_that_the_function_would_not_ask_is_built_and_not_published(
     write_endpoint(workplace, {**FILES, "config.yaml": CONFIG.replace("https://things.example/graphql", url)})
     sentence = f"upstream.url {url}: {fault}; expected the https URL of a host that the function may ask"
 
-    done = stile("publish", ".", "out")
+    done = stile("publish", ".", "--create", "out")
 
     assert (done.code, done.out) == (1, "")
     assert done.err.splitlines() == [f"api/things: {sentence}", "Nothing was published."]
@@ -118,7 +118,7 @@ def test_endpoint_without_an_api_is_doubted_by_check_and_build_and_refused_by_pu
     files = {name: text for name, text in FILES.items() if name != "config.yaml"}
     write_endpoint(workplace, files if config is None else {**files, "config.yaml": config})
 
-    published = stile("publish", ".", "out")
+    published = stile("publish", ".", "--create", "out")
     checked, strict = stile("check", "."), stile("check", ".", "--strict")
     built = stile("build", ".", "--out", "built")
     reported = json.loads(stile("check", ".", "--json").out)["endpoints"][0]["warnings"]
@@ -158,7 +158,7 @@ def test_endpoint_of_tools_in_python_alone_needs_no_api(
     checked = stile("check", ".")
 
     assert (checked.code, NO_API in checked.out) == (0, False)
-    assert stile("publish", ".", "out").code == 0
+    assert stile("publish", ".", "--create", "out").code == 0
 
 
 ASKING = """mutation Set($b: Int!) @mcpTool(name: "set", title: "S", confirm: required) { set(b: $b) }
@@ -173,7 +173,7 @@ NEEDS_KEY = (
 def test_endpoint_whose_tools_ask_their_user_is_said_to_need_a_key(workplace: Path, stile: Stile) -> None:
     write_endpoint(workplace, {**FILES, "operations/set.graphql": ASKING})
 
-    assert stile("publish", ".", "out").out.splitlines()[0] == f"api/things: {NEEDS_KEY}"
+    assert stile("publish", ".", "--create", "out").out.splitlines()[0] == f"api/things: {NEEDS_KEY}"
     (endpoint,) = json.loads(stile("check", ".", "--json").out)["endpoints"]
     needed = "asks its user, for which the function needs STILE_STATE_KEY: set it there, and here for this check"
     warnings = [warning for warning in endpoint["warnings"] if "STILE_STATE_KEY" in warning["sentence"]]
@@ -199,7 +199,7 @@ def test_key_set_that_the_function_would_not_ask_is_not_published(
 ) -> None:
     write_with(workplace, f"identity: {{audience: a, jwksendpoint: '{url}'}}\n")
 
-    done = stile("publish", ".", "out")
+    done = stile("publish", ".", "--create", "out")
 
     assert (done.code, done.out) == (1, "")
     assert done.err.splitlines()[0].startswith(f"api/things: jwksendpoint {url}: {fault};")
@@ -211,9 +211,9 @@ def test_hosts_that_the_environment_names_hold_for_publishing(
     write_endpoint(workplace, FILES)
 
     monkeypatch.setenv("STILE_UPSTREAM_HOSTS", "*.elsewhere.example")
-    refused = stile("publish", ".", "out")
+    refused = stile("publish", ".", "--create", "out")
     monkeypatch.setenv("STILE_UPSTREAM_HOSTS", "*.elsewhere.example, things.example")
-    published = stile("publish", ".", "out")
+    published = stile("publish", ".", "--create", "out")
 
     assert refused.code == 1
     assert "STILE_UPSTREAM_HOSTS does not name this host" in refused.err
@@ -223,14 +223,14 @@ def test_hosts_that_the_environment_names_hold_for_publishing(
 def test_key_set_of_another_host_is_published(workplace: Path, stile: Stile) -> None:
     write_with(workplace, "identity: {audience: a, jwksendpoint: 'https://login.example/jwks'}\n")
 
-    assert stile("publish", ".", "out").code == 0
+    assert stile("publish", ".", "--create", "out").code == 0
 
 
 def test_everything_that_cannot_be_published_is_said_at_once(workplace: Path, stile: Stile) -> None:
     config = LITERAL.replace("keys:", "jwksendpoint: 'http://localhost/', keys:")
     write_endpoint(workplace, {**FILES, "config.yaml": config})
 
-    done = stile("publish", ".", "out")
+    done = stile("publish", ".", "--create", "out")
 
     assert [line.partition(": ")[2][:20] for line in done.err.splitlines()[:-1]] == [
         "config.yaml names no",
@@ -262,7 +262,7 @@ def test_credential_for_the_api_is_refused_without_being_shown(
 ) -> None:
     write_auth(workplace, auth)
 
-    done = stile(command, ".", *(["out"] if command == "publish" else ["--out", "out"]))
+    done = stile(command, ".", *(["--create", "out"] if command == "publish" else ["--out", "out"]))
 
     assert (done.code, done.out) == (1, "")
     assert done.err.splitlines() == [
@@ -296,7 +296,7 @@ def test_check_takes_a_credential_for_the_api_with_a_warning(workplace: Path, st
 def test_publishing_says_where_secrets_have_to_be(workplace: Path, stile: Stile, secret: str, place: str) -> None:
     write_auth(workplace, f"{{bearer: {secret}}}")
 
-    done = stile("publish", ".", "out")
+    done = stile("publish", ".", "--create", "out")
 
     assert done.code == 0
     assert done.out.splitlines()[0] == f"api/things: {secret} is read from {place}"
@@ -305,7 +305,7 @@ def test_publishing_says_where_secrets_have_to_be(workplace: Path, stile: Stile,
 def test_token_endpoint_of_this_machine_is_built_and_not_published(workplace: Path, stile: Stile) -> None:
     write_auth(workplace, f"{{client_credentials: {{token_url: 'http://localhost/token', {CLIENT}}}}}")
 
-    done = stile("publish", ".", "out")
+    done = stile("publish", ".", "--create", "out")
 
     assert done.err.splitlines()[0] == (
         "api/things: token_url http://localhost/token: its address is loopback; "

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from handler import __version__
-from handler.__main__ import MISSING_EXTRA
+from handler.commands import MISSING_EXTRA
 from tests.commands.apis import SHOP
 from tests.distribution.environments import empty_environment, install, install_lock, pip, run
 

@@ -14,7 +14,8 @@ import pytest
 from graphql import DocumentNode, build_schema, parse, print_ast, print_schema
 
 from handler.bundle.operations import Limits
-from handler.commands import COMMANDS
+from handler.commands import COMMANDS, load_command
+from handler.commands.exit_codes import EXIT_CODES
 from handler.compiler.config.config import GRAPHQL_MODES
 from handler.compiler.config.identity import PUBLIC_ALGORITHMS
 from handler.compiler.config.upstream import DOCUMENTS
@@ -195,24 +196,20 @@ def _references(value: Any) -> Iterator[str]:
 
 # The command
 
-OF_ALL = set(
-    first_codes(
-        table(CLI.section("## Options of all commands but `init`, `new`, `key` and `editor`"), "option", "meaning")
-    )
-)
+OPTIONS_OF_ALL = "## Options of all commands but `init`, `new`, `key`, `editor` and `completion`"
+OF_ALL = set(first_codes(table(CLI.section(OPTIONS_OF_ALL), "option", "meaning")))
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_options_of_each_command_are_told(name: str) -> None:
     parser = argparse.ArgumentParser(prog=name, add_help=False)
-    COMMANDS[name].add_arguments(parser)
+    load_command(name).add_arguments(parser)
     there = {_shown(action) for action in parser._actions}
     listed = [rows for rows in tables(CLI.section(f"## {name}")) if rows[0] == ["option", "meaning"]]
     own = {code for rows in listed for code in first_codes(rows[1:])}
 
-    of_all = {"init": set(), "key": set(), "new": set(), "editor": set(), "serve": OF_ALL - {"FOLDER"}}.get(
-        name, OF_ALL
-    )
+    without = name in ("init", "key", "new", "editor", "completion")
+    of_all = set() if without else OF_ALL - {"FOLDER"} if name == "serve" else OF_ALL
     assert own | of_all == there
     assert not own & of_all
 
@@ -225,6 +222,15 @@ def _shown(action: argparse.Action) -> str:
 
 def test_every_command_is_told() -> None:
     assert first_codes(table(CLI.text, "command", "does")) == list(COMMANDS)
+
+
+def test_exit_codes_of_the_page_are_those_of_the_commands() -> None:
+    section = CLI.section("## Exit codes")
+    of_all = {int(code): means for code, means in table(section, "code", "means")}
+    own = [(codes(name)[0], int(code), means) for name, code, means in table(section, "command", "code", "means")]
+
+    assert of_all == EXIT_CODES
+    assert own == [(name, code, means) for name in COMMANDS for code, means in load_command(name).EXIT_CODES.items()]
 
 
 # The log

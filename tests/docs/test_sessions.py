@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from handler.commands import INTERRUPTED
+from handler.commands.exit_codes import INTERRUPTED
 from tests.commands.running import Stile, interrupt, started
 from tests.conftest import ROOT
 from tests.docs.reference import page, table, write_demo, write_files
@@ -78,7 +78,7 @@ def test_exit_codes_are_as_the_page_says(workplace: Path, stile: Stile) -> None:
         stile("check", "empty").code,
         stile("call", "endpoints", "nope").code,
         stile("call", "endpoints", "list_orders", "first=x").code,
-        stile("publish", "examples/endpoints", "out").code,
+        stile("publish", "examples/endpoints", "--create", "out").code,
     ]
 
     assert codes == [0, 1, 2, 2, 1, 1]

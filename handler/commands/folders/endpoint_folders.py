@@ -47,8 +47,6 @@ def add_compile_options(parser: argparse.ArgumentParser) -> None:
 
 def fault_in(options: argparse.Namespace) -> str:
     """Say that ``--endpoint`` names one endpoint and FOLDER has several; empty string if the arguments agree."""
-    if getattr(options, "endpoint", None) is None:
-        return ""
     folder = Path(options.source if "source" in options else options.folder)
     found = [each.as_posix() for each in find_endpoints(folder)]
     names = some(found, most=MAX_NAMED)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from handler.commands.console import ERR, complain, located, track
+from handler.commands.console import ERR, complain_of, track
 from handler.commands.folders.endpoint_folders import find_endpoints
 from handler.compiler.compile import Compiled, compile_endpoint
 from handler.compiler.source.files import ENTRY, POLICY_TESTS
@@ -68,7 +68,7 @@ def complain_about(outcomes: Iterable[Outcome]) -> None:
     """Print every problem."""
     for outcome in outcomes:
         for problem in outcome.problems:
-            complain(located(problem, outcome.folder))
+            complain_of(problem, outcome.folder)
 
 
 def refuse_same_names(outcomes: Iterable[Outcome]) -> list[Outcome]:

@@ -7,10 +7,13 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from handler.bundle.model import Bundle
 from handler.bundle.stored import bundle_key, index_key, read_bundle, write_bundle
-from handler.commands.console import OUT, complain, say, track
+from handler.commands.console import ERR, OUT, complain, say, show_json, track
+from handler.commands.exit_codes import DONE, REFUSED
+from handler.commands.json_answer import current_answer
 from handler.compiler.compile import Compiled
 from handler.errors import StileError
 from handler.errors.infrastructure import BundleError, ObjectNotFound, StorageError
@@ -20,18 +23,18 @@ from handler.storage.location import open_storage
 from handler.storage.storage import WritableStorage
 
 
-def store_all(compiled: Sequence[Compiled], destination: str, *, force: bool) -> int:
+def store_all(compiled: Sequence[Compiled], destination: str, *, force: bool, as_json: bool) -> int:
     """Store bundles one by one, each in one atomic write after its schema index, and print the changes.
 
     Stop at the first bundle that cannot be stored, with exit code 1. Bundles stored before stay.
     """
-    stored: list[str] = []
+    stored: list[_Change] = []
     try:
         with closing(HttpClient()) as http:
             storage = _Store(_open(destination, http), force=force)
-            for one in track(compiled, "Storing", OUT, name=lambda one: one.bundle.endpoint):
+            for one in track(compiled, "Storing", ERR if as_json else OUT, name=lambda one: one.bundle.endpoint):
                 change = storage.store(one)
-                stored.append(one.bundle.endpoint)
+                stored.append(change)
                 say(change.line())
     except StileError as exc:
         complain(str(exc))
@@ -39,11 +42,16 @@ def store_all(compiled: Sequence[Compiled], destination: str, *, force: bool) ->
         complain("Interrupted.")
     left = [one.bundle.endpoint for one in compiled[len(stored) :]]
     if left:
-        complain(f"Stored: {', '.join(stored) or 'nothing'}.")
+        complain(f"Stored: {', '.join(change.endpoint for change in stored) or 'nothing'}.")
         complain(f"Not stored (unchanged): {', '.join(left)}. Run the command again.")
-        return 1
-    say(f"{counted(len(stored), 'endpoint')} in {storage.location}", "green")
-    return 0
+    else:
+        say(f"{counted(len(stored), 'endpoint')} in {storage.location}", "green")
+    code = REFUSED if left else DONE
+    answer = current_answer()
+    if answer and as_json:
+        told = {"location": destination, "endpoints": [change.plain() for change in stored], "notStored": left}
+        show_json({**told, "warnings": answer.warnings, **({"error": answer.error(code)} if left else {})})
+    return code
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +64,12 @@ class _Change:
 
     def line(self) -> str:
         return "  ".join([f"{self.endpoint}: {self.what}", *self.parts])
+
+    def plain(self) -> dict[str, Any]:
+        """Return the change as JSON."""
+        signs = {"added": "+", "removed": "-", "changed": "~"}
+        parts = {key: [each[1:] for each in self.parts if each[0] == sign] for key, sign in signs.items()}
+        return {"endpoint": self.endpoint, "what": self.what, **parts}
 
 
 def _open(destination: str, http: HttpClient) -> WritableStorage:

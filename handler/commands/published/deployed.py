@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from handler.bundle.model import Bundle
 from handler.code_tools.modules import is_among
-from handler.commands.console import say
+from handler.commands.console import warn
 from handler.compiler.compile import Compiled
 from handler.errors import StileError
 from handler.errors.infrastructure import StorageError
@@ -56,9 +56,9 @@ def tell_of_needs(compiled: Sequence[Compiled], destination: str) -> None:
             lacks = ", which the deployed function lacks" if built else ""
             add_it = f"add it to {need.parameter} in samconfig.toml, then `sam build` and `sam deploy`"
             names = ", ".join(need.endpoints)
-            say(f"{names}: a function that {need.what} needs {need.part}{lacks}: {add_it}", "yellow")
+            warn(f"{names}: a function that {need.what} needs {need.part}{lacks}: {add_it}")
     if unknown:
-        say(f"The parts of the deployed function could not be compared. {unknown}", "yellow")
+        warn(f"The parts of the deployed function could not be compared. {unknown}")
 
 
 def _needs(bundles: Sequence[Bundle], built: _Built | None) -> Iterator[_Need]:

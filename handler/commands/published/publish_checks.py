@@ -11,7 +11,7 @@ from handler.bundle.identity import SECRET_REFERENCE
 from handler.bundle.model import Bundle
 from handler.bundle.tools import CONFIRM_LEVELS
 from handler.bundle.upstream import is_reference, parse_reference
-from handler.commands.console import complain, say
+from handler.commands.console import complain, warn
 from handler.commands.local.local_server import local_settings
 from handler.compiler.compile import Compiled
 from handler.compiler.problems import Place, Problems
@@ -42,7 +42,7 @@ def warn_of_upstreams(compiled: Sequence[Compiled]) -> None:
     """Print the endpoints that name no API: these can be listed here, but not published."""
     for one in compiled:
         if _lacks_upstream(one):
-            say(f"{one.bundle.endpoint}: {NO_UPSTREAM}: `stile publish` will refuse it", "yellow")
+            warn(f"{one.bundle.endpoint}: {NO_UPSTREAM}: `stile publish` will refuse it")
 
 
 def warnings_about_upstream(compiled: Compiled, folder: Path) -> Sequence[Problem]:
@@ -129,7 +129,7 @@ def tell_of_secrets(compiled: Sequence[Compiled]) -> None:
     for one in compiled:
         for reference in filter(None, map(parse_reference, one.bundle.upstream.secrets)):
             place = _PLACES[reference.source].format(endpoint=one.bundle.endpoint, name=reference.name)
-            say(f"{one.bundle.endpoint}: {reference} is read from {place}", "yellow")
+            warn(f"{one.bundle.endpoint}: {reference} is read from {place}")
 
 
 def warn_of_questions(compiled: Sequence[Compiled]) -> None:
@@ -137,7 +137,7 @@ def warn_of_questions(compiled: Sequence[Compiled]) -> None:
     for one in compiled:
         sentence = _need_of_state_key(one)
         if sentence:
-            say(f"{one.bundle.endpoint}: {sentence}", "yellow")
+            warn(f"{one.bundle.endpoint}: {sentence}")
 
 
 def warnings_about_questions(compiled: Compiled) -> Sequence[Problem]:

@@ -1,0 +1,91 @@
+"""The words that shells offer behind `stile`, by the scripts of `stile completion`."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from handler.commands import COMMANDS
+from tests.commands.running import FILES, Stile
+from tests.conftest import ROOT
+from tests.support.endpoints import write_endpoint
+
+ASK = """
+eval "$(cat script.bash)"
+COMP_WORDS=({words})
+COMP_CWORD={place}
+_stile 2>/dev/null
+printf '%s\\n' "${{COMPREPLY[@]}}"
+"""
+
+
+@pytest.fixture
+def folder(workplace: Path, stile: Stile) -> Path:
+    write_endpoint(workplace, {**FILES, "config.prod.yaml": "limits: {max_depth: 3}\n"})
+    (workplace / "script.bash").write_text(stile("completion", "bash").out, encoding="utf-8")
+    program = workplace / "bin" / "stile"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nPYTHONPATH={ROOT} exec {sys.executable} -m handler "$@"\n', encoding="utf-8")
+    program.chmod(0o755)
+    return workplace
+
+
+def offered(folder: Path, *words: str) -> list[str]:
+    """What bash offers for the last word."""
+    script = ASK.format(words=" ".join(f"'{word}'" for word in ("stile", *words)), place=len(words))
+    path = f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    environ = {**os.environ, "PATH": path}
+    done = subprocess.run(["bash", "-c", script], cwd=folder, env=environ, capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+    return sorted(filter(None, done.stdout.splitlines()))
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["pu"], ["publish", "pull"]),
+        ([""], sorted([*COMMANDS, "--help", "--version"])),
+        (["check", "--st"], ["--stage", "--strict"]),
+        (["check", "a"], ["api"]),
+        (["check", "--json", "api", "--stage", ""], ["prod"]),
+        (["call", "api", "--json", ""], ["a"]),
+        (["call", "--as", "claims.json", "api", ""], ["a"]),
+        (["manifest", "api", "--format", ""], ["apollo", "relay"]),
+        (["completion", ""], ["bash", "fish", "zsh"]),
+        (["nothing", ""], []),
+    ],
+    ids=" ".join,
+)
+def test_bash_offers(folder: Path, words: Sequence[str], expected: list[str]) -> None:
+    assert offered(folder, *words) == expected
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_options_that_bash_offers_are_those_of_the_help(folder: Path, stile: Stile, name: str) -> None:
+    told = stile(name, "--help").out
+
+    options = offered(folder, name, "--")
+
+    assert "--help" in options
+    assert all(option in told for option in options)
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_script_is_valid_where_its_shell_is_installed(tmp_path: Path, stile: Stile, shell: str) -> None:
+    done = stile("completion", shell)
+    assert (done.code, done.err) == (0, "")
+    assert all(name in done.out for name in COMMANDS)
+    program = shutil.which(shell)
+    if program is None:
+        pytest.skip(f"{shell} is not installed")
+    (tmp_path / "script").write_text(done.out, encoding="utf-8")
+
+    checked = subprocess.run([program, "-n", str(tmp_path / "script")], capture_output=True, text=True, check=False)
+
+    assert (checked.returncode, checked.stderr) == (0, "")

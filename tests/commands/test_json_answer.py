@@ -1,0 +1,120 @@
+"""Each command that answers prints one JSON document with ``--json``, whatever becomes of it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from handler.commands import COMMANDS
+from tests.commands.apis import SHOP
+from tests.commands.running import FILES, Ran, Stile
+from tests.docs.reference import codes, page
+from tests.support.endpoints import write_endpoint
+
+RUNS = {
+    "init": ("init", "new/made", "--from", "shop.graphql", "--url", "https://api.example.com/graphql"),
+    "pull": ("pull", "new/made", "--from", "shop.graphql"),
+    "check": ("check", "api"),
+    "call": ("call", "api", "a", "x=1"),
+    "explain": ("explain", "api"),
+    "build": ("build", "api", "--out", "built"),
+    "publish": ("publish", "api", "out", "--create"),
+    "manifest": ("manifest", "api", "--format", "relay", "--out", "made.json"),
+    "key": ("key", "partner"),
+}
+"""A run of each command. ``new`` needs a wheel: tests/distribution runs it."""
+
+WITHOUT = {"dev", "serve", "new"}
+"""``dev`` and ``serve`` serve; the others answer."""
+
+
+@pytest.fixture
+def folder(workplace: Path, stile: Stile) -> Path:
+    write_endpoint(workplace, FILES)
+    write_endpoint(workplace / "wrong", {**FILES, "config.yaml": "upstrem: {}\n"})
+    (workplace / "shop.graphql").write_text(SHOP, encoding="utf-8")
+    assert stile(*RUNS["init"][:1], "new/made", *RUNS["init"][2:]).code == 0
+    return workplace
+
+
+def document_of(done: Ran) -> Any:
+    return json.loads(done.out)
+
+
+def test_every_command_that_answers_is_run_here() -> None:
+    assert set(RUNS) | WITHOUT == set(COMMANDS) - {"completion"}
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_answer_is_one_document_and_the_exit_code_that_of_a_run_without_json(
+    folder: Path, stile: Stile, name: str
+) -> None:
+    words = list(RUNS[name])
+    if name == "init":
+        words[1] = "new/other"
+
+    done = stile(*words, "--json")
+
+    document = document_of(done)
+    assert "error" not in document
+    assert done.code == (1 if name == "call" else 0)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("check",),
+        ("check", "nowhere"),
+        ("check", "--strcit", "api"),
+        ("check", "--json=x", "api"),
+        ("call", "api", "b"),
+        ("call", "wrong", "a"),
+        ("explain", "wrong"),
+        ("explain", "api", "--tool", "b"),
+        ("build", "wrong"),
+        ("build", "api", "--out", "s3://x/y"),
+        ("publish", "wrong", "out", "--create"),
+        ("publish", "api", "my-bucket/x"),
+        ("publish", "api", "shop.graphql"),
+        ("manifest", "wrong", "--format", "relay"),
+        ("manifest", "api", "--format", "relay", "--out", "no/such/file"),
+        ("init", "api/things", "--from", "shop.graphql", "--url", "https://api.example.com/graphql"),
+        ("init", "api/third", "--from", "nowhere.graphql", "--url", "https://api.example.com/graphql"),
+        ("pull", "api"),
+        ("new", "api", "--wheel", "shop.graphql"),
+        ("key",),
+        ("chekc",),
+    ],
+    ids=" ".join,
+)
+def test_error_is_one_document_with_the_exit_code_and_the_sentences(
+    folder: Path, stile: Stile, words: tuple[str, ...]
+) -> None:
+    plain = stile(*words)
+
+    done = stile(*words, "--json")
+
+    error = document_of(done)["error"]
+    assert done.code == error["exitCode"] == plain.code > 0
+    assert error["messages"] or error["problems"]
+    assert all(message.split("\n")[0] in done.err for message in error["messages"])
+
+
+def test_problems_of_a_folder_have_their_places(folder: Path, stile: Stile) -> None:
+    (problem,) = document_of(stile("publish", "wrong", "out", "--create", "--json"))["error"]["problems"]
+
+    assert (problem["file"], problem["line"], problem["code"]) == ("wrong/api/things/config.yaml", 1, "unknown-key")
+    assert [problem] == document_of(stile("check", "wrong", "--json"))["endpoints"][0]["problems"]
+
+
+@pytest.mark.parametrize("name", ["build", "publish", "manifest", "key"])
+def test_members_of_the_document_are_told(folder: Path, stile: Stile, name: str) -> None:
+    document = document_of(stile(*RUNS[name], "--json"))
+    section = page("cli").section("## publish" if name == "build" else f"## {name}")
+    told = set(codes(section[section.index("document of `--json`") :]))
+
+    assert set(document) <= told
+    assert all(set(each) <= told for each in document.get("endpoints", ()))
