@@ -79,6 +79,7 @@ ONE_SUBJECT = {
         "compiler.tools.catalog",
         "server.mcp.catalog",
     ),  # the catalog: of a toolkit, of config.yaml, compiled, and answered
+    "find.py": ("commands.find", "compiler.config.find"),  # the command, and `find` of config.yaml
     "code.py": ("compiler.config.code", "compiler.tools.code"),  # `code` of config.yaml: read, and compiled
     "completion.py": ("commands.completion", "server.mcp.completion"),  # words completed: in a shell, and by MCP
     "content.py": ("bundle.content", "compiler.tools.content"),  # prompts and resources: in the bundle, and compiled

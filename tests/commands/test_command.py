@@ -51,7 +51,7 @@ def test_alone_it_says_which_commands_there_are_and_exits_2(stile: Stile) -> Non
 
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith("usage: stile ")
-    assert all(f"\n    {name} " in done.err for name in COMMANDS)
+    assert all(re.search(rf"^    {name}\b", done.err, re.MULTILINE) for name in COMMANDS)
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -24,11 +24,13 @@ RUNS = {
     "publish": ("publish", "api", "out", "--create"),
     "manifest": ("manifest", "api", "--format", "relay", "--out", "made.json"),
     "key": ("key", "partner"),
+    "find": ("find", "api", "a"),
+    "token": ("token", "api", "sub=ada"),
 }
 """A run of each command. ``new`` needs a wheel: tests/distribution runs it."""
 
-WITHOUT = {"dev", "serve", "new"}
-"""``dev`` and ``serve`` serve; the others answer."""
+WITHOUT = {"dev", "serve", "new", "editor"}
+"""``dev`` and ``serve`` serve, and ``editor`` names the files that it writes."""
 
 
 @pytest.fixture

@@ -210,7 +210,9 @@ def test_stage_is_judged_by_its_own_configuration(folder: Path, stile: Stile) ->
     assert checked(stile, folder, "- {as: anonymous, not: [ask]}\n")[0] == 1
 
 
-@pytest.mark.parametrize("command", [["publish", ".", "out"], ["build", ".", "--out", "out"], ["check", "."]])
+@pytest.mark.parametrize(
+    "command", [["publish", ".", "out", "--create"], ["build", ".", "--out", "out"], ["check", "."]]
+)
 def test_endpoint_with_an_unmet_expectation_is_not_stored(
     folder: Path, workplace: Path, stile: Stile, command: list[str]
 ) -> None:

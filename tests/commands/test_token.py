@@ -167,7 +167,9 @@ def test_serve_refuses_a_token(endpoint: Path, stile: Stile) -> None:
         f"{{issuer: 'https://a.example', audience: a, keys: [{{algorithm: HS256, key: '{DEVELOPMENT_KEY}abab'}}]}}",
     ],
 )
-@pytest.mark.parametrize("command", [("publish", ".", "bundles"), ("build", "."), ("serve", "."), ("check", ".")])
+@pytest.mark.parametrize(
+    "command", [("publish", ".", "bundles", "--create"), ("build", "."), ("serve", "."), ("check", ".")]
+)
 def test_configuration_that_would_trust_the_issuer_is_refused(
     workplace: Path, stile: Stile, identity: str, command: tuple[str, ...]
 ) -> None:
