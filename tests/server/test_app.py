@@ -21,6 +21,7 @@ SERVICES: Any = SimpleNamespace(
     endpoints=SimpleNamespace(settle=_settle),
     hosts=frozenset(),
     is_frozen=True,
+    signpost=lambda _: "",
     public_url="https://tools.example",
     allowed_origins=frozenset({"https://app.example"}),
 )

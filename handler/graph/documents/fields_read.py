@@ -6,16 +6,20 @@ Unlike a check, this looks a field up in the whole schema: a refused document is
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 
 from graphql import (
     DocumentNode,
     FieldNode,
     FragmentDefinitionNode,
+    GraphQLError,
     InlineFragmentNode,
     OperationDefinitionNode,
     SelectionSetNode,
+    parse,
 )
 
+from handler.graph.documents.operation import MAX_CHARS
 from handler.graph.index import SchemaIndex
 from handler.graph.index_types import named
 
@@ -71,3 +75,11 @@ def _coordinates(index: SchemaIndex, parent: str, field_name: str) -> Iterator[s
     implementers = index.implementers.get(parent, ()) if index.kind(parent) == "interface" else ()
     if len(implementers) <= MAX_IMPLEMENTERS:
         yield from (f"{name}.{field_name}" for name in implementers)
+
+
+def fields_of_text(text: str, index: SchemaIndex, *, max_tokens: int | None) -> frozenset[str]:
+    """Return the fields that a document reads, as ``fields_read``; none if it cannot be parsed."""
+    with suppress(GraphQLError, RecursionError):
+        if len(text) <= MAX_CHARS:
+            return fields_read(parse(text, no_location=True, max_tokens=max_tokens), index)
+    return frozenset()

@@ -54,12 +54,8 @@ def _fields_of(caller: Caller, text: str, *, max_tokens: int | None) -> frozense
     index = caller.endpoint.schema.loaded
     if index is None or not text:
         return NOTHING
-    from graphql import GraphQLError, parse  # noqa: TID251 - the document was parsed before
+    from handler.graph.documents.fields_read import fields_of_text
 
-    from handler.graph.documents.fields_read import fields_read
-    from handler.graph.documents.operation import MAX_CHARS
-
-    with suppress(GraphQLError, BundleError, RecursionError):
-        if len(text) <= MAX_CHARS:
-            return fields_read(parse(text, no_location=True, max_tokens=max_tokens), index)
+    with suppress(BundleError):
+        return fields_of_text(text, index, max_tokens=max_tokens)
     return NOTHING

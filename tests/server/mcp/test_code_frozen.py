@@ -48,7 +48,7 @@ def test_lists_come_from_the_bundle_and_import_no_module_of_an_author(tmp_path: 
         listed = function.request("tools/list").result["tools"]
         prompts = function.request("prompts/list").result["prompts"]
 
-    assert [tool["name"] for tool in listed] == ["double", "catalog"]
+    assert [tool["name"] for tool in listed] == ["double", "catalog", "catalog-call", "catalog-call-mutation"]
     assert [prompt["name"] for prompt in prompts] == ["ask"]
     assert "frozen_tools" not in sys.modules
 
