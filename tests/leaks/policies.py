@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
@@ -233,12 +234,27 @@ def _patterns(schema: Schema, random: Random) -> list[Pattern]:
     exposed = random.choice([".*", ".*", ".*", "[a-z]+s|node|personsPage", "person.*|search"])
     found = [Pattern(random.choice(["Query", schema.query, "Query|Mutation", ".*"]), exposed, True)]
     for _ in range(random.randint(0, 3)):
-        types = random.choice([*OBJECTS, *INTERFACES, "P.*", ".*", "Money", "Money|Person"])
-        fields = random.choice([*NOUNS, *NOUNS, "salary.*", ".*[dD]$|ta.*", "boss|pay", "amount", "id"])
-        found.append(Pattern(types, fields.removesuffix("$"), False))
+        hiding = _hiding_pattern(random)
+        while not _hides_with_each_alternative(hiding, schema):  # the compiler refuses a misspelt one
+            hiding = _hiding_pattern(random)
+        found.append(hiding)
     if random.random() < 0.2:
         found.append(Pattern(random.choice(OBJECTS), random.choice(list(NOUNS)), True))
     return found
+
+
+def _hiding_pattern(random: Random) -> Pattern:
+    types = random.choice([*OBJECTS, *INTERFACES, "P.*", ".*", "Money", "Money|Person"])
+    fields = random.choice([*NOUNS, *NOUNS, "salary.*", ".*[dD]|ta.*", "boss|pay", "amount", "id"])
+    return Pattern(types, fields, False)
+
+
+def _hides_with_each_alternative(pattern: Pattern, schema: Schema) -> bool:
+    types = [name for name in schema.types if re.fullmatch(pattern.types, name)]
+    fields = {field for name in types for field in schema.types[name].fields}
+    return all(any(re.fullmatch(each, name) for name in types) for each in pattern.types.split("|")) and all(
+        any(re.fullmatch(each, field) for field in fields) for each in pattern.fields.split("|")
+    )
 
 
 def print_config(access: Access, url: str) -> str:

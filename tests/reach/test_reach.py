@@ -92,7 +92,7 @@ def test_hidden_parts_that_are_there_are_found(monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr("tests.reach.cases.hidden_by_patterns", unjudged)
 
-    tally = run_cases(60, endpoints=30, seed="bugs", stop_after=1)
+    tally = run_cases(10, endpoints=10, seed="bugs", stop_after=1)
 
     assert "said to be hidden by the patterns of" in tally.faults[0].what
     assert closing_rules.hidden_by_patterns is not unjudged
