@@ -75,7 +75,7 @@ mistakes: $(VENV)/.stamp  ## Make 55 mistakes of first use, and print the place,
 
 .PHONY: editors
 editors: $(VENV)/.stamp .stile/node-editors/.stamp  ## Ask the language servers of editors about the files of a new endpoint
-	$(VENV)/bin/python -m pytest --no-cov tests/editors $(ARGS)
+	$(VENV)/bin/python -m pytest --no-cov tests/editors/test_language_servers.py $(ARGS)
 
 .PHONY: leaks
 leaks: $(VENV)/.stamp  ## Search for leaks in many random requests, and write tests/leaks/RESULT.md; CASES=5000 for fewer

@@ -56,7 +56,7 @@ ANSWERS: dict[str, tuple[bytes, str]] = {
         answer(b'{"message": "Bad credentials"}', status="401 Unauthorized", content_type="application/json"),
         (
             'UpstreamRefused: POST URL answered 401 with application/json: "Bad credentials". '
-            "config.yaml has no upstream.auth, so no credential was sent"
+            "config.yaml has no upstream.auth, so no credential was sent: name one there"
         ),
     ),
     "html": (
@@ -265,7 +265,7 @@ def test_dev_tells_what_a_refused_token_has_and_what_was_expected(workplace: Pat
         signed(aud="https://other.example"): (
             r'the token has aud "https://other.example"; expected https://api.example'
         ),
-        signed(exp=1): r"the token has exp 1970-01-01 00:00:01 UTC; it is .* now",
+        signed(exp=1): r"the token has exp 1970-01-01 00:00:01 UTC; it is .* now: ask its issuer for a new one",
         signed(exp=None): "the token has no exp",
         signed()[:-4] + "AAAA": "no key in identity.keys made its signature",
     }
@@ -297,7 +297,8 @@ def test_dev_shows_the_cause_below_the_line_and_no_caller_reads_it(workplace: Pa
     with running_dev(".") as dev:
         answered = post(f"{ready(dev).url}/api/things/mcp", CALL).data.decode()
         dev.wait_for(r"^error: POST /api/things/mcp tools/call a 200 tool_error UpstreamUnreachable")
-        dev.wait_for("^  UpstreamUnreachable: POST http://127.0.0.1:9/graphql: connection refused$")
+        said = "connection refused: start the API, or correct upstream.url"
+        dev.wait_for(f"^  UpstreamUnreachable: POST http://127.0.0.1:9/graphql: {said}$")
 
     assert "127.0.0.1:9" not in answered
     assert "refused" not in answered

@@ -115,7 +115,7 @@ def test_an_api_that_is_down_is_exit_1_and_a_sentence_with_the_cause(workplace: 
 
     assert (done.code, done.out) == (1, "")
     cause, sentence = done.err.splitlines()
-    assert cause == "UpstreamUnreachable: POST https://things.example/graphql: name not resolved"
+    assert cause == "UpstreamUnreachable: POST https://things.example/graphql: name not resolved: correct upstream.url"
     assert sentence == "The API cannot be reached at the moment, so nothing was sent. Try later."
 
 
@@ -522,5 +522,5 @@ def test_cause_of_a_failure_is_told_to_the_author(workplace: Path, stile: Stile)
     files = {"index.graphql": "type Query { me: String }", "operations/m.graphql": "query Me @mcpTool { me }"}
     write_endpoint(workplace, {**files, "config.yaml": "upstream: {url: 'http://127.0.0.1:1/'}"})
 
-    said = "UpstreamUnreachable: POST http://127.0.0.1:1/: connection refused"
+    said = "UpstreamUnreachable: POST http://127.0.0.1:1/: connection refused: start the API, or correct upstream.url"
     assert stile("call", ".", "Me").err.splitlines()[0] == said

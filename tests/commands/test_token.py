@@ -229,7 +229,7 @@ def test_dev_refuses_forged_expired_and_foreign_tokens(workplace: Path, endpoint
         while claims_of(short)["exp"] > time.time():
             time.sleep(0.05)
         assert status(short) == 401
-        dev.wait_for("the token has exp .* it is .* now")
+        dev.wait_for("the token has exp .* it is .* now: make a new one with `stile token`")
         assert status(text) == 200
 
 

@@ -62,7 +62,8 @@ KEYS = dict(_keys(SCHEMA, ""))
 
 
 def _problems(folder: Path, config: Any) -> tuple[Problem, ...]:
-    files = {"index.graphql": SDL, "config.yaml": json.dumps(config), "operations/o.graphql": "query O { list }"}
+    operation = "query O($x: Money) { a(x: $x) list }"
+    files = {"index.graphql": SDL, "config.yaml": json.dumps(config), "operations/o.graphql": operation}
     try:
         compile_endpoint(write_endpoint(folder, files))
     except CompileError as exc:

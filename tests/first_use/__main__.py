@@ -21,7 +21,7 @@ PLAIN_WIDTH = 160
 
 
 def main(words: Sequence[str]) -> int:
-    """Print the verdicts; return 1 if a message that should be whole is not."""
+    """Print the verdicts; return 1 if a message is not whole."""
     numbers = {int(word) for word in words}
     verdicts = []
     with tempfile.TemporaryDirectory() as folder:
@@ -32,7 +32,7 @@ def main(words: Sequence[str]) -> int:
     Console(width=None if sys.stdout.isatty() else PLAIN_WIDTH).print(_table(verdicts))
     full = sum(verdict.score == FULL for verdict in verdicts)
     print(f"{full} of {len(verdicts)} messages say where, what is wrong and what to do.")  # noqa: T201 - a report
-    return 1 if any(verdict.score < FULL and not verdict.mistake.pending for verdict in verdicts) else 0
+    return 1 if any(verdict.score < FULL for verdict in verdicts) else 0
 
 
 def _table(verdicts: Sequence[Verdict]) -> Table:

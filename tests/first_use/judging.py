@@ -27,7 +27,6 @@ class Mistake:
     place: Token | tuple[Token, ...] | str  # a token, one of several, or a pattern for a place outside of files
     cause: str  # a pattern with the offending value
     remedy: str  # a pattern with a correct value, command or page
-    pending: str = ""  # why the message is not whole yet; empty: it is
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,7 +20,6 @@ from tests.support.issuers import signed_with_secret
 from tests.support.secrecy import SESSION, Output
 from tests.support.upstream import free_port
 
-NOT_YET = "not mended yet"
 SECRET = "a-secret-of-forty-bytes-for-tests-alone."
 WAIT_S = 60
 
@@ -129,8 +128,7 @@ WITH_APIS = (
         make=_refused,
         place=API,
         cause="connection refused",
-        remedy=r"upstream\.url|start",
-        pending=NOT_YET,
+        remedy="start the API, or correct upstream.url",
     ),
     Mistake(
         number=31,
@@ -138,8 +136,7 @@ WITH_APIS = (
         make=_answered(Reply({"message": "token is missing"}, 401)),
         place=API,
         cause="401(?s:.*)token is missing|token is missing(?s:.*)401",
-        remedy=r"upstream\.auth",
-        pending=NOT_YET,
+        remedy=r"config\.yaml has no upstream\.auth",
     ),
     Mistake(
         number=32,
@@ -147,8 +144,7 @@ WITH_APIS = (
         make=_answered(PAGE),
         place=API,
         cause="<!doctype html>|<title>Sign in",
-        remedy=r"upstream\.url|GraphQL route",
-        pending=NOT_YET,
+        remedy=r"is upstream\.url the URL of the GraphQL API",
     ),
     Mistake(
         number=33,
@@ -157,7 +153,6 @@ WITH_APIS = (
         place=API,
         cause=r"redirect",
         remedy=r"https://new\.corp\.example/graphql",
-        pending=NOT_YET,
     ),
     Mistake(
         number=34,
@@ -165,8 +160,7 @@ WITH_APIS = (
         make=_slow,
         place=API,
         cause=r"0\.2 s",
-        remedy=r"timeout_s",
-        pending=NOT_YET,
+        remedy=r"upstream\.timeout_s|Ask for less",
     ),
     Mistake(
         number=35,
@@ -175,7 +169,6 @@ WITH_APIS = (
         place=API,
         cause=r"Announcement\.headline|'headline' on type 'Announcement'",
         remedy=r"stile pull",
-        pending=NOT_YET,
     ),
     Mistake(
         number=36,
@@ -184,7 +177,6 @@ WITH_APIS = (
         place=r"secret:TOKEN|upstream\.auth",
         cause=r"TOKEN.* (is not set|is missing|is set neither)",
         remedy=r"STILE_SECRET_TOKEN.*\.env",
-        pending=NOT_YET,
     ),
     Mistake(
         number=37,
@@ -193,7 +185,6 @@ WITH_APIS = (
         place=r"identity|corp/staff",
         cause="STILE_SECRET_CORP",
         remedy=r"\.env|environment",
-        pending=NOT_YET,
     ),
     Mistake(
         number=38,
@@ -201,8 +192,7 @@ WITH_APIS = (
         make=_with_token(exp="past"),
         place=r"corp/staff",
         cause=r"expired .*(\d+ (s|min)|at \d{4})|exp\b.*\d{4}",
-        remedy=r"stile token|new token|identity",
-        pending=NOT_YET,
+        remedy="ask its issuer for a new one",
     ),
     Mistake(
         number=39,
@@ -211,7 +201,6 @@ WITH_APIS = (
         place=r"corp/staff",
         cause=r"https://other\.corp\.example",
         remedy=r"https://mcp\.corp\.example",
-        pending=NOT_YET,
     ),
     Mistake(
         number=53,
@@ -220,6 +209,5 @@ WITH_APIS = (
         place="/corp/staff",
         cause=r"Not Found|no such",
         remedy=r"/corp/staff/mcp",
-        pending=NOT_YET,
     ),
 )

@@ -35,8 +35,6 @@ def double(number: int) -> int:
 CODE = 'code: ["staff_tools:mcp"]\n'
 ALLOWED = {"STILE_CODE_MODULES": "staff_tools"}
 
-NOT_YET = "not mended yet"
-
 
 def _typed(*words: str) -> Callable[[Workshop], str]:
     return lambda shop: shop.stile(*words)
@@ -68,7 +66,7 @@ def _publish_without_region(shop: Workshop) -> str:
 
 def _publish_loopback(shop: Workshop) -> str:
     shop.ask("http://127.0.0.1:9300/graphql")
-    return shop.stile("publish", "endpoints", "bundles")
+    return shop.stile("publish", "endpoints", "bundles", "--create")
 
 
 def _with_tools(text: str, *, code: str = CODE, **more: str) -> Callable[[Workshop], str]:
@@ -101,8 +99,7 @@ WITH_COMMANDS = (
         make=_typed("check", "endpoints", "--stage", "prod"),
         place=r"corp/staff/config\.prod\.yaml",
         cause="does not exist",
-        remedy=r"create|write|stages are|without --stage",
-        pending=NOT_YET,
+        remedy=r"create it, or leave out --stage",
     ),
     Mistake(
         number=41,
@@ -159,7 +156,6 @@ WITH_COMMANDS = (
         place="staff-bundles/main",
         cause="not a folder|no such folder|does not exist|neither",
         remedy="s3://staff-bundles/main",
-        pending=NOT_YET,
     ),
     Mistake(
         number=48,

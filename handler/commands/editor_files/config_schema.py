@@ -24,6 +24,7 @@ from handler.commands.editor_files.schema_values import (
     text,
     texts,
 )
+from handler.compiler.config.catalog import UNLISTED
 from handler.compiler.config.config import ADOPTED, GRAPHQL_MODES
 from handler.compiler.config.identity import PUBLIC_ALGORITHMS
 from handler.compiler.config.oauth_proxy import RESOURCE
@@ -121,6 +122,10 @@ ACCESS: Keys = {
     ),
     "hide": texts("coordinates that nobody may use, as `[Employee.taxId]`"),
     "show": texts("inputs that may be used although they name a hidden field, as `[EmployeeFilter.salaryGt]`"),
+    "scopes": section(
+        "tools with `scopes`",
+        {"list": choice("whether a list has the tools whose scopes the caller lacks", "all", "allowed")},
+    ),
 }
 PROXY: Keys = {
     "authorize_url": text("the provider's authorization endpoint"),
@@ -193,6 +198,20 @@ CODE: Keys = {
     "category": text("the category of its tools"),
     "condition": condition("when a caller has the toolkit"),
 }
+CATALOG: Keys = {
+    "name": text("the name of the one that finds; the others are `NAME-call` and `NAME-call-mutation`"),
+    "hidden": boolean("if these are not listed as long as all tools are"),
+    "list": choice(
+        "what is listed: all tools up to `list_budget` and above it the pinned ones, always the pinned ones, or always "
+        "all",
+        *UNLISTED,
+    ),
+    "list_budget": integer("tokens of a caller's list", 1, 1_000_000),
+}
+LOG: Keys = {
+    "coordinates": boolean("the fields that a call reads"),
+    "arguments": texts("arguments whose values are logged, each as `tool.argument`"),
+}
 IGNORE: Keys = {
     "code": text("the code of the warning; errors cannot be ignored"),
     "coordinates": texts("what the warning is about, as `--json` says it"),
@@ -218,9 +237,18 @@ KEYS: Keys = {
     "resources": section("the files in `resources/`", {"condition": condition("when a caller has them")}),
     "code": sections_or_texts('toolkits in Python, as `["shop_tools:kit"]`', CODE),
     "catalog": section_or(
-        boolean("a tool that finds all others, prompts and resources"),
-        {"name": text("the name of the tool"), "hidden": boolean("if the tool is not listed")},
+        boolean("tools that find all others, prompts and resources, and call tools by name"), CATALOG
     ),
+    "find": section(
+        "what helps callers to find parts of the schema",
+        {
+            "words": named(
+                "words of questions, each with the words of the schema that it also finds, as `turnover: [revenue]`",
+                texts("words of the schema"),
+            )
+        },
+    ),
+    "log": section("facts of calls that the log has in addition", LOG),
     "checks": section("warnings of `stile check`", {"ignore": sections("warnings that an author has judged", IGNORE)}),
     "deployment": section(
         "StepZen's place for `identity`",

@@ -69,7 +69,7 @@ class OneCaller:
         if full:
             for name, sdl in self._views():
                 say(f"The schema of {name}" if sdl else f"{name}: {NOTHING_LEFT} of its schema", "bold")
-                say(sdl)
+                say(sdl.rstrip("\n"))
         elif OUT.is_terminal:
             say("--full adds every hidden part and the schemas.", "dim")
 

@@ -86,7 +86,9 @@ def _about_audience(word: str, claims: Mapping[str, Any], expected: tuple[str, .
 def _about_times(word: str, claims: Mapping[str, Any], now: float) -> str:
     match word:
         case "expired":
-            return f"the token has exp {_time(claims['exp'])}; it is {_time(now)} now"
+            of_trials = is_for_trials(issuer=claims.get("iss"))
+            again = "make a new one with `stile token`" if of_trials else "ask its issuer for a new one"
+            return f"the token has exp {_time(claims['exp'])}; it is {_time(now)} now: {again}"
         case "not_yet_valid":
             begins = max(claims.get("nbf") or 0, claims.get("iat") or 0)
             return f"the token is valid from {_time(begins)}; it is {_time(now)} now"

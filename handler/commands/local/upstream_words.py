@@ -46,6 +46,12 @@ MOST_OF_TIME = 0.9
 PLAIN_HEADERS = frozenset({"accept", "accept-encoding", "content-type", "traceparent", "tracestate", "user-agent"})
 """Headers of requests whose values may be shown."""
 
+REMEDIES: Mapping[str, str] = {
+    "connection refused": "start the API, or correct upstream.url",
+    "name not resolved": "correct upstream.url",
+}
+"""Causes for which the API was not reached -> what its author can do."""
+
 HIDDEN = "…"
 OF_UPSTREAM = re.compile(r"Upstream|Drift|CallerTokenRefused|CredentialUnavailable|key_set")
 """The beginning of a reason that a request to another server explains."""
@@ -73,11 +79,13 @@ def describe(exchange: SeenExchange, compiled: Compiled) -> str:
     """Describe one exchange: method, URL, and the cause of its failure or the beginning of its answer."""
     upstream, hide = compiled.bundle.upstream, hiding(exchange.request, compiled)
     where = f"{exchange.request.method} {shown_url(exchange.request.url)}"
+    of_api = exchange.request.url == upstream.url
     if exchange.failure:
-        return f"{where}: {_cause(exchange.failure, exchange.request, upstream)}"
+        cause = _cause(exchange.failure, exchange.request, upstream)
+        remedy = REMEDIES.get(cause, "") if of_api else ""
+        return f"{where}: {cause}{f': {remedy}' if remedy else ''}"
     if exchange.answer is None:
         return where
-    of_api = exchange.request.url == upstream.url
     first = hide.apply(first_line(exchange.answer.body)) if of_api or exchange.answer.status >= 400 else ""
     said = f': "{plain_text(first, most=MAX_LINE_CHARS)}"' if first else ""
     then = _advice(exchange.answer, upstream.auth) if of_api else ""
@@ -173,7 +181,7 @@ def _advice(answer: HttpResponse, auth: UpstreamAuth) -> str:
 def _about(auth: UpstreamAuth) -> str:
     match auth:
         case NoAuth():
-            return "config.yaml has no upstream.auth, so no credential was sent"
+            return "config.yaml has no upstream.auth, so no credential was sent: name one there"
         case BearerAuth(token=secret) | HeaderAuth(value=secret):
             named = secret if is_reference(secret) else "the secret in config.yaml"
             return f"upstream.auth sent {named}, which the API refuses"

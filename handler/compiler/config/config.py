@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -24,6 +25,7 @@ from handler.compiler.source.files import CONFIG, ENV_FILE, EndpointFiles, join
 from handler.compiler.source.yaml_section import Section
 from handler.compiler.source.yaml_tree import overlay, parse_yaml
 from handler.json_bounds import MAX_VALUES
+from handler.sentences import did_you_mean, some
 
 KEYS = (
     "upstream",
@@ -61,6 +63,10 @@ ADOPTED: Mapping[str, frozenset[str]] = {
 
 MAX_INSTRUCTIONS_BYTES = 2_048
 """The limit of ``instructions``, which clients show their model. A widely used client cuts longer ones."""
+
+
+STAGE_FILE = re.compile(r"config\.(.+)\.yaml")
+"""A file that ``--stage`` lays over ``config.yaml``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,8 +142,18 @@ def _top(files: EndpointFiles, file: str, problems: Problems, *, stage: str | No
     if not stage:
         return node
     name = join(file, f"config.{stage}.yaml")
+    if not files.exists(name):
+        problems.add(Place(name), _missing_stage(files, name, stage), code="unreadable-file")
+        return node
     over = files.read(name)
     return overlay(node, None if over is None else parse_yaml(over, name, problems))
+
+
+def _missing_stage(files: EndpointFiles, name: str, stage: str) -> str:
+    found = [STAGE_FILE.fullmatch(each) for each in files.names_beside(name)]
+    stages = [each[1] for each in found if each]
+    remedy = f"the stages here are {some(stages, most=10)}" if stages else "create it, or leave out --stage"
+    return f'the file of the stage "{stage}" does not exist: {remedy}{did_you_mean(stage, stages)}'
 
 
 def _expect_keys(top: Section, problems: Problems) -> None:

@@ -94,6 +94,16 @@ CASES: Mapping[str, Case] = {
     "closed-toolkit": Case(
         place="config.yaml:1:8", about=("some_tools:kit",), config='code: ["some_tools:kit"]', code=TOOLS
     ),
+    "variable-walk": Case(
+        place="operations/o.graphql:1:69",
+        about=("O", "Me.pay"),
+        index="type Query { of(me: ID): Int me: Me } type Me { pay: Int }",
+        operation='query O($me: ID @mcpBind(claim: "sub")) @mcpTool { of(me: $me) me { pay } }',
+        config=(
+            "access: {policies: [{type: Query, policyDefault: {condition: true}}, {type: Me, policyDefault: "
+            "{condition: '$jwt.sub:String == $variables.me:String'}}]}"
+        ),
+    ),
     "unused-exception": Case(
         place="config.yaml:1:17",
         about=("Query.a(x:)",),

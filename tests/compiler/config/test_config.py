@@ -375,7 +375,23 @@ def test_stage_that_does_not_exist_is_reported(tmp_path: Path) -> None:
     with pytest.raises(CompileError) as caught:
         compile_endpoint(folder, stage="prod")
 
-    assert reported_by(caught.value) == ["config.prod.yaml unreadable-file"]
+    assert reported_by(caught.value) == ['config.prod.yaml unreadable-file: "prod"']
+
+
+@pytest.mark.parametrize(
+    ("stage", "remedy"),
+    [("prd", "the stages here are dev, prod; did you mean prod?"), ("zz", "the stages here are dev, prod")],
+)
+def test_misspelt_stage_is_told_the_stages_that_exist(tmp_path: Path, stage: str, remedy: str) -> None:
+    folder = staged(tmp_path, base="limits: {max_depth: 4}", prod="limits: {max_depth: 5}")
+    (folder / "config.dev.yaml").touch()
+
+    with pytest.raises(CompileError) as caught:
+        compile_endpoint(folder, stage=stage)
+
+    (problem,) = caught.value.problems
+    assert problem.file == f"config.{stage}.yaml"
+    assert problem.sentence == f'the file of the stage "{stage}" does not exist: {remedy}'
 
 
 def test_stage_that_is_laid_over_a_circle_is_reported(tmp_path: Path) -> None:
