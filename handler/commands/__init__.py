@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import logging
 import os
 import sys
@@ -84,8 +85,16 @@ def run_command(arguments: Sequence[str] | None) -> int:
 
 
 def load_command(name: str) -> Command:
-    """Import the module of a command."""
-    return cast("Command", import_module(f"{__name__}.{name}"))
+    """Import the module of a command. The garbage collector never scans what its first import made."""
+    module = f"{__name__}.{name}"
+    if module in sys.modules:
+        return cast("Command", sys.modules[module])
+    gc.disable()  # modules stay until the end, and scanning them would take a quarter of the time of `stile check`
+    try:
+        return cast("Command", import_module(module))
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def parser_of(name: str, command: Command) -> CommandParser:

@@ -15,8 +15,9 @@ from handler.commands.folders.endpoints import Outcome, compile_all, complain_ab
 from handler.commands.local.author_traceback import show_authors_frames
 from handler.commands.local.call_arguments import arguments_file, arguments_for, merged, pair, token_file
 from handler.commands.local.callers import SKIPS_POLICIES, NamedCaller, add_caller_argument
+from handler.commands.local.local_endpoint import local_endpoint, local_settings, stored
 from handler.commands.local.local_secrets import unset_secrets
-from handler.commands.local.local_server import local_endpoint, local_http, local_services, local_settings, stored
+from handler.commands.local.local_server import local_http, local_services
 from handler.commands.local.observing import observed
 from handler.commands.local.refused_credentials import why_refused
 from handler.commands.local.sent_requests import lines_of

@@ -15,7 +15,7 @@ from handler.commands.finding.report import SearchReport, search_report, share
 from handler.commands.folders.endpoint_folders import add_folder_arguments
 from handler.commands.folders.endpoints import Outcome, compile_all
 from handler.commands.folders.taken_along import told_of
-from handler.commands.local.local_server import local_endpoint
+from handler.commands.local.local_endpoint import local_endpoint
 from handler.commands.published.publish_checks import (
     address_faults,
     publish_rules,

@@ -16,6 +16,7 @@ KINDS: Mapping[str, str] = {
     "FILE": "file",
     "SOURCE": "file",
     "CLAIMS": "file",
+    "CALLER": "file",
     "TOOL": "tool",
     "STAGE": "stage",
 }
@@ -167,7 +168,8 @@ def _zsh_values(word: CompletedWord) -> str:
     return {
         "folder": "_files -/",
         "file": "_files",
-        "tool": '{compadd -- ${(f)"$(stile completion zsh --tools $words[2] 2>/dev/null)"}}',
+        "tool": '{compadd -- ${(f)"$(stile completion zsh --tools "$(_stile_folder)" 2>/dev/null)"}}',
+        "stage": '{compadd -- ${(f)"$(_stile_stages)"}}',
     }.get(word.kind, " ")
 
 
@@ -177,6 +179,16 @@ def _zsh_text(text: str) -> str:
 
 _ZSH = """\
 #compdef stile
+_stile_folder() {
+  local each
+  for each in $words[2,-1]; do
+    [[ -d $each ]] && print -r -- "$each" && return
+  done
+}
+_stile_stages() {
+  local folder="$(_stile_folder)"
+  find "${folder:-.}" -name 'config.*.yaml' 2>/dev/null | sed -n 's|.*/config\\.\\(.*\\)\\.yaml$|\\1|p' | sort -u
+}
 _stile() {
   local -a commands=(@NAMES@)
   if ((CURRENT == 2)); then
@@ -195,17 +207,22 @@ compdef _stile stile
 
 def _fish(commands: Sequence[CompletedCommand]) -> str:
     """Return the script of fish, a line for each word."""
-    lines = ["# Completion of stile for fish", "complete -c stile -f"]
+    lines = [_FISH]
     for command in commands:
         lines.append(f"complete -c stile -n __fish_use_subcommand -a {command.name} -d {_fish_text(command.summary)}")
         seen = f"-n '__fish_seen_subcommand_from {command.name}'"
         for option in command.options:
             names = " ".join(f"-l {name[2:]}" if name.startswith("--") else f"-s {name[1:]}" for name in option.names)
-            values = f" -r{_fish_values(option)}" if option.takes_value else ""
+            values = f" {_fish_value_of(option)}" if option.takes_value else ""
             lines.append(f"complete -c stile {seen} {names}{values} -d {_fish_text(option.help)}")
         kinds = {_fish_values(each) for each in command.positionals}
         lines += [f"complete -c stile {seen}{values}" for values in sorted(filter(None, kinds))]
     return "\n".join(lines) + "\n"
+
+
+def _fish_value_of(option: CompletedWord) -> str:
+    """Return the arguments for an option's value. ``-x`` keeps names of files out."""
+    return f"{'-r' if option.kind == 'file' else '-x'}{_fish_values(option)}"
 
 
 def _fish_values(word: CompletedWord) -> str:
@@ -214,13 +231,32 @@ def _fish_values(word: CompletedWord) -> str:
     return {
         "folder": " -a '(__fish_complete_directories)'",
         "file": " -F",
-        "tool": " -a '(stile completion fish --tools (commandline -opc)[3] 2>/dev/null)'",
+        "tool": " -a '(stile completion fish --tools (__stile_folder) 2>/dev/null)'",
+        "stage": " -a '(__stile_stages)'",
     }.get(word.kind, "")
 
 
 def _fish_text(text: str) -> str:
     escaped = text.replace("\\", "\\\\").replace("'", "\\'")
     return f"'{escaped}'"
+
+
+_FISH = """\
+# Completion of stile for fish
+function __stile_folder
+  for each in (commandline -opc)[3..-1]
+    if test -d $each
+      echo $each
+      return
+    end
+  end
+  return 1
+end
+function __stile_stages
+  set -l folder (__stile_folder); or set folder .
+  find $folder -name 'config.*.yaml' 2>/dev/null | string replace -rf '.*/config\\.(.*)\\.yaml$' '$1' | sort -u
+end
+complete -c stile -f"""
 
 
 SCRIPTS: Mapping[str, Callable[[Sequence[CompletedCommand]], str]] = {"bash": _bash, "zsh": _zsh, "fish": _fish}

@@ -13,28 +13,61 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 from rich.cells import cell_len
-from rich.console import Console
-from rich.text import Text
 
 from handler.commands.columns import aligned, wrapped
 from handler.commands.json_answer import current_answer, note_complaint
 from handler.errors.authoring import Problem
 from handler.invisible import escaped, escaped_json
 
+if TYPE_CHECKING:
+    from rich.console import Console
+
 T = TypeVar("T")
 
 PLAIN_WIDTH = 1_000
 """The width for output to a file or another program, where lines must not wrap."""
 
+TERMINAL_ANYHOW = ("FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE")
+"""The variables by which rich takes a pipe for a terminal, as those that show the output of builds do."""
+
 PLAIN_CHARACTERS = {"…": "...", "–": "-", "─": "-", "“": '"', "”": '"'}
 """What stands for a character of our own where the output's encoding lacks it. Other characters become escapes."""
 
 
-def _console(*, stderr: bool) -> Console:
+class PlainOutput:
+    """Output to a file or another program, by the attributes of rich's console: rich itself is for terminals alone."""
+
+    is_terminal = False
+    no_color = True
+    color_system = None
+    width = PLAIN_WIDTH
+
+    def __init__(self, *, stderr: bool) -> None:
+        self._stderr = stderr
+
+    @property
+    def _stream(self) -> TextIO:
+        return sys.stderr if self._stderr else sys.stdout
+
+    @property
+    def encoding(self) -> str:
+        return self._stream.encoding or "utf-8"
+
+    def print(self, text: str, *, end: str = "\n", markup: bool = False) -> None:  # noqa: ARG002 - for rich
+        """Print a text as it is. Its parameters are those of rich's console that are used here."""
+        self._stream.write(text.expandtabs() + end)
+        self._stream.flush()
+
+
+def _console(*, stderr: bool) -> Console | PlainOutput:
     is_terminal = (sys.stderr if stderr else sys.stdout).isatty()
+    if not is_terminal and not any(os.environ.get(name) for name in TERMINAL_ANYHOW):
+        return PlainOutput(stderr=stderr)
+    from rich.console import Console
+
     plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
     return Console(
         width=None if is_terminal else PLAIN_WIDTH,
@@ -74,7 +107,7 @@ def say(text: str, style: str = "") -> None:
 
 def show_verbatim(text: str) -> None:
     """Print a text whose lines are never wrapped, such as SDL."""
-    (ERR if current_answer() else OUT).print(Text(_lines(text)))
+    _put(ERR if current_answer() else OUT, _lines(text))
 
 
 def warn(text: str) -> None:
@@ -96,13 +129,23 @@ def complain(text: str) -> None:
     _print(ERR, text, "red")
 
 
-def _print(console: Console, text: str, style: str = "") -> None:
+def _print(console: Console | PlainOutput, text: str, style: str = "") -> None:
     """Print a text, wrapped between words on a terminal. No word is broken: a path stays whole."""
     shown = _lines(text).encode(console.encoding, "stile").decode(console.encoding)  # before its width is taken
     lines = shown.split("\n")
     if console.is_terminal:
         lines = [part for line in lines for part in wrapped(line, console.width)]
-    console.print(Text("\n".join(lines), style="" if console.no_color or not console.color_system else style))
+    _put(console, "\n".join(lines), "" if console.no_color else style)
+
+
+def _put(console: Console | PlainOutput, text: str, style: str = "") -> None:
+    """Print a text as it is."""
+    if isinstance(console, PlainOutput):
+        console.print(text)
+        return
+    from rich.text import Text
+
+    console.print(Text(text, style=style if console.color_system else ""))
 
 
 def one_line(text: str) -> str:
@@ -161,18 +204,14 @@ def show_table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str 
     """Print a table with numbers aligned right, within the width of a terminal, and with a rule there."""
     console = ERR if current_answer() else OUT
     cells = [[cell if isinstance(cell, int) else one_line(cell) for cell in row] for row in rows]
-    _print(console, one_line(title), "bold" if console.is_terminal else "")
+    _print(console, one_line(title), "bold")
     first, *others = aligned([list(headings), *cells], console.width if console.is_terminal else None)
     lines = [line for block in others for line in block]
     if first:
-        _print_whole(console, first, "bold" if console.is_terminal else "")
+        _put(console, "\n".join(first), "bold")
     if first and console.is_terminal:
-        _print_whole(console, ["─" * max(map(cell_len, [*first, *lines]))], "dim")
-    _print_whole(console, [*lines, ""] if console.is_terminal else lines)
-
-
-def _print_whole(console: Console, lines: Sequence[str], style: str = "") -> None:
-    console.print(Text("\n".join(lines), style=style if console.color_system else ""))
+        _put(console, "─" * max(map(cell_len, [*first, *lines])), "dim")
+    _put(console, "\n".join([*lines, ""] if console.is_terminal else lines))
 
 
 def show_json(value: Any) -> None:
@@ -188,9 +227,9 @@ def show_json(value: Any) -> None:
     sys.stdout.write(text + "\n")
 
 
-def track(items: Sequence[T], what: str, console: Console, *, name: Callable[[T], str]) -> Iterator[T]:
+def track(items: Sequence[T], what: str, console: Console | PlainOutput, *, name: Callable[[T], str]) -> Iterator[T]:
     """Yield the items, with a progress bar on a terminal; for a single item, the bar only shows activity."""
-    if not console.is_terminal or not console.color_system:
+    if isinstance(console, PlainOutput) or not console.is_terminal or not console.color_system:
         yield from items
         return
     # Half of the time of loading this module, for terminals alone.

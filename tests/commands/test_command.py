@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -113,7 +114,19 @@ def test_help_of_all_names_the_beginning_the_documents_and_the_exit_codes(stile:
     assert all((ROOT / page).is_file() for page in re.findall(r"docs/\w+\.md", told))
 
 
-HEAVY = {"boto3", "graphql", "jsonschema", "pydantic", "rich", "starlette", "uvicorn", "watchfiles", "yaml"}
+HEAVY = {
+    "boto3",
+    "cryptography",
+    "graphql",
+    "jsonschema",
+    "pydantic",
+    "rich",
+    "starlette",
+    "urllib3",
+    "uvicorn",
+    "watchfiles",
+    "yaml",
+}
 
 
 def test_help_of_all_loads_no_command_and_no_package_of_others() -> None:
@@ -122,6 +135,21 @@ def test_help_of_all_loads_no_command_and_no_package_of_others() -> None:
     own = {name for name in loaded if name.startswith("handler.commands.")}
     assert own == {f"handler.commands.{name}" for name in ("command_line", "exit_codes", "json_answer")}
     assert not HEAVY & {name.partition(".")[0] for name in loaded}
+
+
+SERVING = ("aws", "code_tools", "http.client", "server.mcp", "server.outgoing", "server.upstream")
+
+
+def test_check_of_an_endpoint_without_python_and_policy_tests_loads_nothing_that_serves(tmp_path: Path) -> None:
+    demo = ROOT / "examples/endpoints/api/customers"
+    folder = shutil.copytree(demo, tmp_path / "demo", ignore=shutil.ignore_patterns("policies.test.yaml"))
+
+    loaded = modules_after("check", str(folder))
+
+    assert "handler.compiler.compile" in loaded
+    assert {name.partition(".")[0] for name in loaded} & HEAVY <= {"graphql", "rich", "yaml"}
+    assert not {"rich.console", "rich.text"} & loaded  # rich.cells has the widths of characters
+    assert not {name for name in loaded if name.startswith(tuple(f"handler.{room}" for room in SERVING))}
 
 
 def modules_after(*arguments: str) -> set[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -89,3 +90,44 @@ def test_script_is_valid_where_its_shell_is_installed(tmp_path: Path, stile: Sti
     checked = subprocess.run([program, "-n", str(tmp_path / "script")], capture_output=True, text=True, check=False)
 
     assert (checked.returncode, checked.stderr) == (0, "")
+
+
+ASK_FISH = "source script.fish; complete -C {line}"
+
+LINES = [
+    ("pu", "publish"),
+    ("check --st", "--strict"),
+    ("call --as claims.json api --json ", "a"),
+    ("check --stage ", "prod"),
+    ("manifest api --format ", "relay"),
+    ("find ", "api/"),
+    ("explain api --fi", "--field"),
+    ("token --cl", "--claims"),
+    ("editor --", "--help"),
+]
+
+
+@pytest.mark.parametrize(("line", "expected"), LINES)
+def test_fish_offers(folder: Path, stile: Stile, line: str, expected: str) -> None:
+    (folder / "script.fish").write_text(stile("completion", "fish").out, encoding="utf-8")
+
+    told = answer_of("fish", ASK_FISH.format(line=shlex.quote(f"stile {line}")), folder)
+
+    assert expected in [each.partition("\t")[0] for each in told.splitlines()]
+
+
+def test_fish_offers_no_files_where_a_stage_or_a_choice_is_expected(folder: Path, stile: Stile) -> None:
+    (folder / "script.fish").write_text(stile("completion", "fish").out, encoding="utf-8")
+
+    for line in ("check --stage ", "manifest api --format "):
+        assert "script.fish" not in answer_of("fish", ASK_FISH.format(line=shlex.quote(f"stile {line}")), folder)
+
+
+def answer_of(shell: str, script: str, folder: Path) -> str:
+    """What a shell prints for a script; the test is skipped where the shell is not installed."""
+    program = shutil.which(shell)
+    if program is None:
+        pytest.skip(f"{shell} is not installed")
+    environ = {**os.environ, "HOME": str(folder), "PATH": f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}"}
+    done = subprocess.run([program, "-c", script], cwd=folder, env=environ, capture_output=True, text=True, check=True)
+    return done.stdout

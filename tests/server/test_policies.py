@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from handler.bundle.identity import ApiKey, Identity
-from handler.commands.local.local_server import local_endpoint
+from handler.commands.local.local_endpoint import local_endpoint
 from handler.compiler.compile import Compiled
 from handler.server.auth.principal import Principal
 from handler.server.endpoints.endpoint import MAX_ENTRIES, MAX_EVALUATIONS, MAX_VALIDATORS

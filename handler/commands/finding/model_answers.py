@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 from handler.bundle.tools import CompanionTool, GraphQLTool
 from handler.commands.local.callers import NamedCaller
-from handler.commands.local.local_server import local_endpoint, local_http, local_services, stored
+from handler.commands.local.local_endpoint import local_endpoint, stored
+from handler.commands.local.local_server import local_http, local_services
 from handler.compiler.compile import Compiled
 from handler.graph.view import View
 from handler.listed_sizes import BYTES_PER_TOKEN

@@ -15,8 +15,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from handler.commands.console import one_line, say
 from handler.commands.local.author_traceback import author_traceback
+from handler.commands.local.local_endpoint import local_settings
 from handler.commands.local.local_secrets import unset_secrets
-from handler.commands.local.local_server import local_settings
 from handler.commands.local.observing import SeenExchange, observed
 from handler.commands.local.refused_credentials import why_refused
 from handler.commands.local.sent_requests import lines_of

@@ -10,8 +10,8 @@ from handler.commands.console import complain, located, say
 from handler.commands.folders.endpoint_folders import find_endpoints
 from handler.commands.folders.endpoints import Outcome, compile_one, complain_about, refuse_same_names
 from handler.commands.local.file_watch import FolderWatch
+from handler.commands.local.local_endpoint import local_settings
 from handler.commands.local.local_secrets import unset_secrets
-from handler.commands.local.local_server import local_settings
 from handler.commands.local.reloading import forget_modules, restore_modules
 from handler.commands.published.publish_checks import warn_of_upstreams
 from handler.compiler.compile import Compiled

@@ -1,4 +1,4 @@
-"""Endpoints and services on this machine, as the function would have them, from compiled endpoints."""
+"""Services on this machine, as the function would have them, from compiled endpoints."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from handler.aws.sigv4 import CredentialSource
 from handler.bundle.identity import Issuer
 from handler.commands.console import complain
 from handler.commands.local.development_tokens import find_issuer
+from handler.commands.local.local_endpoint import local_endpoint, local_settings
 from handler.commands.local.local_secrets import TrialSecrets, trial_secrets
 from handler.commands.local.local_tokens import LocalVerifier
 from handler.commands.local.observing import ObservedHttp
@@ -26,27 +27,11 @@ from handler.server.auth.principal import ANONYMOUS, DEVELOPMENT
 from handler.server.auth.sealed_state import RequestStates
 from handler.server.auth.tokens import TokenVerifier
 from handler.server.context.services import Services
-from handler.server.endpoints.endpoint import Endpoint
 from handler.server.endpoints.registry import CachePolicy, Endpoints
 from handler.server.mcp.tools_list import list_entries
 from handler.server.outgoing.outgoing_services import outgoing_services
-from handler.settings import Settings, read_settings
-from handler.storage.local import MemoryStorage
 from handler.storage.storage import Storage
 from handler.strict_json import JSONObject
-
-
-def local_endpoint(compiled: Compiled) -> Endpoint:
-    """Return the endpoint, with its storage in memory."""
-    return Endpoint(compiled.bundle, stored(compiled))
-
-
-def stored(compiled: Compiled) -> MemoryStorage:
-    """Return a storage in memory with one endpoint."""
-    storage = MemoryStorage()
-    for key, content in compiled.objects():
-        storage.write(key, content)
-    return storage
 
 
 def local_http() -> ObservedHttp:
@@ -118,15 +103,6 @@ def _find_issuer(find: Find, name: str) -> Issuer | None:
     except KeyFileRefused as exc:
         complain(str(exc))
         return None
-
-
-def local_settings() -> Settings:
-    """Return the settings that the function would have with the environment of this command.
-
-    Raises:
-        SettingsError: an environment variable that does not fit.
-    """
-    return read_settings({**os.environ, "STILE_BUNDLES": "."})
 
 
 def local_entries(compiled: Compiled, *, unrestricted: bool = True) -> list[JSONObject]:

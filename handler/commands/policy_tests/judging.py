@@ -9,7 +9,8 @@ from contextlib import closing
 from pathlib import Path
 
 from handler.bundle.tools import GraphQLTool, PrescribedTool
-from handler.commands.local.local_server import local_http, local_services, stored
+from handler.commands.local.local_endpoint import stored
+from handler.commands.local.local_server import local_http, local_services
 from handler.commands.policy_tests.expectations import Expectation, Named, Try, read_expectations
 from handler.commands.reach.closing_rules import Causes, rules_at, rules_of
 from handler.commands.reach.coordinate_text import USUAL_ROOTS, resolve_in

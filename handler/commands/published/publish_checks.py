@@ -12,7 +12,7 @@ from handler.bundle.model import Bundle
 from handler.bundle.tools import CONFIRM_LEVELS
 from handler.bundle.upstream import is_reference, parse_reference
 from handler.commands.console import complain, warn
-from handler.commands.local.local_server import local_settings
+from handler.commands.local.local_endpoint import local_settings
 from handler.compiler.compile import Compiled
 from handler.compiler.problems import Place, Problems
 from handler.compiler.source.files import CONFIG

@@ -15,7 +15,7 @@ from typing import Any
 from handler.bundle.operations import PersistedOperation
 from handler.bundle.tools import PrescribedTool
 from handler.commands.local.callers import NamedCaller
-from handler.commands.local.local_server import local_endpoint
+from handler.commands.local.local_endpoint import local_endpoint
 from handler.commands.reach.entrances import Entrance, asks_for_its_caller, entrances_of
 from handler.commands.reach.view_paths import find_document, is_visible
 from handler.compiler.compile import Compiled

@@ -14,7 +14,7 @@ from graphql import GraphQLError, GraphQLInterfaceType, GraphQLObjectType, Graph
 from handler.bundle.tools import GraphQLTool
 from handler.commands.folders.atomic_writes import scratch_folder
 from handler.commands.folders.endpoints import Outcome, compile_one
-from handler.commands.local.local_server import local_endpoint
+from handler.commands.local.local_endpoint import local_endpoint
 from handler.commands.schema_source.origin import SCHEMA_FILE, SchemaSource
 from handler.commands.schema_source.schema_file import schema_of_folder, write_schema
 from handler.compiler.access.policies import Rule

@@ -15,7 +15,7 @@ from handler.server.asgi.request_log import note, request_id
 from handler.server.asgi.response_size import room_at
 from handler.server.asgi.responses import Refused
 from handler.server.asgi.trace_context import continue_trace
-from handler.server.auth.principal import Presented, find_authorized, identify, require_readable_credential
+from handler.server.auth.identification import Presented, find_authorized, identify, require_readable_credential
 from handler.server.context.caller import Caller
 from handler.server.context.services import Services
 from handler.server.endpoints.endpoint import Endpoint

@@ -16,7 +16,8 @@ from handler.bundle.identity import Access, ApiKey, Identity
 from handler.bundle.model import Bundle
 from handler.errors.access import CredentialRefused, CredentialRequired
 from handler.http.client import HttpClient
-from handler.server.auth.principal import ANONYMOUS, DEVELOPMENT, Presented, Principal, anonymous_at, identify
+from handler.server.auth.identification import Presented, identify
+from handler.server.auth.principal import ANONYMOUS, DEVELOPMENT, Principal, anonymous_at
 from handler.server.auth.tokens import TokenVerifier
 from handler.server.context.services import development_at
 from tests.bundle.test_model import EMPTY

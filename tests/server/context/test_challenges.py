@@ -14,7 +14,7 @@ import pytest
 from starlette.datastructures import Headers
 
 from handler.errors.access import CredentialMalformed
-from handler.server.auth.principal import require_readable_credential
+from handler.server.auth.identification import require_readable_credential
 from tests.support.codes import graphql_errors
 from tests.support.endpoints import compiled
 from tests.support.function import Answer, Function, running_function

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from graphql import parse
 
-from handler.commands.local.local_server import local_endpoint
+from handler.commands.local.local_endpoint import local_endpoint
 from handler.compiler.compile import Compiled
 from handler.graph.documents.partial_schema import ValidDocument
 from handler.server.auth.principal import Principal

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from handler.commands.local.local_server import local_endpoint
+from handler.commands.local.local_endpoint import local_endpoint
 from handler.server.auth.principal import Principal
 from tests.support.endpoints import compiled, graphql_tool
 
