@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -242,3 +243,25 @@ def test_explain_and_call_do_not_need_met_expectations(folder: Path, stile: Stil
     (folder / "policies.test.yaml").write_text("- {as: anonymous, not: [ask]}\n", encoding="utf-8")
 
     assert stile("explain", ".", "--as", "anonymous").code == 0
+
+
+def test_entry_of_a_stage_that_does_not_exist_is_a_problem(folder: Path, stile: Stile) -> None:
+    code, (problem,) = checked(stile, folder, "- {as: anonymous, sees: [Employee.salary], stages: [prdo]}\n")
+
+    assert code == 1
+    assert problem.startswith('policies.test.yaml:1:53 unknown-expectation: there is no stage "prdo"')
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("/dev/zero", "it is not a file"), ("pipe", "it is not a file"), ("large", "more than 100,000 bytes")],
+)
+def test_file_of_claims_that_has_no_end_is_refused(folder: Path, stile: Stile, name: str, said: str) -> None:
+    os.mkfifo(folder / "pipe")
+    (folder / "large").write_text("[" * 100_001, encoding="utf-8")
+
+    code, (problem,) = checked(stile, folder, f"- {{as: {name}, sees: [ask]}}\n")
+
+    assert code == 1
+    assert problem.startswith(f"policies.test.yaml:1:8 unknown-caller: {name}: ")
+    assert said in problem

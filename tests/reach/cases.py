@@ -129,7 +129,10 @@ class _Questions:
             return self._fault_of_view(function, caller, coordinate, passage, visitor)
         if entrance.fixed is not None:
             return self._fault_of_operation(function, caller, coordinate, passage, visitor)
-        return self._fault_of_code(function, caller, coordinate, passage)
+        if entrance.kind == "code":
+            return self._fault_of_code(function, caller, coordinate, passage)
+        self._tally.kinds["tools that ask for nothing"] += 1
+        return f"it is {passage.verdict} through {entrance.name}, which sends nothing" if passage.is_open else ""
 
     def _fault_of_view(
         self, function: Function, caller: Caller, coordinate: str, passage: Passage, visitor: Visitor

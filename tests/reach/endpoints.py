@@ -38,8 +38,11 @@ OPERATIONS = {"prescribed": "Prescribed", "flat": "Flat", "kept": "Kept"}
 
 MAX_ATTEMPTS = 20
 
+CONDITIONAL_TOOLS = 0.3
+"""The share of tools with a condition."""
+
 Key = tuple[str, ...]
-"""A rule: ``policy TYPE FIELD``, ``default TYPE``, ``hide COORDINATE``, ``patterns TOOL`` or ``kit``."""
+"""A rule: ``policy TYPE FIELD``, ``default TYPE``, ``hide COORDINATE``, ``patterns TOOL``, ``tool TOOL`` or ``kit``."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -58,6 +61,7 @@ class RuledEndpoint:
     schema: Schema
     access: Access
     kit: Condition
+    tools: Mapping[str, Condition]
     api: Api
     operations: Mapping[str, Document]
     folder: Path
@@ -70,12 +74,16 @@ class RuledEndpoint:
         lines, keys = _printed(self.access, self.kit, self.url)
         tools = {"prescribed": OPERATIONS["prescribed"]}
         definition = print_schema_definition(self.schema, self.access, tools)
+        flat = self.operations["flat"].text
+        for name, condition in self.tools.items():
+            said = f'name: "{name}", condition: {json.dumps(condition.text)}'
+            definition, flat = (text.replace(f'(name: "{name}"', f"({said}") for text in (definition, flat))
         files = {
             "index.graphql": f"{definition}\n{print_types(self.schema)}",
             "config.yaml": "\n".join(lines) + "\n",
             "operations.graphql": self.operations["prescribed"].text,
             "operations/kept.graphql": self.operations["kept"].text,
-            "operations/flat.graphql": self.operations["flat"].text,
+            "operations/flat.graphql": flat,
         }
         return Written(files=files, keys=keys)
 
@@ -96,12 +104,15 @@ class RuledEndpoint:
         roots = {"Query": self.schema.query, "Mutation": self.schema.mutation}
         named = {roots.get(each.type, each.type) for each in self.access.policies}
         missing = {("default", name) for name in roots.values() if name not in named}
-        return frozenset({*self.written.keys.values(), *missing, *(("patterns", name) for name in self.access.tools)})
+        of_tools = {("patterns", name) for name in self.access.tools} | {("tool", name) for name in self.tools}
+        return frozenset({*self.written.keys.values(), *missing, *of_tools})
 
     def key_of(self, rule: Rule) -> Key:
         """The key of a rule that an explanation names."""
         if rule.text.startswith("the patterns of "):
             return ("patterns", rule.text.removeprefix("the patterns of "))
+        if rule.text.startswith("condition of "):
+            return ("tool", rule.text.removeprefix("condition of ").partition(":")[0])
         if rule.place is None:
             return ("default", rule.text.removeprefix("no policy for ").partition(":")[0])
         return self.written.keys[rule.place.line]
@@ -114,6 +125,7 @@ class RuledEndpoint:
                 self,
                 access=_without(self.access, gone, self.schema),
                 kit=ALWAYS if ("kit",) in gone else self.kit,
+                tools={name: ALWAYS if ("tool", name) in gone else each for name, each in self.tools.items()},
                 without=gone,
                 _others={},
             )
@@ -140,11 +152,14 @@ def random_ruled_endpoint(seed: str, folder: Path, url: str) -> RuledEndpoint:
             for tool, name in OPERATIONS.items()
         }
         kit = random.choice([ALWAYS, _over_claims(random)])
+        named = ("prescribed", "flat", *access.tools)
+        tools = {name: _over_claims(random) for name in named if random.random() < CONDITIONAL_TOOLS}
         made = RuledEndpoint(
             seed=seed,
             schema=schema,
             access=access,
             kit=kit,
+            tools=tools,
             api=api,
             operations=operations,
             folder=folder / str(random.random()),

@@ -9,6 +9,7 @@ import json
 from typing import Any
 
 from graphql import (
+    GraphQLEnumType,
     GraphQLSchema,
     TypeInfo,
     build_client_schema,
@@ -96,6 +97,9 @@ def _names(document: DocumentNode, coordinate: str, schema: GraphQLSchema) -> bo
     used = set(coordinates_used(document, schema))
     if coordinate in used:
         return True
+    owner = coordinate.partition(".")[0]
+    if isinstance(schema.get_type(owner), GraphQLEnumType):  # a value that is only returned has no name in a document
+        return owner in _types_in(document, schema)
     if "." in coordinate or coordinate.startswith("@"):
         # coordinates_used takes fields' own names; an argument of a field without a node is named in the text.
         return coordinate.endswith(":)") and f"{coordinate.partition('(')[2].removesuffix(')')} " in str(

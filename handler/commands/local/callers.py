@@ -22,6 +22,9 @@ NOBODY = "anonymous"
 KEY = "key:"
 """Prefix of the name of an API key."""
 
+MAX_CLAIMS_BYTES = 100_000
+"""The size of a file with claims: a token is much smaller."""
+
 EXPECTED = 'expected a JSON object of claims, such as {"sub": "ada"}'
 
 NOTATION = "anonymous, a JSON file with the claims of a token, or key:NAME for an API key of the endpoint"
@@ -75,8 +78,8 @@ class NamedCaller:
 SKIPS_POLICIES = NamedCaller(text="", known=DEVELOPMENT)
 
 
-def read_caller(text: str, *, folder: Path = Path()) -> NamedCaller:
-    """Read the notation. A claims file is found from ``folder``.
+def read_caller(text: str, *, folder: Path | None = None) -> NamedCaller:
+    """Read the notation. A claims file is found from ``folder``, in which a file names it, and is then a regular file.
 
     Raises:
         UnknownCaller: a file that cannot be read or that is not a JSON object, or a key without a name.
@@ -110,9 +113,9 @@ def caller_argument(text: str) -> NamedCaller:
         raise argparse.ArgumentTypeError(str(exc)) from exc
 
 
-def _claims(text: str, folder: Path) -> dict[str, object]:
+def _claims(text: str, folder: Path | None) -> dict[str, object]:
     try:
-        claims = parse_json((folder / text).read_bytes())
+        claims = parse_json(_bytes(text, folder))
     except (OSError, ValueError) as exc:
         if isinstance(exc, OSError) or "\0" in text:
             reason = exc.strerror if isinstance(exc, OSError) else "its name has a NUL character"
@@ -121,3 +124,14 @@ def _claims(text: str, folder: Path) -> dict[str, object]:
     if not isinstance(claims, dict):
         raise UnknownCaller(f"{text}: {EXPECTED}")
     return claims
+
+
+def _bytes(text: str, folder: Path | None) -> bytes:
+    file = (folder or Path()) / text
+    if folder is not None and file.exists() and not file.is_file():  # a pipe would wait for a writer
+        raise UnknownCaller(f"{text}: it is not a file; expected {NOTATION}")
+    with file.open("rb") as opened:
+        found = opened.read(MAX_CLAIMS_BYTES + 1)
+    if len(found) > MAX_CLAIMS_BYTES:
+        raise UnknownCaller(f"{text}: it has more than {MAX_CLAIMS_BYTES:,} bytes; {EXPECTED}")
+    return found

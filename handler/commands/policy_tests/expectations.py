@@ -8,7 +8,7 @@ from pathlib import Path
 
 from handler.commands.local.callers import NOTATION, NamedCaller, read_caller
 from handler.compiler.problems import Place, Problems
-from handler.compiler.source.files import EndpointFiles
+from handler.compiler.source.files import EndpointFiles, join
 from handler.compiler.source.yaml_section import Section
 from handler.compiler.source.yaml_tree import parse_yaml_list
 from handler.errors.authoring import UnknownCaller
@@ -46,17 +46,27 @@ class Expectation:
 
 def read_expectations(folder: Path, file: str, problems: Problems, *, stage: str | None) -> list[Expectation]:
     """Read the entries for a stage. Files of claims are found from the folder of ``file``."""
-    text = EndpointFiles(folder, problems).read(file)
+    files = EndpointFiles(folder, problems)
+    text = files.read(file)
     node = None if text is None else parse_yaml_list(text, file, problems, key="tests")
     top = Section(node, file=file, problems=problems, variables=None)
     found = []
     for section in top.sections("tests"):
         section.expect(*KEYS)
-        stages = [name for name, _ in section.texts("stages")]
+        stages = list(_stages(section, files, file=file, problems=problems))
         if not stages or (stage or "") in stages:
             entry = _entry(section, problems, folder=(folder / file).parent)
             found += [entry] if entry else []
     return found
+
+
+def _stages(section: Section, files: EndpointFiles, *, file: str, problems: Problems) -> Iterator[str]:
+    """Yield the stages of an entry. An entry of a stage that does not exist would never be judged."""
+    for name, at in section.texts("stages"):
+        if name and not files.exists(join(file, f"config.{name}.yaml")):
+            sentence = f'there is no stage "{name:.80}": config.{name:.80}.yaml does not exist'
+            problems.add(at, sentence, code="unknown-expectation")
+        yield name
 
 
 def _entry(section: Section, problems: Problems, *, folder: Path) -> Expectation | None:

@@ -5,7 +5,7 @@ Source: IBM API Connect for GraphQL, "directive @tool" and "directive @sdl"; Cos
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +19,7 @@ from graphql import (
     ObjectFieldNode,
     ObjectValueNode,
     ValueNode,
+    VariableNode,
     build_schema,
 )
 from graphql.execution.values import get_argument_values
@@ -203,12 +204,31 @@ def read_arguments(node: DirectiveNode, problems: Problems) -> dict[str, Any] | 
     repeated = _repeated(node.arguments or ())
     for extra in repeated:
         problems.add(extra, f'"{extra.name.value}" appears twice', code="duplicate-argument")
+    variables = [variable for argument in node.arguments or () for variable in _variables_in(argument.value)]
+    for variable in variables:  # get_argument_values would take the argument's default, as if it were not written
+        sentence = f"@{node.name.value} has ${variable.name.value} here: expected a value, which no request changes"
+        problems.add(variable, sentence, code="wrong-value")
+    if variables:
+        return None
     try:
         values = get_argument_values(definition, node)
     except GraphQLError as exc:
         problems.add(exc if exc.nodes else node, f"@{node.name.value}: {exc.message}", code="wrong-value")
         return None
     return None if unknown or repeated else values
+
+
+def _variables_in(value: ValueNode) -> Iterator[VariableNode]:
+    """Yield the variables in a value, which the directives of operations may syntactically have."""
+    match value:
+        case VariableNode():
+            yield value
+        case ListValueNode():
+            for each in value.values:
+                yield from _variables_in(each)
+        case ObjectValueNode():
+            for field in value.fields:
+                yield from _variables_in(field.value)
 
 
 def _repeated(nodes: Iterable[ArgumentNode | ObjectFieldNode]) -> list[ArgumentNode | ObjectFieldNode]:

@@ -69,3 +69,21 @@ def test_file_below_the_root_of_a_project_is_reported_there(tmp_path: Path) -> N
     project = {"stepzen.config.json": '{"endpoint": "api/things", "root": "src"}'}
 
     assert reported(tmp_path, {**files, **project, "src/config.yml": READABLE}) == ["src/config.yml misnamed-config"]
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("policies.test.yml", "policies.test.yaml"),
+        ("policy.test.yaml", "policies.test.yaml"),
+        ("policies-test.yaml", "policies.test.yaml"),
+        ("policies.tests.yaml", "policies.test.yaml"),
+        ("policies.test.yaml.txt", "policies.test.yaml"),
+        ("questions.yml", "questions.yaml"),
+        ("question.yaml", "questions.yaml"),
+    ],
+)
+def test_file_that_seems_to_have_tests_is_a_warning(tmp_path: Path, name: str, meant: str) -> None:
+    files = {**SDL, "config.yaml": READABLE, name: "[]"}
+
+    assert doubted(tmp_path, files) == [f"{name} unread-file: not read & rename it to {meant}"]

@@ -284,3 +284,20 @@ def test_alias_that_is_no_name_is_reported(tmp_path: Path) -> None:
     assert reported(tmp_path, files_of("graphql", 'aliases: ["a b"]')) == [
         'index.graphql:1:27 invalid-tool-name: "a b" & 1 to 128'
     ]
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        "condition: $id",
+        "scopes: $id",
+        "scopes: [$id]",
+        "confirm: $id",
+        "meta: {a: {b: [$id]}}",
+        "annotations: {readOnlyHint: $id}",
+    ],
+)
+def test_variable_in_an_option_is_refused_and_does_not_count_as_absent(tmp_path: Path, option: str) -> None:
+    (problem,) = reported(tmp_path, files_of("mcpTool", option))
+
+    assert problem == "wrong-value: @mcpTool has $id here"
