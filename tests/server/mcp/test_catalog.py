@@ -270,3 +270,13 @@ def test_words_of_the_author_find_tools(tmp_path: Path) -> None:
         found = call(function, "catalog", asked).result["structuredContent"]["tools"]
 
     assert [each["name"] for each in found] == ["overdue"]
+
+
+def test_arguments_beside_their_place_are_refused(tmp_path: Path) -> None:
+    with serving(tmp_path, "true", HR) as (function, api):
+        called = call(function, "catalog-call", {"name": "overdue", "first": 2})
+        searched = call(function, "catalog", {"question": "orders"})
+
+    assert called.text == ("Invalid arguments for tool catalog-call: /first: unknown name; known here: name, arguments")
+    assert searched.text.endswith("/question: unknown name; known here: query, names, type, category, include_hidden")
+    assert api.requests == []
