@@ -124,6 +124,11 @@ COSTS_PAGE = $(VENV)/bin/python -m benchmarks.costs_page
 find: $(VENV)/.stamp  ## The share of questions that a search answers, against its gates; FIND_SETS=folder for two public sets more
 	$(VENV)/bin/python -m benchmarks.find $(if $(FIND_SETS),--sets $(FIND_SETS))
 
+.PHONY: find-reading
+find-reading: $(VENV)/.stamp  ## Fetch the corpora, and write the bytes that a model reads from a question to a valid document, against their gates
+	$(VENV)/bin/python -m tests.corpora.fetch
+	$(VENV)/bin/python -m benchmarks.find_reading --write
+
 .PHONY: endpoints
 endpoints: $(VENV)/.stamp  ## Thousands of endpoints: requests to S3, memory and warm calls; ENDPOINTS=500 for fewer
 	$(VENV)/bin/python -m benchmarks.endpoints --endpoints $(or $(ENDPOINTS),5000) --write

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import field
 
 from handler.bundle.content import Prompt, Resource
 from handler.bundle.identity import Access, Identity
@@ -42,3 +43,4 @@ class Bundle:
     resources: tuple[Resource, ...]
     instructions: str  # text about the endpoint that clients give their model; may be empty
     log: CallLog | None = None  # facts of calls that the author wants in the log, too
+    synonyms: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of words in questions about tools

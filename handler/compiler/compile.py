@@ -212,4 +212,5 @@ def _bundle(endpoint: CompiledEndpoint) -> Bundle:
         resources=(*endpoint.content.resources, *code.resources),
         instructions=context.config.instructions,
         log=endpoint.log,
+        synonyms=context.config.synonyms,
     )

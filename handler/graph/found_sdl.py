@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from handler.graph.index_types import named
 from handler.graph.sdl import print_directive
 from handler.graph.slices import WRAPPER_MEMBERS, Slice, is_leaf, members_named, taken_types
-from handler.graph.view import View
+from handler.graph.view import BUILT_IN_SCALARS, View
 
 NAME = "[_A-Za-z][_0-9A-Za-z]*"
 COORDINATE = re.compile(rf"@{NAME}|{NAME}(?:\.{NAME}(?:\({NAME}:\))?)?")
@@ -57,7 +57,8 @@ def described_text(view: View, coordinates: Sequence[str], *, max_bytes: int) ->
     unknown = [each for each in wanted if not is_visible(view, each)]
     known = [each for each in wanted if each not in set(unknown)]
     directives = [print_directive(view, each.removeprefix("@")) for each in known if each.startswith("@")]
-    shown = Slice(view, max_bytes=max_bytes - sum(len(each.encode()) + 2 for each in directives))
+    scalars = [f"scalar {each}" for each in known if each in BUILT_IN_SCALARS]  # no schema defines them
+    shown = Slice(view, max_bytes=max_bytes - sum(len(each.encode()) + 2 for each in (*directives, *scalars)))
     left_out = [
         f"{type_name}.{member}"
         for type_name, member in members_named(known)
@@ -69,7 +70,7 @@ def described_text(view: View, coordinates: Sequence[str], *, max_bytes: int) ->
             left_out.append(type_name)
     remarks = [f"Left out for lack of room: {_some(left_out)}."] if left_out else []
     remarks += [f"Unknown here: {_some(unknown)}."] if unknown else []
-    return "\n\n".join(part for part in [shown.text(), *directives, *remarks] if part)
+    return "\n\n".join(part for part in [shown.text(), *scalars, *directives, *remarks] if part)
 
 
 def _way(coordinate: str, paths: Sequence[Sequence[str]]) -> list[str]:

@@ -82,10 +82,11 @@ class Vocabulary:
         self, stems: Mapping[str, str] | None = None, synonyms: Mapping[str, Sequence[str]] | None = None
     ) -> None:
         self._known = _Stems(stems)
-        self._synonyms = {
-            stem(word): tuple(each for other in others for each in self.asked(other))
-            for word, others in (synonyms or {}).items()
-        }
+        self._synonyms: dict[str, tuple[str, ...]] = {}  # forms of one word add up
+        for word, others in (synonyms or {}).items():
+            for root in self.asked(word):
+                found = (each for other in others for each in self.asked(other))
+                self._synonyms[root] = tuple(dict.fromkeys((*self.synonyms(root), *found)))
 
     def words(self, text: str) -> list[str]:
         """Return the stems of a text's words, in order, without stop words. Stems are kept: not for questions."""

@@ -207,3 +207,10 @@ def test_tokens_of_lists_searches_and_schemas_are_told(stile: Stile, folder: Pat
 
 def test_endpoint_without_searches_has_no_costs_of_them(stile: Stile, folder: Path) -> None:
     assert checked(stile, folder, "")[1]["reading"] is None
+
+
+def test_words_of_the_author_find_tools(stile: Stile, folder: Path) -> None:
+    assert found(stile, "arrears")["tools"]["names"] == []
+    (folder / "config.yaml").write_text(f"{CONFIG}find: {{words: {{Arrears: [late]}}}}\n", "utf-8")
+
+    assert found(stile, "arrears")["tools"]["names"] == ["overdue"]

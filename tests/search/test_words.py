@@ -56,3 +56,14 @@ def test_words_stored_by_other_rules_are_not_used() -> None:
 def test_a_question_of_stop_words_alone_is_asked_with_them() -> None:
     assert Vocabulary().asked("who is it") == ["who", "is", "it"]
     assert Vocabulary().asked("who is the owner") == ["owner"]
+
+
+def test_synonyms_are_found_in_each_form_and_spelling_of_their_word() -> None:
+    given = {"Turnover": ["revenue"], "Umsätze": ["revenue"], "invoice": ["bill"], "invoices": ["receipt", "bills"]}
+    vocabulary = Vocabulary(synonyms=given)
+
+    assert [vocabulary.synonyms(word) for word in vocabulary.asked("turnover umsätze invoices")] == [
+        ("revenu",),
+        ("revenu",),
+        ("bill", "receipt"),
+    ]

@@ -240,10 +240,10 @@ KEYS: Keys = {
         boolean("tools that find all others, prompts and resources, and call tools by name"), CATALOG
     ),
     "find": section(
-        "what helps callers to find parts of the schema",
+        "what helps callers to find parts of the schema, and tools",
         {
             "words": named(
-                "words of questions, each with the words of the schema that it also finds, as `turnover: [revenue]`",
+                "words of questions, each with the words of schemas and tools that it also finds, as `turnover: [revenue]`",
                 texts("words of the schema"),
             )
         },

@@ -47,11 +47,16 @@ NAMED: JSONObject = {
     "type": "object",
     "properties": {
         "name": {"type": "string", "description": "The tool's name."},
-        "arguments": {"type": "object", "description": "The tool's arguments, as its inputSchema says.", "default": {}},
+        "arguments": {
+            "type": "object",
+            "additionalProperties": True,  # said, because clients that make schemas strict would forbid all
+            "description": "The tool's arguments, as its inputSchema says.",
+            "default": {},
+        },
     },
     "required": ["name"],
+    "additionalProperties": False,
 }
-
 
 READS: JSONObject = {"readOnlyHint": True}
 WRITES: JSONObject = {"readOnlyHint": False, "destructiveHint": True}
@@ -65,7 +70,7 @@ def catalog_tools(use: CatalogUse | None) -> tuple[CompiledTool, ...]:
         "name": use.name,
         "title": "Find tools",
         "description": SEARCH,
-        "inputSchema": {"type": "object", "properties": PROPERTIES},
+        "inputSchema": {"type": "object", "properties": PROPERTIES, "additionalProperties": False},
         "annotations": READS,
     }
     call = {

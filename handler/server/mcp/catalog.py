@@ -9,6 +9,7 @@ from handler.bundle.tools import CatalogTool
 from handler.code_tools.catalog_search import SECTIONS, Listed, Sections, category_of
 from handler.errors.calls import ToolError
 from handler.search.ranking import rank
+from handler.search.words import Vocabulary
 from handler.server.asgi.response_size import encoded
 from handler.server.mcp.catalog_lines import line_of, ranked_of, spoken_of
 from handler.server.mcp.method_call import Call
@@ -33,7 +34,7 @@ async def search_catalog(call: Call, tool: CatalogTool, arguments: Mapping[str, 
     sections = await _sections(call)
     asked = {name: sections[name] for name in (SECTIONS if wanted == "all" else (wanted,))}
     names = arguments.get("names")
-    found = _best(asked, arguments, search=tool.name) if names is None else _whole(asked, names)
+    found = _best(call, asked, arguments, search=tool.name) if names is None else _whole(asked, names)
     result = {"content": [{"type": "text", "text": to_well_formed_json(found).decode()}], "structuredContent": found}
     encoded(result, refuse=ToolError, room=call.caller.room)
     return result
@@ -46,7 +47,7 @@ async def found_tools(call: Call, question: str, *, search: str) -> list[JSONObj
         UpstreamError, McpError: as ``usable_tools``.
     """
     tools = {"tools": await _tools(call)}
-    lines: list[JSONObject] = _best(tools, {"query": question}, search=search)["tools"]
+    lines: list[JSONObject] = _best(call, tools, {"query": question}, search=search)["tools"]
     return lines
 
 
@@ -79,7 +80,7 @@ def _whole(sections: Sections, names: list[str]) -> JSONObject:
     return {**found, **({"unknown": unknown} if unknown else {})}
 
 
-def _best(sections: Sections, arguments: Mapping[str, Any], *, search: str) -> JSONObject:
+def _best(call: Call, sections: Sections, arguments: Mapping[str, Any], *, search: str) -> JSONObject:
     """Return the best entries by section, one line each, and how many more there are."""
     fitting = [
         (section, each)
@@ -87,7 +88,8 @@ def _best(sections: Sections, arguments: Mapping[str, Any], *, search: str) -> J
         for each in entries
         if (arguments.get("include_hidden", True) or not each.hidden) and _is_of(each, arguments.get("category"))
     ]
-    ranked = _ranked(fitting, arguments.get("query", ""))
+    vocabulary = Vocabulary(synonyms=call.caller.endpoint.bundle.synonyms)
+    ranked = _ranked(fitting, arguments.get("query", ""), vocabulary)
     found: JSONObject = {section: [] for section in sections}
     for section, each in ranked[:MAX_FOUND]:
         found[section].append(line_of(section, each, search=search))
@@ -98,9 +100,9 @@ def _is_of(listed: Listed, category: str | None) -> bool:
     return not category or category_of(listed.entry).lower() == category.lower()
 
 
-def _ranked(found: Sequence[tuple[str, Listed]], query: str) -> list[tuple[str, Listed]]:
+def _ranked(found: Sequence[tuple[str, Listed]], query: str, vocabulary: Vocabulary) -> list[tuple[str, Listed]]:
     """Return the entries that share words with a text, the best first; without a text all of them in their order."""
     if not query.strip():
         return list(found)
     documents = [ranked_of(each.entry, key=f"{place:06}") for place, (_, each) in enumerate(found)]
-    return [found[int(key)] for key, _ in rank(documents, query)]
+    return [found[int(key)] for key, _ in rank(documents, query, vocabulary=vocabulary)]

@@ -260,3 +260,23 @@ def ranked_over_all(made: Compiled, question: str, names: list[str]) -> list[str
     tools = [tool for tool in made.bundle.tools if not isinstance(tool, CatalogTool)]
     documents = [ranked_of(tool.entry, key=tool.name) for tool in tools]
     return [key for key, _ in rank(documents, question) if key in names]
+
+
+def test_words_of_the_author_find_tools(tmp_path: Path) -> None:
+    asked = {"query": "arrears", "type": "tools"}
+    with serving(tmp_path / "without", "true", HR) as (function, _):
+        assert call(function, "catalog", asked).result["structuredContent"]["tools"] == []
+    with serving(tmp_path / "with", "true\nfind: {words: {arrears: [nobody]}}", HR) as (function, _):
+        found = call(function, "catalog", asked).result["structuredContent"]["tools"]
+
+    assert [each["name"] for each in found] == ["overdue"]
+
+
+def test_arguments_beside_their_place_are_refused(tmp_path: Path) -> None:
+    with serving(tmp_path, "true", HR) as (function, api):
+        called = call(function, "catalog-call", {"name": "overdue", "first": 2})
+        searched = call(function, "catalog", {"question": "orders"})
+
+    assert called.text == ("Invalid arguments for tool catalog-call: /first: unknown name; known here: name, arguments")
+    assert searched.text.endswith("/question: unknown name; known here: query, names, type, category, include_hidden")
+    assert api.requests == []

@@ -90,6 +90,17 @@ def test_provided_tool_has_its_headers_held_against_its_arguments(plain: Compile
         assert legacy.result["structuredContent"]["arguments"] == {"region": "eu"}
 
 
+def test_tool_whose_argument_is_repeated_in_a_header_stays_listed(plain: Compiled) -> None:
+    short = with_catalog(with_kit(plain, PLUGINS), unlisted="always")
+    with serving(short, "routed") as function:
+        assert names(function) == ["catalog", "catalog-call", "catalog-call-mutation", "regional"]
+        named = {"name": "regional", "arguments": {"region": "eu"}}
+        refused = called(function, "catalog-call-mutation", named)
+        assert refused.json["error"]["message"] == "Header mismatch: mcp-param-region is missing"
+        taken = called(function, "regional", {"region": "eu"}, {**HOLDER, "mcp-param-region": "eu"})
+        assert taken.result["structuredContent"]["arguments"] == {"region": "eu"}
+
+
 def test_provider_whose_tool_repeats_what_no_header_can_say_fails_the_list(
     plain: Compiled, caplog: pytest.LogCaptureFixture
 ) -> None:

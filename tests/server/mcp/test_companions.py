@@ -232,3 +232,10 @@ def test_scopes_of_the_tool_are_those_of_its_companions(tmp_path: Path) -> None:
         refused = function.call("shop-search", {"question": "order"}, headers=HOLDER)
 
     assert (refused.status, refused.code) == (403, "insufficient-scope")
+
+
+def test_scalars_that_no_schema_defines_are_described(tmp_path: Path) -> None:
+    with serving(tmp_path) as function:
+        said = function.call("shop-describe", {"coordinates": ["ID", "Order.id", "Int"]}).text
+
+    assert said == "type Order {\n  id: ID!\n  # and 4 more\n}\n\nscalar ID\n\nscalar Int"
