@@ -134,6 +134,13 @@ class SchemaIndex:
         with expected_shape(f"the schema index's type {name}"):
             return _references(self._read(name))
 
+    def read_all(self, names: Iterable[str]) -> None:
+        """Parse the lines of types together, which takes less time than one after the other."""
+        with expected_shape("the schema index"):
+            unread = [name for name in names if isinstance(self._entries[name], bytes)]
+            lines = parse_json(b"[" + b",".join([self._entries[name] for name in unread]) + b"]")
+            self._entries.update(zip(unread, lines, strict=True))
+
     def texts(self, name: str) -> Sequence[Text]:
         """Return the description of a type and of each of its parts."""
         try:

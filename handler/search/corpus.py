@@ -18,8 +18,11 @@ from handler.lru import Lru
 from handler.records import record
 from handler.search.words import Vocabulary, tokens_of
 
-MAX_KEPT_WORDS = 512
-"""Words of questions whose places are kept."""
+MAX_KEPT_BYTES = 4_000_000
+"""Approximate memory of the places of questions' words that are kept."""
+
+PLACE_BYTES = 90
+"""Memory of a member or type among the places of a word, measured on GitHub's schema."""
 
 NAME, TEXT, ARGUMENT = 3.0, 1.6, 0.4
 """Weights of a word by its place: a name, a description, the name of an argument."""
@@ -67,6 +70,7 @@ class Corpus:
         self._told: defaultdict[str, list[int]] = defaultdict(list)
         self._taking: defaultdict[str, list[int]] = defaultdict(list)
         self._types_told: defaultdict[str, list[str]] = defaultdict(list)
+        view.index.read_all(self.types)
         cut = {coordinate.partition(".")[0] for coordinate in view.gone}
         for name in self.types:
             self._read(name, view.gone if name in cut else _NOTHING)
@@ -80,7 +84,7 @@ class Corpus:
         lengths = {name: len(words) for name, words in self.name_words.items()}
         self._name_weights = _weights(NAME, LONG_NAME, lengths, self._named)
         self._text_weights = _weights(TEXT, LONG_TEXT, self._in_texts.lengths, self._told)
-        self._places: Lru[tuple[str, ...], Places] = Lru(most=MAX_KEPT_WORDS)
+        self._places: Lru[tuple[str, ...], Places] = Lru(max_bytes=MAX_KEPT_BYTES, cost_of=_cost)
 
     def coordinate(self, number: int) -> str:
         """Return the coordinate of a member."""
@@ -107,6 +111,11 @@ class Corpus:
     def places(self, words: tuple[str, ...]) -> Places:
         """Return the places of a word and of the words that stand for it."""
         return self._places.use_or_make(words, lambda: self._found(words))
+
+    @property
+    def kept_bytes(self) -> int:
+        """Approximate memory of the places that are kept."""
+        return self._places.cost_bytes
 
     @cached_property
     def _larger(self) -> Mapping[str, float]:
@@ -159,37 +168,34 @@ class Corpus:
 
     def _found(self, words: tuple[str, ...]) -> Places:
         members: dict[int, float] = {}
-        named: set[str] = set()
-        told: set[str] = set()
-        in_names: set[int] = set()
-        in_texts: set[int] = set()
         for word in words:
-            own: dict[int, float] = {}
-            for name in self._in_names.get(word, ()):
-                own |= dict.fromkeys(self._named[name], self._name_weights[name])
-            in_names.update(own)
-            for text in self._in_texts.texts(word):
-                weight = self._text_weights[text]
-                numbers = self._told[text]
-                in_texts.update(numbers)
-                for number in numbers:
-                    own[number] = own.get(number, 0.0) + weight
-            for name in self._in_arguments.get(word, ()):
-                for number in self._taking[name]:
-                    own[number] = own.get(number, 0.0) + ARGUMENT
-            for number, weight in own.items():
+            for number, weight in self._members_with(word).items():
                 if weight > members.get(number, 0.0):
                     members[number] = weight
-            named.update(self._in_types.get(word, ()))
-            told.update(name for text in self._in_type_texts.texts(word) for name in self._types_told[text])
-        by_names, by_texts = self._counted(in_names), self._counted(in_texts)
-        types = {name: TYPE_TEXT for name in told - self.roots}
+        in_names = {number for word in words for name in self._in_names.get(word, ()) for number in self._named[name]}
+        in_texts = {number for word in words for text in self._in_texts.texts(word) for number in self._told[text]}
+        named = frozenset([name for word in words for name in self._in_types.get(word, ())])
+        told = {name for word in words for text in self._in_type_texts.texts(word) for name in self._types_told[text]}
+        types = dict.fromkeys(told - self.roots, TYPE_TEXT)
         for name in named - self.roots:
             types[name] = types.get(name, 0.0) + self.weight_of_name(TYPE_NAME, name)
-        for weight, counted in ((MEMBER_NAMES, by_names), (MEMBER_TEXTS, by_texts)):
-            for name, count in counted.items():
+        for weight, numbers in ((MEMBER_NAMES, in_names), (MEMBER_TEXTS, in_texts)):
+            for name, count in self._counted(numbers).items():
                 types[name] = types.get(name, 0.0) + weight * (1 + log(count)) / self._larger[name]
-        return Places(members, in_texts, frozenset(named), types, len(types.keys() | named | told))
+        return Places(members, in_texts, named, types, len(types.keys() | named | told))
+
+    def _members_with(self, word: str) -> Mapping[int, float]:
+        found: dict[int, float] = {}
+        for name in self._in_names.get(word, ()):
+            found |= dict.fromkeys(self._named[name], self._name_weights[name])
+        for text in self._in_texts.texts(word):
+            weight = self._text_weights[text]
+            for number in self._told[text]:
+                found[number] = found.get(number, 0.0) + weight
+        for name in self._in_arguments.get(word, ()):
+            for number in self._taking[name]:
+                found[number] = found.get(number, 0.0) + ARGUMENT
+        return found
 
     def weight_of_name(self, weight: float, name: str) -> float:
         """Return the weight of a word in the name of a type."""
@@ -246,3 +252,7 @@ def _weights(
     average = sum(length * len(numbers[text]) for text, length in lengths.items()) / max(1, count) or 1.0
     of_length = {length: weight / (1 - longer + longer * length / average) for length in set(lengths.values())}
     return {text: of_length[length] for text, length in lengths.items()}
+
+
+def _cost(places: Places) -> int:
+    return PLACE_BYTES * (8 + len(places.members) + len(places.types))

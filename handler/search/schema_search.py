@@ -96,6 +96,12 @@ class SchemaSearch:
             ranked = list(self._ranked(question, limit))
             return [Match(coordinate, min(1.0, score), self._paths.to(coordinate)) for coordinate, score in ranked]
 
+    @property
+    def kept_bytes(self) -> int:
+        """Approximate memory of what is kept for the words of earlier questions."""
+        corpus: Corpus | None = self.__dict__.get("_corpus")
+        return corpus.kept_bytes if corpus else 0
+
     @cached_property
     def _corpus(self) -> Corpus:
         return Corpus(self.view, self._vocabulary)

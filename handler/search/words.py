@@ -133,10 +133,11 @@ class _Stems(dict[str, tuple[str, ...]]):
         return {token: self[token] for token in tokens}
 
     def __missing__(self, token: str) -> tuple[str, ...]:
-        if token.isascii():
-            parts = (token,) if token.islower() and token.isalpha() else _PARTS.findall(token)
-        else:
-            parts = tuple(split(token))
+        parts: Iterable[str] = (token,)
+        if not token.isascii():
+            parts = split(token)
+        elif not (token.islower() and token.isalpha()):
+            parts = _PARTS.findall(token)
         found = self[token] = tuple(filter(None, map(self._of_part.__getitem__, parts)))
         return found
 

@@ -6,6 +6,7 @@ import pytest
 
 from handler.graph.index import SchemaIndex, read_index, write_index
 from handler.graph.view import build_view
+from handler.search.corpus import MAX_KEPT_BYTES
 from handler.search.schema_search import SchemaSearch
 from handler.search.words import MAX_CHARS
 from tests.search.schemas import view_of
@@ -101,6 +102,19 @@ def test_an_index_without_stored_words_is_searched_alike() -> None:
     old = _without_words(view.index)
 
     assert SchemaSearch(build_view(old, ())).search("order totals", 9) == SchemaSearch(view).search("order totals", 9)
+
+
+def test_what_is_kept_of_earlier_questions_is_bounded() -> None:
+    words = [f"{first}{second}zop" for first in "bcdfghkl" for second in "aeiou"]
+    fields = " ".join(f"{'_'.join(words)}_{number}: Int" for number in range(1_300))
+    search = SchemaSearch(view_of(f"type Query {{ {fields} }}", synonyms={}))
+    kept = [search.kept_bytes]
+    for word in words:
+        search.search(word, 5)
+        kept.append(search.kept_bytes)
+
+    assert kept[0] == 0
+    assert max(kept) <= MAX_KEPT_BYTES < kept[1] * len(words)
 
 
 def _without_words(_: SchemaIndex) -> SchemaIndex:
