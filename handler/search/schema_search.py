@@ -51,7 +51,7 @@ TYPE, OF_GOOD_TYPE = 0.8, 0.3
 INPUT, WRAPPER = 0.7, 0.4
 """Factors of input types and enums, and of connections and their edges."""
 
-NOT_TOLD, TOLD = 0.7, 1.3
+NOT_TOLD, TOLD = 0.5, 1.3
 """Factors of mutations if a question asks for facts, and if it tells to do something."""
 
 UNASKED = 0.3

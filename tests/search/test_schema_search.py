@@ -24,7 +24,7 @@ type Order implements Node {
   customer: Customer
   pullRequest: String
 }
-type Customer implements Node { id: ID! revenue: Int orders: [Order!]! }
+type Customer implements Node { id: ID! userId: ID revenue: Int orders: [Order!]! }
 enum Status { OPEN "Sent to the buyer" SHIPPED }
 """
 
@@ -50,9 +50,33 @@ def test_the_payload_and_the_input_of_one_mutation_are_found_as_the_mutation() -
     assert not any(name.startswith("Cancel") for name in found("cancel", 40))
 
 
-@pytest.mark.parametrize("question", ["pullrequest", "pull request", "PullRequests", "pul requst"])
+@pytest.mark.parametrize("question", ["pullrequest", "pull request", "PullRequests", "pul requst", "pullreqest"])
 def test_compounds_are_found_split_joined_and_misspelt(question: str) -> None:
     assert found(question)[0] == "Order.pullRequest"
+
+
+@pytest.mark.parametrize("question", ["userid", "user id", "UserIDs", "user_id"])
+def test_ids_are_found_split_and_joined(question: str) -> None:
+    assert found(question)[0] == "Customer.userId"
+
+
+@pytest.mark.parametrize("question", ["column 7", "column7", "Column_7", "columns 7", "7"])
+def test_numbers_count(question: str) -> None:
+    columns = " ".join(f"column_{number}: Int" for number in range(1_200))
+    search = SchemaSearch(view_of(f"type Query {{ row: Row }} type Row {{ {columns} }}"))
+
+    assert search.search(question, 5)[0].coordinate == "Row.column_7"
+
+
+@pytest.mark.parametrize(
+    "question", ["Who cancels an order?", "show me the canceled orders", "find canceling of orders"]
+)
+def test_a_question_for_facts_is_seldom_answered_by_a_mutation(question: str) -> None:
+    def score(question: str) -> float:
+        matches = SchemaSearch(view_of(SHOP)).search(question, 20)
+        return next(match.score for match in matches if match.coordinate == "Mutation.cancelOrder")
+
+    assert score(question) < score("cancel an order")
 
 
 def test_synonyms_are_only_an_authors() -> None:
