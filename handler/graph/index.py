@@ -134,10 +134,17 @@ class SchemaIndex:
         with expected_shape(f"the schema index's type {name}"):
             return _references(self._read(name))
 
-    def texts(self, name: str) -> Iterator[Text]:
-        """Yield the description of a type and of each of its parts."""
+    def read_all(self, names: Iterable[str]) -> None:
+        """Parse the lines of types together, which takes less time than one after the other."""
+        with expected_shape("the schema index"):
+            unread = [name for name in names if isinstance(self._entries[name], bytes)]
+            lines = parse_json(b"[" + b",".join([self._entries[name] for name in unread]) + b"]")
+            self._entries.update(zip(unread, lines, strict=True))
+
+    def texts(self, name: str) -> Sequence[Text]:
+        """Return the description of a type and of each of its parts."""
         try:
-            yield from _texts(self._read(name))
+            return _texts(self._read(name))
         except MALFORMED as exc:  # not expected_shape: a search asks for the texts of all types
             raise malformed(f"the schema index's type {name}") from exc
 
@@ -219,14 +226,14 @@ def _references(raw: Any) -> list[Reference]:
     return found
 
 
-def _texts(raw: Any) -> Iterator[Text]:
-    yield "", "", "", text_in(raw, "description", "")
-    for member, (description, _) in raw.get("values", {}).items():
-        yield member, "", "", description
+def _texts(raw: Any) -> list[Text]:
+    found = [("", "", "", text_in(raw, "description", ""))]
+    found += [(member, "", "", description) for member, (description, _) in raw.get("values", {}).items()]
     for member, part in (raw.get("fields") or raw.get("inputs") or {}).items():
-        yield member, "", part["type"], part.get("description", "")
-        for argument in part.get("arguments", ()):
-            yield member, argument, "", ""
+        found.append((member, "", part["type"], part.get("description", "")))
+        if "arguments" in part:
+            found += [(member, argument, "", "") for argument in part["arguments"]]
+    return found
 
 
 def _turned(named_by: Mapping[str, Iterable[str]]) -> Mapping[str, tuple[str, ...]]:

@@ -7,23 +7,37 @@ depends on what is hidden.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import cached_property
+from math import log
 
+from handler.graph.index_types import named
 from handler.graph.view import View
 from handler.lru import Lru
 from handler.records import record
-from handler.search.words import Vocabulary, tokens
+from handler.search.words import Vocabulary, tokens_of
 
-MAX_KEPT_WORDS = 512
-"""Words of questions whose places are kept."""
+MAX_KEPT_BYTES = 4_000_000
+"""Approximate memory of the places of questions' words that are kept."""
+
+PLACE_BYTES = 90
+"""Memory of a member or type among the places of a word, measured on GitHub's schema."""
 
 NAME, TEXT, ARGUMENT = 3.0, 1.6, 0.4
 """Weights of a word by its place: a name, a description, the name of an argument."""
 
 LONG_NAME, LONG_TEXT = 0.3, 0.5
 """How much less each word of a longer name or description weighs (BM25's b)."""
+
+TYPE_NAME, TYPE_TEXT, MEMBER_NAMES, MEMBER_TEXTS = 3.0, 1.0, 1.0, 0.3
+"""Weights of a word by its place, for a type."""
+
+LONG_TYPE_NAME, LARGE_TYPE = 0.7, 0.3
+"""How much less each word of a longer name, or of a type with more members, weighs (BM25's b)."""
+
+USUAL_TYPE_NAME = 2.0
+"""Words of a type's name that are usual."""
 
 _NOTHING: frozenset[str] = frozenset()
 
@@ -35,9 +49,8 @@ class Places:
     members: Mapping[int, float]  # number of a member -> weight
     texts: Set[int]  # members that have it in their descriptions
     named: frozenset[str]  # types by their names
-    told: frozenset[str]  # types by their descriptions
-    by_names: Mapping[str, int]  # type -> members by their names; not of root types
-    by_texts: Mapping[str, int]  # type -> members by their descriptions; not of root types
+    types: Mapping[str, float]  # type -> weight; not of root types
+    of_types: int  # types that have it, root types too
 
 
 class Corpus:
@@ -49,28 +62,29 @@ class Corpus:
     def __init__(self, view: View, vocabulary: Vocabulary) -> None:
         self.names: list[str] = []
         self.owners: list[str] = []
-        self.output: list[str] = []  # the type of a member as it is printed; empty for an enum value
+        self.returned: list[str] = []  # the named type of a member; empty for an enum value
         self.types = sorted(view.members)
         self._view = view
-        self._vocabulary = vocabulary
+        self._named_types: dict[str, str] = {}  # a schema repeats its types
         self._named: defaultdict[str, list[int]] = defaultdict(list)
         self._told: defaultdict[str, list[int]] = defaultdict(list)
         self._taking: defaultdict[str, list[int]] = defaultdict(list)
         self._types_told: defaultdict[str, list[str]] = defaultdict(list)
+        view.index.read_all(self.types)
         cut = {coordinate.partition(".")[0] for coordinate in view.gone}
         for name in self.types:
             self._read(name, view.gone if name in cut else _NOTHING)
-        self.type_words = {name: vocabulary.of_token(name) for name in self.types}
-        self.name_words = {name: vocabulary.of_token(name) for name in self._named}
+        self.type_words = vocabulary.of_tokens(self.types)
+        self.name_words = vocabulary.of_tokens(self._named)
         self._in_names = _by_word(self.name_words)
         self._in_types = _by_word(self.type_words)
-        self._in_arguments = _by_word({name: vocabulary.of_token(name) for name in self._taking})
+        self._in_arguments = _by_word(vocabulary.of_tokens(self._taking))
         self._in_texts = _Postings(self._told, vocabulary)
         self._in_type_texts = _Postings(self._types_told, vocabulary)
         lengths = {name: len(words) for name, words in self.name_words.items()}
         self._name_weights = _weights(NAME, LONG_NAME, lengths, self._named)
         self._text_weights = _weights(TEXT, LONG_TEXT, self._in_texts.lengths, self._told)
-        self._places: Lru[tuple[str, ...], Places] = Lru(most=MAX_KEPT_WORDS)
+        self._places: Lru[tuple[str, ...], Places] = Lru(max_bytes=MAX_KEPT_BYTES, cost_of=_cost)
 
     def coordinate(self, number: int) -> str:
         """Return the coordinate of a member."""
@@ -98,13 +112,20 @@ class Corpus:
         """Return the places of a word and of the words that stand for it."""
         return self._places.use_or_make(words, lambda: self._found(words))
 
+    @property
+    def kept_bytes(self) -> int:
+        """Approximate memory of the places that are kept."""
+        return self._places.cost_bytes
+
     @cached_property
-    def lengths(self) -> Mapping[str, int]:
-        """Type -> words of its name and of its members' names."""
+    def _larger(self) -> Mapping[str, float]:
+        """Type -> the divisor for the words of its name and of its members' names, beside the average."""
         found = {name: len(words) for name, words in self.type_words.items()}
+        lengths = {name: len(words) for name, words in self.name_words.items()}
         for name, owner in zip(self.names, self.owners, strict=True):
-            found[owner] += len(self.name_words[name])
-        return found
+            found[owner] += lengths[name]
+        average = sum(found.values()) / max(1, len(found)) or 1.0
+        return {name: 1 - LARGE_TYPE + LARGE_TYPE * length / average for name, length in found.items()}
 
     @cached_property
     def wrappers(self) -> frozenset[str]:
@@ -116,11 +137,6 @@ class Corpus:
         return {self.owners[number] for number in self._named.get(name, ())}
 
     @cached_property
-    def average_length(self) -> float:
-        """The average of ``lengths``."""
-        return sum(self.lengths.values()) / max(1, len(self.lengths)) or 1.0
-
-    @cached_property
     def roots(self) -> frozenset[str]:
         """The root types."""
         return frozenset(self._view.index.roots.values())
@@ -130,7 +146,7 @@ class Corpus:
         return sorted({*self._in_names, *self._in_types})
 
     def _read(self, type_name: str, gone: Set[str]) -> None:
-        names, owners, output = self.names, self.owners, self.output
+        names, owners, named_types = self.names, self.owners, self._named_types
         number = -1
         for member, argument, type_, description in self._view.index.texts(type_name):
             if argument:
@@ -145,53 +161,58 @@ class Corpus:
                 number = len(names)
                 names.append(member)
                 owners.append(type_name)
-                output.append(type_)
+                self.returned.append(named_types.get(type_) or named_types.setdefault(type_, named(type_)))
                 self._named[member].append(number)
                 if description:
                     self._told[description].append(number)
 
     def _found(self, words: tuple[str, ...]) -> Places:
         members: dict[int, float] = {}
-        named: set[str] = set()
-        told: set[str] = set()
-        in_names: set[int] = set()
-        in_texts: set[int] = set()
         for word in words:
-            own: dict[int, float] = {}
-            for name in self._in_names.get(word, ()):
-                own |= dict.fromkeys(self._named[name], self._name_weights[name])
-            in_names.update(own)
-            for text in self._in_texts.texts(word):
-                weight = self._text_weights[text]
-                numbers = self._told[text]
-                in_texts.update(numbers)
-                for number in numbers:
-                    own[number] = own.get(number, 0.0) + weight
-            for name in self._in_arguments.get(word, ()):
-                for number in self._taking[name]:
-                    own[number] = own.get(number, 0.0) + ARGUMENT
-            for number, weight in own.items():
+            for number, weight in self._members_with(word).items():
                 if weight > members.get(number, 0.0):
                     members[number] = weight
-            named.update(self._in_types.get(word, ()))
-            told.update(name for text in self._in_type_texts.texts(word) for name in self._types_told[text])
-        return Places(
-            members, in_texts, frozenset(named), frozenset(told), self._counted(in_names), self._counted(in_texts)
-        )
+        in_names = {number for word in words for name in self._in_names.get(word, ()) for number in self._named[name]}
+        in_texts = {number for word in words for text in self._in_texts.texts(word) for number in self._told[text]}
+        named = frozenset([name for word in words for name in self._in_types.get(word, ())])
+        told = {name for word in words for text in self._in_type_texts.texts(word) for name in self._types_told[text]}
+        types = dict.fromkeys(told - self.roots, TYPE_TEXT)
+        for name in named - self.roots:
+            types[name] = types.get(name, 0.0) + self.weight_of_name(TYPE_NAME, name)
+        for weight, numbers in ((MEMBER_NAMES, in_names), (MEMBER_TEXTS, in_texts)):
+            for name, count in self._counted(numbers).items():
+                types[name] = types.get(name, 0.0) + weight * (1 + log(count)) / self._larger[name]
+        return Places(members, in_texts, named, types, len(types.keys() | named | told))
+
+    def _members_with(self, word: str) -> Mapping[int, float]:
+        found: dict[int, float] = {}
+        for name in self._in_names.get(word, ()):
+            found |= dict.fromkeys(self._named[name], self._name_weights[name])
+        for text in self._in_texts.texts(word):
+            weight = self._text_weights[text]
+            for number in self._told[text]:
+                found[number] = found.get(number, 0.0) + weight
+        for name in self._in_arguments.get(word, ()):
+            for number in self._taking[name]:
+                found[number] = found.get(number, 0.0) + ARGUMENT
+        return found
+
+    def weight_of_name(self, weight: float, name: str) -> float:
+        """Return the weight of a word in the name of a type."""
+        return weight / (1 - LONG_TYPE_NAME + LONG_TYPE_NAME * len(self.type_words[name]) / USUAL_TYPE_NAME)
 
     def _counted(self, numbers: Iterable[int]) -> Mapping[str, int]:
-        found: dict[str, int] = {}
-        for number in numbers:
-            owner = self.owners[number]
-            if owner not in self.roots:
-                found[owner] = found.get(owner, 0) + 1
+        owners = self.owners
+        found = Counter([owners[number] for number in numbers])
+        for root in self.roots:
+            found.pop(root, None)
         return found
 
 
 def _by_word(words_of: Mapping[str, Sequence[str]]) -> Mapping[str, Sequence[str]]:
     found: dict[str, list[str]] = {}
     for name, words in words_of.items():
-        for word in set(words):
+        for word in dict.fromkeys(words):
             found.setdefault(word, []).append(name)
     return found
 
@@ -204,13 +225,13 @@ class _Postings:
         self._by_token: defaultdict[str, list[str]] = defaultdict(list)
         self.words: defaultdict[str, list[str]] = defaultdict(list)
         by_token = self._by_token
-        for text in texts:
-            found = set(tokens(text))
+        for text, its_tokens in tokens_of(texts):
+            found = set(its_tokens)
             self.lengths[text] = len(found)
             for token in found:
                 by_token[token].append(text)
-        for token in by_token:
-            for word in set(vocabulary.of_token(token)):
+        for token, words in vocabulary.of_tokens(by_token).items():
+            for word in words if len(words) == 1 else set(words):
                 self.words[word].append(token)
 
     def __contains__(self, word: object) -> bool:
@@ -231,3 +252,7 @@ def _weights(
     average = sum(length * len(numbers[text]) for text, length in lengths.items()) / max(1, count) or 1.0
     of_length = {length: weight / (1 - longer + longer * length / average) for length in set(lengths.values())}
     return {text: of_length[length] for text, length in lengths.items()}
+
+
+def _cost(places: Places) -> int:
+    return PLACE_BYTES * (8 + len(places.members) + len(places.types))

@@ -34,6 +34,7 @@ class Paths:
         self._visible_targets: dict[str, tuple[str, ...]] = {}
         self._next_to: dict[str, Iterable[str]] = {}
         self._paths: dict[str, list[Path]] = {}
+        self._owners_of: dict[str, Sequence[str]] = {}
         self._steps_of: dict[str, dict[str, list[Path]]] = {}
 
     def to(self, coordinate: str) -> tuple[Path, ...]:
@@ -84,13 +85,20 @@ class Paths:
 
     def _ways(self, name: str) -> Iterator[tuple[str, Path]]:
         """Yield the types that lead to a type, the nearest to a root first, each with the step to it."""
-        for owner in sorted(
-            {*self._users(name), *self._kin(name)} & self._far.keys(), key=lambda each: (self._far[each], each)
-        ):
+        for owner in self._owners(name):
             if owner in self._kin(name) or self._index.kind(owner) == "union":
                 yield owner, ()
             else:
                 yield from ((owner, step) for step in self._steps(owner)[name])
+
+    def _owners(self, name: str) -> Sequence[str]:
+        """Return the types that lead to a type, the nearest to a root first."""
+        found = self._owners_of.get(name)
+        if found is None:
+            far = self._far
+            owners = [each for each in {*self._users(name), *self._kin(name)} if each in far]
+            found = self._owners_of[name] = sorted(owners, key=lambda each: (far[each], each))
+        return found
 
     def _steps(self, name: str) -> Mapping[str, Sequence[Path]]:
         """Return the types that a type leads to, each with the steps to it, fields without arguments first."""
@@ -126,7 +134,12 @@ class Paths:
 
     def _users(self, name: str) -> Iterator[str]:
         """Yield the visible types of which a visible member or argument names a type."""
-        return (each for each in self._index.users.get(name, ()) if name in self._targets(each))
+        visible, cut = self._visible, self._cut
+        return (
+            each
+            for each in self._index.users.get(name, ())
+            if each in visible and (each not in cut or name in self._targets(each))
+        )
 
     def _kin(self, name: str) -> frozenset[str]:
         """Return the interfaces of a type and its implementers: a fragment leads from each to the other."""

@@ -27,6 +27,12 @@ MAX_COMPOUND_CHARS = 40
 MIN_PART_CHARS = 3
 """Characters of a part of a compound, and of a beginning that may stand for the words that begin with it."""
 
+MIN_LAST_CHARS = 2
+"""Characters of the last part of a compound: ``userid``."""
+
+MAX_MISSPELT_CUTS = 2
+"""Places of a misspelt compound that are tried."""
+
 MIN_MISSPELT_CHARS, MAX_MISSPELT_CHARS = 5, 16
 """Characters of a word that may have a letter wrong."""
 
@@ -35,7 +41,7 @@ MAX_BEGUN = 8
 
 _ASKS = re.compile(
     r"\W*(?:who|whom|whose|what|when|where|which|why|how|is|are|am|was|were|do|does|did|has|have|had|can|could|must|"
-    r"should|will|would)\b",
+    r"should|will|would|(?:please\s+)?(?:display|fetch|find|get|give|list|look|return|see|show|tell))\b",
     re.IGNORECASE,
 )
 _ASKS_HOW_TO = re.compile(r"\W*(?:how\s+(?:to|do\s+(?:i|we|you)|can\s+(?:i|we|you))|can\s+you)\b", re.IGNORECASE)
@@ -108,12 +114,26 @@ def _parts(word: str, known: Callable[[str], bool], begun: Begun) -> tuple[str, 
     """Return what an unknown word is made of, or else the words that it begins."""
     if known(word) or not MIN_PART_CHARS <= len(word) <= MAX_COMPOUND_CHARS:
         return ()
-    for cut in range(MIN_PART_CHARS, len(word) - MIN_PART_CHARS + 1):
-        parts = (stem(word[:cut]), stem(word[cut:]))
+    cuts = [(word[:at], word[at:]) for at in range(MIN_PART_CHARS, len(word) - MIN_LAST_CHARS + 1)]
+    for first, last in cuts:
+        parts = (stem(first), stem(last))
         if all(map(known, parts)):
             return parts
     found = begun(word)
-    return found if 0 < len(found) <= MAX_BEGUN else tuple(each for each in _misspelt(word) if known(each))
+    if 0 < len(found) <= MAX_BEGUN:
+        return found
+    return tuple(each for each in _misspelt(word) if known(each)) or _misspelt_parts(cuts, known)
+
+
+def _misspelt_parts(cuts: list[tuple[str, str]], known: Callable[[str], bool]) -> tuple[str, ...]:
+    """Return the parts of a compound of which one is misspelt, the longest known part first."""
+    tries = [(part, rest) for cut in cuts for part, rest in (cut, cut[::-1]) if known(stem(part))]
+    tries.sort(key=lambda each: -len(each[0]))
+    for part, rest in tries[:MAX_MISSPELT_CUTS]:
+        meant = [each for each in _misspelt(stem(rest)) if known(each)]
+        if meant:
+            return (stem(part), *dict.fromkeys(meant))
+    return ()
 
 
 def _misspelt(word: str) -> Iterator[str]:

@@ -18,6 +18,9 @@ from handler.search.words import Vocabulary
 NAME, TEXT, PART = 5.0, 1.0, 0.5
 """Weights of a word by its place: a name, a text, the name of a part."""
 
+VERB = 0.7
+"""Least weight of a word of a question: tools are named by verbs, such as ``get``, that say little of a schema."""
+
 LONG_NAMES, LONG_TEXTS, MANY_PARTS = 0.3, 0.5, 0.5
 """How much less each word weighs among more words of its place (BM25's b)."""
 
@@ -57,7 +60,9 @@ class Ranking:
         most = 0.0
         for word, words in asked.words.items():
             weights = self._weights_of(words)
-            rarity = asked.weights[word] * log(1 + (len(self._keys) - len(weights) + 0.5) / (len(weights) + 0.5))
+            rarity = max(VERB, asked.weights[word]) * log(
+                1 + (len(self._keys) - len(weights) + 0.5) / (len(weights) + 0.5)
+            )
             most += rarity
             for document, weight in weights.items():
                 found[document] = found.get(document, 0.0) + rarity * weight / (weight + K1)

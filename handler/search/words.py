@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from handler.search.stems import stem
 
@@ -40,6 +40,19 @@ STOP_WORDS = frozenset(
 def tokens(text: str) -> list[str]:
     """Return what a text has between spaces and ASCII punctuation, such as ``pullRequest``."""
     return text.translate(_SPACES).split()
+
+
+def tokens_of(texts: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
+    """Yield each text with its ``tokens``. ASCII texts are translated in one step: each alone takes much longer."""
+    texts = list(texts)
+    plain = "".join([text for text in texts if text.isascii()]).translate(_SPACES)
+    at = 0
+    for text in texts:
+        if text.isascii():
+            yield text, plain[at : at + len(text)].split()
+            at += len(text)
+        else:
+            yield text, tokens(text)
 
 
 def split(text: str) -> Iterator[str]:
@@ -96,6 +109,10 @@ class Vocabulary:
         """Return the stems of the words in a token, without stop words. They are kept: not for questions."""
         return self._known[token]
 
+    def of_tokens(self, tokens: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
+        """Return each token with its stems: see ``of_token``."""
+        return self._known.of(tokens)
+
     def asked(self, text: str) -> list[str]:
         """Return the stems of a question's words, in order. Stop words count if there are no others."""
         text = text[:MAX_CHARS]
@@ -110,23 +127,36 @@ class _Stems(dict[str, tuple[str, ...]]):
     """Text without ASCII punctuation -> the stems of its words. A schema repeats most of its words."""
 
     def __init__(self, stems: Mapping[str, str] | None) -> None:
-        self._stems = dict(stems or {})
-        self._is_whole = stems is not None
+        self._of_part = _OfPart(stems)
+
+    def of(self, tokens: Iterable[str]) -> dict[str, tuple[str, ...]]:
+        """Return each token with its stems."""
+        return {token: self[token] for token in tokens}
 
     def __missing__(self, token: str) -> tuple[str, ...]:
-        lower = token.lower()
-        if token.isascii() and token.isalpha() and (token == lower or token[1:] == lower[1:]):
-            words = [lower]  # most are one word, and a regex takes longer
-        elif token.isascii():
-            words = [part.lower() for part in _PARTS.findall(token)]
-        else:
-            words = list(split(token))
-        found = tuple([self._stem(word) for word in words if word not in STOP_WORDS])
-        self[token] = found
+        parts: Iterable[str] = (token,)
+        if not token.isascii():
+            parts = split(token)
+        elif not (token.islower() and token.isalpha()):
+            parts = _PARTS.findall(token)
+        found = self[token] = tuple(filter(None, map(self._of_part.__getitem__, parts)))
         return found
 
-    def _stem(self, word: str) -> str:
-        found = self._stems.get(word)
-        if found is None:
-            found = self._stems[word] = word if self._is_whole else stem(word)
+
+class _OfPart(dict[str, str]):
+    """A word in any case -> its stem; empty for a stop word."""
+
+    def __init__(self, stems: Mapping[str, str] | None) -> None:
+        super().__init__(stems or {})
+        self._is_whole = stems is not None
+
+    def __missing__(self, part: str) -> str:
+        word = part.lower()
+        if word in STOP_WORDS:
+            found = ""
+        elif word != part:
+            found = self[word]
+        else:
+            found = word if self._is_whole else stem(word)
+        self[part] = found
         return found

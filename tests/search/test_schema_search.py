@@ -6,6 +6,7 @@ import pytest
 
 from handler.graph.index import SchemaIndex, read_index, write_index
 from handler.graph.view import build_view
+from handler.search.corpus import MAX_KEPT_BYTES
 from handler.search.schema_search import SchemaSearch
 from handler.search.words import MAX_CHARS
 from tests.search.schemas import view_of
@@ -23,7 +24,7 @@ type Order implements Node {
   customer: Customer
   pullRequest: String
 }
-type Customer implements Node { id: ID! revenue: Int orders: [Order!]! }
+type Customer implements Node { id: ID! userId: ID revenue: Int orders: [Order!]! }
 enum Status { OPEN "Sent to the buyer" SHIPPED }
 """
 
@@ -49,9 +50,33 @@ def test_the_payload_and_the_input_of_one_mutation_are_found_as_the_mutation() -
     assert not any(name.startswith("Cancel") for name in found("cancel", 40))
 
 
-@pytest.mark.parametrize("question", ["pullrequest", "pull request", "PullRequests", "pul requst"])
+@pytest.mark.parametrize("question", ["pullrequest", "pull request", "PullRequests", "pul requst", "pullreqest"])
 def test_compounds_are_found_split_joined_and_misspelt(question: str) -> None:
     assert found(question)[0] == "Order.pullRequest"
+
+
+@pytest.mark.parametrize("question", ["userid", "user id", "UserIDs", "user_id"])
+def test_ids_are_found_split_and_joined(question: str) -> None:
+    assert found(question)[0] == "Customer.userId"
+
+
+@pytest.mark.parametrize("question", ["column 7", "column7", "Column_7", "columns 7", "7"])
+def test_numbers_count(question: str) -> None:
+    columns = " ".join(f"column_{number}: Int" for number in range(1_200))
+    search = SchemaSearch(view_of(f"type Query {{ row: Row }} type Row {{ {columns} }}"))
+
+    assert search.search(question, 5)[0].coordinate == "Row.column_7"
+
+
+@pytest.mark.parametrize(
+    "question", ["Who cancels an order?", "show me the canceled orders", "find canceling of orders"]
+)
+def test_a_question_for_facts_is_seldom_answered_by_a_mutation(question: str) -> None:
+    def score(question: str) -> float:
+        matches = SchemaSearch(view_of(SHOP)).search(question, 20)
+        return next(match.score for match in matches if match.coordinate == "Mutation.cancelOrder")
+
+    assert score(question) < score("cancel an order")
 
 
 def test_synonyms_are_only_an_authors() -> None:
@@ -101,6 +126,19 @@ def test_an_index_without_stored_words_is_searched_alike() -> None:
     old = _without_words(view.index)
 
     assert SchemaSearch(build_view(old, ())).search("order totals", 9) == SchemaSearch(view).search("order totals", 9)
+
+
+def test_what_is_kept_of_earlier_questions_is_bounded() -> None:
+    words = [f"{first}{second}zop" for first in "bcdfghkl" for second in "aeiou"]
+    fields = " ".join(f"{'_'.join(words)}_{number}: Int" for number in range(1_300))
+    search = SchemaSearch(view_of(f"type Query {{ {fields} }}", synonyms={}))
+    kept = [search.kept_bytes]
+    for word in words:
+        search.search(word, 5)
+        kept.append(search.kept_bytes)
+
+    assert kept[0] == 0
+    assert max(kept) <= MAX_KEPT_BYTES < kept[1] * len(words)
 
 
 def _without_words(_: SchemaIndex) -> SchemaIndex:

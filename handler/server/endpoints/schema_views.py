@@ -86,8 +86,9 @@ class SchemaViews:
             shares = len(self._views) * VIEW_SHARE + len(self._searches) * SEARCH_SHARE
             views = int(shares * self._index_bytes)
             schemas = sum(each.cost_bytes for each in self._schemas.values())
+            searches = sum(each.kept_bytes for each in self._searches.values())
             printed = sum(map(sys.getsizeof, self._printed.values()))
-        return self._index_bytes + views + schemas + printed
+        return self._index_bytes + views + schemas + searches + printed
 
     @property
     def loaded(self) -> SchemaIndex | None:

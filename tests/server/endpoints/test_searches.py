@@ -62,6 +62,14 @@ def test_callers_of_one_outcome_share_a_search(endpoint: Endpoint) -> None:
     assert one is not endpoint.schema.search(None, caller(endpoint, roles=[]))
 
 
+def test_words_of_questions_count_as_memory_of_the_endpoint(endpoint: Endpoint) -> None:
+    search = endpoint.schema.search(None, caller(endpoint, roles=[]))
+    before = endpoint.cost_bytes
+    search.search("orders of a customer", 5)
+
+    assert endpoint.cost_bytes == before + search.kept_bytes > before
+
+
 def test_searches_are_cached_in_bounds(endpoint: Endpoint) -> None:
     first = endpoint.schema.search(None, caller(endpoint, can=["0"]))
     for number in range(1, MAX_SEARCHES + 1):
