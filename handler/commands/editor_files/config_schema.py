@@ -243,7 +243,8 @@ KEYS: Keys = {
         "what helps callers to find parts of the schema, and tools",
         {
             "words": named(
-                "words of questions, each with the words of schemas and tools that it also finds, as `turnover: [revenue]`",
+                "words of questions, each with the words of schemas and tools that it also finds, "
+                "as `turnover: [revenue]`",
                 texts("words of the schema"),
             )
         },
