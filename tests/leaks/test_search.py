@@ -100,6 +100,7 @@ type Wide {{ {COLUMNS} }}
 """
 TOOL = 'extend schema @tool(name: "shop", graphql: [{expose: true, types: "Query", fields: ".*"}])'
 ACCESS = """graphql: on
+find: {words: {wages: [salary, payroll], sum: [total, margin]}}
 access:
   anonymous: allow
   policies: [{type: Query, policyDefault: {condition: true}}]
@@ -111,9 +112,11 @@ def asked_over_the_wire(folder: Path, sdl: str, config: str) -> list[bytes]:
     """What a caller gets of an endpoint: the list, companions, searches of both routes, the refusal of a cursor."""
     with running_function(compiled(folder, {"index.graphql": TOOL + sdl, "config.yaml": config})) as function:
         answers = [function.request("tools/list").body]
-        for words in ("order salary", "payroll of the clerk", "margin", "total", "column 7"):
+        for words in ("order salary", "payroll of the clerk", "margin", "total", "column 7", "sum of wages"):
             answers.append(function.call("shop-search", {"question": words}).body)
             variables = {"words": words, "first": 5, "after": None}
+            least = f'{{ __search(query: "{words}", minScore: 0.4) {{ coordinate }} }}'
+            answers.append(function.graphql({"query": least}, "/graphql").body)
             for path in ("/tools/shop/graphql", "/graphql"):
                 answers.append(function.graphql({"query": ASKED, "variables": variables}, path).body)
                 answers.append(

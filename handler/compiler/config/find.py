@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from handler.compiler.source.yaml_section import Section
-from handler.search.words import split
+from handler.search.words import STOP_WORDS, split
 
 MAX_WORDS = 500
 """Words with synonyms. All of them are in the schema index."""
@@ -22,6 +22,8 @@ def read_find(section: Section) -> Mapping[str, tuple[str, ...]]:
     for word, others in found.items():
         if len(list(split(word))) != 1:
             words.refuse(word, "one word as the key, such as turnover")
+        elif not STOP_WORDS.isdisjoint(split(word)):
+            words.refuse(word, "a word about a subject: searches leave this one out")
         elif not others or not all(any(split(other)) for other in others):
             words.refuse(word, "a list of words, such as [revenue]")
     return found

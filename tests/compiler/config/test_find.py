@@ -25,6 +25,7 @@ def test_an_authors_words_find_what_they_stand_for(tmp_path: Path) -> None:
     ("config", "expected"),
     [
         ("find: {word: {}}", 'config.yaml:1:8 unknown-key: "find.word": expected one of words'),
+        ("find: {words: {who: [c]}}", 'config.yaml:1:21 invalid-value: "find.words.who": expected a word about'),
         ("find: {words: {a b: [c]}}", 'config.yaml:1:21 invalid-value: "find.words.a b": expected one word'),
         (
             "find: {words: {turnover: []}}",
