@@ -28,6 +28,7 @@ from tests.support.secrecy import SESSION
 
 CALL = {"method": "tools/call", "params": {"name": "a", "arguments": {}}}
 KEY = "correct-horse-battery-staple"
+IN_URL = "staple-battery-horse"
 
 
 def config(url: str, upstream: str = "") -> str:
@@ -135,6 +136,22 @@ def test_secrets_are_in_nothing_that_is_shown(workplace: Path, stile: Stile) -> 
     assert "the key … is wrong" in done.err
     assert "upstream.auth sent secret:API.TOKEN, which the API refuses" in done.err
     assert "authorization: …" in loud.err
+
+
+@pytest.mark.parametrize("query", [f"key={IN_URL}", IN_URL, f"v=1&k={IN_URL.replace('-', '%2D')}"])
+def test_secrets_in_the_query_of_the_url_are_in_nothing_that_is_shown_to_the_author(
+    workplace: Path, stile: Stile, query: str
+) -> None:
+    body = json.dumps({"message": f"no page /graphql?{query}, {IN_URL}"}).encode()
+    reply = answering(answer(body, status="404 No", content_type="application/json"))
+    with running_server(reply) as api:
+        done = called(stile, f"{api.url}graphql?{query}")
+        loud = stile("call", ".", "a", "-v")
+
+    told = [line for line in (done.err + loud.err).splitlines() if line.startswith(("Upstream", "sent ", "answered "))]
+    assert len(told) == 4
+    assert all("graphql?" in line for line in told)
+    assert not [line for line in told if IN_URL in line or IN_URL.replace("-", "%2D") in line]
 
 
 def test_verbose_call_shows_the_request_and_the_answer(workplace: Path, stile: Stile) -> None:

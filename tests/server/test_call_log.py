@@ -375,11 +375,12 @@ def test_objects_are_bounded_and_have_no_secrets(tmp_path: Path) -> None:
         ("sealed.word", "unloggable-argument: secret"),
         ("sealed.login", "unloggable-argument: secret"),
         ("sealed.apiKey", "unloggable-argument: secret"),
+        ("catalog-call.arguments", "unloggable-argument: the arguments of any tool"),
     ],
 )
 def test_argument_that_cannot_be_logged_is_a_problem(tmp_path: Path, entry: str, problem: str) -> None:
     given = files(f"{{arguments: [Pay.year, {entry}]}}")
-    given["config.yaml"] = given["config.yaml"].replace("acme_tools", "acme_sealed")
+    given["config.yaml"] = "catalog: true\n" + given["config.yaml"].replace("acme_tools", "acme_sealed")
     (found,) = reported(tmp_path, given, STILE_CODE_MODULES="tests.support.acme_sealed")
     row = given["config.yaml"].splitlines()
     place = f"config.yaml:{len(row)}:{row[-1].index(entry + ']') + 1}"

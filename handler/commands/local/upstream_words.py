@@ -11,7 +11,7 @@ import re
 import ssl
 from collections.abc import Iterable, Mapping
 from typing import Any
-from urllib.parse import parse_qsl, quote, urlsplit
+from urllib.parse import parse_qsl, quote, unquote_plus, urlsplit
 
 from handler.bundle.upstream import (
     BearerAuth,
@@ -93,14 +93,19 @@ def describe(exchange: SeenExchange, compiled: Compiled) -> str:
 
 
 def shown_url(url: str) -> str:
-    """Return a URL without its password and without the values of its query, which may be keys."""
+    """Return a URL without its password, and without values and single words of its query, which may be keys."""
     try:
         parts = urlsplit(url)
     except ValueError:  # of a redirect
         return f"a malformed URL of {len(url)} characters"
-    query = "&".join(f"{each.partition('=')[0]}={HIDDEN}" for each in parts.query.split("&")) if parts.query else ""
+    query = "&".join(_without_value(each) for each in parts.query.split("&")) if parts.query else ""
     shown = parts._replace(netloc=parts.netloc.rpartition("@")[2], query=query, fragment="")
     return plain_text(shown.geturl(), most=MAX_LINE_CHARS)
+
+
+def _without_value(pair: str) -> str:
+    name, equals, _ = pair.partition("=")
+    return f"{name}={HIDDEN}" if equals else HIDDEN  # a key alone may be a secret
 
 
 def first_line(body: bytes) -> str:
@@ -137,8 +142,16 @@ def hiding(request: HttpRequest, compiled: Compiled) -> Hiding:
     literal = [secret for secret in compiled.bundle.upstream.secrets if not is_reference(secret)]
     fields = parse_qsl((request.body or b"").decode(errors="replace")) if of_client else []
     form = [value for name, value in fields if "secret" in name or "token" in name]
-    ours = [*form, *trial_secrets(compiled.env_file).values(), *literal, *_aws_secrets(os.environ)]
+    query = [word for pair in urlsplit(request.url).query.split("&") for word in _values_of(pair)]
+    ours = [*form, *query, *trial_secrets(compiled.env_file).values(), *literal, *_aws_secrets(os.environ)]
     return Hiding([*words, *(secret.strip() for secret in ours if len(secret.strip()) >= MIN_SECRET_CHARS)])
+
+
+def _values_of(pair: str) -> tuple[str, str]:
+    """Return the value of a part of a query as it is sent, and decoded; the whole part if it has no value."""
+    name, equals, value = pair.partition("=")
+    sent = value if equals else name
+    return sent, unquote_plus(sent)
 
 
 def _aws_secrets(environ: Mapping[str, str]) -> list[str]:

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from handler.bundle.tools import CallLog, GraphQLTool, LoggedArgument, PrescribedTool, Tool
+from handler.bundle.tools import CallLog, CatalogTool, GraphQLTool, LoggedArgument, PrescribedTool, Tool
 from handler.compiler.compile_context import CompileContext
 from handler.compiler.operations.author_operations import AuthorOperation
 from handler.compiler.problems import Place, Problems
@@ -56,6 +56,10 @@ def _argument(text: str, tools: Mapping[str, Tool], *, at: Place, problems: Prob
         return None
     if isinstance(tool, GraphQLTool):
         why = "a model writes what it holds, which may be anything; log.coordinates tells the fields of a request"
+        problems.add(at, f'log.arguments "{text:.80}": {why}', code="unloggable-argument")
+        return None
+    if isinstance(tool, CatalogTool) and argument == "arguments":
+        why = "it holds the arguments of any tool; name those of the tool itself, which are logged by this way, too"
         problems.add(at, f'log.arguments "{text:.80}": {why}', code="unloggable-argument")
         return None
     inside = _inside(tool)
