@@ -126,12 +126,12 @@ def _exit_code(words: Sequence[str]) -> int:
 
 def _command_in(words: Sequence[str]) -> str:
     """Return the command that the words begin with. Print help and end if there is none."""
+    if words and words[0] in COMMANDS:
+        return words[0]
     parser = _parser_of_all()
     if not words:
         parser.print_help(sys.stderr)
         raise SystemExit(USAGE)
-    if words[0] in COMMANDS:
-        return words[0]
     if not words[0].startswith("-"):
         hint = did_you_mean(words[0], COMMANDS) or "; `stile --help` lists the commands"
         parser.error(f'there is no command "{words[0]}"{hint}')

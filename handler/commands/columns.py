@@ -30,21 +30,21 @@ def wrapped(line: str, width: int) -> list[str]:
     return [*lines, current]
 
 
-def aligned(rows: Sequence[Row], width: int | None) -> list[list[str]]:
+def aligned(rows: Sequence[Row], width: int | None, *, more: str = "…") -> list[list[str]]:
     """Return the lines of each row of a table, aligned by column. The first row has the headings.
 
-    In ``width`` cells, the widest column of texts with spaces is cut. If too little is left of it, or another column is
-    wide, each row takes several lines: its first cell alone, then the others, each with its heading;
-    then the first row has no lines.
+    In ``width`` cells, the widest column of texts with spaces is cut; ``more`` stands for the rest of a cell. If too
+    little is left of the column, or another column is wide, each row takes several lines: its first cell alone, then
+    the others, each with its heading; then the first row has no lines.
     """
     widths = _widths(rows)
     if width is None or sum(widths) + len(GAP) * (len(widths) - 1) <= width:
-        return [[_line(row, widths, rows)] for row in rows]
+        return [[_line(row, widths, rows, more=more)] for row in rows]
     over = sum(widths) + len(GAP) * (len(widths) - 1) - width
     cut = _widest_of_words(rows, widths)
     if cut is not None and widths[cut] - over >= LEAST_CUT:
         widths[cut] -= over
-        return [[_line(row, widths, rows)] for row in rows]
+        return [[_line(row, widths, rows, more=more)] for row in rows]
     return _in_blocks(rows, width)
 
 
@@ -84,15 +84,15 @@ def _filled(facts: Sequence[str], width: int) -> list[str]:
     return lines
 
 
-def _line(row: Row, widths: Sequence[int], rows: Sequence[Row]) -> str:
+def _line(row: Row, widths: Sequence[int], rows: Sequence[Row], *, more: str) -> str:
     cells = []
     for place, (cell, width) in enumerate(zip(row, widths, strict=True)):
         is_number = any(isinstance(other[place], int) for other in rows)
-        text = _cut(str(cell), width)
+        text = _cut(str(cell), width, more)
         padding = " " * (width - cell_len(text))
         cells.append(padding + text if is_number and (row is rows[0] or isinstance(cell, int)) else text + padding)
     return GAP.join(cells).rstrip()
 
 
-def _cut(text: str, width: int) -> str:
-    return text if cell_len(text) <= width else f"{set_cell_size(text, width - 1).rstrip()}…"
+def _cut(text: str, width: int, more: str) -> str:
+    return text if cell_len(text) <= width else f"{set_cell_size(text, width - len(more)).rstrip()}{more}"

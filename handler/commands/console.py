@@ -10,6 +10,7 @@ import io
 import json
 import logging
 import os
+import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -68,13 +69,15 @@ def _console(*, stderr: bool) -> Console | PlainOutput:
         return PlainOutput(stderr=stderr)
     from rich.console import Console
 
-    plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
+    is_dumb = os.environ.get("TERM") == "dumb"
+    width, height = shutil.get_terminal_size() if is_dumb else (None, None)  # rich takes any dumb terminal as 80 wide
     return Console(
-        width=None if is_terminal else PLAIN_WIDTH,
+        width=width if is_terminal else PLAIN_WIDTH,
+        height=height,
         highlight=False,
         soft_wrap=True,
         stderr=stderr,
-        color_system=None if plain else "auto",
+        color_system=None if is_dumb or os.environ.get("NO_COLOR") else "auto",
     )
 
 
@@ -131,11 +134,15 @@ def complain(text: str) -> None:
 
 def _print(console: Console | PlainOutput, text: str, style: str = "") -> None:
     """Print a text, wrapped between words on a terminal. No word is broken: a path stays whole."""
-    shown = _lines(text).encode(console.encoding, "stile").decode(console.encoding)  # before its width is taken
-    lines = shown.split("\n")
+    lines = _encodable(console, _lines(text)).split("\n")  # before its width is taken
     if console.is_terminal:
         lines = [part for line in lines for part in wrapped(line, console.width)]
     _put(console, "\n".join(lines), "" if console.no_color else style)
+
+
+def _encodable(console: Console | PlainOutput, text: str) -> str:
+    """Return a text as it is shown where the output's encoding lacks its characters."""
+    return text.encode(console.encoding, "stile").decode(console.encoding)
 
 
 def _put(console: Console | PlainOutput, text: str, style: str = "") -> None:
@@ -203,9 +210,10 @@ def place_of(problem: Problem, folder: Path) -> tuple[str, int, int]:
 def show_table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str | int]]) -> None:
     """Print a table with numbers aligned right, within the width of a terminal, and with a rule there."""
     console = ERR if current_answer() else OUT
-    cells = [[cell if isinstance(cell, int) else one_line(cell) for cell in row] for row in rows]
+    cells = [[cell if isinstance(cell, int) else _encodable(console, one_line(cell)) for cell in row] for row in rows]
     _print(console, one_line(title), "bold")
-    first, *others = aligned([list(headings), *cells], console.width if console.is_terminal else None)
+    width = console.width if console.is_terminal else None
+    first, *others = aligned([list(headings), *cells], width, more=_encodable(console, "…"))
     lines = [line for block in others for line in block]
     if first:
         _put(console, "\n".join(first), "bold")

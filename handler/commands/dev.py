@@ -13,7 +13,7 @@ from functools import partial
 import uvicorn
 
 from handler.bundle.model import Bundle
-from handler.commands.console import complain, say
+from handler.commands.console import complain, say, show_verbatim
 from handler.commands.exit_codes import DONE, REFUSED
 from handler.commands.folders.endpoint_folders import add_folder_arguments
 from handler.commands.local.author_traceback import show_authors_frames
@@ -104,7 +104,7 @@ def _introduce(workbench: Workbench, options: argparse.Namespace) -> None:
         name, url = next(iter(served.items()))
         say(f"To connect a client to {name}:" if len(served) > 1 else "To connect a client:")
         for client, line in client_lines(name.replace("/", "-"), url, with_token=options.as_deployed):
-            say(f"  {client:<15} {line}")
+            show_verbatim(f"  {client:<15} {line}")  # whole, so that it can be copied
         say("\nHere APIs may be on this machine and without TLS. `stile check` says which of them cannot be published.")
     say("\nServing; a saved file is used at once, Ctrl-C ends it.", "dim")
 

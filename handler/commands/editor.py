@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import argparse
 
-from handler.commands.console import complain, say
+from handler.commands.console import complain, say, show_verbatim
 from handler.commands.editor_files.writing import (
     GRAPHQL_CONFIG,
     SCHEMA_COMMENT,
@@ -34,5 +34,6 @@ def run(options: argparse.Namespace) -> int:
         if kept and GRAPHQL_CONFIG not in written:
             say(f"{folder.as_posix()}: its settings of GraphQL editors stay as they are", "dim")
         if not names_schema(folder):
-            say(f"{folder.as_posix()}/config.yaml: write this as the first line: {SCHEMA_COMMENT.rstrip()}", "yellow")
+            say(f"{folder.as_posix()}/config.yaml: write this as the first line:", "yellow")
+            show_verbatim(SCHEMA_COMMENT.rstrip())  # whole, so that it can be copied
     return 0

@@ -24,6 +24,9 @@ COMMANDS = (
     ("check", "--help"),
     ("check", ".", "--strict"),
     ("explain", ".", "--as", "anonymous"),
+    ("explain", "api", "--field", "Query.b"),
+    ("find", "api", "größe of the fields"),
+    ("editor", "api"),
     ("call", "api", "b"),
     ("publish", "api", "out", "--create"),
     ("publish", "api", "my-bucket/of/a/rather/long/name/for/a/narrow/terminal"),
@@ -47,7 +50,7 @@ def folder(workplace: Path) -> Path:
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
-@pytest.mark.parametrize(("name", "columns"), [("colour", 60), ("NO_COLOR", 80), ("ascii", 100)])
+@pytest.mark.parametrize(("name", "columns"), [("colour", 60), ("dumb", 60), ("NO_COLOR", 80), ("ascii", 100)])
 def test_lines_fit_the_terminal_and_places_stay_whole(
     folder: Path, words: tuple[str, ...], name: str, columns: int
 ) -> None:

@@ -32,7 +32,8 @@ def test_command_writes_three_files_and_names_the_line_for_config_yaml(workplace
     assert (done.code, done.err) == (0, "")
     assert done.out.splitlines() == [
         *(f"api/things/{name}" for name in WRITTEN),
-        f"api/things/config.yaml: write this as the first line: {COMMENT}",
+        "api/things/config.yaml: write this as the first line:",
+        COMMENT,
     ]
     assert _files(folder) == sorted([*FILES, *WRITTEN])
     assert json.loads((folder / WRITTEN[0]).read_text(encoding="utf-8")) == config_schema()
