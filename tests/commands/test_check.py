@@ -84,7 +84,7 @@ def test_a_problem_of_a_whole_file_stands_at_its_beginning(workplace: Path, stil
 
     assert done.code == 1
     assert re.match(
-        r"api/things/config\.prod\.yaml:1:1: .*does not exist \[unreadable-file\]$", done.out.splitlines()[0]
+        r"api/things/config\.prod\.yaml:1:1: .*does not exist: .* \[unreadable-file\]$", done.out.splitlines()[0]
     )
 
 

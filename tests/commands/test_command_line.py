@@ -90,6 +90,7 @@ def test_options_end_behind_two_dashes(folder: str, stile: Stile) -> None:
         (["find", "x=1", "--jsn"], "unrecognized arguments: --jsn; did you mean --json?"),
         (["--stgae=t", "find"], "unrecognized arguments: --stgae=t; did you mean --stage?"),
         (["find", "--stage"], "argument --stage: expected one argument"),
+        (["find", "--stage", ""], 'argument --stage: expected the name of a stage, such as prod, got ""'),
         (["find", "-1"], "unrecognized arguments: -1"),
         (["find", "x"], "argument K=V: 'x': expected K=V"),
         ([], "the following arguments are required: TOOL"),

@@ -35,7 +35,7 @@ def add_folder_argument(parser: argparse.ArgumentParser) -> None:
 
 def add_compile_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of every command that compiles."""
-    parser.add_argument("--stage", metavar="STAGE", help="lay config.STAGE.yaml over config.yaml")
+    parser.add_argument("--stage", type=_stage, metavar="STAGE", help="lay config.STAGE.yaml over config.yaml")
     parser.add_argument(
         "--endpoint",
         action=_Once,
@@ -93,6 +93,13 @@ class _Once(argparse.Action):
         if getattr(namespace, self.dest) is not None:
             raise argparse.ArgumentError(self, "it is given twice")
         setattr(namespace, self.dest, values)
+
+
+def _stage(text: str) -> str:
+    """Refuse an empty name, as of a variable that is not set: the command would silently take ``config.yaml`` alone."""
+    if not text:
+        raise argparse.ArgumentTypeError('expected the name of a stage, such as prod, got ""')
+    return text
 
 
 def _endpoint_name(text: str) -> str:

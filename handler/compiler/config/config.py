@@ -17,7 +17,7 @@ from handler.compiler.config.find import read_find
 from handler.compiler.config.foreign import warn_of_foreign_keys
 from handler.compiler.config.ignores import Ignore, read_ignores
 from handler.compiler.config.log_section import LogConfig, read_log_config
-from handler.compiler.config.misnamed import report_misnamed
+from handler.compiler.config.misnamed import misnamed_files, report_misnamed
 from handler.compiler.config.upstream import read_upstream
 from handler.compiler.problems import Place, Problems
 from handler.compiler.source.env_file import Variables
@@ -150,8 +150,11 @@ def _top(files: EndpointFiles, file: str, problems: Problems, *, stage: str | No
 
 
 def _missing_stage(files: EndpointFiles, name: str, stage: str) -> str:
-    found = [STAGE_FILE.fullmatch(each) for each in files.names_beside(name)]
-    stages = [each[1] for each in found if each]
+    beside = files.names_beside(name)
+    stages = [found[1] for found in map(STAGE_FILE.fullmatch, beside) if found]
+    misnamed = [each for each, meant in misnamed_files(beside) if join(name, meant) == name]
+    if misnamed:
+        return f'the file of the stage "{stage}" does not exist: rename {misnamed[0]}, which is not read'
     remedy = f"the stages here are {some(stages, most=10)}" if stages else "create it, or leave out --stage"
     return f'the file of the stage "{stage}" does not exist: {remedy}{did_you_mean(stage, stages)}'
 

@@ -31,7 +31,7 @@ TESTING_LIKENESS = 0.8
 def report_misnamed(files: EndpointFiles, file: str, problems: Problems) -> None:
     """Report the unread files beside ``file``, which is ``config.yaml``, that look like it or a stage's file."""
     exists = files.exists(file)
-    for name, meant in _misnamed(files.names_beside(file)):
+    for name, meant in misnamed_files(files.names_beside(file)):
         if exists and meant == CONFIG and name.casefold() == CONFIG:
             continue  # a file system that ignores case reads it
         at = Place(join(file, name))
@@ -51,7 +51,7 @@ def report_misnamed(files: EndpointFiles, file: str, problems: Problems) -> None
         )
 
 
-def _misnamed(names: list[str]) -> Iterator[tuple[str, str]]:
+def misnamed_files(names: list[str]) -> Iterator[tuple[str, str]]:
     """Yield the names that are not read but look as if they were, each with the name that may be meant."""
     for name in names:
         stem, *stage = _without_suffix(name).split(".")

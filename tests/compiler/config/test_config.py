@@ -394,6 +394,17 @@ def test_misspelt_stage_is_told_the_stages_that_exist(tmp_path: Path, stage: str
     assert problem.sentence == f'the file of the stage "{stage}" does not exist: {remedy}'
 
 
+def test_misnamed_file_of_the_stage_is_told_by_its_name(tmp_path: Path) -> None:
+    folder = staged(tmp_path, base="limits: {max_depth: 4}")
+    (folder / "config.prod.yml").touch()
+
+    with pytest.raises(CompileError) as caught:
+        compile_endpoint(folder, stage="prod")
+
+    (problem,) = caught.value.problems
+    assert problem.sentence == 'the file of the stage "prod" does not exist: rename config.prod.yml, which is not read'
+
+
 def test_stage_that_is_laid_over_a_circle_is_reported(tmp_path: Path) -> None:
     folder = staged(tmp_path, base="access: &a {access: *a}", prod="access: &a {access: *a}")
 
