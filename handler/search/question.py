@@ -114,11 +114,10 @@ def _parts(word: str, known: Callable[[str], bool], begun: Begun) -> tuple[str, 
     """Return what an unknown word is made of, or else the words that it begins."""
     if known(word) or not MIN_PART_CHARS <= len(word) <= MAX_COMPOUND_CHARS:
         return ()
-    cuts = [(word[:at], word[at:]) for at in range(MIN_PART_CHARS, len(word) - MIN_LAST_CHARS + 1)]
-    for first, last in cuts:
-        parts = (stem(first), stem(last))
-        if all(map(known, parts)):
-            return parts
+    cuts = [(stem(word[:at]), stem(word[at:])) for at in range(MIN_PART_CHARS, len(word) - MIN_LAST_CHARS + 1)]
+    for cut in cuts:
+        if all(map(known, cut)):
+            return cut
     found = begun(word)
     if 0 < len(found) <= MAX_BEGUN:
         return found
@@ -127,12 +126,12 @@ def _parts(word: str, known: Callable[[str], bool], begun: Begun) -> tuple[str, 
 
 def _misspelt_parts(cuts: list[tuple[str, str]], known: Callable[[str], bool]) -> tuple[str, ...]:
     """Return the parts of a compound of which one is misspelt, the longest known part first."""
-    tries = [(part, rest) for cut in cuts for part, rest in (cut, cut[::-1]) if known(stem(part))]
+    tries = [(part, rest) for cut in cuts for part, rest in (cut, cut[::-1]) if known(part)]
     tries.sort(key=lambda each: -len(each[0]))
     for part, rest in tries[:MAX_MISSPELT_CUTS]:
-        meant = [each for each in _misspelt(stem(rest)) if known(each)]
+        meant = [each for each in _misspelt(rest) if known(each)]
         if meant:
-            return (stem(part), *dict.fromkeys(meant))
+            return (part, *dict.fromkeys(meant))
     return ()
 
 
