@@ -94,6 +94,18 @@ def test_script_is_valid_where_its_shell_is_installed(tmp_path: Path, stile: Sti
 
 ASK_FISH = "source script.fish; complete -C {line}"
 
+ASK_ZSH = """
+zmodload zsh/zpty
+zpty asked zsh -f -i
+zpty -w asked "autoload -Uz compinit; compinit -u -D; source script.zsh; PS1=; echo rea''dy"
+zpty -r -m asked output '*ready*'
+zpty -w -n asked {line}$'\t'
+zpty -r -m asked output {pattern}
+print -r -- $output
+zpty -d asked
+"""
+"""zsh completes on terminals alone, so the lines are typed into one."""
+
 LINES = [
     ("pu", "publish"),
     ("check --st", "--strict"),
@@ -116,6 +128,17 @@ def test_fish_offers(folder: Path, stile: Stile, line: str, expected: str) -> No
     assert expected in [each.partition("\t")[0] for each in told.splitlines()]
 
 
+@pytest.mark.parametrize(("line", "expected"), LINES)
+def test_zsh_offers(folder: Path, stile: Stile, line: str, expected: str) -> None:
+    (folder / "script.zsh").write_text(stile("completion", "zsh").out, encoding="utf-8")
+
+    told = answer_of(
+        "zsh", ASK_ZSH.format(line=shlex.quote(f"stile {line}"), pattern=f"'*'{shlex.quote(expected)}'*'"), folder
+    )
+
+    assert expected in told
+
+
 def test_fish_offers_no_files_where_a_stage_or_a_choice_is_expected(folder: Path, stile: Stile) -> None:
     (folder / "script.fish").write_text(stile("completion", "fish").out, encoding="utf-8")
 
@@ -129,5 +152,7 @@ def answer_of(shell: str, script: str, folder: Path) -> str:
     if program is None:
         pytest.skip(f"{shell} is not installed")
     environ = {**os.environ, "HOME": str(folder), "PATH": f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}"}
-    done = subprocess.run([program, "-c", script], cwd=folder, env=environ, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [program, "-c", script], cwd=folder, env=environ, capture_output=True, text=True, timeout=60, check=True
+    )
     return done.stdout
