@@ -29,6 +29,9 @@ from handler.server.endpoints.endpoint import Endpoint
 from tests.leaks.policies import Caller
 from tests.support.function import Function
 
+PLACEHOLDER = "_empty"
+"""The field of a query type of which nothing else is visible."""
+
 INTROSPECTION = get_introspection_query(descriptions=False, input_value_deprecation=False)
 
 
@@ -58,6 +61,8 @@ def has(schema: GraphQLSchema | None, coordinate: str) -> bool:
     owner, _, rest = coordinate.partition(".")
     member, _, argument = rest.removesuffix(":)").partition("(")
     type_: Any = schema.get_type(owner)
+    if schema.query_type and type_ is schema.query_type and schema.query_type.fields.keys() <= {PLACEHOLDER}:
+        return False  # a schema needs a query type, even if nothing of it is visible
     if type_ is None or not member:
         return type_ is not None
     known = getattr(type_, "fields", None) or getattr(type_, "values", {})

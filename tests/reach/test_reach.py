@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from hypothesis import Phase, given, settings
@@ -14,8 +15,11 @@ from hypothesis import strategies as st
 from handler.commands.reach import closing_rules, reach
 from handler.commands.reach.claims import MAX_CLAIMS, ClaimValues
 from handler.commands.reach.entrances import Entrance
+from handler.compiler.compile import compile_explained
 from handler.compiler.provenance import Cause, Provenance
+from handler.server.auth.principal import ANONYMOUS, Principal
 from tests.reach.cases import run_cases
+from tests.support.endpoints import READABLE, write_endpoint
 from tests.support.examples import examples
 
 
@@ -135,3 +139,24 @@ def test_too_many_claims_are_said_to_be_too_many() -> None:
     assert not whole
     assert len(found) <= MAX_CLAIMS
     assert {"c0": 1, "c29": 1} in found
+
+
+def test_persisted_operation_names_the_conditions_of_all_of_its_tools(tmp_path: Path) -> None:
+    files = {
+        "index.graphql": """
+            schema @tool(name: "a", prescribed: "O", condition: "?$jwt.a")
+              @tool(name: "b", prescribed: "O", condition: "?$jwt.b") { query: Query }
+            type Query { one: Int }
+        """,
+        "operations/o.graphql": "query O { one }",
+        "config.yaml": f"graphql: persisted\n{READABLE}",
+    }
+    made = reach.Reach(*compile_explained(write_endpoint(tmp_path, files), environ={}))
+    persisted = next(each for each in made.entrances if each.persisted)
+    visitor = made.visitor_of(Principal(kind="token", name="t", claims={"a": 1}), "t")
+
+    assert list(closing_rules.rules_of(made, persisted, visitor)) == ["tool b"]
+    assert list(closing_rules.rules_at(made, persisted, "Query.one", made.visitor_of(ANONYMOUS, ""))) == [
+        "tool a",
+        "tool b",
+    ]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from handler.bundle.tools import CodeTool
+from handler.bundle.tools import CodeTool, PrescribedTool
 from handler.commands.reach.entrances import Entrance
 from handler.commands.reach.reach import Reach, Visitor
 from handler.commands.reach.view_paths import is_visible
 from handler.compiler.operations.operation_paths import find_path
 from handler.compiler.provenance import Cause, Holds, responsible
+from handler.compiler.tools.declaration import CompiledTool
 from handler.graph.index import SchemaIndex
 from handler.graph.index_types import named
 from handler.graph.view import View, build_view
@@ -26,7 +27,7 @@ def hidden_parts(reach: Reach, visitor: Visitor) -> Causes:
 
 def hidden_by_patterns(reach: Reach, entrance: Entrance, visitor: Visitor) -> list[str]:
     """Return the coordinates that a GraphQL tool's patterns hide from a caller beyond ``hidden_parts``."""
-    if entrance.view_of is None or _condition_of(entrance, visitor):
+    if entrance.view_of is None or _conditions_of(reach, entrance, visitor):
         return []
     guards, meets = reach.compiled.bundle.guards, visitor.evaluation.meets
     hidden = (each for each, mask in entrance.view_of.guards.items() if not meets(mask))
@@ -40,7 +41,7 @@ def rules_of(reach: Reach, entrance: Entrance, visitor: Visitor) -> Causes:
     """
     if isinstance(entrance.tool, CodeTool):
         return _rules_of_code(reach, entrance.tool, visitor)
-    condition = _condition_of(entrance, visitor)
+    condition = _conditions_of(reach, entrance, visitor)
     if entrance.fixed is not None:
         uses = entrance.made.uses if entrance.made else _uses(reach, entrance)
         return condition | _needed(reach, uses, _holds(reach, entrance, visitor))
@@ -58,7 +59,7 @@ def rules_at(reach: Reach, entrance: Entrance, coordinate: str, visitor: Visitor
 
     Without these rules the caller reaches it, as the view is built without them. Empty if no rule hides it.
     """
-    if not entrance.takes_documents or _condition_of(entrance, visitor):
+    if not entrance.takes_documents or _conditions_of(reach, entrance, visitor):
         return rules_of(reach, entrance, visitor)
     provenance, tool = reach.provenance, _name_of_view(entrance)
     if provenance is None:
@@ -143,12 +144,20 @@ def _rules(reach: Reach, coordinates: Iterable[str], holds: Holds, *, tool: str 
     return {each: causes for each, causes in found.items() if causes}
 
 
-def _condition_of(entrance: Entrance, visitor: Visitor) -> Causes:
-    """Return the condition of the entrance's tool if the caller does not meet it."""
-    rule = entrance.made.rule if entrance.made else None
-    if rule is None or visitor.evaluation.meets(rule.mask):
-        return {}
-    return {rule.coordinates[0]: [Cause(rule, own=True)]}
+def _conditions_of(reach: Reach, entrance: Entrance, visitor: Visitor) -> Causes:
+    """Return the conditions of tools that the caller does not meet: the entrance's tool, or all of its operation."""
+    made = [entrance.made] if entrance.made else _tools_of(reach, entrance)
+    unmet = [each.rule for each in made if each.rule and not visitor.evaluation.meets(each.rule.mask)]
+    return {rule.coordinates[0]: [Cause(rule, own=True)] for rule in unmet}
+
+
+def _tools_of(reach: Reach, entrance: Entrance) -> list[CompiledTool]:
+    """Return the tools that run a persisted operation, which asks for the conditions of all of them."""
+    name = entrance.persisted.operation.name if entrance.persisted else ""
+    made = reach.compiled.made
+    return [
+        each for each in made if name and isinstance(each.tool, PrescribedTool) and each.tool.operation.name == name
+    ]
 
 
 def _rules_of_code(reach: Reach, tool: CodeTool, visitor: Visitor) -> Causes:
