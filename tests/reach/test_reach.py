@@ -121,12 +121,22 @@ def test_claims_are_tried_in_every_combination_within_bounds() -> None:
         {},
         {"a": {"b": 1}},
         {"roles": ["hr"]},
+        {"roles": []},
         {"roles": ["it"]},
         {"roles": ["hr", "it"]},
         {"a": {"b": 1}, "roles": ["hr"]},
+        {"a": {"b": 1}, "roles": []},
         {"a": {"b": 1}, "roles": ["it"]},
         {"a": {"b": 1}, "roles": ["hr", "it"]},
     ]
+
+
+def test_claim_without_a_value_is_tried_beside_a_missing_claim() -> None:
+    """The negation of a condition on a missing claim is not true, and so such a caller is of no other class."""
+    values = ClaimValues()
+    values.add_predicate({"not": {"has": {"jwt": ["groups"], "type": "String"}, "value": {"value": "x"}}})
+
+    assert values.claims() == ([{}, {"groups": ["x"]}, {"groups": []}], True)
 
 
 def test_too_many_claims_are_said_to_be_too_many() -> None:

@@ -48,7 +48,7 @@ class ClaimValues:
                 self._add_operand(right, left)
             case {"has": {"jwt": path, "type": type_}, "value": value}:
                 constant = value.get("value", SAMPLES.get(type_, "x"))
-                self.add(path, [constant])
+                self.add(path, [constant], [])  # a claim without the value is not a missing claim
 
     def _add_operand(self, operand: Mapping[str, Any], other: Mapping[str, Any]) -> None:
         if "jwt" not in operand:
@@ -107,6 +107,6 @@ def _near(value: Any) -> list[Any]:
 
 def _with_lists(values: Sequence[Any]) -> list[Any]:
     """Add lists of several items: a caller may have some of them at once."""
-    items = [each[0] for each in values if isinstance(each, list)]
+    items = [each[0] for each in values if isinstance(each, list) and each]
     more = [list(each) for size in (2, 3) for each in combinations(items, size)] if len(items) < 6 else [items]
     return [*values, *more]
