@@ -9,8 +9,9 @@ from dataclasses import field
 from handler.bundle.content import Prompt, Resource
 from handler.bundle.identity import Access, Identity
 from handler.bundle.operations import GraphQLEndpoint, Limits
-from handler.bundle.tools import CallLog, CodeKit, Tool
+from handler.bundle.tools import CallLog, CodeKit, CompanionTool, GraphQLTool, Tool
 from handler.bundle.upstream import Upstream
+from handler.errors.infrastructure import BundleError
 from handler.policy.evaluation import Mask
 from handler.policy.predicates import Predicate
 from handler.records import record
@@ -44,3 +45,15 @@ class Bundle:
     instructions: str  # text about the endpoint that clients give their model; may be empty
     log: CallLog | None = None  # facts of calls that the author wants in the log, too
     synonyms: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of words in questions about tools
+
+    def graphql_tool_of(self, companion: CompanionTool) -> GraphQLTool:
+        """Return the tool of a companion.
+
+        Raises:
+            BundleError: the bundle has no such GraphQL tool.
+        """
+        found = (tool for tool in self.tools if isinstance(tool, GraphQLTool) and tool.name == companion.of)
+        tool = next(found, None)
+        if tool is None:
+            raise BundleError(f"the companion {companion.name} has no GraphQL tool: publish again")
+        return tool

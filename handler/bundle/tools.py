@@ -81,6 +81,10 @@ class GraphQLTool:
     options: ToolOptions
     mask: Mask = OPEN  # the tool's own condition, which guards the root types, too
 
+    def listing_for(self, outcome: Mask) -> Listing | None:
+        """Return the compiled listing for an outcome; ``None`` if the compiler made none."""
+        return next((each for each in self.listings if each.outcome == outcome), None)
+
 
 @record(frozen=True, slots=True, kw_only=True)
 class CompanionTool:

@@ -96,6 +96,7 @@ LISTING = {
     "server.auth.api_gateway_authorizer",
     "server.auth.own_secrets",
     "server.auth.jwks",
+    "server.auth.identification",
     "server.auth.principal",
     "server.auth.pseudonyms",
     "server.auth.resource_metadata",

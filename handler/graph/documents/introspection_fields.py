@@ -7,19 +7,17 @@ would take longer than the answer.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any
 
 from graphql import (
     DEFAULT_DEPRECATION_REASON,
     DirectiveLocation,
-    GraphQLNamedType,
-    GraphQLSchema,
     TypeKind,
     specified_directives,
-    specified_scalar_types,
 )
 
+from handler.graph.documents.core_types import all_of_core, in_every_schema
 from handler.graph.documents.printed_texts import argument_of, text_of
 from handler.graph.documents.search_fields import DEFINED, DEFINITION, SEARCH_TYPES
 from handler.graph.index_types import Directive, Field, InputValue, TypeSlice, named
@@ -245,7 +243,7 @@ class Introspected:
         return self._view.index[name] if name in self._view.members else EMPTY
 
     def _type(self, text: str) -> Any:
-        return _all_of_core().get(text, text)
+        return all_of_core().get(text, text)
 
     def _possible_names(self, name: str) -> tuple[str, ...]:
         view = self._view
@@ -270,7 +268,7 @@ class Introspected:
             found |= dict.fromkeys(name for name in taken if name in BUILT_IN_SCALARS)
         if self.query not in found:
             found |= {self.query: None, "Boolean": None}
-        return found | dict.fromkeys(_in_every_schema())
+        return found | dict.fromkeys(in_every_schema())
 
     def _built_ins_of(self, name: str) -> list[str]:
         if BUILT_IN_SCALARS.isdisjoint(self._view.index.targets(name)):
@@ -289,17 +287,6 @@ MEMBERS: Mapping[str, tuple[tuple[str, ...], Callable[[Introspected, str, TypeSl
     "enumValues": (("enum",), Introspected.values),
 }
 """Introspection field -> the kinds of types that have such members, and a function that yields the members."""
-
-
-@cache
-def _in_every_schema() -> Mapping[str, GraphQLNamedType]:
-    """Return graphql-core's own types that every schema has, in its order."""
-    return GraphQLSchema().type_map
-
-
-@cache
-def _all_of_core() -> Mapping[str, GraphQLNamedType]:
-    return {**specified_scalar_types, **_in_every_schema(), **SEARCH_TYPES}
 
 
 def input_item(name: str, value: InputValue) -> Item:

@@ -12,7 +12,6 @@ from handler.bundle.content import Prompt
 from handler.bundle.model import Bundle
 from handler.bundle.operations import Limits, PersistedOperation
 from handler.bundle.tools import CatalogTool, CodeTool, CompanionTool, GraphQLTool, Listing, PrescribedTool, Tool
-from handler.errors.infrastructure import BundleError
 from handler.lru import Lru
 from handler.policy.evaluation import OPEN, OWN_TOKEN, Conditions, Evaluation, Mask
 from handler.server.auth.principal import Principal
@@ -110,8 +109,9 @@ class Endpoint:
     @cached_property
     def catalog(self) -> CatalogTool | None:
         """The tool that finds other tools; ``None`` if the endpoint has no catalog."""
-        tools = (tool for tool in self.bundle.tools if isinstance(tool, CatalogTool))
-        return next((tool for tool in tools if tool.role == "search"), None)
+        return next(
+            (tool for tool in self.bundle.tools if isinstance(tool, CatalogTool) and tool.role == "search"), None
+        )
 
     @cached_property
     def asks_for_consent(self) -> bool:
@@ -173,22 +173,11 @@ class Endpoint:
         match tool:
             case GraphQLTool() if evaluation.meets(tool.mask):
                 outcome = evaluation.outcome(tool.conditions)
-                return _compiled_listing(tool, outcome) is None and (tool.name, outcome) not in self._entries
+                return tool.listing_for(outcome) is None and (tool.name, outcome) not in self._entries
             case CompanionTool():
-                return self.needs_schema(self.graphql_tool(tool), evaluation)
+                return self.needs_schema(self.bundle.graphql_tool_of(tool), evaluation)
             case _:
                 return False
-
-    def graphql_tool(self, companion: CompanionTool) -> GraphQLTool:
-        """Return the tool of a companion.
-
-        Raises:
-            BundleError: the bundle has no such GraphQL tool.
-        """
-        tool = self.tools.get(companion.of)
-        if not isinstance(tool, GraphQLTool):
-            raise BundleError(f"the companion {companion.name} has no GraphQL tool: publish again")
-        return tool
 
     def is_visible(self, tool: Tool, evaluation: Evaluation) -> bool:
         """Tell if a caller may use a tool. Blocks if the tool needs the schema.
@@ -207,7 +196,7 @@ class Endpoint:
                     return bool(self.schema.view(tool, outcome).root_fields())
                 return self._listing(tool, outcome).entry is not None
             case CompanionTool():
-                graphql = self.graphql_tool(tool)
+                graphql = self.bundle.graphql_tool_of(tool)
                 meets = evaluation.meets(graphql.mask)
                 return meets and self._listing(graphql, evaluation.outcome(graphql.conditions)).large
             case CodeTool():
@@ -287,7 +276,7 @@ class Endpoint:
             return self._entries.use_or_make((tool.name, outcome), made).entry
 
     def _listing(self, tool: GraphQLTool, outcome: Mask) -> Listing:
-        listing = _compiled_listing(tool, outcome)
+        listing = tool.listing_for(outcome)
         if listing is not None:
             return listing
         key = (tool.name, outcome)
@@ -302,8 +291,3 @@ class Endpoint:
         with self._lock:
             self._entries.put(key, made)
         return made
-
-
-def _compiled_listing(tool: GraphQLTool, outcome: Mask) -> Listing | None:
-    """Return the compiled listing of a tool for an outcome; ``None`` if the compiler made none."""
-    return next((each for each in tool.listings if each.outcome == outcome), None)

@@ -32,7 +32,7 @@ async def call_companion(call: Call, tool: CompanionTool, arguments: Mapping[str
     """
     with schema_loading():
         async with before(call.caller.deadline):
-            graphql = call.caller.endpoint.graphql_tool(tool)
+            graphql = call.caller.endpoint.bundle.graphql_tool_of(tool)
             text = await asyncio.to_thread(answer_of, call.caller, graphql, tool.does, arguments)
     result: JSONObject = {"content": [{"type": "text", "text": text}]}
     encoded(result, refuse=ToolError, room=call.caller.room)
