@@ -24,7 +24,7 @@ RUNS = {
     "publish": ("publish", "api", "out", "--create"),
     "manifest": ("manifest", "api", "--format", "relay", "--out", "made.json"),
     "key": ("key", "partner"),
-    "find": ("find", "api", "a"),
+    "find": ("find", "api", "what does it say"),
     "token": ("token", "api", "sub=ada"),
 }
 """A run of each command. ``new`` needs a wheel: tests/distribution runs it."""

@@ -386,12 +386,12 @@ def test_endpoints_own_credential_that_is_refused_is_its_maintainers_matter(
 ) -> None:
     with running_api(lambda _: Reply(content, status=status)) as api:
         auth = f"{{url: '{api.url}', auth: {{bearer: env:KEY}}}}"
-        with asking(tmp_path, auth, **_secret("of the endpoint")) as function:
+        with asking(tmp_path, auth, **_secret("Qv8Zt3Lr1Tb6Wn5Kd")) as function:
             text = function.call("Me", {}).text
 
     assert f"The API refused the endpoint's own credential (status {status})." in text
     assert "Who are you?" in text
-    assert "of the endpoint" not in text
+    assert "Qv8Zt3Lr1Tb6Wn5Kd" not in text
     assert function.lines[-1]["reason"] == f"UpstreamRefused: {status}"
     assert level_of(function.lines[-1]) == WARNING
 
