@@ -214,3 +214,23 @@ def test_words_of_the_author_find_tools(stile: Stile, folder: Path) -> None:
     (folder / "config.yaml").write_text(f"{CONFIG}find: {{words: {{Arrears: [late]}}}}\n", "utf-8")
 
     assert found(stile, "arrears")["tools"]["names"] == ["overdue"]
+
+
+def test_question_that_expects_nothing_is_not_counted_as_found(stile: Stile, folder: Path) -> None:
+    _, report = checked(stile, folder, "- {ask: late}")
+
+    assert [each["found"] for each in report["questions"]] == [False]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("- {ask: late, tool: overdue}\n" * 1_001, "it has more than 1,000 questions"),
+        (f"- {{ask: late, expect: [{'Invoice, ' * 50}Invoice]}}", "expected 50 coordinates at most"),
+    ],
+)
+def test_long_files_of_questions_are_refused(stile: Stile, folder: Path, text: str, sentence: str) -> None:
+    code, report = checked(stile, folder, text)
+
+    assert code == 1
+    assert sentence in [each["sentence"] for each in report["problems"]]

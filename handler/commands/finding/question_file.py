@@ -15,6 +15,11 @@ from handler.errors.authoring import UnknownCaller
 KEYS = ("ask", "expect", "tool", "as")
 
 
+MAX_QUESTIONS = 1_000
+MAX_EXPECTED = 50
+"""Coordinates that one question expects. A search shows ten."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuthorQuestion:
     """A question, and the coordinates and the tool that answer it, each with its place."""
@@ -36,13 +41,19 @@ def read_questions(folder: Path, problems: Problems) -> list[AuthorQuestion]:
         problems=problems,
         variables=None,
     )
-    return [_question(section, folder, problems) for section in top.sections("questions")]
+    sections = top.sections("questions")
+    if len(sections) > MAX_QUESTIONS:
+        problems.add(top.place("questions"), f"it has more than {MAX_QUESTIONS:,} questions", code="invalid-value")
+    return [_question(section, folder, problems) for section in sections[:MAX_QUESTIONS]]
 
 
 def _question(section: Section, folder: Path, problems: Problems) -> AuthorQuestion:
     section.expect(*KEYS)
     ask = section.text("ask").strip()
     expect = tuple(section.texts("expect"))
+    if len(expect) > MAX_EXPECTED:
+        problems.add(section.place("expect"), f"expected {MAX_EXPECTED} coordinates at most", code="invalid-value")
+        expect = expect[:MAX_EXPECTED]
     tool = (section.text("tool"), section.place("tool")) if "tool" in section else None
     if not ask:
         problems.add(section.place(), '"ask" is missing: expected a question in words', code="invalid-value")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -11,13 +13,12 @@ from typing import Any
 from handler.commands.finding.model_answers import MOST, Finder, SchemaAnswer, finder_for
 from handler.commands.finding.question_file import AuthorQuestion, read_questions
 from handler.commands.folders.endpoints import Outcome
-from handler.commands.local.callers import SKIPS_POLICIES
+from handler.commands.local.callers import SKIPS_POLICIES, NamedCaller
 from handler.compiler.compile import Compiled
 from handler.compiler.problems import Problems, shown
 from handler.errors.access import AccessError
 from handler.errors.authoring import Problem, UnknownCaller
 from handler.graph.found_sdl import is_visible
-from handler.graph.view import View
 from handler.sentences import did_you_mean, some
 
 
@@ -41,7 +42,7 @@ class Answered:
     @property
     def is_found(self) -> bool:
         """Tell if a model is shown all expected answers."""
-        return not self.refused and all(each.rank is not None for each in self.ranks)
+        return bool(self.ranks) and all(each.rank is not None for each in self.ranks)
 
     def fault(self) -> str:
         """Return the sentence on answers that a model is not shown."""
@@ -96,16 +97,28 @@ class Trial:
 def tried(compiled: Compiled, folder: Path) -> Trial:
     """Ask the questions of an endpoint folder. Mistakes in the file, and names that nobody has, are problems."""
     problems = Problems()
-    answered = tuple(_answered(compiled, question, problems) for question in read_questions(folder, problems))
+    questions = read_questions(folder, problems)
+    finders: dict[str, Finder] = {}
+    with ExitStack() as stack:
+
+        def finder_of(caller: NamedCaller) -> Finder:
+            """Search each caller's views once for all of the caller's questions."""
+            if caller.text not in finders:
+                finders[caller.text] = stack.enter_context(finder_for(compiled, caller))
+            return finders[caller.text]
+
+        if questions:
+            known = _Known(compiled, finder_of(SKIPS_POLICIES))
+            for question in questions:
+                known.report_missing(question, problems)
+        answered = tuple(_answered(question, finder_of, problems) for question in questions)
     return Trial(answered=answered, problems=problems.error().problems, folder=folder)
 
 
-def _answered(compiled: Compiled, question: AuthorQuestion, problems: Problems) -> Answered:
-    _report_unknown(compiled, question, problems)
+def _answered(question: AuthorQuestion, finder_of: Callable[[NamedCaller], Finder], problems: Problems) -> Answered:
     names = [*(name for name, _ in question.expect), *([question.tool[0]] if question.tool else [])]
     try:
-        with finder_for(compiled, question.caller) as finder:
-            ranks, tokens = _ranks(finder, question)
+        ranks, tokens = _ranks(finder_of(question.caller), question)
     except UnknownCaller as exc:
         problems.add(question.at, str(exc), code="invalid-value")
         return Answered(question=question, ranks=(), tokens=0, refused=str(exc))
@@ -142,22 +155,28 @@ def _ranks_in(answer: SchemaAnswer, coordinate: str) -> Iterator[int]:
             yield rank
 
 
-def _report_unknown(compiled: Compiled, question: AuthorQuestion, problems: Problems) -> None:
-    """Report expected names that not even a caller who may everything has."""
-    names = [tool.name for tool in compiled.bundle.tools]
-    if question.tool and question.tool[0] not in names:
-        name, at = question.tool
-        problems.add(at, f'there is no tool "{name}"{did_you_mean(name, names)}', code="unknown-tool")
-    with finder_for(compiled, SKIPS_POLICIES) as finder:
-        views = finder.views()
-    for coordinate, at in question.expect:
-        if not any(is_visible(view, coordinate) for view in views):
-            known = [f"{name}.{member}" if member else name for view in views for name, member in _parts(view)]
-            sentence = f'no tool shows "{coordinate}"{did_you_mean(coordinate, known)}'
-            problems.add(at, sentence, code="unknown-coordinate")
+class _Known:
+    """The tools and coordinates that a caller who may everything has."""
 
+    def __init__(self, compiled: Compiled, everything: Finder) -> None:
+        self._tools = [tool.name for tool in compiled.bundle.tools]
+        self._views = everything.views()
 
-def _parts(view: View) -> Iterator[tuple[str, str]]:
-    for name, members in view.members.items():
-        yield name, ""
-        yield from ((name, member) for member in members)
+    def report_missing(self, question: AuthorQuestion, problems: Problems) -> None:
+        """Report expected names that nobody has."""
+        if question.tool and question.tool[0] not in self._tools:
+            name, at = question.tool
+            problems.add(at, f'there is no tool "{name}"{did_you_mean(name, self._tools)}', code="unknown-tool")
+        for coordinate, at in question.expect:
+            if not any(is_visible(view, coordinate) for view in self._views):
+                sentence = f'no tool shows "{coordinate}"{did_you_mean(coordinate, self._coordinates)}'
+                problems.add(at, sentence, code="unknown-coordinate")
+
+    @cached_property
+    def _coordinates(self) -> list[str]:
+        return [
+            coordinate
+            for view in self._views
+            for name, members in view.members.items()
+            for coordinate in (name, *(f"{name}.{member}" for member in members))
+        ]
