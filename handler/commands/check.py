@@ -31,6 +31,7 @@ from handler.errors.meanings import REQUEST_CODES
 from handler.listed_sizes import BYTES_PER_TOKEN
 from handler.policy.evaluation import Evaluation
 from handler.sentences import counted, did_you_mean
+from handler.server.endpoints.endpoint import Endpoint
 from handler.strict_json import to_json_bytes
 
 EXAMPLES = (
@@ -195,6 +196,7 @@ def _rows(compiled: Compiled) -> list[_Row]:
     endpoint = local_endpoint(compiled)
     everything = Evaluation(bundle.conditions, claims=None, unrestricted=True)
     per_caller = {kit.use for kit in bundle.code if kit.per_caller}
+    listed = _listed_names(compiled, endpoint, everything)
     rows = []
     for made in compiled.made:
         tool = made.tool
@@ -212,12 +214,28 @@ def _rows(compiled: Compiled) -> list[_Row]:
                 bytes=size,
                 tokens=size // BYTES_PER_TOKEN,
                 sends=f"sha256:{tool.operation.sha256}" if isinstance(tool, PrescribedTool) else "",
-                listed=entry is not None and not tool.options.hidden,
+                listed=tool.name in listed,
                 condition=made.rule.text.removeprefix(f"condition of {tool.name}: ") if made.rule else "",
                 anonymous="none" if seen is None else "all" if whole else "part",
             )
         )
     return rows
+
+
+def _listed_names(compiled: Compiled, endpoint: Endpoint, everything: Evaluation) -> set[str]:
+    """Return the names in the list of a caller who may everything, as a catalog leaves it."""
+    entries = [(tool, endpoint.entry(tool, everything)) for tool in compiled.bundle.tools]
+    if endpoint.catalog is None:
+        return {tool.name for tool, entry in entries if entry is not None and not tool.options.hidden}
+    from handler.code_tools.catalog_search import Listed  # with a catalog alone
+    from handler.server.mcp.short_list import shortened
+
+    found = [
+        Listed(entry=entry, hidden=tool.options.hidden, pinned=tool.options.pinned, role=getattr(tool, "role", ""))
+        for tool, entry in entries
+        if entry is not None
+    ]
+    return {str(each.entry["name"]) for each in shortened(found, endpoint.catalog) if not each.hidden}
 
 
 def _who_gets_in(bundle: Bundle) -> tuple[str, str]:

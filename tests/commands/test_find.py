@@ -234,3 +234,15 @@ def test_long_files_of_questions_are_refused(stile: Stile, folder: Path, text: s
 
     assert code == 1
     assert sentence in [each["sentence"] for each in report["problems"]]
+
+
+def test_table_shows_the_list_as_the_catalog_leaves_it(stile: Stile, folder: Path) -> None:
+    def listed() -> set[str]:
+        (endpoint,) = json.loads(stile("check", ".", "--json").out)["endpoints"]
+        return {tool["name"] for tool in endpoint["tools"] if tool["listed"]}
+
+    assert listed() == {"explore", "overdue", "payslips"}
+    (folder / "config.yaml").write_text(f"{CONFIG}catalog: true\n", "utf-8")
+    assert listed() == {"explore", "overdue", "payslips"}
+    (folder / "config.yaml").write_text(f"{CONFIG}catalog: {{list: pinned}}\n", "utf-8")
+    assert listed() == {"catalog", "catalog-call"}

@@ -29,7 +29,6 @@ POLICY_TESTS = "policies.test.yaml"
 MAX_FILE_BYTES = 8_000_000
 """Large enough for GitHub's schema (1.2 MB of SDL), small enough to refuse files that are not schemas."""
 
-
 MAX_FOLDERS_DEEP = 16
 MAX_FILES_FOUND = 10_000
 """Bounds of a search for files below a folder."""

@@ -63,7 +63,7 @@ async def _sections(call: Call) -> Sections:
 async def _tools(call: Call) -> list[Listed]:
     usable = [each async for each in usable_tools(call)]
     catalog = call.caller.endpoint.catalog
-    tools = shortened(usable, catalog) if catalog and catalog.unlisted != "never" else usable
+    tools = shortened(usable, catalog) if catalog else usable
     return [each for each in tools if not each.role]
 
 

@@ -21,7 +21,7 @@ def shortened(found: Sequence[Listed], catalog: CatalogTool) -> list[Listed]:
     are. Otherwise the tools of the catalog are listed, and the one for tools that write only if the caller has some.
     Tools with arguments that clients repeat in headers stay listed, because a call by name cannot repeat them.
     """
-    if catalog.unlisted != "always" and _tokens(found) <= catalog.list_budget:
+    if catalog.unlisted == "never" or (catalog.unlisted != "always" and _tokens(found) <= catalog.list_budget):
         return list(found)
     writes = any(not each.role and not each.pinned and not only_reads(each.entry) for each in found)
     roles = ("search", "call", "call-mutation") if writes else ("search", "call")
