@@ -13,7 +13,8 @@ UV_VERSION ?= 0.13.8
 ROUNDS ?= 9
 SLACK ?= 1
 CALLS ?= 200000
-WORKERS ?= auto
+# One more than there are processors, because tests that wait for processes and clocks leave a processor idle.
+WORKERS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
 T ?= tests/graph
 CASES ?= 50000
 CLIENTS := node node-mastra0 familiar mcp1 agents chains

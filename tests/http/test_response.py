@@ -24,9 +24,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from handler.http.response import BodyTooLarge, OtherEncoding, ResponseReader
+from tests.support.examples import examples
 
 ASKED = os.environ.get("STILE_ANSWER_CASES")
-CASES = int(ASKED or "800")
+CASES = int(ASKED or examples(800))
 
 
 def search(cases: int) -> settings:

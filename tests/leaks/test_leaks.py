@@ -17,7 +17,7 @@ from handler.policy.evaluation import Mask
 from tests.leaks.cases import ROUTES, Weakened, run_cases
 from tests.support.examples import examples
 
-CASES = int(os.environ.get("STILE_LEAK_CASES", examples(5000, share=12)))
+CASES = int(os.environ.get("STILE_LEAK_CASES", examples(5000, share=20)))
 CASES_OF_A_SCHEMA = 50
 PARTS = max(CASES // 625, 1)
 """Of the search, so that one worker does not search long after the others are done; one finds cases of each route."""
@@ -82,7 +82,7 @@ def without_guard_of_introspection(bundle: Bundle) -> Bundle:
 @pytest.mark.parametrize(
     ("weakened", "found", "enough"),
     [
-        (without_guards_of("inputs"), "the answer depends on what is denied", 100),
+        (without_guards_of("inputs"), "the answer depends on what is denied", 200),
         (without_guards_of("fields"), "stands in the answer", 20),
         (without_guards_of_directives, "the answer depends on what is denied", 20),
         (without_guard_of_introspection, "was answered", 1),
@@ -90,7 +90,7 @@ def without_guard_of_introspection(bundle: Bundle) -> Bundle:
     ids=["inputs", "fields", "directives", "introspection"],
 )
 def test_what_is_not_guarded_is_found_to_leak(weakened: Weakened, found: str, enough: int) -> None:
-    tally = run_cases(4000, schemas=80, seed="weakened", weakened=weakened, stop_after=examples(enough))
+    tally = run_cases(4000, schemas=80, seed="b", weakened=weakened, stop_after=examples(enough))
 
     assert any(found in leak.what for leak in tally.enforced), tally
 

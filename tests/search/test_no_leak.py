@@ -16,6 +16,7 @@ from handler.search.matches import Match
 from handler.search.schema_search import SchemaSearch
 from tests.graph.random_schemas import coordinates_of
 from tests.search.schemas import QUESTIONS, index_of, random_worded_sdl, view_of
+from tests.support.examples import examples
 
 LIMIT = 40
 
@@ -34,7 +35,7 @@ def answers(view: View) -> list[Sequence[Match]]:
     return [search.search(question, LIMIT) for question in QUESTIONS]
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(150))
 @given(st.integers(0, 2**32))
 def test_a_view_answers_as_the_schema_compiled_without_the_hidden_parts(seed: int) -> None:
     view, _ = drawn(seed)
