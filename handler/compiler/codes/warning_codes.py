@@ -53,6 +53,10 @@ WARNINGS: Mapping[str, tuple[str, str]] = {
         "A text that models read has characters that nobody sees. They can hold instructions.",
         "Remove the characters.",
     ),
+    "key-in-url": (
+        "upstream.url has a key in its query string, which is stored in the bundle.",
+        "Use upstream.auth, or ignore the warning with a reason if the API takes its key nowhere else.",
+    ),
     "large-tool": (
         "A tool's entry takes a good part of a model's context.",
         "Shorten descriptions, or take fewer inputs.",

@@ -9,6 +9,7 @@ from handler.compiler.config.upstream_headers import read_headers
 from handler.compiler.config.urls import is_http_url
 from handler.compiler.problems import Problems
 from handler.compiler.source.yaml_section import Section
+from handler.http.url_keys import keys_in
 
 KEYS = ("url", "timeout_s", "max_bytes", "headers", "forward_headers", "documents", "auth")
 
@@ -49,4 +50,11 @@ def _url(section: Section, problems: Problems) -> str:
         )
     elif url and not is_http_url(url):
         section.refuse("url", "the http(s) URL of a GraphQL API")
+    for name in keys_in(url) if is_http_url(url) else ():
+        problems.warn(
+            section.place("url"),
+            f'"upstream.url": the bundle stores the value of "{name}": expected a key in upstream.auth, if the API '
+            "takes it in a header",
+            code="key-in-url",
+        )
     return url

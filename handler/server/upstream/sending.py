@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from urllib.parse import urlsplit
 
@@ -48,15 +48,26 @@ async def _send(
     ready = replace(complete, timeout_s=_left(request, deadline))
     asked = _asked(caller.principal, request)
     answer = await caller.services.outgoing.circuits.send(caller.http, ready, endpoint=endpoint, asked=asked)
-    return _without(credential, answer), answer.status == UNAUTHORIZED and credential.refuse()
+    return _without(_secrets(credential, request.url), answer), answer.status == UNAUTHORIZED and credential.refuse()
 
 
-def _without(credential: Credential, answer: HttpResponse) -> HttpResponse:
-    """Remove the credential from a response: some APIs repeat it in an error."""
-    secret = credential.token.rpartition(" ")[2].encode()
-    if len(secret) < MIN_SECRET_BYTES or secret not in answer.body:
-        return answer
-    return replace(answer, body=answer.body.replace(secret, "…".encode()))
+def _secrets(credential: Credential, url: str) -> list[str]:
+    """Return the credential, and the keys in the query string of the API's URL."""
+    secrets = [credential.token.rpartition(" ")[2]]
+    if "?" in url:
+        from handler.http.url_keys import keys_in  # few URLs need it
+
+        secrets += keys_in(url).values()
+    return secrets
+
+
+def _without(secrets: Sequence[str], answer: HttpResponse) -> HttpResponse:
+    """Remove secrets from a response: some APIs repeat them in an error."""
+    for secret in secrets:
+        text = secret.encode()
+        if len(text) >= MIN_SECRET_BYTES and text in answer.body:
+            answer = replace(answer, body=answer.body.replace(text, "…".encode()))
+    return answer
 
 
 def _asked(principal: Principal, request: HttpRequest) -> Hashable:

@@ -430,6 +430,18 @@ def test_credential_that_an_api_repeats_is_told_to_nobody(tmp_path: Path, status
     assert secret not in text + str(function.lines)
 
 
+def test_key_in_the_url_that_an_api_repeats_is_told_to_nobody(tmp_path: Path) -> None:
+    secret = "sk-of-the-url-alone"
+    told = {"errors": [{"message": f"Not valid: {secret} of 2026-10-01"}]}
+    with running_api(lambda _: Reply(told, status=400)) as api:
+        upstream = f"{{url: '{api.url}?version=2026-10-01&apiKey={secret}'}}"
+        with asking(tmp_path, upstream) as function:
+            text = function.call("Me", {}).text
+
+    assert "Not valid: … of 2026-10-01" in text
+    assert secret not in text + str(function.lines)
+
+
 def test_callers_token_that_is_refused_is_the_callers_matter(tmp_path: Path) -> None:
     with running_api(lambda _: Reply(REFUSED, status=401)) as api:
         passthrough = f"{{url: '{api.url}', auth: {{passthrough: {{audience: '{AUDIENCE}'}}}}}}"
