@@ -164,7 +164,7 @@ IDENTITY: Keys = {
         },
     ),
     "trust_authorizer": sections_or_texts(
-        "APIs of API Gateway whose authorizers are believed",
+        "APIs of API Gateway and function URLs whose authorizers and verified AWS signatures are believed",
         {
             "api": text("the API; the id alone may stand for the mapping"),
             "identity_source": text("the authorizer reads its token from `Authorization` and nowhere else"),

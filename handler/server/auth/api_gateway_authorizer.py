@@ -1,6 +1,6 @@
-"""Claims of callers that an API Gateway authorizer has verified before the function was invoked.
+"""Claims of callers whom AWS has verified before the function was invoked: an authorizer, or IAM by a signature.
 
-The claims are in the request context of the Lambda event, which API Gateway writes and callers cannot.
+The claims are in the request context of the Lambda event, which AWS writes and callers cannot.
 
 Source: Amazon API Gateway, "Control access to HTTP APIs with JWT authorizers" and "Use API Gateway Lambda authorizers".
 """
@@ -26,7 +26,7 @@ def is_signed_for_aws(event: Mapping[str, Any], *, authorization: str) -> bool:
     """Tell if AWS has verified the request's signature, so that Stile need not check the header.
 
     The event then has the signer's ARN: for an HTTP API or function URL under ``authorizer.iam``, for a REST API under
-    ``identity``. The signature does not identify the caller, who is anonymous.
+    ``identity``. The signature identifies the caller only if the endpoint trusts the API, see ``authorized_claims``.
     """
     context = event.get("requestContext")
     if not authorization.startswith(SIGNATURE) or not isinstance(context, Mapping):
@@ -38,16 +38,23 @@ def is_signed_for_aws(event: Mapping[str, Any], *, authorization: str) -> bool:
 
 
 def authorized_claims(event: Mapping[str, Any], identity: Identity, *, authorization: str) -> JSONObject:
-    """Return the claims that an authorizer of a trusted API has verified; empty if there are none.
+    """Return the claims that AWS has verified for a trusted API or function URL; empty if there are none.
 
     ``authorization`` is the request's header of that name. Its token restores the types that API Gateway has lost, if
     the configuration says that the authorizer verifies this header. Otherwise a caller could have invented the token.
+    The claim ``iam`` comes from a verified signature alone, see ``iam_claims.py``.
     """
     context = event.get("requestContext")
     if not isinstance(context, Mapping) or context.get("apiId") not in identity.trusted_apis:
         return {}
-    authorization = authorization if context["apiId"] in identity.typed_apis else ""
-    authorizer = context.get("authorizer")
+    from handler.server.auth.iam_claims import iam_claims, without_iam
+
+    typed = context["apiId"] in identity.typed_apis
+    authorized = _authorized_claims(event, context.get("authorizer"), authorization=authorization if typed else "")
+    return without_iam(authorized) or iam_claims(context)
+
+
+def _authorized_claims(event: Mapping[str, Any], authorizer: Any, *, authorization: str) -> JSONObject:
     if not isinstance(authorizer, Mapping):
         return {}
     if event.get("version") == "2.0":

@@ -10,13 +10,14 @@ from typing import Any
 
 from starlette.datastructures import Headers
 
-from handler.bundle.identity import ApiKey
+from handler.bundle.identity import ApiKey, Identity
 from handler.bundle.model import Bundle
 from handler.errors.access import CredentialMalformed, CredentialRefused
 from handler.records import record
 from handler.server.auth.api_gateway_authorizer import authorized_claims, is_signed_for_aws
 from handler.server.auth.principal import KEY_PREFIX, TOKEN, Principal, principal_of_key
 from handler.server.auth.tokens import TokenVerifier
+from handler.strict_json import JSONObject
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -87,8 +88,18 @@ async def identify(
         scheme, value = _credential_in(headers)
         if scheme == "apikey":
             return _holder(value, identity.api_keys, now)
-        return Principal(kind="token", claims=await tokens.verify(value, identity.issuers, now=now))
+        claims = await tokens.verify(value, identity.issuers, now=now)
+        return Principal(kind="token", claims=_of_issuer(claims, identity))
     return without_credential(bundle)
+
+
+def _of_issuer(claims: JSONObject, identity: Identity) -> JSONObject:
+    """Return a token's claims, without the claim ``iam`` where AWS's signatures give it."""
+    if not identity.trusted_apis:
+        return claims
+    from handler.server.auth.iam_claims import without_iam
+
+    return without_iam(claims)
 
 
 def _credential_in(headers: Mapping[str, str]) -> tuple[str, str]:

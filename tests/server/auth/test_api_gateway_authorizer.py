@@ -419,7 +419,10 @@ def test_signature_beside_another_credential_hides_nothing_of_it(public: Gateway
     assert public.call(context=SIGNED["REST API"], headers=headers, method="tools/list").status == 400
 
 
-def test_signed_caller_is_asked_for_a_token_where_anonymous_callers_are(gateway: Gateway) -> None:
-    answer = gateway.call(context=SIGNED["REST API"], headers={"authorization": SIGNATURES[0]})
+def test_signed_caller_of_an_api_without_trust_is_asked_for_a_token_where_anonymous_callers_are(
+    gateway: Gateway,
+) -> None:
+    context = {**SIGNED["REST API"], "apiId": "f6g7h8i9j0"}
+    answer = gateway.call(context=context, headers={"authorization": SIGNATURES[0]})
 
     assert (answer.status, gateway.sent) == (401, [])
