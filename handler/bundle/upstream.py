@@ -149,8 +149,21 @@ UpstreamAuth = (
 
 
 @record(frozen=True, slots=True, kw_only=True)
+class TenantPart:
+    """The place in the API's URL that a verified claim fills: see ``tenant_url.py``."""
+
+    before: str  # the URL before it
+    claim: str
+    after: str
+    pattern: str  # of the author: a regular expression for the whole value
+
+
+@record(frozen=True, slots=True, kw_only=True)
 class Upstream:
-    """The GraphQL API behind the endpoint. ``url`` is empty if none is configured. Headers are in lower case."""
+    """The GraphQL API behind the endpoint. ``url`` is empty if none is configured. Headers are in lower case.
+
+    With ``tenant``, ``url`` is as the author wrote it, and not an address.
+    """
 
     url: str
     timeout_s: float
@@ -160,6 +173,7 @@ class Upstream:
     forward_headers: tuple[str, ...]  # copied from the caller's request
     documents: str  # text | documentId | apollo: the form in which an operation is sent
     auth: UpstreamAuth
+    tenant: TenantPart | None = None
 
     @property
     def client(self) -> OAuthClient | None:

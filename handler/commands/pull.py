@@ -112,6 +112,8 @@ def _known_source(folder: Path, text: str, options: argparse.Namespace, headers:
     written = url_in(text)
     compiled = compile_one(folder, stage=options.stage, endpoint=options.endpoint).compiled
     configured = compiled.bundle.upstream.url if compiled else ""
+    if compiled and compiled.bundle.upstream.tenant:
+        configured = ""  # each tenant has an address of its own
     if written and configured and headers and origin_of(written) != origin_of(configured):
         cause = f"the schema is from {written}, and upstream.url is {configured}: --from says which gets the headers"
         raise SourceRefused(folder.as_posix(), cause)

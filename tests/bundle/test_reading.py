@@ -117,9 +117,10 @@ LOG = tools.CallLog(
     reads={"0" * 64: ("Order.total", "Query.order")},
     arguments=(tools.LoggedArgument(tool="order", name="id", inside="variables"),),
 )
+TENANT = upstream.TenantPart(before="https://", claim="org", after=".example.com/graphql", pattern="[a-z]+")
 BUNDLES = (
     HANDMADE,
-    replace(HANDMADE, log=LOG),
+    replace(HANDMADE, log=LOG, upstream=replace(HANDMADE.upstream, tenant=TENANT)),
     *(replace(HANDMADE, upstream=replace(HANDMADE.upstream, auth=auth)) for auth in AUTHS),
 )
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.commands.running import CONFIG, FILES, Stile
-from tests.support.endpoints import write_endpoint
+from tests.support.endpoints import PUBLIC, write_endpoint
 from tests.support.secrecy import SESSION
 
 SECRET = SESSION.keep("a secret in a configuration", "sesame open, and thirty-two bytes of it")
@@ -312,3 +312,26 @@ def test_token_endpoint_of_this_machine_is_built_and_not_published(workplace: Pa
         "expected the https URL of a host that the function may ask"
     )
     assert stile("build", ".").code == 0
+
+
+@pytest.mark.parametrize(
+    ("hosts", "code"),
+    [
+        ("*.things.example", 0),
+        ("acme.things.example, corp.things.example", 0),
+        ("*.example", 0),
+        ("things.example", 1),
+        ("acme.elsewhere.example", 1),
+        ("*.evil-things.example", 1),
+    ],
+)
+def test_host_of_some_tenant_is_allowed_or_none_is(
+    workplace: Path, stile: Stile, monkeypatch: pytest.MonkeyPatch, hosts: str, code: int
+) -> None:
+    upstream = "upstream: {url: 'https://{claim:tenant}.things.example/graphql', tenant_pattern: '[a-z]+'}\n"
+    write_endpoint(workplace, {**FILES, "config.yaml": upstream + PUBLIC})
+    monkeypatch.setenv("STILE_UPSTREAM_HOSTS", hosts)
+
+    done = stile("publish", ".", "--create", "out")
+
+    assert (done.code, "STILE_UPSTREAM_HOSTS" in done.err) == (code, bool(code))

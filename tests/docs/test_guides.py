@@ -19,8 +19,8 @@ from handler.compiler.config.config import MAX_INSTRUCTIONS_BYTES
 from handler.compiler.config.foreign import APOLLO, COSMO
 from handler.compiler.json_schemas.author_scalars import NUMBER_KEYWORDS, TEXT_KEYWORDS, TYPES
 from handler.compiler.json_schemas.descriptions import MAX_ENUM_CHARS
-from handler.compiler.json_schemas.regex_safety import MAX_PATTERN_CHARS
 from handler.compiler.operations.operation_files import MANIFEST_SUFFIXES, SCHEMA_SUFFIX, SUFFIXES
+from handler.compiler.regex_safety import MAX_PATTERN_CHARS
 from handler.compiler.schema.directives import DEFINITIONS
 from handler.compiler.tools.prompts import MAX_PROMPT_BYTES
 from handler.compiler.tools.resources import MAX_RESOURCE_BYTES, MAX_RESOURCES_BYTES

@@ -57,7 +57,8 @@ ISSUER = {
 SECOND = {"issuer": "b", "audience": "c", "keys": [{"algorithm": "HS256", "key": "env:K", "keyid": "k"}]}
 WHOLE: dict[str, Any] = {
     "upstream": {
-        "url": "https://api.corp.example/graphql",
+        "url": "https://{claim:org.tenant}.corp.example/graphql",
+        "tenant_pattern": "[a-z0-9-]+",
         "timeout_s": 5,
         "max_bytes": 100_000,
         "headers": {"x-client": "stile"},

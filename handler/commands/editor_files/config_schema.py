@@ -75,6 +75,7 @@ AUTH: Keys = {
 }
 UPSTREAM: Keys = {
     "url": text("your GraphQL API. If there is a schema and no `url`, `stile check` warns and `stile publish` refuses"),
+    "tenant_pattern": text("the names that tenants have, as a pattern of the whole claim, if `url` has `{claim:…}`"),
     "timeout_s": number(
         "a deadline for the whole exchange, in seconds; callers are answered after 28 s, whatever it says", 0.1, 900
     ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from handler.bundle.tenant_url import is_address_of
 from handler.commands.local.observing import SeenExchange
 from handler.commands.local.upstream_words import (
     MAX_BODY_CHARS,
@@ -22,7 +23,7 @@ from handler.strict_json import parse_json
 def lines_of(exchange: SeenExchange, compiled: Compiled) -> list[str]:
     """Return the lines on one exchange. Bodies are shown of the API only: others, of tokens, are secrets."""
     hide = hiding(exchange.request, compiled)
-    if exchange.request.url != compiled.bundle.upstream.url:
+    if not is_address_of(compiled.bundle.upstream, exchange.request.url):
         return [f"{describe(exchange, compiled)} ({exchange.duration_ms} ms)"]
     request = f"sent {exchange.request.method} {shown_url(exchange.request.url)}"
     lines = [request, *_headers_of(exchange.request), *_body_of(exchange.request, hide)]

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 from urllib.parse import parse_qsl, quote, unquote_plus, urlsplit
 
+from handler.bundle.tenant_url import is_address_of
 from handler.bundle.upstream import (
     BearerAuth,
     HeaderAuth,
@@ -79,7 +80,7 @@ def describe(exchange: SeenExchange, compiled: Compiled) -> str:
     """Describe one exchange: method, URL, and the cause of its failure or the beginning of its answer."""
     upstream, hide = compiled.bundle.upstream, hiding(exchange.request, compiled)
     where = f"{exchange.request.method} {shown_url(exchange.request.url)}"
-    of_api = exchange.request.url == upstream.url
+    of_api = is_address_of(upstream, exchange.request.url)
     if exchange.failure:
         cause = _cause(exchange.failure, exchange.request, upstream)
         remedy = REMEDIES.get(cause, "") if of_api else ""
@@ -138,7 +139,9 @@ def hiding(request: HttpRequest, compiled: Compiled) -> Hiding:
     """Return the secrets of a request: those of its headers, and all that this machine has for the endpoint."""
     values = [value for name, value in request.headers.items() if name.lower() not in PLAIN_HEADERS]
     words = [word for value in values for word in (value, value.rpartition(" ")[2]) if len(word) >= MIN_HEADER_CHARS]
-    of_client = request.url != compiled.bundle.upstream.url  # a token endpoint, whose form has the client's secret
+    of_client = not is_address_of(
+        compiled.bundle.upstream, request.url
+    )  # a token endpoint, whose form has the client's secret
     literal = [secret for secret in compiled.bundle.upstream.secrets if not is_reference(secret)]
     fields = parse_qsl((request.body or b"").decode(errors="replace")) if of_client else []
     form = [value for name, value in fields if "secret" in name or "token" in name]
@@ -160,7 +163,7 @@ def _aws_secrets(environ: Mapping[str, str]) -> list[str]:
 
 def _cause(failure: HttpError, request: HttpRequest, upstream: Upstream) -> str:
     if isinstance(failure, HttpTimeout):
-        whole = request.url == upstream.url and failure.timeout_s >= MOST_OF_TIME * upstream.timeout_s
+        whole = is_address_of(upstream, request.url) and failure.timeout_s >= MOST_OF_TIME * upstream.timeout_s
         within = f"{upstream.timeout_s:g} s (upstream.timeout_s)" if whole else f"{failure.timeout_s:.3g} s"
         return f"{'no complete answer' if failure.sent else 'no connection'} within {within}"
     cause = failure.__cause__

@@ -9,8 +9,9 @@ from urllib.parse import urlsplit
 
 from handler.bundle.identity import SECRET_REFERENCE
 from handler.bundle.model import Bundle
+from handler.bundle.tenant_url import SAMPLE, is_in_host, sample_address
 from handler.bundle.tools import CONFIRM_LEVELS
-from handler.bundle.upstream import is_reference, parse_reference
+from handler.bundle.upstream import Upstream, is_reference, parse_reference
 from handler.commands.console import complain, warn
 from handler.commands.local.local_endpoint import local_settings
 from handler.compiler.compile import Compiled
@@ -104,16 +105,29 @@ def address_faults(bundle: Bundle, rules: AddressRules) -> list[str]:
         parts = urlsplit(url)
         host = parts.hostname or ""
         kind = literal_fault(host, rules)
-        fault = f"its address is {kind}" if kind else rules.url_fault(parts.scheme, host)
+        allowed = _with_tenants(rules, bundle.upstream) if key == "upstream.url" else rules
+        fault = f"its address is {kind}" if kind else allowed.url_fault(parts.scheme, host)
         if fault:
             found.append(f"{key} {url}: {fault}; expected the https URL of a host that the function may ask")
     return found
 
 
+def _with_tenants(rules: AddressRules, upstream: Upstream) -> AddressRules:
+    """Return the rules without names of hosts, if these allow the host of some tenant."""
+    if upstream.tenant is None or not is_in_host(upstream.tenant):
+        return rules
+    domain = (urlsplit(sample_address(upstream)).hostname or "").partition(f"{SAMPLE}.")[2]
+    allowed = any(
+        host.lower().endswith(f".{domain}") or (host.startswith("*.") and f".{domain}".endswith(host[1:].lower()))
+        for host in rules.hosts
+    )
+    return replace(rules, hosts=()) if allowed else rules
+
+
 def _addresses(bundle: Bundle) -> Iterator[tuple[str, str]]:
     """Yield the URLs to which the function sends requests or people, each after its key in the configuration."""
     if bundle.upstream.url:
-        yield "upstream.url", bundle.upstream.url
+        yield "upstream.url", sample_address(bundle.upstream)
     if bundle.upstream.client:
         yield "token_url", bundle.upstream.client.token_url
     for issuer in bundle.identity.issuers:

@@ -8,7 +8,7 @@ from typing import Any
 from handler.bundle.tools import CodeTool
 from handler.compiler.checks.compiled_endpoint import CompiledEndpoint
 from handler.compiler.checks.finding import Finding, check
-from handler.compiler.json_schemas.regex_safety import python_pattern
+from handler.compiler.regex_safety import python_pattern
 from handler.errors.authoring import PatternRefused
 
 NAMED = ("properties", "patternProperties", "$defs", "dependentSchemas")

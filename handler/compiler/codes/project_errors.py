@@ -149,6 +149,10 @@ PROJECT_ERRORS: Mapping[str, tuple[str, str]] = {
         "A reference to a secret cannot be read.",
         "Write one of the forms that the message lists.",
     ),
+    "invalid-tenant-url": (
+        "The place for the tenant in upstream.url cannot be filled safely.",
+        "Write {claim:NAME} as one label of the host, below a domain of your own, or as one segment of the path.",
+    ),
     "invalid-tool-definition": (
         "A tool, prompt or resource in Python cannot be made.",
         "Correct the function or its decorator as the message says.",
@@ -184,6 +188,10 @@ PROJECT_ERRORS: Mapping[str, tuple[str, str]] = {
     "missing-keys": (
         "An issuer has no keys to verify its tokens with.",
         "Add jwksendpoint or keys.",
+    ),
+    "missing-tenant-pattern": (
+        "upstream.url has a place for the tenant, and nothing says which names tenants have.",
+        "Write the pattern of the whole name in upstream.tenant_pattern.",
     ),
     "module-failed": (
         "A Python module raised an exception when it was imported or read.",
@@ -225,6 +233,10 @@ PROJECT_ERRORS: Mapping[str, tuple[str, str]] = {
         "The front matter of a prompt has no end.",
         "Add a line with ---.",
     ),
+    "unknown-caller": (
+        "An entry of policies.test.yaml names a caller that does not exist.",
+        "Write anonymous, a JSON file with claims, key:NAME, or {claims: {…}}.",
+    ),
     "unknown-code": (
         "checks.ignore names a diagnostic code that does not exist.",
         "Correct the code; `stile check` prints each with its message.",
@@ -233,21 +245,17 @@ PROJECT_ERRORS: Mapping[str, tuple[str, str]] = {
         "A text does not name anything in the schema.",
         "Write Type, Type.field or Type.field(argument:) as in the schema.",
     ),
-    "unknown-caller": (
-        "An entry of policies.test.yaml names a caller that does not exist.",
-        "Write anonymous, a JSON file with claims, key:NAME, or {claims: {…}}.",
-    ),
     "unknown-expectation": (
         "An entry of policies.test.yaml names a tool or a coordinate that does not exist, or that cannot be tried.",
         "Correct the name.",
     ),
-    "unmet-expectation": (
-        "A caller has a tool, a field or a call that policies.test.yaml does not expect, or lacks one that it expects.",
-        "Correct the rule that the message names, or the expectation.",
-    ),
     "unknown-key": (
         "A key of a YAML file is not known.",
         "Correct the name, or remove the key.",
+    ),
+    "unknown-logged-argument": (
+        "An entry of log.arguments names a tool or an argument that does not exist.",
+        "Write tool.argument, with the names that stile check --json and tools/list show.",
     ),
     "unknown-scalar": (
         "scalars names a type that is not a scalar of the schema.",
@@ -257,6 +265,14 @@ PROJECT_ERRORS: Mapping[str, tuple[str, str]] = {
         "questions.yaml names a tool that the endpoint does not have.",
         "Write the name as stile check shows it.",
     ),
+    "unloggable-argument": (
+        "An entry of log.arguments names an argument that may hold a secret, or text that a model writes.",
+        "Leave it out. log.coordinates tells the fields that a request reads.",
+    ),
+    "unmet-expectation": (
+        "A caller has a tool, a field or a call that policies.test.yaml does not expect, or lacks one that it expects.",
+        "Correct the rule that the message names, or the expectation.",
+    ),
     "unreadable-file": (
         "A file or folder cannot be read.",
         "Correct its name, size, place or encoding, as the message says.",
@@ -264,14 +280,6 @@ PROJECT_ERRORS: Mapping[str, tuple[str, str]] = {
     "unset-variable": (
         "A STEPZEN_ variable has no value.",
         "Set it in the environment or in .env.",
-    ),
-    "unknown-logged-argument": (
-        "An entry of log.arguments names a tool or an argument that does not exist.",
-        "Write tool.argument, with the names that stile check --json and tools/list show.",
-    ),
-    "unloggable-argument": (
-        "An entry of log.arguments names an argument that may hold a secret, or text that a model writes.",
-        "Leave it out. log.coordinates tells the fields that a request reads.",
     ),
     "variables-in-condition": (
         "A condition of a toolkit, tool, prompt or resource asks for $variables, which are not known at that time.",

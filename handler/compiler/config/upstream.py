@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from handler.bundle.model import MAX_ANSWER_S
 from handler.bundle.upstream import HeaderAuth, Upstream
+from handler.compiler.config.tenant_place import read_tenant, sample_of
 from handler.compiler.config.upstream_auth import read_auth
 from handler.compiler.config.upstream_headers import read_headers
 from handler.compiler.config.urls import is_http_url
@@ -11,7 +12,7 @@ from handler.compiler.problems import Problems
 from handler.compiler.source.yaml_section import Section
 from handler.http.url_keys import keys_in
 
-KEYS = ("url", "timeout_s", "max_bytes", "headers", "forward_headers", "documents", "auth")
+KEYS = ("url", "tenant_pattern", "timeout_s", "max_bytes", "headers", "forward_headers", "documents", "auth")
 
 DOCUMENTS = ("text", "documentId", "apollo")
 """Ways to name the operation to an upstream: by its text, or by the digest of a text that the upstream knows."""
@@ -21,7 +22,8 @@ def read_upstream(section: Section, problems: Problems) -> Upstream:
     """Read the API behind the endpoint. ``judge_passthrough`` checks ``passthrough``, which needs ``identity``."""
     section.expect(*KEYS)
     url = _url(section, problems)
-    auth = read_auth(section, problems, url=url)
+    tenant = read_tenant(section, problems, url=url)
+    auth = read_auth(section, problems, url=sample_of(url))
     headers = read_headers(section, problems, credential=auth.header if isinstance(auth, HeaderAuth) else "")
     timeout_s = section.number("timeout_s", 10, least=0.1, most=900)
     if timeout_s > MAX_ANSWER_S:
@@ -39,6 +41,7 @@ def read_upstream(section: Section, problems: Problems) -> Upstream:
         forward_headers=headers.forwarded,
         documents=section.choice("documents", DOCUMENTS, default="text"),
         auth=auth,
+        tenant=tenant,
     )
 
 
@@ -48,9 +51,9 @@ def _url(section: Section, problems: Problems) -> str:
         problems.add(
             section.place("url"), '"upstream.url": expected a URL without credentials in it', code="credentials-in-url"
         )
-    elif url and not is_http_url(url):
+    elif url and not is_http_url(sample_of(url)):
         section.refuse("url", "the http(s) URL of a GraphQL API")
-    for name in keys_in(url) if is_http_url(url) else ():
+    for name in keys_in(url) if is_http_url(sample_of(url)) else ():
         problems.warn(
             section.place("url"),
             f'"upstream.url": the bundle stores the value of "{name}": expected a key in upstream.auth, if the API '

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 def is_http_url(url: str) -> bool:
     """Tell if a text is an absolute http(s) URL without a user, written as it is sent."""
-    if not url.isascii() or not url.isprintable() or " " in url:
+    if not url.isascii() or not url.isprintable() or set(url) & set(" {}"):
         return False
     try:
         parts = urlsplit(url)

@@ -7,9 +7,9 @@ from math import ceil, floor
 
 from graphql import GraphQLScalarType, GraphQLSchema, is_specified_scalar_type
 
-from handler.compiler.json_schemas.regex_safety import python_pattern
 from handler.compiler.json_schemas.scalars import ANY_ARRAY, ANY_OBJECT, ANY_VALUE, ANYTHING, BUILT_IN, Scalar
 from handler.compiler.problems import Problems
+from handler.compiler.regex_safety import python_pattern
 from handler.compiler.source.yaml_section import Section
 from handler.errors.authoring import PatternRefused
 from handler.json_schema.formats import MAX_MATCHED_CHARS, STANDARD_FORMATS

@@ -9,7 +9,7 @@ from typing import Any
 from jsonschema import Draft202012Validator, ValidationError
 from jsonschema.validators import extend
 
-from handler.compiler.json_schemas.regex_safety import python_pattern
+from handler.compiler.regex_safety import python_pattern
 from handler.errors.authoring import PatternRefused
 from handler.json_schema.formats import FORMATS, MAX_MATCHED_CHARS
 

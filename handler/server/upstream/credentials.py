@@ -30,6 +30,7 @@ from handler.server.auth.tokens import audiences_in
 from handler.server.context.caller import Caller
 from handler.server.outgoing.credential_cache import Fetched
 from handler.server.outgoing.token_endpoint import EXCHANGE, MARGIN_S, ClientRefused, request_token
+from handler.server.upstream.bound_variables import find_claim
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -107,9 +108,15 @@ async def _token(caller: Caller, auth: OAuthMode, timeout_s: float) -> Credentia
         if not caller.credential:
             raise CallerTokenRequired
         inbound = hashlib.sha256(caller.credential.encode()).hexdigest()
-    tokens, key = caller.services.outgoing.tokens, (caller.endpoint.bundle.endpoint, auth, inbound)
+    tokens, key = caller.services.outgoing.tokens, (caller.endpoint.bundle.endpoint, auth, inbound, _tenant_of(caller))
     value = await tokens.get(key, lambda: _fetch_token(caller, auth, timeout_s))
     return _as_bearer(Credential(token=value, refuse=lambda: tokens.refuse(key, value)))
+
+
+def _tenant_of(caller: Caller) -> str:
+    """Return the name in the API's address, so that no tenant's API refuses the token of another's."""
+    part = caller.endpoint.bundle.upstream.tenant
+    return str(find_claim(caller.principal.claims, part.claim)) if part else ""
 
 
 async def _fetch_token(caller: Caller, auth: OAuthMode, timeout_s: float) -> Fetched[str]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from handler.bundle.upstream import Upstream
 from handler.errors.calls import DeadlinePassed
 from handler.errors.infrastructure import AddressRefused, HttpError
 from handler.errors.upstream import AnswerMisfit, UpstreamError, UpstreamFailure, UpstreamForbidden
@@ -50,7 +51,7 @@ async def execute(caller: Caller, operation: GraphQLRequest) -> JSONObject:
     repeated = {"idempotency-key": operation.idempotency_key} if operation.idempotency_key else {}
     request = HttpRequest(
         method="POST",
-        url=upstream.url,
+        url=_url_for(caller, upstream),
         headers={**trace, **repeated, "content-type": "application/json", "accept": ACCEPT},
         body=to_json_bytes(body),
         timeout_s=_allowed_s(caller),
@@ -74,6 +75,14 @@ def telling_answer(operation: GraphQLRequest) -> Iterator[None]:
         raise
     except UpstreamError as exc:
         raise UpstreamFailure(str(exc) if operation.is_query else UNTOLD, reason="UpstreamTooLarge") from exc
+
+
+def _url_for(caller: Caller, upstream: Upstream) -> str:
+    if upstream.tenant is None:
+        return upstream.url
+    from handler.server.upstream.tenant_address import url_of_tenant
+
+    return url_of_tenant(caller, upstream.tenant)
 
 
 def _allowed_s(caller: Caller) -> float:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from handler.compiler.json_schemas.regex_safety import MAX_PATTERN_CHARS, python_pattern
+from handler.compiler.regex_safety import MAX_PATTERN_CHARS, python_pattern
 from handler.errors.authoring import PatternRefused
 
 TAKEN = {

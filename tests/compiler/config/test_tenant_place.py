@@ -1,0 +1,84 @@
+"""A claim fills a whole label of a host of one's own, or a whole segment of the path, and nothing else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from handler.bundle.tenant_url import fill_tenant
+from tests.support.endpoints import compiled, problems_of
+
+QUERY = "type Query { a: Int }"
+
+
+def config(url: str, pattern: str = "[a-z]+") -> dict[str, str]:
+    given = f", tenant_pattern: '{pattern}'" if pattern else ""
+    return {"index.graphql": QUERY, "config.yaml": f"default_tool: false\nupstream: {{url: '{url}'{given}}}"}
+
+
+@pytest.mark.parametrize(
+    ("url", "filled"),
+    [
+        ("https://{claim:tenant}.example.com/graphql", "https://acme.example.com/graphql"),
+        ("https://{claim:tenant}.example.com", "https://acme.example.com"),
+        ("https://api.{claim:org.tenant}.example.com:8443/?v=1", "https://api.acme.example.com:8443/?v=1"),
+        ("https://{claim:https://corp.example/tenant}.eu.example.com/", "https://acme.eu.example.com/"),
+        ("https://example.com/{claim:tenant}", "https://example.com/acme"),
+        ("https://example.com/t/{claim:tenant}/graphql?v=1", "https://example.com/t/acme/graphql?v=1"),
+        ("http://{claim:tenant}.localhost:8001/graphql", "http://acme.localhost:8001/graphql"),
+        ("http://localhost:8001/{claim:tenant}?v=1", "http://localhost:8001/acme?v=1"),
+    ],
+)
+def test_claim_fills_its_place(tmp_path: Path, url: str, filled: str) -> None:
+    part = compiled(tmp_path, config(url)).bundle.upstream.tenant
+
+    assert part is not None
+    assert fill_tenant(part, "acme") == filled
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://{claim:tenant}/graphql",
+        "https://{claim:tenant}.com/graphql",
+        "https://{claim:tenant}.com./graphql",
+        "https://api.{claim:tenant}/graphql",
+        "https://example.{claim:tenant}/graphql",
+        "https://{claim:tenant}.0.0.1/graphql",
+        "https://{claim:tenant}-api.example.com/graphql",
+        "https://api-{claim:tenant}.example.com/graphql",
+        "https://api.example.com:{claim:tenant}/graphql",
+        "https://api.example.com{claim:tenant}/graphql",
+        "https://api.example.com/a{claim:tenant}/graphql",
+        "https://api.example.com/{claim:tenant}b/graphql",
+        "https://api.example.com/graphql?tenant={claim:tenant}",
+        "https://api.example.com/graphql?/{claim:tenant}",
+        "https://api.example.com/#/{claim:tenant}",
+        "https://{claim:a}.{claim:b}.example.com/graphql",
+        "https://api.example.com/{claim:a}/{claim:a}",
+        "{claim:scheme}://api.example.com/graphql",
+        "//{claim:tenant}.example.com/",
+        "ftp://{claim:tenant}.example.com/",
+    ],
+)
+def test_other_places_are_refused(tmp_path: Path, url: str) -> None:
+    assert "invalid-tenant-url" in {each.code for each in problems_of(tmp_path, config(url))}
+
+
+@pytest.mark.parametrize("url", ["https://{claim:}.example.com/", "https://{tenant}.example.com/", "https://{}.a.b/"])
+def test_braces_that_name_no_claim_are_not_a_url(tmp_path: Path, url: str) -> None:
+    assert "invalid-value" in {each.code for each in problems_of(tmp_path, config(url, pattern=""))}
+
+
+@pytest.mark.parametrize(
+    ("url", "pattern", "code"),
+    [
+        ("https://{claim:tenant}.example.com/", "", "missing-tenant-pattern"),
+        ("https://{claim:tenant}.example.com/", "[a-z", "invalid-pattern"),
+        ("https://{claim:tenant}.example.com/", "(a+)+", "invalid-pattern"),
+        ("https://api.example.com/", "[a-z]+", "invalid-tenant-url"),
+    ],
+)
+def test_pattern_is_there_with_a_place_alone_and_is_safe(tmp_path: Path, url: str, pattern: str, code: str) -> None:
+    assert code in {each.code for each in problems_of(tmp_path, config(url, pattern))}
