@@ -14,6 +14,7 @@ from handler.records import record
 from handler.search.postings import Postings
 from handler.search.stems import stem
 from handler.search.visible_parts import VisibleParts
+from handler.search.words import split
 
 T = TypeVar("T")
 
@@ -34,6 +35,9 @@ TYPE_NAME, TYPE_TEXT, MEMBER_NAMES, MEMBER_TEXTS = 3.0, 1.0, 1.0, 0.3
 
 LONG_TYPE_NAME, LARGE_TYPE = 0.7, 0.3
 """How much less each word of a longer name, or of a type with more members, weighs (BM25's b)."""
+
+HEAD = 1.4
+"""Factor of the last word of a type's name, which says what the type is: ``Comment`` of ``OrderComment``."""
 
 USUAL_TYPE_NAME = 2.0
 """Words of a type's name that are usual."""
@@ -71,6 +75,7 @@ class Corpus:
         self._name_weights = _weights(NAME, LONG_NAME, [self.name_lengths[part] for part in self.parts.members])
         self._text_weights = _weights(TEXT, LONG_TEXT, [self._text_lengths[part] for part in self.parts.members])
         self._places: Lru[tuple[str, ...], Places] = Lru(max_bytes=MAX_KEPT_BYTES, cost_of=_cost)
+        self._heads: dict[str, str] = {}
         self._hinted: dict[frozenset[str], Named] = {}
 
     def coordinate(self, member: int) -> str:
@@ -133,7 +138,8 @@ class Corpus:
         told = in_texts.types
         types = dict.fromkeys(told - self.roots, TYPE_TEXT)
         for name in named - self.roots:
-            types[name] = types.get(name, 0.0) + self.weight_of_name(TYPE_NAME, name)
+            head = HEAD if self._head(name) in words else 1.0
+            types[name] = types.get(name, 0.0) + head * self.weight_of_name(TYPE_NAME, name)
         for weight, parts in ((MEMBER_NAMES, in_names), (MEMBER_TEXTS, in_texts.members)):
             for name, count in self._counted(parts).items():
                 types[name] = types.get(name, 0.0) + weight * (1 + log(count)) / self._larger[name]
@@ -159,6 +165,13 @@ class Corpus:
         found = set(parts)
         types = found & self.parts.types
         return Named(found - types, {self.parts.owners[part] for part in types})
+
+    def _head(self, name: str) -> str:
+        found = self._heads.get(name)
+        if found is None:
+            last = next((word for word in reversed(list(split(name))) if not word.isdigit()), "")
+            found = self._heads[name] = stem(last)
+        return found
 
     def _counted(self, members: Iterable[int]) -> Mapping[str, int]:
         """Return the number of members by their types, without root types."""

@@ -56,6 +56,22 @@ _TELLS = re.compile(
 )
 """A verb and the beginning of its object."""
 
+_READS = frozenset(
+    map(
+        stem,
+        (
+            *("browse", "calculate", "check", "compare", "compute", "count", "describe", "explain", "filter", "print"),
+            *("query", "read", "search", "sort", "summarize", "view"),
+        ),
+    )
+)
+"""Verbs that tell to read."""
+
+_NUMBER_OF = re.compile(
+    r"\b(?:(?:count|different|distinct|the|total|whole)\s+){0,4}(?:counts?|numbers?)\s+of\b", re.IGNORECASE
+)
+"""Words that are read as "how many": what is counted follows."""
+
 _HINTS = {
     re.compile(rf"\b{words}\b", re.IGNORECASE): frozenset(map(stem, names.split()))
     for words, names in {
@@ -82,7 +98,7 @@ class Question:
 
 def read_question(text: str, vocabulary: Vocabulary, known: Callable[[str], bool], begun: Begun) -> Question:
     """Read a question. ``known`` and ``begun`` tell the words of what is searched."""
-    text = text[:MAX_CHARS]
+    text = _NUMBER_OF.sub("how many", text[:MAX_CHARS])
     stems = list(dict.fromkeys(vocabulary.asked(text)))[:MAX_WORDS]
     guessed = {word: _parts(word, known, begun) for word in islice(filterfalse(known, stems), MAX_GUESSED)}
     words = {
@@ -102,7 +118,7 @@ def read_question(text: str, vocabulary: Vocabulary, known: Callable[[str], bool
 
 def _tells(text: str) -> bool:
     found = _TELLS.match(text)
-    return found is not None and stem(found[1].lower()) not in WEAK_WORDS and not _ASKS.match(found[1])
+    return found is not None and stem(found[1].lower()) not in WEAK_WORDS | _READS and not _ASKS.match(found[1])
 
 
 Begun = Callable[[str], Iterable[str]]

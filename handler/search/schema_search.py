@@ -46,7 +46,7 @@ OWNER, RETURNED = 1.0, 0.5
 ANSWERS = 0.4
 """Weight of a member that has the kind of value that a question word asks for, in words."""
 
-NEIGHBOUR = 0.3
+NEIGHBOUR = 0.42
 """Share of a type's score that the types next to it get."""
 
 TYPE, OF_GOOD_TYPE = 0.8, 0.3
@@ -55,7 +55,7 @@ TYPE, OF_GOOD_TYPE = 0.8, 0.3
 INPUT, WRAPPER = 0.7, 0.4
 """Factors of input types and enums, and of connections and their edges."""
 
-NOT_TOLD, TOLD = 0.5, 1.3
+NOT_TOLD, TOLD = 0.5, 2.0
 """Factors of mutations if a question asks for facts, and if it tells to do something."""
 
 UNASKED = 0.3
