@@ -62,8 +62,7 @@ def _without_accents(run: str) -> Iterator[str]:
 
     plain = unicodedata.normalize("NFKD", run[:MAX_WORD_CHARS].casefold())
     text = "".join(char for char in plain if not unicodedata.combining(char))
-    if text:
-        yield text
+    yield from _RUNS.findall(text)  # one character may stand for several words, or for a digit in parentheses
 
 
 class Vocabulary:

@@ -9,10 +9,12 @@ import pytest
 from graphql import build_schema
 
 from handler.compiler.schema.schema_index import build_index
+from handler.compiler.schema.search_words import with_words
 from handler.errors.infrastructure import BundleError
 from handler.graph.index import SchemaIndex, read_index, write_index
 from handler.search.postings import Postings, read_steps, write_steps
 from handler.search.stored_words import read_postings
+from handler.search.words import Vocabulary
 from handler.strict_json import JSONObject
 from tests.search.schemas import index_of, random_worded_sdl
 
@@ -53,6 +55,18 @@ def test_words_stored_by_other_rules_are_not_used() -> None:
 def test_a_section_of_another_shape_is_refused(words: JSONObject) -> None:
     with pytest.raises(BundleError, match="words is malformed"):
         read_postings(old_index("type Query { mergedAt: Int }", words))
+
+
+def test_any_text_is_a_description() -> None:
+    texts = ["ﷺ", "⑴!", "a!b#c ~d", "\x85\u2028\u3000x", "注文 Straße", "\U0001f600 \U0001d4aa", "\ud7ff\ue000"]
+    fields = " ".join(f"f{place}: Int" for place in range(len(texts)))
+    content = build_index(build_schema(f"type Query {{ {fields} }}"))
+    for field, text in zip(content["types"]["Query"]["fields"].values(), texts, strict=True):
+        field["description"] = text
+    digest, stored = write_index(with_words(content, {}))
+    postings = read_postings(read_index(stored, sha256=digest))
+
+    assert all(list(postings.described(word)) for text in texts for word in Vocabulary().words(text))
 
 
 def test_names_descriptions_and_arguments_are_told_apart() -> None:
