@@ -18,13 +18,15 @@ Type = Literal["all", "tools", "prompts", "resources", "resource_templates"]
 class Listed:
     """One entry; ``hidden`` if its list leaves it out, ``pinned`` if a catalog keeps it listed.
 
-    ``role`` is that of a tool of the catalog itself: see ``CatalogTool``.
+    A search reads ``aliases``, the further names of a tool, and does not show them. ``role`` is that of a tool of the
+    catalog itself: see ``CatalogTool``.
     """
 
     entry: JSONObject
     hidden: bool = False
     pinned: bool = False
     role: str = ""
+    aliases: tuple[str, ...] = ()
 
 
 Sections = Mapping[str, Iterable[Listed]]
@@ -44,9 +46,7 @@ def find_in_catalog(
         name: [
             _shown(listed, is_tool=name == "tools")
             for listed in sections.get(name, ())
-            if (include_hidden or not listed.hidden)
-            and _speaks_of(listed.entry, query)
-            and _is_of(listed.entry, category)
+            if (include_hidden or not listed.hidden) and _speaks_of(listed, query) and _is_of(listed.entry, category)
         ]
         for name in (SECTIONS if type == "all" else (type,))
     }
@@ -57,9 +57,9 @@ def _shown(listed: Listed, *, is_tool: bool) -> JSONObject:
     return {**listed.entry, **({"category": category} if category else {}), "hidden": listed.hidden}
 
 
-def _speaks_of(entry: JSONObject, query: str | None) -> bool:
-    texts = (str(entry.get(name, "")).lower() for name in SEARCHED)
-    return not query or any(query.lower() in text for text in texts)
+def _speaks_of(listed: Listed, query: str | None) -> bool:
+    texts = (*(str(listed.entry.get(name, "")) for name in SEARCHED), *listed.aliases)
+    return not query or any(query.lower() in text.lower() for text in texts)
 
 
 def _is_of(entry: JSONObject, category: str | None) -> bool:

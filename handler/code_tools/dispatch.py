@@ -34,7 +34,11 @@ async def sections_of(kit: Toolkit, ctx: Context) -> dict[str, list[Listed]]:
     Raises:
         McpError: a provider that is not optional failed.
     """
-    own = [Listed(entry=each.entry, hidden=each.options.hidden) for each in kit.tools if each.allows(ctx)]
+    own = [
+        Listed(entry=each.entry, hidden=each.options.hidden, aliases=tuple(each.options.aliases))
+        for each in kit.tools
+        if each.allows(ctx)
+    ]
     provided = [Listed(entry=each.entry) for each in await _provided(kit, ctx)]
     resources = [(each.is_template, Listed(entry=each.entry, hidden=each.hidden)) for each in kit.resources]
     return {

@@ -144,7 +144,7 @@ class SchemaIndex:
     def texts(self, name: str) -> Sequence[Text]:
         """Return the description of a type and of each of its parts."""
         try:
-            return _texts(self._read(name))
+            return texts_in(self._read(name))
         except MALFORMED as exc:  # not expected_shape: a search asks for the texts of all types
             raise malformed(f"the schema index's type {name}") from exc
 
@@ -226,7 +226,8 @@ def _references(raw: Any) -> list[Reference]:
     return found
 
 
-def _texts(raw: Any) -> list[Text]:
+def texts_in(raw: Any) -> list[Text]:
+    """Return the description of a type, given its line, and of each of its parts."""
     found = [("", "", "", text_in(raw, "description", ""))]
     found += [(member, "", "", description) for member, (description, _) in raw.get("values", {}).items()]
     for member, part in (raw.get("fields") or raw.get("inputs") or {}).items():

@@ -1,33 +1,33 @@
-"""The words of a view, by the parts of the schema that have them.
-
-Only what is visible is read, so that every count is the view's own. Order is by name, because the order of an index
-depends on what is hidden.
-"""
+"""The places of each word in a view, each with its weight. Every number that counts is the view's own."""
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import cached_property
 from math import log
+from typing import TypeVar
 
-from handler.graph.index_types import named
 from handler.graph.view import View
 from handler.lru import Lru
 from handler.records import record
-from handler.search.words import Vocabulary, tokens_of
+from handler.search.postings import Postings
+from handler.search.stems import stem
+from handler.search.visible_parts import VisibleParts
+from handler.search.words import split
+
+T = TypeVar("T")
 
 MAX_KEPT_BYTES = 4_000_000
 """Approximate memory of the places of questions' words that are kept."""
 
-PLACE_BYTES = 90
+PLACE_BYTES = 150
 """Memory of a member or type among the places of a word, measured on GitHub's schema."""
 
-NAME, TEXT, ARGUMENT = 3.0, 1.6, 0.4
+NAME, TEXT, ARGUMENT = 3.0, 2.0, 0.4
 """Weights of a word by its place: a name, a description, the name of an argument."""
 
-LONG_NAME, LONG_TEXT = 0.3, 0.5
+LONG_NAME, LONG_TEXT = 0.3, 0.3
 """How much less each word of a longer name or description weighs (BM25's b)."""
 
 TYPE_NAME, TYPE_TEXT, MEMBER_NAMES, MEMBER_TEXTS = 3.0, 1.0, 1.0, 0.3
@@ -36,81 +36,62 @@ TYPE_NAME, TYPE_TEXT, MEMBER_NAMES, MEMBER_TEXTS = 3.0, 1.0, 1.0, 0.3
 LONG_TYPE_NAME, LARGE_TYPE = 0.7, 0.3
 """How much less each word of a longer name, or of a type with more members, weighs (BM25's b)."""
 
+HEAD = 1.4
+"""Factor of the last word of a type's name, which says what the type is: ``Comment`` of ``OrderComment``."""
+
 USUAL_TYPE_NAME = 2.0
 """Words of a type's name that are usual."""
 
-_NOTHING: frozenset[str] = frozenset()
+
+@record(frozen=True, slots=True)
+class Named:
+    """The parts with a word in their names."""
+
+    members: Set[int]
+    types: Set[str]
 
 
 @record(frozen=True, slots=True)
 class Places:
     """The places of a word, and of the words that stand for it."""
 
-    members: Mapping[int, float]  # number of a member -> weight
+    members: Mapping[int, float]  # member -> weight
     texts: Set[int]  # members that have it in their descriptions
-    named: frozenset[str]  # types by their names
+    named: Set[str]  # types by their names
+    by_word: Sequence[Named]  # of each of the words
     types: Mapping[str, float]  # type -> weight; not of root types
     of_types: int  # types that have it, root types too
 
 
 class Corpus:
-    """The visible members of a view, by number, and the places of each word.
+    """The visible parts of a view, by number, and the places of each word."""
 
-    The texts of a schema repeat, so tokens are found by text, and members by texts.
-    """
-
-    def __init__(self, view: View, vocabulary: Vocabulary) -> None:
-        self.names: list[str] = []
-        self.owners: list[str] = []
-        self.returned: list[str] = []  # the named type of a member; empty for an enum value
+    def __init__(self, view: View, postings: Postings) -> None:
+        self.parts = VisibleParts(view, postings)
         self.types = sorted(view.members)
+        self.count = len(self.parts.members)  # of members
         self._view = view
-        self._named_types: dict[str, str] = {}  # a schema repeats its types
-        self._named: defaultdict[str, list[int]] = defaultdict(list)
-        self._told: defaultdict[str, list[int]] = defaultdict(list)
-        self._taking: defaultdict[str, list[int]] = defaultdict(list)
-        self._types_told: defaultdict[str, list[str]] = defaultdict(list)
-        view.index.read_all(self.types)
-        cut = {coordinate.partition(".")[0] for coordinate in view.gone}
-        for name in self.types:
-            self._read(name, view.gone if name in cut else _NOTHING)
-        self.type_words = vocabulary.of_tokens(self.types)
-        self.name_words = vocabulary.of_tokens(self._named)
-        self._in_names = _by_word(self.name_words)
-        self._in_types = _by_word(self.type_words)
-        self._in_arguments = _by_word(vocabulary.of_tokens(self._taking))
-        self._in_texts = _Postings(self._told, vocabulary)
-        self._in_type_texts = _Postings(self._types_told, vocabulary)
-        lengths = {name: len(words) for name, words in self.name_words.items()}
-        self._name_weights = _weights(NAME, LONG_NAME, lengths, self._named)
-        self._text_weights = _weights(TEXT, LONG_TEXT, self._in_texts.lengths, self._told)
+        self.name_lengths, self._text_lengths = self.parts.lengths()
+        self._name_weights = _weights(NAME, LONG_NAME, [self.name_lengths[part] for part in self.parts.members])
+        self._text_weights = _weights(TEXT, LONG_TEXT, [self._text_lengths[part] for part in self.parts.members])
         self._places: Lru[tuple[str, ...], Places] = Lru(max_bytes=MAX_KEPT_BYTES, cost_of=_cost)
+        self._heads: dict[str, str] = {}
+        self._hinted: dict[frozenset[str], Named] = {}
 
-    def coordinate(self, number: int) -> str:
+    def coordinate(self, member: int) -> str:
         """Return the coordinate of a member."""
-        return f"{self.owners[number]}.{self.names[number]}"
-
-    def __contains__(self, word: object) -> bool:
-        return (
-            word in self._in_texts
-            or word in self._in_names
-            or word in self._in_types
-            or word in self._in_type_texts
-            or word in self._in_arguments
-        )
-
-    def begun(self, start: str) -> tuple[str, ...]:
-        """Return the words of names that begin with a text."""
-        found = []
-        for word in self._sorted[bisect_left(self._sorted, start) :]:
-            if not word.startswith(start):
-                break
-            found.append(word)
-        return tuple(found)
+        return f"{self.parts.owners[member]}.{self.parts.member(member)[0]}"
 
     def places(self, words: tuple[str, ...]) -> Places:
         """Return the places of a word and of the words that stand for it."""
         return self._places.use_or_make(words, lambda: self._found(words))
+
+    def hinted(self, words: frozenset[str]) -> Named:
+        """Return the members, and the types, that have any of some words in their names."""
+        found = self._hinted.get(words)
+        if found is None:
+            found = self._hinted[words] = self._named(part for word in words for part in self.parts.named(word))
+        return found
 
     @property
     def kept_bytes(self) -> int:
@@ -118,140 +99,100 @@ class Corpus:
         return self._places.cost_bytes
 
     @cached_property
-    def _larger(self) -> Mapping[str, float]:
-        """Type -> the divisor for the words of its name and of its members' names, beside the average."""
-        found = {name: len(words) for name, words in self.type_words.items()}
-        lengths = {name: len(words) for name, words in self.name_words.items()}
-        for name, owner in zip(self.names, self.owners, strict=True):
-            found[owner] += lengths[name]
-        average = sum(found.values()) / max(1, len(found)) or 1.0
-        return {name: 1 - LARGE_TYPE + LARGE_TYPE * length / average for name, length in found.items()}
-
-    @cached_property
     def wrappers(self) -> frozenset[str]:
         """The types of connections and their edges (Relay's cursor connections)."""
-        of_pages, of_edges = self._owners_of("pageInfo"), self._owners_of("node") & self._owners_of("cursor")
+        of_pages, of_edges = self._owners_of("page", "info"), self._owners_of("node") & self._owners_of("cursor")
         return frozenset(of_pages | of_edges)
-
-    def _owners_of(self, name: str) -> set[str]:
-        return {self.owners[number] for number in self._named.get(name, ())}
 
     @cached_property
     def roots(self) -> frozenset[str]:
         """The root types."""
         return frozenset(self._view.index.roots.values())
 
-    @cached_property
-    def _sorted(self) -> list[str]:
-        return sorted({*self._in_names, *self._in_types})
-
-    def _read(self, type_name: str, gone: Set[str]) -> None:
-        names, owners, named_types = self.names, self.owners, self._named_types
-        number = -1
-        for member, argument, type_, description in self._view.index.texts(type_name):
-            if argument:
-                if number >= 0 and f"{type_name}.{member}({argument}:)" not in gone:
-                    self._taking[argument].append(number)
-            elif not member:
-                if description:
-                    self._types_told[description].append(type_name)
-            elif gone and f"{type_name}.{member}" in gone:
-                number = -1
-            else:
-                number = len(names)
-                names.append(member)
-                owners.append(type_name)
-                self.returned.append(named_types.get(type_) or named_types.setdefault(type_, named(type_)))
-                self._named[member].append(number)
-                if description:
-                    self._told[description].append(number)
-
-    def _found(self, words: tuple[str, ...]) -> Places:
-        members: dict[int, float] = {}
-        for word in words:
-            for number, weight in self._members_with(word).items():
-                if weight > members.get(number, 0.0):
-                    members[number] = weight
-        in_names = {number for word in words for name in self._in_names.get(word, ()) for number in self._named[name]}
-        in_texts = {number for word in words for text in self._in_texts.texts(word) for number in self._told[text]}
-        named = frozenset([name for word in words for name in self._in_types.get(word, ())])
-        told = {name for word in words for text in self._in_type_texts.texts(word) for name in self._types_told[text]}
-        types = dict.fromkeys(told - self.roots, TYPE_TEXT)
-        for name in named - self.roots:
-            types[name] = types.get(name, 0.0) + self.weight_of_name(TYPE_NAME, name)
-        for weight, numbers in ((MEMBER_NAMES, in_names), (MEMBER_TEXTS, in_texts)):
-            for name, count in self._counted(numbers).items():
-                types[name] = types.get(name, 0.0) + weight * (1 + log(count)) / self._larger[name]
-        return Places(members, in_texts, named, types, len(types.keys() | named | told))
-
-    def _members_with(self, word: str) -> Mapping[int, float]:
-        found: dict[int, float] = {}
-        for name in self._in_names.get(word, ()):
-            found |= dict.fromkeys(self._named[name], self._name_weights[name])
-        for text in self._in_texts.texts(word):
-            weight = self._text_weights[text]
-            for number in self._told[text]:
-                found[number] = found.get(number, 0.0) + weight
-        for name in self._in_arguments.get(word, ()):
-            for number in self._taking[name]:
-                found[number] = found.get(number, 0.0) + ARGUMENT
-        return found
-
     def weight_of_name(self, weight: float, name: str) -> float:
         """Return the weight of a word in the name of a type."""
-        return weight / (1 - LONG_TYPE_NAME + LONG_TYPE_NAME * len(self.type_words[name]) / USUAL_TYPE_NAME)
+        return weight / (1 - LONG_TYPE_NAME + LONG_TYPE_NAME * self.type_length(name) / USUAL_TYPE_NAME)
 
-    def _counted(self, numbers: Iterable[int]) -> Mapping[str, int]:
-        owners = self.owners
-        found = Counter([owners[number] for number in numbers])
+    def type_length(self, name: str) -> int:
+        """Return the number of words in the name of a type."""
+        return self.name_lengths[self.parts.parts_of(name).start]
+
+    def _owners_of(self, *words: str) -> set[str]:
+        """Return the types that have a member of these words alone."""
+        owners, lengths = self.parts.owners, self.name_lengths
+        found = set.intersection(*(set(self.parts.named(stem(word))) for word in words)) - self.parts.types
+        return {owners[part] for part in found if lengths[part] == len(words)}
+
+    @cached_property
+    def _larger(self) -> Mapping[str, float]:
+        """Type -> the divisor for the words of its name and of its members' names, beside the average."""
+        lengths, parts_of = self.name_lengths, self.parts.parts_of
+        found = {name: sum(lengths[(parts := parts_of(name)).start : parts.stop]) for name in self.types}
+        average = sum(found.values()) / max(1, len(found)) or 1.0
+        return {name: 1 - LARGE_TYPE + LARGE_TYPE * length / average for name, length in found.items()}
+
+    def _found(self, words: tuple[str, ...]) -> Places:
+        by_word = [self._named(self.parts.named(word)) for word in words]
+        in_names, named = _all(each.members for each in by_word), _all(each.types for each in by_word)
+        in_texts = self._named(part for word in words for part in self.parts.described(word))
+        told = in_texts.types
+        types = dict.fromkeys(told - self.roots, TYPE_TEXT)
+        for name in named - self.roots:
+            head = HEAD if self._head(name) in words else 1.0
+            types[name] = types.get(name, 0.0) + head * self.weight_of_name(TYPE_NAME, name)
+        for weight, parts in ((MEMBER_NAMES, in_names), (MEMBER_TEXTS, in_texts.members)):
+            for name, count in self._counted(parts).items():
+                types[name] = types.get(name, 0.0) + weight * (1 + log(count)) / self._larger[name]
+        members: dict[int, float] = {}
+        for word in words:
+            for part, weight in self._members_with(word).items():
+                if weight > members.get(part, 0.0):
+                    members[part] = weight
+        return Places(members, in_texts.members, named, by_word, types, len(types.keys() | named | told))
+
+    def _members_with(self, word: str) -> Mapping[int, float]:
+        names, texts, types = self.name_lengths, self._text_lengths, self.parts.types
+        of_names, of_texts = self._name_weights, self._text_weights
+        found = {part: of_names[names[part]] for part in self.parts.named(word) if part not in types}
+        for part in self.parts.described(word):
+            if part not in types:
+                found[part] = found.get(part, 0.0) + of_texts[texts[part]]
+        for part in self.parts.taking(word):
+            found[part] = found.get(part, 0.0) + ARGUMENT
+        return found
+
+    def _named(self, parts: Iterable[int]) -> Named:
+        found = set(parts)
+        types = found & self.parts.types
+        return Named(found - types, {self.parts.owners[part] for part in types})
+
+    def _head(self, name: str) -> str:
+        found = self._heads.get(name)
+        if found is None:
+            last = next((word for word in reversed(list(split(name))) if not word.isdigit()), "")
+            found = self._heads[name] = stem(last)
+        return found
+
+    def _counted(self, members: Iterable[int]) -> Mapping[str, int]:
+        """Return the number of members by their types, without root types."""
+        owners = self.parts.owners
+        found = Counter([owners[member] for member in members])
         for root in self.roots:
             found.pop(root, None)
         return found
 
 
-def _by_word(words_of: Mapping[str, Sequence[str]]) -> Mapping[str, Sequence[str]]:
-    found: dict[str, list[str]] = {}
-    for name, words in words_of.items():
-        for word in dict.fromkeys(words):
-            found.setdefault(word, []).append(name)
-    return found
+def _all(sets: Iterable[Set[T]]) -> Set[T]:
+    """Return the union of sets; a single one itself, because most words stand alone."""
+    first, *others = sets
+    return frozenset(first).union(*others) if others else first
 
 
-class _Postings:
-    """The texts that have a word. Words are looked up by their tokens, of which texts have few different ones."""
-
-    def __init__(self, texts: Iterable[str], vocabulary: Vocabulary) -> None:
-        self.lengths: dict[str, int] = {}
-        self._by_token: defaultdict[str, list[str]] = defaultdict(list)
-        self.words: defaultdict[str, list[str]] = defaultdict(list)
-        by_token = self._by_token
-        for text, its_tokens in tokens_of(texts):
-            found = set(its_tokens)
-            self.lengths[text] = len(found)
-            for token in found:
-                by_token[token].append(text)
-        for token, words in vocabulary.of_tokens(by_token).items():
-            for word in words if len(words) == 1 else set(words):
-                self.words[word].append(token)
-
-    def __contains__(self, word: object) -> bool:
-        return word in self.words
-
-    def texts(self, word: str) -> Iterable[str]:
-        """Return the texts that have a word, each once."""
-        if word not in self.words:
-            return ()
-        return dict.fromkeys(text for token in self.words[word] for text in self._by_token[token])
-
-
-def _weights(
-    weight: float, longer: float, lengths: Mapping[str, int], numbers: Mapping[str, Sequence[int]]
-) -> Mapping[str, float]:
-    """Return the weight of a word in each text: the longer a text beside the average, the less."""
-    count = sum(map(len, numbers.values()))
-    average = sum(length * len(numbers[text]) for text, length in lengths.items()) / max(1, count) or 1.0
-    of_length = {length: weight / (1 - longer + longer * length / average) for length in set(lengths.values())}
-    return {text: of_length[length] for text, length in lengths.items()}
+def _weights(weight: float, longer: float, lengths: Iterable[int]) -> Mapping[int, float]:
+    """Return the weight of a word in a text of each length: the longer a text beside the average, the less."""
+    counts = Counter(filter(None, lengths))
+    average = sum(length * count for length, count in counts.items()) / max(1, counts.total()) or 1.0
+    return {length: weight / (1 - longer + longer * length / average) for length in counts}
 
 
 def _cost(places: Places) -> int:

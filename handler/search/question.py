@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import filterfalse, islice
 from string import ascii_lowercase
 
 from handler.records import record
@@ -20,6 +21,9 @@ WEAK_WORDS = frozenset(
 
 WEAK = 0.3
 """Weight of a weak word."""
+
+MAX_GUESSED = 8
+"""Unknown words of a question of which the meaning is guessed."""
 
 MAX_COMPOUND_CHARS = 40
 """Characters of a word that may be a compound."""
@@ -52,6 +56,22 @@ _TELLS = re.compile(
 )
 """A verb and the beginning of its object."""
 
+_READS = frozenset(
+    map(
+        stem,
+        (
+            *("browse", "calculate", "check", "compare", "compute", "count", "describe", "explain", "filter", "print"),
+            *("query", "read", "search", "sort", "summarize", "view"),
+        ),
+    )
+)
+"""Verbs that tell to read."""
+
+_NUMBER_OF = re.compile(
+    r"\b(?:(?:count|different|distinct|the|total|whole)\s+){0,4}(?:counts?|numbers?)\s+of\b", re.IGNORECASE
+)
+"""Words that are read as "how many": what is counted follows."""
+
 _HINTS = {
     re.compile(rf"\b{words}\b", re.IGNORECASE): frozenset(map(stem, names.split()))
     for words, names in {
@@ -78,11 +98,12 @@ class Question:
 
 def read_question(text: str, vocabulary: Vocabulary, known: Callable[[str], bool], begun: Begun) -> Question:
     """Read a question. ``known`` and ``begun`` tell the words of what is searched."""
-    text = text[:MAX_CHARS]
+    text = _NUMBER_OF.sub("how many", text[:MAX_CHARS])
     stems = list(dict.fromkeys(vocabulary.asked(text)))[:MAX_WORDS]
+    guessed = {word: _parts(word, known, begun) for word in islice(filterfalse(known, stems), MAX_GUESSED)}
     words = {
         word: tuple(
-            dict.fromkeys((word, *vocabulary.synonyms(word), *_joined(stems, at, known), *_parts(word, known, begun)))
+            dict.fromkeys((word, *vocabulary.synonyms(word), *_joined(stems, at, known), *guessed.get(word, ())))
         )
         for at, word in enumerate(stems)
     }
@@ -97,10 +118,10 @@ def read_question(text: str, vocabulary: Vocabulary, known: Callable[[str], bool
 
 def _tells(text: str) -> bool:
     found = _TELLS.match(text)
-    return found is not None and stem(found[1].lower()) not in WEAK_WORDS and not _ASKS.match(found[1])
+    return found is not None and stem(found[1].lower()) not in WEAK_WORDS | _READS and not _ASKS.match(found[1])
 
 
-Begun = Callable[[str], tuple[str, ...]]
+Begun = Callable[[str], Iterable[str]]
 """The known words that begin with a text."""
 
 
@@ -112,13 +133,13 @@ def _joined(stems: list[str], at: int, known: Callable[[str], bool]) -> list[str
 
 def _parts(word: str, known: Callable[[str], bool], begun: Begun) -> tuple[str, ...]:
     """Return what an unknown word is made of, or else the words that it begins."""
-    if known(word) or not MIN_PART_CHARS <= len(word) <= MAX_COMPOUND_CHARS:
+    if not MIN_PART_CHARS <= len(word) <= MAX_COMPOUND_CHARS:
         return ()
     cuts = [(stem(word[:at]), stem(word[at:])) for at in range(MIN_PART_CHARS, len(word) - MIN_LAST_CHARS + 1)]
     for cut in cuts:
         if all(map(known, cut)):
             return cut
-    found = begun(word)
+    found = tuple(islice(begun(word), MAX_BEGUN + 1))
     if 0 < len(found) <= MAX_BEGUN:
         return found
     return tuple(each for each in _misspelt(word) if known(each)) or _misspelt_parts(cuts, known)

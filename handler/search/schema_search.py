@@ -11,18 +11,22 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from heapq import heapify, heappop, heappush, nlargest
+from itertools import accumulate
 from math import log
 from threading import Lock
 from typing import NamedTuple, TypeVar
 
 from handler.graph.view import View
 from handler.records import record
-from handler.search.corpus import Corpus, Places
+from handler.search.corpus import Corpus, Named, Places
 from handler.search.matches import Match
 from handler.search.paths import Paths
 from handler.search.question import Question, read_question
-from handler.search.stored_words import read_words
+from handler.search.stored_words import read_postings, read_vocabulary
 from handler.search.words import Vocabulary
+
+MAX_PLACES = 6_000
+"""Places of a question's words that are read."""
 
 MAX_CANDIDATES = 160
 """Members that are scored in full."""
@@ -42,7 +46,7 @@ OWNER, RETURNED = 1.0, 0.5
 ANSWERS = 0.4
 """Weight of a member that has the kind of value that a question word asks for, in words."""
 
-NEIGHBOUR = 0.3
+NEIGHBOUR = 0.42
 """Share of a type's score that the types next to it get."""
 
 TYPE, OF_GOOD_TYPE = 0.8, 0.3
@@ -51,7 +55,7 @@ TYPE, OF_GOOD_TYPE = 0.8, 0.3
 INPUT, WRAPPER = 0.7, 0.4
 """Factors of input types and enums, and of connections and their edges."""
 
-NOT_TOLD, TOLD = 0.5, 1.3
+NOT_TOLD, TOLD = 0.5, 2.0
 """Factors of mutations if a question asks for facts, and if it tells to do something."""
 
 UNASKED = 0.3
@@ -68,6 +72,7 @@ _Key = TypeVar("_Key", int, str)
 class _Term:
     """A word of a question."""
 
+    words: Sequence[str]  # the word, and those that stand for it
     places: Places
     of_members: float  # its weight among members
     of_types: float
@@ -104,38 +109,50 @@ class SchemaSearch:
 
     @cached_property
     def _corpus(self) -> Corpus:
-        return Corpus(self.view, self._vocabulary)
+        return Corpus(self.view, read_postings(self.view.index))
 
     @cached_property
     def _vocabulary(self) -> Vocabulary:
-        return read_words(self.view.index.words)
+        return read_vocabulary(self.view.index.words)
 
     def _ranked(self, text: str, limit: int) -> Iterator[tuple[str, float]]:
         corpus = self._corpus
-        question = read_question(text, self._vocabulary, corpus.__contains__, corpus.begun)
-        terms = [self._term(words, question.weights[word]) for word, words in question.words.items()]
-        asked = frozenset(each for words in question.words.values() for each in words)
+        question = read_question(text, self._vocabulary, corpus.parts.__contains__, corpus.parts.begun)
+        terms = self._terms(question)
+        asked = {each: named for term in terms for each, named in zip(term.words, term.places.by_word, strict=True)}
         types = self._near(self._types(terms, asked))
         found: dict[str, _Result] = {}
         for name, score in types.items():
             coordinate = self._folded.get(name, name)
             _keep(found, _Result(score * TYPE, coordinate, name))
         for number, score in self._members(terms, asked, question).items():
-            owner, group = corpus.owners[number], self._group(number)
+            owner, group = corpus.parts.owners[number], self._group(number)
             coordinate = self._folded.get(owner) or corpus.coordinate(number)
             whole = score + OF_GOOD_TYPE * types.get(group, 0.0)
             _keep(found, _Result(whole, coordinate, group, number))
         return self._spread(found.values(), limit)
 
+    def _terms(self, question: Question) -> list[_Term]:
+        """Return the words of a question, in its order, but the most frequent ones above ``MAX_PLACES``."""
+        parts, asked = self._corpus.parts, question.words
+        counting: Iterable[str] = asked
+        if sum(parts.most(each) for words in asked.values() for each in words) > MAX_PLACES:
+            counts = {word: sum(map(parts.count, words)) for word, words in asked.items()}
+            rarest = sorted(counts, key=counts.__getitem__)
+            sums = dict(zip(rarest, accumulate(map(counts.__getitem__, rarest)), strict=True))
+            counting = [word for word in asked if sums[word] <= MAX_PLACES or word == rarest[0]]
+        return [self._term(asked[word], question.weights[word]) for word in counting]
+
     def _term(self, words: tuple[str, ...], weight: float) -> _Term:
         places = self._corpus.places(words)
         return _Term(
+            words,
             places,
-            weight * _rarity(len(places.members), len(self._corpus.names)),
+            weight * _rarity(len(places.members), self._corpus.count),
             weight * _rarity(places.of_types, len(self._corpus.types)),
         )
 
-    def _types(self, terms: Iterable[_Term], asked: frozenset[str]) -> dict[str, float]:
+    def _types(self, terms: Iterable[_Term], asked: Mapping[str, Named]) -> dict[str, float]:
         """Return the types that have a word of the question, each with its score."""
         found: dict[str, float] = {}
         for term in terms:
@@ -143,9 +160,10 @@ class SchemaSearch:
             for name, weight in term.places.types.items():
                 found[name] = found.get(name, 0.0) + of_types * weight / (weight + K1)
         most = sum(term.of_types for term in terms) or 1.0
-        words, factors = self._corpus.type_words, self._factors
+        said = Counter(name for each in asked.values() for name in each.types)
+        length, factors = self._corpus.type_length, self._factors
         return {
-            name: score / most * factors[name] * (1 - UNASKED + UNASKED * _share_of(words[name], asked))
+            name: score / most * factors[name] * (1 - UNASKED + UNASKED * said[name] / max(1, length(name)))
             for name, score in found.items()
         }
 
@@ -157,7 +175,7 @@ class SchemaSearch:
             for name in _best(types, MAX_TYPES)
         }
 
-    def _members(self, terms: Sequence[_Term], asked: frozenset[str], question: Question) -> dict[int, float]:
+    def _members(self, terms: Sequence[_Term], asked: Mapping[str, Named], question: Question) -> dict[int, float]:
         """Return the best members that have a word of the question, by number, each with its score."""
         corpus = self._corpus
         rough: dict[int, float] = {}
@@ -169,23 +187,23 @@ class SchemaSearch:
             for name in term.places.named:
                 owners[name] = owners.get(name, 0.0) + of_members
         for number in rough:
-            of_owner = owners.get(corpus.owners[number])
+            of_owner = owners.get(corpus.parts.owners[number])
             if of_owner:
                 rough[number] += ROUGH_OWNER * of_owner
         return self._scores(_best(rough, MAX_CANDIDATES), terms, asked, question)
 
     def _scores(
-        self, numbers: Iterable[int], terms: Sequence[_Term], asked: frozenset[str], question: Question
+        self, numbers: Iterable[int], terms: Sequence[_Term], asked: Mapping[str, Named], question: Question
     ) -> dict[int, float]:
         corpus, mutation = self._corpus, self.view.index.roots.get("mutation")
         told_to = NOT_TOLD if question.asks else TOLD if question.tells else 1.0
         most = sum(term.of_members for term in terms) or 1.0
         places = [(term.of_members, term.places) for term in terms]
+        hinted = corpus.hinted(question.hints)
         found: dict[int, float] = {}
         for number in numbers:
-            owner, returned = corpus.owners[number], corpus.returned[number]
+            owner, returned = corpus.parts.owners[number], corpus.parts.member(number)[1]
             of_owner = 0.0 if owner in corpus.roots else corpus.weight_of_name(OWNER, owner)
-            name_words = corpus.name_words[corpus.names[number]]
             score = told = 0.0
             for of_members, place in places:
                 weight = place.members.get(number, 0.0)
@@ -196,26 +214,27 @@ class SchemaSearch:
                 score += of_members * weight / (weight + K1)
                 if number in place.texts:
                     told += of_members
-            if question.hints and not question.hints.isdisjoint((*name_words, *corpus.type_words.get(returned, ()))):
+            if number in hinted.members or returned in hinted.types:
                 score += ANSWERS * most / len(terms)
             if owner == mutation:
                 score *= told_to
-            words = (*corpus.type_words[owner], *name_words) if of_owner else name_words
-            share = max(_share_of(words, asked), told / most)
+            said = sum(number in each.members or (of_owner > 0 and owner in each.types) for each in asked.values())
+            length = corpus.name_lengths[number] + (corpus.type_length(owner) if of_owner else 0)
+            share = max(said / max(1, length), told / most)
             found[number] = score / most * self._factors[owner] * (1 - UNASKED + UNASKED * share)
         return found
 
     def _group(self, number: int) -> str:
         """Return the type that a member is a result of: of a root field, the type that the field returns."""
-        owner, returned = self._corpus.owners[number], self._corpus.returned[number]
+        owner, (_, returned) = self._corpus.parts.owners[number], self._corpus.parts.member(number)
         if owner not in self._corpus.roots:
             return owner
         return returned if returned in self.view.members else self._corpus.coordinate(number)
 
     def _same(self, number: int) -> Iterator[str]:
         """Yield the field of an interface that a field implements, or else its name with the type that it returns."""
-        index, owner = self.view.index, self._corpus.owners[number]
-        returned, name = self._corpus.returned[number], self._corpus.names[number]
+        index, owner = self.view.index, self._corpus.parts.owners[number]
+        name, returned = self._corpus.parts.member(number)
         for each in sorted({owner, *index.interfaces(owner)}):
             if each in self.view.members and index.kind(each) == "interface" and name in self.view.members[each]:
                 yield f"{each}.{name}"
@@ -269,8 +288,3 @@ def _best(scores: Mapping[_Key, float], limit: int) -> Sequence[_Key]:
 
 def _rarity(having: int, of: int) -> float:
     return log(1 + (of - having + 0.5) / (having + 0.5))
-
-
-def _share_of(words: Sequence[str], asked: frozenset[str]) -> float:
-    """Return the share of a name's words that the question has, each once."""
-    return len(asked.intersection(words)) / max(1, len(words))

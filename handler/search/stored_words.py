@@ -1,55 +1,72 @@
-"""The stored form of a vocabulary: a section of the schema index.
+"""The stored form of a schema's words: a section of the schema index.
 
-A search of a view stems thousands of different words. The compiler does so once: ``stems`` has each stem with its
-words, a word that begins with the stem by its ending. A word of the schema that is not there is its own stem.
+A search of a view would otherwise split and stem all names and descriptions of the schema. The compiler does so once,
+and stores the parts of each word: ``words``. The section depends on the schema alone. What counts in a view, such as
+the frequency of a word, is counted by the search over visible parts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
+from handler.graph.index import SchemaIndex, Text
 from handler.graph.index_types import expected_shape, names_in, text_in
-from handler.search.stems import stem
-from handler.search.words import STOP_WORDS, Vocabulary, split
+from handler.search.postings import END, Postings, find_postings, read_steps, write_steps
+from handler.search.words import Vocabulary
 from handler.strict_json import JSONObject
 
-RULES = 1
-"""The rules of splitting and stemming. A change of a stem raises the number: a section by other rules is not used."""
-
-WHOLE = "="
-"""Mark of a word that does not begin with its stem."""
+RULES = 2
+"""The rules of the section. A change of splitting, of a stem or of the form raises the number: a section by other rules
+is not used."""
 
 
-def write_words(texts: Iterable[str], synonyms: Mapping[str, Sequence[str]]) -> JSONObject:
-    """Return the section for the words of a schema's texts and an author's synonyms."""
-    words = {word for text in texts for word in split(text) if word not in STOP_WORDS}
-    by_stem: dict[str, list[str]] = {}
-    for word in sorted(words):
-        if stem(word) != word:
-            by_stem.setdefault(stem(word), []).append(word)
-    stems = (",".join((root, *(_written(root, word) for word in found))) for root, found in sorted(by_stem.items()))
+def write_words(types: Mapping[str, Sequence[Text]], synonyms: Mapping[str, Sequence[str]]) -> JSONObject:
+    """Return the section for a schema's types, each with its texts, and an author's synonyms."""
+    postings = find_postings(types, Vocabulary().words)
     given = {"synonyms": {word: list(others) for word, others in synonyms.items()}} if synonyms else {}
-    return {"rules": RULES, "stems": " ".join(stems), **given}
+    return {
+        "rules": RULES,
+        "sizes": write_steps(_ends(postings.sizes)),
+        "words": " ".join(f"{word}{END}{lists}" for word, lists in postings.entries.items()),
+        **given,
+    }
 
 
-def read_words(raw: Mapping[str, Any]) -> Vocabulary:
-    """Read the section. Without one, as in an index of an older release, each word is stemmed when it is met.
+def read_vocabulary(raw: Mapping[str, Any]) -> Vocabulary:
+    """Read the author's synonyms from the section.
 
     Raises:
         BundleError: the section does not have the shape that the compiler writes.
     """
     with expected_shape("the schema index's words"):
-        synonyms = {word: names_in(others) for word, others in raw.get("synonyms", {}).items()}
-        if raw.get("rules") != RULES:
-            return Vocabulary(synonyms=synonyms)
-        stems = {}
-        for line in text_in(raw, "stems").split():
-            root, *words = line.split(",")
-            for word in words:
-                stems[word[1:] if word[:1] == WHOLE else f"{root}{word}"] = root
-        return Vocabulary(stems, synonyms)
+        return Vocabulary({word: names_in(others) for word, others in raw.get("synonyms", {}).items()})
 
 
-def _written(root: str, word: str) -> str:
-    return word.removeprefix(root) if word.startswith(root) else f"{WHOLE}{word}"
+def read_postings(index: SchemaIndex) -> Postings:
+    """Read the postings of an index, or find them if it has none by these rules, as an index of an older release.
+
+    Raises:
+        BundleError: the index does not have the shape that the compiler writes.
+    """
+    if index.words.get("rules") != RULES:
+        index.read_all(index)
+        return find_postings({name: index.texts(name) for name in index}, Vocabulary().words)
+    with expected_shape("the schema index's words"):
+        ends = [0, *read_steps(text_in(index.words, "sizes"))]
+        sizes = [end - start - 1 for start, end in pairwise(ends)]
+        entries = dict(entry.split(END, 1) for entry in text_in(index.words, "words").split(" ") if entry)
+        if len(sizes) != len(tuple(index)):
+            raise ValueError("sizes")
+        return Postings(sizes, entries)
+
+
+def _ends(sizes: Sequence[int]) -> list[int]:
+    """Return the number of the last part of each type."""
+    ends = []
+    last = 0
+    for size in sizes:
+        last += size + 1
+        ends.append(last)
+    return ends

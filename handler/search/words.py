@@ -37,24 +37,6 @@ STOP_WORDS = frozenset(
 """Words that say nothing about the subject of a question. A question of nothing else is asked with them."""
 
 
-def tokens(text: str) -> list[str]:
-    """Return what a text has between spaces and ASCII punctuation, such as ``pullRequest``."""
-    return text.translate(_SPACES).split()
-
-
-def tokens_of(texts: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
-    """Yield each text with its ``tokens``. ASCII texts are translated in one step: each alone takes much longer."""
-    texts = list(texts)
-    plain = "".join([text for text in texts if text.isascii()]).translate(_SPACES)
-    at = 0
-    for text in texts:
-        if text.isascii():
-            yield text, plain[at : at + len(text)].split()
-            at += len(text)
-        else:
-            yield text, tokens(text)
-
-
 def split(text: str) -> Iterator[str]:
     """Yield the words of a text in lower case, in order."""
     for run in _RUNS.findall(text):
@@ -80,21 +62,14 @@ def _without_accents(run: str) -> Iterator[str]:
 
     plain = unicodedata.normalize("NFKD", run[:MAX_WORD_CHARS].casefold())
     text = "".join(char for char in plain if not unicodedata.combining(char))
-    if text:
-        yield text
+    yield from _RUNS.findall(text)  # one character may stand for several words, or for a digit in parentheses
 
 
 class Vocabulary:
-    """The stems of known words, and an author's synonyms.
+    """Stems of words, and an author's synonyms. The stems of words in ``words`` are kept."""
 
-    ``stems`` has the words of all texts that ``words`` is asked for, but those that are their own stems. A stem depends
-    on its word alone, so the table tells nothing of the schema that it was made for.
-    """
-
-    def __init__(
-        self, stems: Mapping[str, str] | None = None, synonyms: Mapping[str, Sequence[str]] | None = None
-    ) -> None:
-        self._known = _Stems(stems)
+    def __init__(self, synonyms: Mapping[str, Sequence[str]] | None = None) -> None:
+        self._known = _Stems()
         self._synonyms: dict[str, tuple[str, ...]] = {}  # forms of one word add up
         for word, others in (synonyms or {}).items():
             for root in self.asked(word):
@@ -103,15 +78,7 @@ class Vocabulary:
 
     def words(self, text: str) -> list[str]:
         """Return the stems of a text's words, in order, without stop words. Stems are kept: not for questions."""
-        return [word for token in tokens(text) for word in self.of_token(token)]
-
-    def of_token(self, token: str) -> tuple[str, ...]:
-        """Return the stems of the words in a token, without stop words. They are kept: not for questions."""
-        return self._known[token]
-
-    def of_tokens(self, tokens: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
-        """Return each token with its stems: see ``of_token``."""
-        return self._known.of(tokens)
+        return [word for token in text.translate(_SPACES).split() for word in self._known[token]]
 
     def asked(self, text: str) -> list[str]:
         """Return the stems of a question's words, in order. Stop words count if there are no others."""
@@ -124,14 +91,11 @@ class Vocabulary:
 
 
 class _Stems(dict[str, tuple[str, ...]]):
-    """Text without ASCII punctuation -> the stems of its words. A schema repeats most of its words."""
+    """Text without spaces and ASCII punctuation -> the stems of its words. A schema repeats most of its words."""
 
-    def __init__(self, stems: Mapping[str, str] | None) -> None:
-        self._of_part = _OfPart(stems)
-
-    def of(self, tokens: Iterable[str]) -> dict[str, tuple[str, ...]]:
-        """Return each token with its stems."""
-        return {token: self[token] for token in tokens}
+    def __init__(self) -> None:
+        super().__init__()
+        self._of_part = _OfPart()
 
     def __missing__(self, token: str) -> tuple[str, ...]:
         parts: Iterable[str] = (token,)
@@ -146,17 +110,7 @@ class _Stems(dict[str, tuple[str, ...]]):
 class _OfPart(dict[str, str]):
     """A word in any case -> its stem; empty for a stop word."""
 
-    def __init__(self, stems: Mapping[str, str] | None) -> None:
-        super().__init__(stems or {})
-        self._is_whole = stems is not None
-
     def __missing__(self, part: str) -> str:
         word = part.lower()
-        if word in STOP_WORDS:
-            found = ""
-        elif word != part:
-            found = self[word]
-        else:
-            found = word if self._is_whole else stem(word)
-        self[part] = found
+        found = self[part] = "" if word in STOP_WORDS else self[word] if word != part else stem(word)
         return found

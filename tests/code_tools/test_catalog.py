@@ -15,7 +15,7 @@ from tests.code_tools.echo import ECHO_SCHEMA, echo
 def stocked(allow: Any = None) -> Toolkit:
     kit = Toolkit(allow=allow)
     kit.add(echo, category="Echoes", description="Say it again")
-    kit.add(echo, name="whisper", hidden=True, description="A hidden echo")
+    kit.add(echo, name="whisper", hidden=True, description="A hidden echo", aliases=["murmur"])
 
     @kit.prompt
     def greeting(name: str) -> str:
@@ -73,6 +73,7 @@ def test_catalog_may_leave_out_what_is_hidden() -> None:
     ("arguments", "names"),
     [
         ({"type": "tools", "query": "HIDDEN"}, ["whisper"]),
+        ({"type": "tools", "query": "murm"}, ["whisper"]),
         ({"type": "tools", "query": "Again"}, ["echo"]),
         ({"type": "resource_templates", "query": "PAGES"}, ["page"]),
         ({"type": "resources", "query": "docs://"}, ["intro"]),

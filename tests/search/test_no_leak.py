@@ -45,6 +45,24 @@ def test_a_view_answers_as_the_schema_compiled_without_the_hidden_parts(seed: in
     assert answers(view) == answers(view_of(print_view(view)))
 
 
+@pytest.mark.parametrize("most", [3, 8, 20])
+def test_words_that_do_not_count_are_chosen_by_visible_places(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
+    monkeypatch.setattr("handler.search.schema_search.MAX_PLACES", most)
+    for seed in range(20):
+        view, _ = drawn(seed)
+        if view.root_fields().get("query"):
+            assert answers(view) == answers(view_of(print_view(view)))
+
+
+def test_words_of_a_hidden_argument_are_known_to_no_search() -> None:
+    sdl = "type Query { orders(salaryBonus: Int, bonusOnly: Boolean, first: Int): Int }"
+    search = SchemaSearch(view_of(sdl, hidden=["Query.orders(salaryBonus:)"]))
+    without = SchemaSearch(view_of(sdl.replace("salaryBonus: Int, ", "")))
+
+    assert [len(search.search(each, 10)) for each in ("salary", "salry", "first", "bonus")] == [0, 0, 1, 1]
+    assert search.search("bonus", 10) == without.search("bonus", 10)
+
+
 def test_the_comparison_sees_statistics_of_hidden_parts() -> None:
     """A search that counts everything, and leaves out hidden results at the end, differs."""
     differ = 0

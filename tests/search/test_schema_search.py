@@ -7,7 +7,8 @@ import pytest
 from handler.graph.index import SchemaIndex, read_index, write_index
 from handler.graph.view import build_view
 from handler.search.corpus import MAX_KEPT_BYTES
-from handler.search.schema_search import SchemaSearch
+from handler.search.question import MAX_GUESSED
+from handler.search.schema_search import MAX_PLACES, SchemaSearch
 from handler.search.words import MAX_CHARS
 from tests.search.schemas import view_of
 
@@ -77,6 +78,39 @@ def test_a_question_for_facts_is_seldom_answered_by_a_mutation(question: str) ->
         return next(match.score for match in matches if match.coordinate == "Mutation.cancelOrder")
 
     assert score(question) < score("cancel an order")
+
+
+@pytest.mark.parametrize("question", ["count the number of orders", "the total number of orders", "number of orders"])
+def test_number_of_things_is_asked_as_how_many(question: str) -> None:
+    search = SchemaSearch(view_of(SHOP))
+
+    assert search.search(question, 9) == search.search("how many orders", 9)
+
+
+def test_last_word_of_a_name_says_what_a_type_is() -> None:
+    sdl = "type Query { a: CommentAuthor b: AuthorComment } type CommentAuthor { x: ID } type AuthorComment { x: ID }"
+    search = SchemaSearch(view_of(sdl))
+
+    def types(question: str) -> list[str]:
+        return [each.coordinate for each in search.search(question, 9) if "." not in each.coordinate]
+
+    assert types("comments") == ["AuthorComment", "CommentAuthor"]
+    assert types("authors") == ["CommentAuthor", "AuthorComment"]
+
+
+def test_most_frequent_words_of_a_question_do_not_count_if_they_have_too_many_places() -> None:
+    fields = " ".join(f"common_{number}: Int" for number in range(MAX_PLACES + 1))
+    search = SchemaSearch(view_of(f"type Query {{ {fields} rareThing: Int commonRare: Int }}"))
+
+    assert search.search("a common rare thing", 9) == search.search("a rare thing", 9)
+    assert len(search.search("common", 9)) == 9
+
+
+def test_meanings_of_few_unknown_words_are_guessed() -> None:
+    unknown = " ".join(f"zzq{letter}" for letter in "bcdfghjklmnp"[:MAX_GUESSED])
+
+    assert found(f"{unknown[:-5]} revnue") == found("revnue") != []
+    assert found(f"{unknown} revnue") == []
 
 
 def test_synonyms_are_only_an_authors() -> None:

@@ -3,7 +3,6 @@ from __future__ import annotations
 import pytest
 
 from handler.search.stems import stem
-from handler.search.stored_words import read_words, write_words
 from handler.search.words import Vocabulary, split
 
 
@@ -19,6 +18,7 @@ from handler.search.words import Vocabulary, split
         ("注文一覧", ["注文", "文一", "一覧"]),
         ("order注文id", ["order", "注文", "id"]),
         ("\x00 \x1b[31m ?!…", ["31", "m"]),
+        ("ﷺ ⑴ ℀ ½", ["صلى", "الله", "عليه", "وسلم", "1", "1", "2"]),
         ("", []),
     ],
 )
@@ -40,17 +40,6 @@ def test_text_is_split_at_case_digits_and_underscores(text: str, words: list[str
 )
 def test_forms_of_a_word_have_one_stem(forms: tuple[str, ...]) -> None:
     assert len({stem(form) for form in forms}) == 1
-
-
-def test_stored_words_are_stemmed_as_without_the_store() -> None:
-    texts = ["Merged repositories of people", "pullRequestURLs", "wrote 注文"]
-    stored = read_words(write_words(texts, {}))
-
-    assert [stored.words(text) for text in texts] == [Vocabulary().words(text) for text in texts]
-
-
-def test_words_stored_by_other_rules_are_not_used() -> None:
-    assert read_words({"rules": 0, "stems": "wrong,merged"}).words("merged") == Vocabulary().words("merged")
 
 
 def test_a_question_of_stop_words_alone_is_asked_with_them() -> None:

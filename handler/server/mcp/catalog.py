@@ -10,7 +10,7 @@ from handler.code_tools.catalog_search import SECTIONS, Listed, Sections, catego
 from handler.errors.calls import ToolError
 from handler.search.ranking import rank
 from handler.search.words import Vocabulary
-from handler.server.asgi.response_size import encoded
+from handler.server.asgi.response_size import TOO_LARGE, encoded
 from handler.server.mcp.catalog_lines import line_of, ranked_of, spoken_of
 from handler.server.mcp.method_call import Call
 from handler.server.mcp.prompts import prompts_for
@@ -18,6 +18,8 @@ from handler.server.mcp.resources import resources_for, templates_for
 from handler.server.mcp.short_list import shortened
 from handler.server.mcp.tools_list import usable_tools
 from handler.strict_json import JSONObject, to_well_formed_json
+
+MANY_NAMES = "The entries are larger than an answer may be. Ask for fewer names at a time."
 
 MAX_FOUND = 10
 """Entries of one answer, of all sections together."""
@@ -28,7 +30,7 @@ async def search_catalog(call: Call, tool: CatalogTool, arguments: Mapping[str, 
 
     Raises:
         UpstreamError, McpError: as ``usable_tools``.
-        ToolError: the result is larger than an answer may be.
+        ToolError: the entries are larger than an answer may be.
     """
     wanted = arguments.get("type", "all")
     sections = await _sections(call)
@@ -36,8 +38,12 @@ async def search_catalog(call: Call, tool: CatalogTool, arguments: Mapping[str, 
     names = arguments.get("names")
     found = _best(call, asked, arguments, search=tool.name) if names is None else _whole(asked, names)
     result = {"content": [{"type": "text", "text": to_well_formed_json(found).decode()}], "structuredContent": found}
-    encoded(result, refuse=ToolError, room=call.caller.room)
+    encoded(result, refuse=_refusal, room=call.caller.room)
     return result
+
+
+def _refusal(message: str) -> ToolError:
+    return ToolError(MANY_NAMES if message == TOO_LARGE else message)
 
 
 async def found_tools(call: Call, question: str, *, search: str) -> list[JSONObject]:
@@ -104,5 +110,5 @@ def _ranked(found: Sequence[tuple[str, Listed]], query: str, vocabulary: Vocabul
     """Return the entries that share words with a text, the best first; without a text all of them in their order."""
     if not query.strip():
         return list(found)
-    documents = [ranked_of(each.entry, key=f"{place:06}") for place, (_, each) in enumerate(found)]
+    documents = [ranked_of(each, key=f"{place:06}") for place, (_, each) in enumerate(found)]
     return [found[int(key)] for key, _ in rank(documents, query, vocabulary=vocabulary)]

@@ -34,13 +34,14 @@ def spoken_of(entry: JSONObject) -> set[str]:
     return {str(entry[key]) for key in NAMES if key in entry}
 
 
-def ranked_of(entry: JSONObject, *, key: str) -> Ranked:
-    """Return what a search knows of an entry: its names, its texts, and its arguments."""
+def ranked_of(listed: Listed, *, key: str) -> Ranked:
+    """Return what a search knows of an entry: its names with those of its aliases, its texts, and its arguments."""
+    entry = listed.entry
     properties = entry.get("inputSchema", {}).get("properties", {})
     arguments = {**properties, **{each["name"]: each for each in entry.get("arguments", ())}}
     texts = [entry.get("description"), category_of(entry)]
     texts += [each.get("description") for each in arguments.values() if isinstance(each, dict)]
-    names = [entry.get(name) for name in (*NAMES, "title")]
+    names = [*(entry.get(name) for name in (*NAMES, "title")), *listed.aliases]
     return Ranked(
         key=key,
         names=tuple(str(name) for name in names if name),

@@ -56,7 +56,10 @@ async def usable_tools(call: Call) -> AsyncIterator[Listed]:
         entry = await entry_of(call, tool)
         if entry is not None:
             role = tool.role if isinstance(tool, CatalogTool) else ""
-            yield Listed(entry=entry, hidden=tool.options.hidden, pinned=tool.options.pinned, role=role)
+            options = tool.options
+            yield Listed(
+                entry=entry, hidden=options.hidden, pinned=options.pinned, role=role, aliases=tuple(options.aliases)
+            )
     seen = set(endpoint.tools)
     for tools in of_kits.values():
         for name, listed in tools.items():

@@ -11,8 +11,10 @@ from typing import Any
 import pytest
 
 from handler.bundle.tools import CatalogTool
+from handler.code_tools.catalog_search import Listed
 from handler.compiler.compile import Compiled
 from handler.search.ranking import rank
+from handler.server.asgi.response_size import Room
 from handler.server.auth.sealed_state import RequestStates
 from handler.server.mcp.catalog_lines import ranked_of
 from tests.server.mcp.test_consent import YES
@@ -54,11 +56,12 @@ GUEST = {"role": "guest"}
 
 @contextmanager
 def serving(
-    folder: Path, catalog: str, claims: Mapping[str, Any], *, pinned: str = ""
+    folder: Path, catalog: str, claims: Mapping[str, Any], *, pinned: str = "", renamed: str = ""
 ) -> Iterator[tuple[Function, RawServer]]:
     body = b'{"data": {"orders": 3, "payslips": 4, "customers": 5, "pay": 6, "refund": 7}}'
     with running_server(answering(answer(body, content_type="application/json"))) as api:
-        operations = OPERATIONS.replace('(name: "overdue")', '(name: "overdue" pinned: true)') if pinned else OPERATIONS
+        options = " ".join(filter(None, ('name: "overdue"', "pinned: true" if pinned else "", renamed)))
+        operations = OPERATIONS.replace('(name: "overdue")', f"({options})")
         files = {
             "index.graphql": SDL,
             "operations/o.graphql": operations,
@@ -136,6 +139,24 @@ def test_entries_are_found_by_what_they_do_and_called_by_name(tmp_path: Path) ->
     assert done == direct
     assert len(api.requests) == 2
     assert [request.count(b'"variables":{"first":2}') for request in api.requests] == [1, 1]
+
+
+def test_alias_counts_as_a_name_and_is_not_shown(tmp_path: Path) -> None:
+    with serving(tmp_path, "true", HR, renamed='aliases: ["late_invoices"]') as (function, _):
+        found = call(function, "catalog", {"query": "late invoices", "type": "tools"})
+
+    assert [each["name"] for each in found.result["structuredContent"]["tools"]] == ["overdue"]
+    assert "late" not in found.text
+
+
+def test_entries_that_do_not_fit_an_answer_are_refused_with_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("handler.server.asgi.response_size.LAMBDA", Room(max_bytes=3_000, page_bytes=800_000))
+    with serving(tmp_path, "true", HR) as (function, _):
+        found = call(function, "catalog", {"names": ALL})
+
+    assert found.text == "The entries are larger than an answer may be. Ask for fewer names at a time."
 
 
 def test_call_by_name_has_the_log_line_of_the_tool(tmp_path: Path) -> None:
@@ -258,7 +279,7 @@ def test_answers_and_their_order_are_those_of_an_endpoint_without_the_hidden_too
 
 def ranked_over_all(made: Compiled, question: str, names: list[str]) -> list[str]:
     tools = [tool for tool in made.bundle.tools if not isinstance(tool, CatalogTool)]
-    documents = [ranked_of(tool.entry, key=tool.name) for tool in tools]
+    documents = [ranked_of(Listed(entry=tool.entry), key=tool.name) for tool in tools]
     return [key for key, _ in rank(documents, question) if key in names]
 
 
