@@ -19,15 +19,17 @@ TOO_MANY_DIGITS = "Exceeds the limit"
 """The beginning of Python's own message, which names Python functions."""
 
 
-def parse_json(raw: bytes) -> Any:
+def parse_json(raw: bytes, read: Callable[[str], Any] | None = None) -> Any:
     """Parse JSON strictly: Python's reader alone would accept ``NaN``, ``Infinity`` and ``1e999``.
+
+    ``read``: parses with the decoder of ``strict_decoder``.
 
     Raises:
         ValueError: invalid JSON, or nested too deeply to be read.
     """
     try:
         # Decoded here: from bytes, Python would guess UTF-16 and UTF-32 too.
-        return _READER.decode(raw.decode())
+        return (read or _READER.decode)(raw.decode())
     except RecursionError as exc:
         raise ValueError("nested too deeply") from exc
     except ValueError as exc:
@@ -36,14 +38,19 @@ def parse_json(raw: bytes) -> Any:
         raise
 
 
-def parse_stored(raw: bytes) -> Any:
-    """Parse JSON that the compiler wrote.
+def strict_decoder(object_hook: Callable[[JSONObject], Any] | None = None) -> json.JSONDecoder:
+    """Return a decoder as ``parse_json`` has it. ``object_hook`` replaces each object."""
+    return json.JSONDecoder(object_hook=object_hook, parse_constant=_refuse, parse_float=_finite)
+
+
+def parse_stored(raw: bytes, read: Callable[[str], Any] | None = None) -> Any:
+    """Parse JSON that the compiler wrote. ``read``: as in ``parse_json``.
 
     Raises:
         BundleError: invalid JSON.
     """
     try:
-        return parse_json(raw)
+        return parse_json(raw, read)
     except ValueError as exc:
         raise BundleError("invalid JSON") from exc
 
@@ -158,5 +165,5 @@ def spliced(value: Mapping[str, Any]) -> bytes:
 
 
 # Made once: json.loads and json.dumps make new ones for each text if their options are not the defaults.
-_READER = json.JSONDecoder(parse_constant=_refuse, parse_float=_finite)
+_READER = strict_decoder()
 _WRITER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
