@@ -1,4 +1,4 @@
-"""The parts of a stored bundle: each value once, authors' objects as they were, and no bytes that stand for too much."""
+"""The parts of a stored bundle: one copy of each value, authors' objects as they were, bounded work for a reader."""
 
 from __future__ import annotations
 
