@@ -107,10 +107,21 @@ class Entry(dict[str, Any]):
         """The JSON, by ``to_well_formed_json``."""
         return to_well_formed_json(self)
 
-    @cached_property
+    @property
+    def size(self) -> int:
+        """The length of the JSON in bytes."""
+        return self._measured[0]
+
+    @property
     def digest(self) -> bytes:
         """The SHA-256 of the JSON."""
-        return hashlib.sha256(self.json).digest()
+        return self._measured[1]
+
+    @cached_property
+    def _measured(self) -> tuple[int, bytes]:
+        # Without keeping the JSON: entries of a list of many pages share objects, and their JSON does not.
+        json = vars(self).get("json") or to_well_formed_json(self)
+        return len(json), hashlib.sha256(json).digest()
 
     @property
     def brief(self) -> Entry:
@@ -138,10 +149,14 @@ class Entries(list[Any]):
         """The JSON, by ``to_well_formed_json``."""
         return b"[%b]" % b",".join(map(_json_of, self))
 
-    @property
-    def size(self) -> int:
-        """The length of the JSON in bytes."""
-        return sum(len(_json_of(each)) + 1 for each in self) + 1
+    def size_to(self, most: int) -> int:
+        """Return the length of the JSON in bytes, or that of its beginning if this is above ``most`` already."""
+        size = 1
+        for each in self:
+            size += len(_json_of(each)) + 1
+            if size > most:
+                break
+        return size
 
 
 def _json_of(entry: Any) -> bytes:
