@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from handler.bundle.parts import MAX_WHOLE_CHARS, read_parts
+from handler.bundle.parts import MAX_LEVELS, MAX_WHOLE_CHARS, read_parts
 from handler.bundle.sharing import with_parts
 from handler.bundle.stored import read_bundle, write_bundle
 from handler.bundle.tools import PrescribedTool
@@ -120,12 +120,12 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=examples(2_000), deadline=None)
+@settings(max_examples=examples(1_000), deadline=None)
 @given(values=st.lists(JSON, min_size=1, max_size=6), seed=st.integers(0, 2**32))
 def test_any_content_is_read_back(values: list[Any], seed: int) -> None:
     made = random.Random(seed)
-    long = [{"text": "x" * 100, "value": each} for each in values]
-    content = {"drawn": [made.choice(long) if made.random() < 0.8 else made.choice(values) for _ in range(700)]}
+    long = [{"text": "x" * 500, "value": each} for each in values]
+    content = {"drawn": [made.choice(long) if made.random() < 0.8 else made.choice(values) for _ in range(200)]}
 
     assert to_json_bytes(shared(content)) == to_json_bytes(content)
 
@@ -159,11 +159,29 @@ def test_parts_that_stand_for_too_much_are_refused_before_anything_is_written_ou
     parts: list[Any] = ["x" * 100]
     parts += [[{"$part": number}] * fan for number in range(60 if fan == 2 else 8)]
 
-    with pytest.raises(BundleError, match=rf"^parts: its parts stand for more than {MAX_WHOLE_CHARS} characters$"):
+    with pytest.raises(BundleError, match=rf"^parts: they stand for more than {MAX_WHOLE_CHARS} characters$"):
         read({"parts": parts, "endpoint": {"$part": len(parts) - 1}})
     many = [{"$part": 1}] * 30_000
-    with pytest.raises(BundleError, match=r"^parts: its parts stand for more than "):
+    with pytest.raises(BundleError, match=r"^parts: they stand for more than "):
         read({"parts": ["x" * 100_000, [{"$part": 0}] * 5], "conditions": many, "endpoint": "api/things"})
+
+
+def test_parts_that_are_nested_too_deeply_are_refused() -> None:
+    parts: list[object] = [1, *([{"$part": number}] for number in range(MAX_LEVELS - 1))]
+
+    assert read_parts(to_json_bytes({"parts": parts, "deep": 1}).decode()) == {"deep": 1}
+    with pytest.raises(BundleError, match=rf"^parts: more than {MAX_LEVELS} are nested$"):
+        read({"parts": [*parts, [{"$part": MAX_LEVELS - 1}]], "endpoint": "api/things"})
+
+
+def test_deep_content_is_read_back() -> None:
+    deep: Any = FILTER
+    for number in range(100):
+        deep = [deep, {"text": f"{number}" * 50}]
+    content = {"deep": [deep] * 20, "also": [[deep]]}
+
+    assert with_parts(content)["parts"]
+    assert shared(content) == content
 
 
 @pytest.mark.parametrize(
@@ -194,7 +212,7 @@ def test_damaged_content_with_parts_is_always_a_bundle_error() -> None:
     raw = to_json_bytes(with_parts({**copies(FILTER), "own": LOOKALIKES}))
     assert b'"$part"' in raw
 
-    for place in range(min(len(raw), 4_000)):
+    for place in range(min(len(raw), 1_000)):
         for damaged in (raw[:place], raw[:place] + bytes([raw[place] ^ 1]) + raw[place + 1 :]):
             try:
                 parse_stored(damaged, read_parts)
