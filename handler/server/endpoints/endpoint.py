@@ -96,7 +96,7 @@ class Endpoint:
             made = sum(size * COSTS.get(kind, 0) for kind, size in self.held.items())
             made += len(self._answer_checkers) * ANSWER_CHECKER_BYTES
             made_entries = [each.entry for each in self._entries.values()]
-            entries = ENTRY_SHARE * sum(len(each.json) for each in made_entries if isinstance(each, Entry))
+            entries = ENTRY_SHARE * sum(each.size for each in made_entries if isinstance(each, Entry))
             made += self._guarded.cost_bytes if "_guarded" in vars(self) else 0
         return self._bundle_bytes + made + entries + sum(self._listed_bytes.values()) + self.schema.cost_bytes
 
