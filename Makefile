@@ -134,6 +134,13 @@ find-reading: $(VENV)/.stamp  ## Fetch the corpora, and write the bytes that a m
 endpoints: $(VENV)/.stamp  ## Thousands of endpoints: requests to S3, memory and warm calls; ENDPOINTS=500 for fewer
 	$(VENV)/bin/python -m benchmarks.endpoints --endpoints $(or $(ENDPOINTS),5000) --write
 
+.PHONY: many-tools
+many-tools: $(VENV)/.stamp .stile/runtime/.stamp  ## Tools that share their input types: bundle, compiler and cold starts, against their gates
+	rm -rf .stile/many-tools
+	$(MAKE) artifact ARTIFACTS_DIR=.stile/many-tools ARCH=$(HOST_ARCH)
+	$(VENV)/bin/python -m benchmarks.many_tools --artifact .stile/many-tools --python .stile/runtime/bin/python \
+		--rounds $(ROUNDS) --write
+
 .PHONY: soak
 soak: $(VENV)/.stamp  ## Many warm calls with publishes going on: no error, and no growth of memory; CALLS=20000 for fewer
 	$(VENV)/bin/python -m benchmarks.soak --calls $(CALLS)

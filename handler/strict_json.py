@@ -19,15 +19,17 @@ TOO_MANY_DIGITS = "Exceeds the limit"
 """The beginning of Python's own message, which names Python functions."""
 
 
-def parse_json(raw: bytes) -> Any:
+def parse_json(raw: bytes, read: Callable[[str], Any] | None = None) -> Any:
     """Parse JSON strictly: Python's reader alone would accept ``NaN``, ``Infinity`` and ``1e999``.
+
+    ``read``: parses with the decoder of ``strict_decoder``.
 
     Raises:
         ValueError: invalid JSON, or nested too deeply to be read.
     """
     try:
         # Decoded here: from bytes, Python would guess UTF-16 and UTF-32 too.
-        return _READER.decode(raw.decode())
+        return (read or _READER.decode)(raw.decode())
     except RecursionError as exc:
         raise ValueError("nested too deeply") from exc
     except ValueError as exc:
@@ -36,14 +38,19 @@ def parse_json(raw: bytes) -> Any:
         raise
 
 
-def parse_stored(raw: bytes) -> Any:
-    """Parse JSON that the compiler wrote.
+def strict_decoder(object_hook: Callable[[JSONObject], Any] | None = None) -> json.JSONDecoder:
+    """Return a decoder as ``parse_json`` has it. ``object_hook`` replaces each object."""
+    return json.JSONDecoder(object_hook=object_hook, parse_constant=_refuse, parse_float=_finite)
+
+
+def parse_stored(raw: bytes, read: Callable[[str], Any] | None = None) -> Any:
+    """Parse JSON that the compiler wrote. ``read``: as in ``parse_json``.
 
     Raises:
         BundleError: invalid JSON.
     """
     try:
-        return parse_json(raw)
+        return parse_json(raw, read)
     except ValueError as exc:
         raise BundleError("invalid JSON") from exc
 
@@ -100,10 +107,21 @@ class Entry(dict[str, Any]):
         """The JSON, by ``to_well_formed_json``."""
         return to_well_formed_json(self)
 
-    @cached_property
+    @property
+    def size(self) -> int:
+        """The length of the JSON in bytes."""
+        return self._measured[0]
+
+    @property
     def digest(self) -> bytes:
         """The SHA-256 of the JSON."""
-        return hashlib.sha256(self.json).digest()
+        return self._measured[1]
+
+    @cached_property
+    def _measured(self) -> tuple[int, bytes]:
+        # Without keeping the JSON: entries of a list of many pages share objects, and their JSON does not.
+        json = vars(self).get("json") or to_well_formed_json(self)
+        return len(json), hashlib.sha256(json).digest()
 
     @property
     def brief(self) -> Entry:
@@ -131,10 +149,14 @@ class Entries(list[Any]):
         """The JSON, by ``to_well_formed_json``."""
         return b"[%b]" % b",".join(map(_json_of, self))
 
-    @property
-    def size(self) -> int:
-        """The length of the JSON in bytes."""
-        return sum(len(_json_of(each)) + 1 for each in self) + 1
+    def size_to(self, most: int) -> int:
+        """Return the length of the JSON in bytes, or that of its beginning if this is above ``most`` already."""
+        size = 1
+        for each in self:
+            size += len(_json_of(each)) + 1
+            if size > most:
+                break
+        return size
 
 
 def _json_of(entry: Any) -> bytes:
@@ -158,5 +180,5 @@ def spliced(value: Mapping[str, Any]) -> bytes:
 
 
 # Made once: json.loads and json.dumps make new ones for each text if their options are not the defaults.
-_READER = json.JSONDecoder(parse_constant=_refuse, parse_float=_finite)
+_READER = strict_decoder()
 _WRITER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)

@@ -8,8 +8,6 @@ refused before any of its content is used.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
 from typing import Any
 
 from handler.bundle.model import Bundle
@@ -18,9 +16,9 @@ from handler.bundle.upstream import require_own_headers
 from handler.errors.infrastructure import BundleError
 from handler.strict_json import JSONObject, parse_stored, to_json_bytes
 
-FORMAT_VERSION = 1
-READABLE_VERSIONS = (1,)
-"""This release's format and the one before it. There is only one so far.
+FORMAT_VERSION = 2
+READABLE_VERSIONS = (2, 1)
+"""This release's format and the one before it, which had no parts.
 
 The key of a bundle names its format, so a function of the next format finds no bundle of this one. If the format
 changes, first publish with the new release: its bundles lie beside those that the function still reads. Then deploy.
@@ -29,6 +27,8 @@ changes, first publish with the new release: its bundles lie beside those that t
 DIGEST_CHARS = 12
 
 _HEADER_END = b',"content":'
+
+_PART = b'"$part"'
 
 
 def bundle_key(endpoint: str) -> str:
@@ -43,7 +43,9 @@ def index_key(sha256: str) -> str:
 
 def write_bundle(bundle: Bundle) -> bytes:
     """Return the stored form of a bundle. Equal bundles give equal bytes."""
-    content = to_json_bytes(_plain(bundle))
+    from handler.bundle.sharing import with_parts
+
+    content = to_json_bytes(with_parts(bundle))
     digest = hashlib.sha256(content).hexdigest()
     return b'{"format_version":%d,"sha256":"%s"' % (FORMAT_VERSION, digest.encode()) + _HEADER_END + content + b"}"
 
@@ -64,7 +66,7 @@ def read_bundle(raw: bytes, *, endpoint: str) -> Bundle:
         )
     if hashlib.sha256(content).hexdigest() != header.get("sha256"):
         raise BundleError("the content does not match its digest: the object is damaged, publish again")
-    bundle = read_record(Bundle, _renewed(parse_stored(content)))
+    bundle = read_record(Bundle, _renewed(_parsed(content, has_parts=version != 1)))
     if bundle.endpoint != endpoint:
         raise BundleError(f"this is the bundle of {bundle.endpoint}, expected {endpoint}")
     require_own_headers(bundle.upstream)
@@ -98,16 +100,9 @@ def _renewed(content: Any) -> Any:
     return content
 
 
-def _plain(value: Any) -> Any:
-    match value:
-        case frozenset():
-            return sorted(value)
-        case Mapping():
-            return {key: _plain(item) for key, item in value.items()}
-        case tuple() | list():
-            return [_plain(item) for item in value]
-        case _ if is_dataclass(value):
-            members = {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
-            return {"kind": value.KIND, **members} if hasattr(value, "KIND") else members
-        case _:
-            return value
+def _parsed(content: bytes, *, has_parts: bool) -> Any:
+    if not has_parts or _PART not in content:
+        return parse_stored(content)
+    from handler.bundle.parts import read_parts
+
+    return parse_stored(content, read_parts)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from graphql import GraphQLSchema
 
@@ -13,10 +13,13 @@ from handler.compiler.compile_context import CompileContext
 from handler.compiler.conditions import ConditionTable
 from handler.compiler.json_schemas.descriptions import GRAPHQL_TOOL
 from handler.compiler.json_schemas.scalars import Scalar
+from handler.compiler.json_schemas.shared_definitions import SharedDefinitions
 from handler.compiler.problems import Problems
 from handler.graph.index import SchemaIndex
 from handler.graph.view import View, build_view
 from handler.policy.evaluation import OPEN, Evaluation, Mask, hidden_from
+from handler.policy.guarded_schema import GuardedSchemas
+from handler.strict_json import JSONObject
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +36,8 @@ class ApiContext:
     external_guards: Mapping[str, Mask]  # guards that hide from every client of the API; empty if there are none
     graphql_guards: Mapping[str, Mask]  # additional guards of the endpoint's own GraphQL
     consequences: Consequences
+    definitions: SharedDefinitions = field(default_factory=SharedDefinitions)
+    guarded: GuardedSchemas = field(default_factory=GuardedSchemas)
 
     @property
     def problems(self) -> Problems:
@@ -48,6 +53,14 @@ class ApiContext:
     def limits(self) -> Limits:
         """The limits of requests that models write."""
         return self.endpoint.config.limits
+
+    def shared(self, schema: JSONObject) -> JSONObject:
+        """Return an equal schema that shares its definitions with those of other tools."""
+        return self.definitions.shared(schema)
+
+    def conditions_in(self, schema: JSONObject) -> Mask:
+        """Return the conditions that the visible part of a schema of ``shared`` depends on."""
+        return self.guarded.conditions_in(schema)
 
     def guards_with(self, own: Mapping[str, Mask]) -> dict[str, Mask]:
         """Return what ``own`` guards add to the endpoint's, with all that follows from both together."""

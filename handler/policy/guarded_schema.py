@@ -9,9 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from handler.lru import Lru
 from handler.policy.evaluation import Mask
 
 GUARDS = "stile:guards"
+
+MAX_SEEN_DEFINITIONS = 2_000
+SEEN_DEFINITION_BYTES = 8_000
 
 
 def guarded(schema: dict[str, Any], guards: Mapping[str, Mask]) -> dict[str, Any]:
@@ -22,17 +26,62 @@ def guarded(schema: dict[str, Any], guards: Mapping[str, Mask]) -> dict[str, Any
 
 def seen_by(schema: dict[str, Any], outcome: Mask) -> dict[str, Any]:
     """Return a schema as callers with this outcome see it, without definitions that only hidden names refer to."""
-    seen: dict[str, Any] = _seen(schema, outcome)
-    definitions = seen.pop("$defs", {})
-    needed: dict[str, Any] = {}
-    waiting = list(_references(seen))
-    while waiting:
-        name = waiting.pop()
-        if name in definitions and name not in needed:
-            needed[name] = definitions[name]
-            waiting += _references(definitions[name])
-    left = {name: needed[name] for name in definitions if name in needed}
-    return {**seen, "$defs": left} if left else seen
+    return GuardedSchemas().seen_by(schema, outcome)
+
+
+class GuardedSchemas:
+    """Schemas that share definitions. Each definition is filtered once for each outcome of its own conditions.
+
+    The schemas must live as long as this object.
+    """
+
+    def __init__(self) -> None:
+        self._conditions: dict[int, Mask] = {}  # by the identity of a definition
+        self._seen: Lru[tuple[int, Mask], _Definition] = Lru(most=MAX_SEEN_DEFINITIONS)
+
+    @property
+    def cost_bytes(self) -> int:
+        """The approximate memory of the cached definitions."""
+        return len(self._seen) * SEEN_DEFINITION_BYTES
+
+    def seen_by(self, schema: dict[str, Any], outcome: Mask) -> dict[str, Any]:
+        """Return a schema as the function ``seen_by`` does."""
+        seen: dict[str, Any] = _seen({key: value for key, value in schema.items() if key != "$defs"}, outcome)
+        definitions = schema.get("$defs", {})
+        needed: dict[str, Any] = {}
+        waiting = list(_references(seen))
+        while waiting:
+            name = waiting.pop()
+            if name in definitions and name not in needed:
+                found = self._definition(definitions[name], outcome)
+                needed[name] = found.schema
+                waiting += found.references
+        left = {name: needed[name] for name in definitions if name in needed}
+        return {**seen, "$defs": left} if left else seen
+
+    def conditions_in(self, schema: dict[str, Any]) -> Mask:
+        """Return conditions as the function ``conditions_in`` does."""
+        own = conditions_in({key: value for key, value in schema.items() if key != "$defs"})
+        return own.union(*map(self._conditions_of, schema.get("$defs", {}).values()))
+
+    def _definition(self, definition: Any, outcome: Mask) -> _Definition:
+        key = id(definition), outcome & self._conditions_of(definition)
+        return self._seen.use_or_make(key, lambda: _Definition(_seen(definition, outcome)))
+
+    def _conditions_of(self, definition: Any) -> Mask:
+        if id(definition) not in self._conditions:
+            self._conditions[id(definition)] = conditions_in(definition)
+        return self._conditions[id(definition)]
+
+
+class _Definition:
+    """A definition without hidden names, and the names of the definitions that it refers to."""
+
+    __slots__ = ("references", "schema")
+
+    def __init__(self, schema: Any) -> None:
+        self.schema = schema
+        self.references = tuple(_references(schema))
 
 
 def _seen(schema: Any, outcome: Mask) -> Any:

@@ -21,7 +21,7 @@ class StoredObject:
 
 
 class Storage(Protocol):
-    """A storage of bundles. Keys look like ``api/customers/bundle.v1.json``."""
+    """A storage of bundles. Keys look like ``api/customers/bundle.v2.json``."""
 
     location: str
 

@@ -53,7 +53,7 @@ def botocore_authorization(sent: HttpRequest, service: str, credentials: Credent
     "url",
     [
         "https://bucket.s3.eu-central-1.amazonaws.com/",
-        "https://bucket.s3.eu-central-1.amazonaws.com/api/customers/bundle.v1.json",
+        "https://bucket.s3.eu-central-1.amazonaws.com/api/customers/bundle.v2.json",
         "https://h.example/with%20space/%C3%BCber/100%25/a+b/(x)~_-.!*'",
         "https://h.example/a//b///c/",
         "https://h.example/a/./b/../c/..",

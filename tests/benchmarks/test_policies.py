@@ -13,7 +13,7 @@ from tests.support.raw_http import answer, answering, running_server
 def test_every_rule_is_a_condition_of_its_own_and_a_fifth_of_them_guard_the_operation(tmp_path: Path) -> None:
     bundles = publish("http://127.0.0.1:9/graphql", tmp_path)
     plain, ruled = (
-        read_bundle((bundles / name / "bundle.v1.json").read_bytes(), endpoint=name) for name in (PLAIN, RULED)
+        read_bundle((bundles / name / "bundle.v2.json").read_bytes(), endpoint=name) for name in (PLAIN, RULED)
     )
 
     assert (len(plain.conditions), len(ruled.conditions)) == (1, 1 + RULES)

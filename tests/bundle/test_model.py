@@ -314,12 +314,12 @@ def test_stored_bundle_is_one_json_object_that_names_its_format_first(demo: Comp
     stored = json.loads(write_bundle(demo.bundle))
 
     assert list(stored) == ["format_version", "sha256", "content"]
-    assert stored["format_version"] == 1
+    assert stored["format_version"] == 2
     assert stored["sha256"] == hashlib.sha256(to_json_bytes(stored["content"])).hexdigest()
 
 
 def test_keys_are_named_after_the_endpoint_and_the_digest() -> None:
-    assert bundle_key("api/things") == "api/things/bundle.v1.json"
+    assert bundle_key("api/things") == "api/things/bundle.v2.json"
     assert index_key("ab") == ".index/ab"
 
 
@@ -328,8 +328,8 @@ def test_stored_sample_of_each_readable_format_loads(version: int) -> None:
     """What older releases wrote keeps loading.
 
     The samples are written by the release that introduces their format, from HANDMADE as it is then, and never written
-    anew once it is out; before 1.0 nothing is, and format 1 is still being made. When the format changes, add a sample
-    of the new one; this test then shows that both are read, and that what the old one could not say has a default.
+    anew once it is out. When the format changes, add a sample of the new one; this test then shows that both are read,
+    and that what the old one could not say has a default. The sample of format 2 has parts.
     """
     raw = (SAMPLES / f"bundle.v{version}.json").read_bytes()
 
@@ -347,13 +347,13 @@ def test_oauth_proxy_is_read_by_its_old_name_too() -> None:
     assert read(content).identity.oauth_proxy is None
 
 
-@pytest.mark.parametrize("version", [0, 2, 99, "1", None, 1.5, [1]])
+@pytest.mark.parametrize("version", [0, 3, 99, "2", None, 1.5, [2]])
 def test_unknown_format_is_refused_before_the_content_is_believed(version: object) -> None:
     with pytest.raises(BundleError) as caught:
         read(b"this is not even JSON", version=version)
 
     assert caught.value.reason == (
-        f"format_version {version!r} is unknown; this release reads 1: publish again, or update Stile"
+        f"format_version {version!r} is unknown; this release reads 2, 1: publish again, or update Stile"
     )
 
 

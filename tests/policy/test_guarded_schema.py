@@ -8,7 +8,15 @@ from typing import Any
 import pytest
 
 from handler.policy.evaluation import OPEN
-from handler.policy.guarded_schema import GUARDS, conditions_in, guarded, seen_by
+from handler.policy.guarded_schema import (
+    GUARDS,
+    MAX_SEEN_DEFINITIONS,
+    SEEN_DEFINITION_BYTES,
+    GuardedSchemas,
+    conditions_in,
+    guarded,
+    seen_by,
+)
 
 FILTER: dict[str, Any] = {
     "type": "object",
@@ -84,3 +92,41 @@ def test_schema_itself_stays_as_it_is() -> None:
     seen_by(SCHEMA, OPEN)
 
     assert before == SCHEMA
+
+
+OUTCOMES = [frozenset({number for number in range(4) if bits & 1 << number}) for bits in range(16)]
+
+
+def test_schemas_with_the_same_definitions_share_them_as_each_caller_sees_them() -> None:
+    schemas = GuardedSchemas()
+    other = {"type": "object", "properties": {"only": {"$ref": "#/$defs/Filter"}}, "$defs": SCHEMA["$defs"]}
+
+    for outcome in OUTCOMES:
+        first, second = schemas.seen_by(SCHEMA, outcome), schemas.seen_by(other, outcome)
+        assert (first, second) == (seen_by(SCHEMA, outcome), seen_by(other, outcome))
+        assert first["$defs"]["Filter"] is second["$defs"]["Filter"]
+    assert schemas.conditions_in(SCHEMA) == {1, 2}
+    assert schemas.conditions_in(other) == {1, 2}
+    of_filter, of_others = 4, 3  # by the conditions 1 and 2 of its own
+    assert schemas.cost_bytes == SEEN_DEFINITION_BYTES * (of_filter + of_others)
+
+
+def test_definition_of_a_name_is_that_of_its_own_schema() -> None:
+    schemas = GuardedSchemas()
+    made = [
+        {"$ref": "#/$defs/A", "$defs": {"A": {"enum": [name, "B"], GUARDS: {name: [1]}}, "Unused": {}}} for name in "XY"
+    ]
+
+    assert [schemas.seen_by(each, OPEN)["$defs"] for each in made] == [{"A": {"enum": ["B"]}}] * 2
+    assert [schemas.seen_by(each, frozenset({1}))["$defs"] for each in made] == [
+        {"A": {"enum": [name, "B"]}} for name in "XY"
+    ]
+
+
+def test_definitions_are_dropped_when_they_are_too_many() -> None:
+    schemas = GuardedSchemas()
+    many = {f"D{number}": {"enum": [number]} for number in range(MAX_SEEN_DEFINITIONS + 10)}
+    schema = {"anyOf": [{"$ref": f"#/$defs/{name}"} for name in many], "$defs": many}
+
+    assert schemas.seen_by(schema, OPEN) == schema
+    assert schemas.cost_bytes == MAX_SEEN_DEFINITIONS * SEEN_DEFINITION_BYTES

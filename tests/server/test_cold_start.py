@@ -374,7 +374,7 @@ def test_init_alone_asks_s3_once_and_the_first_requests_do_not(
     server.requests.clear()
     _modules(environ, "tools-list", "tools-call-prescribed", "ping")
 
-    assert after_init == ["GET /stile-bundles/endpoints/api/customers/bundle.v1.json HTTP/1.1"]
+    assert after_init == ["GET /stile-bundles/endpoints/api/customers/bundle.v2.json HTTP/1.1"]
     assert [_first_line(request) for request in server.requests] == after_init
 
 

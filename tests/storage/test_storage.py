@@ -22,7 +22,7 @@ from handler.storage.storage import StoredObject, WritableStorage
 from tests.support.moto import Moto, running_moto
 from tests.support.raw_http import answer, answering, running_server
 
-KEY = "api/customers/bundle.v1.json"
+KEY = "api/customers/bundle.v2.json"
 ON_LOOPBACK = {"AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_REGION": "eu-central-1"}
 
 

@@ -21,7 +21,6 @@ from handler.compiler.operations.used_coordinates import coordinates_used
 from handler.compiler.problems import Problems
 from handler.compiler.tools.bindings import coordinates_bound, read_bindings
 from handler.policy.evaluation import OPEN, Mask, union_of
-from handler.policy.guarded_schema import conditions_in
 from handler.strict_json import JSONObject
 
 
@@ -111,14 +110,14 @@ def _persisted(context: ApiContext, operation: AuthorOperation, *, demands: Dema
     used = coordinates_used(operation.document, context.schema)
     mask = union_of(context.guards, [*used, *coordinates_bound(operation, context.schema)]) | demands.mask
     inputs = Inputs(operation, context.schema, context.guards, mask=mask)
-    variables = enforced_schema(inputs, scalars=context.scalars, flat=True)
+    variables = context.shared(enforced_schema(inputs, scalars=context.scalars, flat=True))
     return PersistedOperation(
         operation=sent(operation, context.schema),
         variables=variables,
         mask=mask,
-        conditions=conditions_in(variables),
+        conditions=context.conditions_in(variables),
         bindings=read_bindings(operation, context.schema, context.problems),
-        bound=bound_schema(inputs, scalars=context.scalars),
+        bound=context.shared(bound_schema(inputs, scalars=context.scalars)),
         scopes=demands.scopes,
         confirm=demands.confirm,
     )

@@ -32,7 +32,6 @@ from handler.compiler.tools.persisted import sent
 from handler.compiler.tools.uploads import judge_files
 from handler.graph.tool_entry import default_annotations
 from handler.policy.evaluation import OPEN, Mask, hidden_from_everybody, union_of
-from handler.policy.guarded_schema import conditions_in
 from handler.sentences import did_you_mean
 from handler.strict_json import JSONObject
 
@@ -145,17 +144,17 @@ class _OperationTool:
 
     def _tool(self, operation: Operation) -> PrescribedTool:
         context, options = self.context, self.declaration.options
-        arguments = enforced_schema(self._inputs, scalars=context.scalars, flat=self.flat)
+        arguments = context.shared(enforced_schema(self._inputs, scalars=context.scalars, flat=self.flat))
         return PrescribedTool(
             name=self.declaration.name,
             entry=options.listed(self._entry()),
             arguments=options.confirmed(arguments),
             flat=self.flat,
             mask=self._mask,
-            conditions=conditions_in(arguments),
+            conditions=context.conditions_in(arguments),
             operation=operation,
             bindings=read_bindings(self.operation, context.schema, context.problems),
-            bound=bound_schema(self._inputs, scalars=context.scalars),
+            bound=context.shared(bound_schema(self._inputs, scalars=context.scalars)),
             options=options.served(output="both"),
         )
 
@@ -165,10 +164,11 @@ class _OperationTool:
         texts = variable_descriptions(
             operation, context.schema, given=declaration.descriptions, values=self._description_variables
         )
+        schema = advertised_schema(self._inputs, scalars=context.scalars, descriptions=texts, flat=self.flat)
         return {
             "name": declaration.name,
             "description": self._description or f"Runs the GraphQL {operation.kind} {operation.name}.",
-            "inputSchema": advertised_schema(self._inputs, scalars=context.scalars, descriptions=texts, flat=self.flat),
+            "inputSchema": context.shared(schema),
             "outputSchema": output_schema(operation.document, context.schema, context.guards, mask=self._mask),
             "annotations": default_annotations(writes=operation.kind == "mutation"),
         }

@@ -21,6 +21,7 @@ from handler.strict_json import Entry, JSONObject, to_json_bytes
 
 if TYPE_CHECKING:
     from handler.json_schema.answer_check import AnswerChecker, Misfit
+    from handler.policy.guarded_schema import GuardedSchemas
     from handler.server.endpoints.arguments_validator import ArgumentsValidator
 
 MAX_ENTRIES = 256
@@ -36,7 +37,7 @@ COSTS: Mapping[str, int] = {"evaluations": 2_000, "validators": 4_000, "entries"
 """Approximate bytes of one object of each kind, without the JSON of an entry."""
 
 ANSWER_CHECKER_BYTES = 12_000
-"""Approximate bytes of a checker of responses. Each called tool with an output schema has one."""
+"""Approximate bytes of a checker of responses. Each output schema of called tools has one."""
 
 ENTRY_SHARE = 4
 """Memory of an entry, as a multiple of its JSON: the JSON, its text, and its objects."""
@@ -73,8 +74,9 @@ class Endpoint:
         self._evaluations: Lru[bytes, Evaluation] = Lru(most=MAX_EVALUATIONS)  # by a digest of the claims
         # Keys: the tool or operation, and an outcome.
         self._validators: Lru[tuple[str, Mask], ArgumentsValidator] = Lru(most=MAX_VALIDATORS)
-        self._answer_checkers: dict[str, AnswerChecker] = {}  # by the name of a tool
+        self._answer_checkers: dict[int, AnswerChecker] = {}  # by the identity of a schema, which tools may share
         self._entries: Lru[tuple[str, Mask], Listing] = Lru(most=MAX_ENTRIES)
+        self._listed_bytes: dict[str, int] = {}  # by the key of a list
         self._lock = Lock()
 
     @property
@@ -94,8 +96,13 @@ class Endpoint:
             made = sum(size * COSTS.get(kind, 0) for kind, size in self.held.items())
             made += len(self._answer_checkers) * ANSWER_CHECKER_BYTES
             made_entries = [each.entry for each in self._entries.values()]
-            entries = ENTRY_SHARE * sum(len(each.json) for each in made_entries if isinstance(each, Entry))
-        return self._bundle_bytes + made + entries + self.schema.cost_bytes
+            entries = ENTRY_SHARE * sum(each.size for each in made_entries if isinstance(each, Entry))
+            made += self._guarded.cost_bytes if "_guarded" in vars(self) else 0
+        return self._bundle_bytes + made + entries + sum(self._listed_bytes.values()) + self.schema.cost_bytes
+
+    def note_list(self, key: str, size_bytes: int) -> None:
+        """Count the JSON of a list: its entries keep it, and may share most of their objects."""
+        self._listed_bytes[key] = max(size_bytes, self._listed_bytes.get(key, 0))
 
     @cached_property
     def operations(self) -> Mapping[str, tuple[PersistedOperation, ...]]:
@@ -132,6 +139,12 @@ class Endpoint:
         """The conditions that hold only for callers with a token of their own."""
         return frozenset(number for number, each in enumerate(self.bundle.conditions) if each == OWN_TOKEN)
 
+    @cached_property
+    def _guarded(self) -> GuardedSchemas:
+        from handler.policy.guarded_schema import GuardedSchemas
+
+        return GuardedSchemas()
+
     def evaluation_of(self, principal: Principal) -> Evaluation:
         """Return the evaluation for a principal. Those with the same claims and kind of credential share it."""
         lacking = self._of_tokens if principal.kind in WITHOUT_TOKEN else OPEN
@@ -155,18 +168,19 @@ class Endpoint:
 
     def variables_validator(self, persisted: PersistedOperation, evaluation: Evaluation) -> ArgumentsValidator:
         """Return the validator of the variables of a persisted operation."""
-        # Two anonymous operations may have the same text and different bindings, so the key is an identity.
-        key, outcome = f"operation {id(persisted.variables)}", evaluation.outcome(persisted.conditions)
-        return self._validator(key, persisted.operation.name, persisted.variables, outcome)
+        # Operations may share a schema, and anonymous ones their name, so the key has both.
+        name, schema = persisted.operation.name, persisted.variables
+        return self._validator(f"operation {name} {id(schema)}", name, schema, evaluation.outcome(persisted.conditions))
 
     def bound_validator(self, bound: PrescribedTool | PersistedOperation) -> ArgumentsValidator:
         """Return the validator of the bound variables of a tool or persisted operation, the same for all callers."""
-        return self._validator(f"bound {id(bound.bound)}", bound.operation.name, bound.bound, OPEN)
+        name, schema = bound.operation.name, bound.bound
+        return self._validator(f"bound {name} {id(schema)}", name, schema, OPEN)
 
     def misfit(self, tool: Tool, answer: JSONObject) -> Misfit | None:
         """Check a response against the tool's output schema. ``None`` if it fits, or there is no output schema."""
         schema = tool.entry.get("outputSchema")
-        return None if schema is None else self._answer_checker(tool.name, schema).misfit(answer)
+        return None if schema is None else self._answer_checker(schema).misfit(answer)
 
     def needs_schema(self, tool: Tool, evaluation: Evaluation) -> bool:
         """Tell if ``is_visible`` and ``entry`` must build a view of the schema, which blocks."""
@@ -246,30 +260,29 @@ class Endpoint:
         self, kind: str, name: str, schema: JSONObject, outcome: Mask, *, limits: Limits | None = None
     ) -> ArgumentsValidator:
         def made() -> ArgumentsValidator:
-            from handler.policy.guarded_schema import conditions_in, seen_by
             from handler.server.endpoints.arguments_validator import ArgumentsValidator
 
-            seen = seen_by(schema, outcome) if conditions_in(schema) else schema
+            guarded = self._guarded
+            seen = guarded.seen_by(schema, outcome) if guarded.conditions_in(schema) else schema
             return ArgumentsValidator(name, seen, max_values=(limits or self.bundle.limits).max_values)
 
         with self._lock:
             return self._validators.use_or_make((kind, outcome), made)
 
-    def _answer_checker(self, name: str, schema: JSONObject) -> AnswerChecker:
+    def _answer_checker(self, schema: JSONObject) -> AnswerChecker:
         from handler.json_schema.answer_check import AnswerChecker
 
         with self._lock:
-            if name not in self._answer_checkers:
-                self._answer_checkers[name] = AnswerChecker(schema)
-            return self._answer_checkers[name]
+            if id(schema) not in self._answer_checkers:
+                self._answer_checkers[id(schema)] = AnswerChecker(schema)
+            return self._answer_checkers[id(schema)]
 
     def _seen_entry(self, tool: PrescribedTool, outcome: Mask) -> JSONObject | None:
         if not tool.conditions:
             return tool.entry
-        from handler.policy.guarded_schema import seen_by
 
         def made() -> Listing:
-            entry = Entry({**tool.entry, "inputSchema": seen_by(tool.entry["inputSchema"], outcome)})
+            entry = Entry({**tool.entry, "inputSchema": self._guarded.seen_by(tool.entry["inputSchema"], outcome)})
             return Listing(outcome=outcome, entry=entry)
 
         with self._lock:

@@ -34,7 +34,8 @@ def page_of(call: Call, key: str, listed: Entries) -> JSONObject:
         InvalidParams: the cursor is not a cursor of this list.
     """
     entries: Sequence[Entry] = listed
-    if listed.size > call.caller.room.page_bytes:
+    page_bytes = call.caller.room.page_bytes
+    if listed.size_to(page_bytes) > page_bytes:
         entries = _listable(call, [each.brief for each in listed])
     digest = _digest(call, key, entries)
     cursor = call.request.params.get("cursor")
@@ -47,18 +48,22 @@ def page_of(call: Call, key: str, listed: Entries) -> JSONObject:
 def _listable(call: Call, entries: Sequence[Entry]) -> list[Entry]:
     """Return the entries that fit an answer, and note the names of the others in the log."""
     room = call.caller.room
-    listable = [each for each in entries if is_listable(each.json) and room.fits(each.json)]
+    listable = [each for each in entries if _fits(each, room)]
     if len(listable) < len(entries):
         known = {each.digest for each in listable}
         call.note(too_large=", ".join(str(each.get("name")) for each in entries if each.digest not in known))
     return listable
 
 
+def _fits(entry: Entry, room: Room) -> bool:
+    return entry.size <= room.surely_small_bytes or (is_listable(entry.json) and room.fits(entry.json))
+
+
 def _end(entries: Sequence[Entry], start: int, room: Room) -> int:
     """Return the position after a page, which has at least one entry."""
     left = room.page_bytes
     for place in range(start, len(entries)):
-        left -= len(entries[place].json) + 1
+        left -= entries[place].size + 1
         if left < 0 and place > start:
             return place
     return len(entries)

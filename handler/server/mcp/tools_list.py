@@ -120,7 +120,9 @@ def page_of(call: Call, key: str, found: Sequence[JSONObject]) -> JSONObject:
     """
     whole = (each if isinstance(each, Entry) else Entry(each) for each in found)
     entries = Entries(listed_for(key, whole, call.request.revision))
-    if call.request.params.get("cursor") is None and entries.size <= call.caller.room.page_bytes:
+    size = entries.size_to(call.caller.room.page_bytes)
+    call.caller.endpoint.note_list(key, size)
+    if call.request.params.get("cursor") is None and size <= call.caller.room.page_bytes:
         return {key: entries}
     from handler.server.mcp import pages
 

@@ -287,7 +287,7 @@ FAULTS = {
 BUNDLES: dict[str, tuple[Callable[[bytes], bytes], str]] = {
     "half a bundle": (lambda raw: raw[: len(raw) // 2], "this is not a whole bundle"),
     "an unknown format": (
-        lambda raw: raw.replace(b'"format_version":1', b'"format_version":99'),
+        lambda raw: raw.replace(b'"format_version":2', b'"format_version":99'),
         "format_version 99 is unknown",
     ),
     "another endpoint's": (

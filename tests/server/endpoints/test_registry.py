@@ -107,7 +107,7 @@ def test_last_good_bundle_serves_while_storage_fails(demo: Compiled, trouble: Ex
     [
         lambda raw: raw[:-10],
         lambda raw: raw.replace(b"customer-lookup", b"customer-looted", 1),
-        lambda raw: raw.replace(b'"format_version":1', b'"format_version":99'),
+        lambda raw: raw.replace(b'"format_version":2', b'"format_version":99'),
         lambda raw: b"",
         lambda raw: b"\x80\x04pickle",
     ],
