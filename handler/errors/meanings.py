@@ -70,6 +70,14 @@ CALLS: Meanings = {
         "The endpoint could not get the credential for the API.",
         "Sign in again if the message says so. Otherwise try later; if it stays so, the maintainer has to act.",
     ),
+    "cursor-past-end": (
+        "The list that a cursor continues is gone from the API's answer, or is shorter now.",
+        "Call again without the cursor.",
+    ),
+    "cursor-refused": (
+        "The cursor does not belong to this call and caller, or is too old. The error never says which.",
+        "Call again without the cursor.",
+    ),
     "deadline-passed": (
         "The call took too long and was cancelled.",
         "Ask for less, or try later.",
