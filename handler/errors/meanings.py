@@ -102,6 +102,10 @@ CALLS: Meanings = {
         "A tool was called by name with the tool of the catalog that is not for it.",
         "Call it with the one that the message names.",
     ),
+    "result-too-large": (
+        "The answer is above limits.max_result_bytes, and it cannot be cut to that without losing what it means.",
+        "Ask for fewer fields or items; the message names the largest fields. A mutation was carried out.",
+    ),
     "state-unavailable": (
         "The call has to ask its user first, and the function cannot keep its state.",
         "The owner of the function has to set STILE_STATE_KEY; a tool in Python may keep less.",

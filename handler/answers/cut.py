@@ -1,0 +1,92 @@
+"""Cut a value to a size by its plan: the longest lists first, whole items from the end, then long plain strings.
+
+Each list that is not inside another list gets an equal share of the room, and what a shorter list does not need goes to
+the longer ones. A list is inspected only as far as its share. Its first item is itself cut if it alone exceeds the
+share; a later one only if no item is lost by that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from handler.answers.outline import Outline, Unit, Way
+from handler.answers.places import CutPlace, Spot
+from handler.answers.plan import Members
+from handler.answers.sizes import size_of
+from handler.answers.units import CuttableRows, Kept
+from handler.records import record
+from handler.strict_json import JSONObject
+
+SLACK = 20
+"""A row is kept in part if it would leave more than this part of its list's share empty."""
+
+TOP = Spot()
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Cut:
+    """A value that fits, and what is kept in it; the size is nearly that of its JSON."""
+
+    value: JSONObject
+    kept: Kept
+
+    @property
+    def places(self) -> tuple[CutPlace, ...]:
+        """The places that were cut."""
+        return self.kept.places
+
+
+def cut(value: JSONObject, members: Members, *, room: int, way: Way, spot: Spot = TOP) -> Cut | None:
+    """Return the value cut to ``room`` bytes; ``None`` if it cannot be cut to that size."""
+    outline = Outline(way, room=room)
+    kept = outline.of_object(value, members, {}, spot)
+    left = room - size_of(kept)
+    parts = _share(outline.units, left, way) if left >= 0 else None
+    if parts is None:
+        return None
+    whole = Kept(
+        size=room - left + sum(each.size for each in parts),
+        rows=sum(each.rows for each in parts),
+        emptied=sum(each.emptied for each in parts),
+        places=tuple(place for each in parts for place in each.places),
+    )
+    return Cut(value=kept, kept=whole)
+
+
+def _share(units: Sequence[Unit], room: int, way: Way) -> list[Kept] | None:
+    """Put into the outline: units that need no more than an equal share whole, and the others cut to theirs."""
+    waiting = list(units)
+    fitting: list[Unit] = waiting
+    while waiting and fitting:
+        share = room // len(waiting)
+        for unit in waiting:
+            unit.grow(share)
+        fitting = [unit for unit in waiting if unit.whole]
+        room -= sum(unit.used for unit in fitting)
+        waiting = [unit for unit in waiting if not unit.whole]
+    found: list[Kept] = []
+    for number, unit in enumerate(waiting):
+        part = _part(unit, room // (len(waiting) - number), way)
+        if part is None:
+            return None
+        room -= part.size
+        found.append(part)
+    return found + [kept for unit in units if unit.whole and unit not in waiting and (kept := unit.keep())]
+
+
+def _part(unit: Unit, share: int, way: Way) -> Kept | None:
+    unit.grow(share)
+    if not isinstance(unit, CuttableRows) or unit.whole:
+        return unit.keep()
+    left = share - unit.used
+    if unit.kept == 0 or (left * SLACK > share and _may_part(unit, way)):
+        inner = way if unit.kept == 0 else way.without_strings
+        row = cut(unit.next_row(), unit.row_plan, room=left, way=inner, spot=unit.spot_of_next)
+        if row is not None and (unit.kept == 0 or not row.kept.emptied):
+            return unit.keep(row.value, within=row.kept)
+    return unit.keep()
+
+
+def _may_part(unit: CuttableRows, way: Way) -> bool:
+    """Tell if a row in part loses nothing: its list cannot be paged, or each cut list can be continued."""
+    return unit.holds_objects and (way.continues or not unit.can_page)

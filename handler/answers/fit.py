@@ -1,0 +1,126 @@
+"""Fit an answer into a limit of bytes, and say in the answer what was dropped and how to go on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from handler.answers.cut import cut
+from handler.answers.outline import Way
+from handler.answers.places import ITEMS, CutPlace, Start
+from handler.answers.plan import Member, Members
+from handler.answers.units import Kept
+from handler.answers.advice import CallForm
+from handler.errors.calls import ResultTooLarge
+from handler.records import record
+from handler.strict_json import JSONObject, to_well_formed_json
+
+NOTE_BYTES = 300
+"""The room for a note that is left at first."""
+
+TRIES = 5
+"""Cuts of one answer, each with more room for the notes."""
+
+Continue = Callable[[CutPlace], Mapping[str, Any]]
+"""Returns further members of the note of a list: a cursor with which the same call continues. Empty: there is none."""
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Fitted:
+    """An answer within its limit. ``text`` is its JSON."""
+
+    answer: JSONObject
+    text: bytes
+    places: tuple[CutPlace, ...]
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class ResultLimit:
+    """The limit of one result. With ``start``, the answer has the rows of one list from an offset on.
+
+    With ``continue_at``, lists are cut even if their API has no way to go on.
+    """
+
+    max_bytes: int
+    form: CallForm
+    start: Start | None = None
+    continue_at: Continue | None = None
+
+    def way(self, *, strings: bool) -> Way:
+        """Return how an answer is cut; ``strings``: long strings, too."""
+        start = Start(path=("data", *self.start.path), offset=self.start.offset) if self.start else None
+        return Way(variables=self.form.variables, strings=strings, continues=self.continue_at is not None, start=start)
+
+
+def fit(answer: JSONObject, plan: Members | None, limit: ResultLimit) -> Fitted:
+    """Return a GraphQL response cut to a limit, with ``extensions.stile.truncated``.
+
+    ``plan`` is that of ``data``; ``None`` if nothing is known of it. Errors beside data stay as they are: their paths
+    count from the API's first item.
+
+    Raises:
+        ResultTooLarge: the answer cannot be cut to the limit.
+    """
+    members = Members(fields={"data": Member(below=plan)}) if plan else Members(fields={})
+    for strings in (False, True):
+        found = _fitted(answer, members, limit.way(strings=strings), limit)
+        if found and not found[1].emptied:
+            return found[0]
+    if found and found[1].rows:
+        return found[0]
+    size = len(to_well_formed_json(answer))
+    sentence = limit.form.too_large(answer, members, size=size, max_bytes=limit.max_bytes)
+    raise ResultTooLarge(sentence, size=size, max_bytes=limit.max_bytes)
+
+
+def cut_value(value: Any, member: Member, *, max_bytes: int) -> tuple[Any, tuple[CutPlace, ...]] | None:
+    """Return any JSON value cut to a limit, and the places that were cut; ``None`` if it cannot be cut to that size."""
+    for strings in (False, True):
+        way = Way(variables={}, strings=strings, continues=True)
+        found = cut({"": value}, Members(fields={"": member}), room=max_bytes + WRAPPED, way=way)
+        if found and not found.kept.emptied:
+            break
+    if found is None or (found.kept.emptied and not found.kept.rows):
+        return None
+    return found.value[""], found.places
+
+
+WRAPPED = 5
+"""The bytes of an object with one member without a name."""
+
+
+def _fitted(answer: JSONObject, members: Members, way: Way, limit: ResultLimit) -> tuple[Fitted, Kept] | None:
+    room = limit.max_bytes
+    for number in range(TRIES):
+        found = cut(answer, members, room=room, way=way)
+        if found is None:
+            return None
+        places = tuple(map(_of_data, found.places))
+        whole = _with_notes(found.value, places, limit)
+        text = to_well_formed_json(whole)
+        if len(text) <= limit.max_bytes:
+            return Fitted(answer=whole, text=text, places=places), found.kept
+        room -= len(text) - limit.max_bytes + number * NOTE_BYTES
+    return None
+
+
+def _of_data(place: CutPlace) -> CutPlace:
+    return replace(place, path=place.path[1:], origin=place.origin[1:])
+
+
+def _with_notes(answer: JSONObject, places: tuple[CutPlace, ...], limit: ResultLimit) -> JSONObject:
+    if not places:
+        return answer
+    notes = [_note(place, limit, answer.get("errors") or ()) for place in places]
+    return {**answer, "extensions": {**(answer.get("extensions") or {}), "stile": {"truncated": notes}}}
+
+
+def _note(place: CutPlace, limit: ResultLimit, errors: Sequence[Any]) -> JSONObject:
+    note = limit.form.note(place)
+    lost = sum(place.lost(error.get("path")) for error in errors if isinstance(error, dict))
+    if lost:
+        note["errors"] = lost
+    if limit.continue_at and place.of == ITEMS:
+        note |= limit.continue_at(place)
+    return note
