@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from handler.answers.advice import CallForm
 from handler.answers.cut import cut
 from handler.answers.outline import Way
 from handler.answers.places import ITEMS, CutPlace, Start
 from handler.answers.plan import Member, Members
 from handler.answers.units import Kept
-from handler.answers.advice import CallForm
 from handler.errors.calls import ResultTooLarge
 from handler.records import record
 from handler.strict_json import JSONObject, to_well_formed_json

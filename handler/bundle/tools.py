@@ -17,6 +17,10 @@ CONFIRM = "confirm"
 """The argument with which a caller says that its user agreed."""
 
 
+CURSOR = "stileCursor"
+"""The argument with which a call continues a cut answer, unless a variable of its operation has that name."""
+
+
 MAX_CONSENT_CHARS = 8_000
 """Length of an operation, and of its variables, in a question to a user. Both are shown in full, or not asked about."""
 
@@ -36,6 +40,7 @@ class ToolOptions:
     confirm: str  # consent before a call that writes: "" | advisory | required
     meta: Mapping[str, str]  # each result's _meta
     pinned: bool = False  # listed, even if a catalog keeps other tools from the list
+    cursor: str = ""  # the argument that continues a cut answer; empty: no answer is continued
 
 
 @record(frozen=True, slots=True, kw_only=True)

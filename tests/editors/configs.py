@@ -72,6 +72,7 @@ WHOLE: dict[str, Any] = {
         "max_aliases": 0,
         "max_cost": 100,
         "max_values": 100,
+        "continue": True,
         "list_sizes": {"Query.list": 5},
     },
     "access": {

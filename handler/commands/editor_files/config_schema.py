@@ -100,6 +100,9 @@ LIMITS: Keys = {
         1,
         1_000_000,
     ),
+    "continue": boolean(
+        "if callers can continue an answer that was cut, with a cursor; of queries, with `STILE_STATE_KEY`"
+    ),
     "list_sizes": named("the items of lists of which a request says nothing, as `{Query.orders: 50}`", LIST_SIZE),
 }
 RULE: Keys = {

@@ -141,6 +141,10 @@ GRAPHQL_ERRORS: Mapping[str, tuple[str, str]] = {
         "A file of operations has no operation.",
         "Write one, or remove the file.",
     ),
+    "not-a-query": (
+        "A tool that sends a mutation says limits.continue, which is for queries.",
+        "Remove continue from its limits.",
+    ),
     "not-read-only": (
         "A tool says readOnlyHint: true and can send mutations.",
         "Remove the hint, or the mutations.",

@@ -77,6 +77,7 @@ class Config:
     auth_at: Place  # of upstream
     limits: Limits
     list_sizes: Section  # of limits: coordinates of fields
+    continues: bool  # limits.continue: callers can continue answers that were cut
     access: Section
     identity: tuple[Section, ...]  # one, or a list with one for each issuer
     identity_in_deployment: bool  # ``identity`` is below ``deployment``, as in StepZen
@@ -118,6 +119,7 @@ def read_config(
         auth_at=upstream.place("auth"),
         limits=_limits(limits),
         list_sizes=limits.section("list_sizes"),
+        continues=limits.boolean("continue", default=False),
         access=top.section("access"),
         identity=_identity(top, problems),
         identity_in_deployment="identity" in top.section("deployment"),
@@ -208,7 +210,7 @@ def _identity(top: Section, problems: Problems) -> tuple[Section, ...]:
 
 
 def _limits(section: Section) -> Limits:
-    section.expect(*Limits.__slots__, "list_sizes")
+    section.expect(*Limits.__slots__, "list_sizes", "continue")
     return Limits(
         max_tokens=section.integer("max_tokens", 5_000, least=10, most=100_000),
         max_depth=section.integer("max_depth", 12, least=1, most=50),

@@ -26,6 +26,7 @@ from handler.compiler.operations.schema_queries import asked_of_the_schema
 from handler.compiler.operations.used_coordinates import coordinates_used
 from handler.compiler.problems import Problems
 from handler.compiler.schema.directives import ToolDirective, value_of_argument
+from handler.compiler.schema.tool_options import AuthorOptions
 from handler.compiler.tools.bindings import coordinates_bound, read_bindings
 from handler.compiler.tools.declaration import CompiledTool, ToolDeclaration, directive_declaration
 from handler.compiler.tools.persisted import sent
@@ -130,6 +131,15 @@ class _OperationTool:
         return tool_rule(declaration.name, declaration.options, context.conditions, context.problems)
 
     @cached_property
+    def _options(self) -> AuthorOptions:
+        """The author's options, with an argument for cursors if answers can be continued."""
+        options, operation = self.declaration.options, self.operation
+        if operation.kind != "query":
+            return options
+        taken = operation.variables if self.flat else ()
+        return options.continuing(default=self.context.endpoint.config.continues, taken=taken)
+
+    @cached_property
     def _inputs(self) -> Inputs:
         context = self.context
         return Inputs(self.operation, context.schema, context.guards, mask=self._mask, left_out=context.types_of_files)
@@ -144,12 +154,12 @@ class _OperationTool:
         return self.context.description_variables | {"schema_sdl": ""}
 
     def _tool(self, operation: Operation) -> PrescribedTool:
-        context, options = self.context, self.declaration.options
+        context, options = self.context, self._options
         arguments = enforced_schema(self._inputs, scalars=context.scalars, flat=self.flat)
         return PrescribedTool(
             name=self.declaration.name,
             entry=options.listed(self._entry()),
-            arguments=options.confirmed(arguments),
+            arguments=options.completed(arguments),
             flat=self.flat,
             mask=self._mask,
             conditions=conditions_in(arguments),
@@ -216,5 +226,7 @@ class _OperationTool:
                 f'"{name}" has a variable "confirm", a name that confirm takes for its own argument: rename it',
                 code="reserved-variable",
             )
+        if declaration.options.continues and operation.kind == "mutation":
+            problems.add(at, f'"{name}" sends a mutation: limits.continue is for queries', code="not-a-query")
         if declaration.options.annotations.get("readOnlyHint") and operation.kind == "mutation":
             problems.add(at, f'"{name}" sends a mutation and says readOnlyHint: true', code="not-read-only")

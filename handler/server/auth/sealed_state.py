@@ -64,7 +64,7 @@ class RequestStates:
         return seal(state)
 
     async def sealer(self, *, binding: Any) -> Callable[[Any], str]:
-        """Return a function that seals states for one binding. It raises ``StateUnavailable`` for one that is too large.
+        """Return a function that seals states for one binding. It raises ``StateUnavailable`` if one is too large.
 
         Raises:
             StateUnavailable: there is no readable key.
