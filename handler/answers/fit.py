@@ -12,7 +12,7 @@ from handler.answers.outline import Way
 from handler.answers.places import ITEMS, CutPlace, Start
 from handler.answers.plan import Member, Members
 from handler.answers.units import Kept
-from handler.errors.calls import ResultTooLarge
+from handler.errors.upstream import ResultTooLarge
 from handler.records import record
 from handler.strict_json import JSONObject, to_well_formed_json
 

@@ -27,7 +27,9 @@ TOKENS = ("nextToken", "nextCursor", "next_cursor", "nextPageToken", "continuati
 
 @record(frozen=True, slots=True)
 class Argument:
-    """An argument of a field. ``variable`` leads to its value in the variables; empty if ``value`` stands in the text.
+    """An argument of a field. ``variable`` leads to its value in the variables.
+
+    ``value`` is a whole number in the text, or the variable's default.
 
     ``given``: the text has the argument.
     """
@@ -39,10 +41,12 @@ class Argument:
 
     def value_in(self, variables: Mapping[str, Any]) -> Any:
         """Return the value of a call, ``None`` if it gives none."""
+        if not self.variable or self.variable[0] not in variables:
+            return self.value
         value: Any = variables
         for name in self.variable:
             value = value.get(name) if isinstance(value, Mapping) else None
-        return value if self.variable else self.value
+        return value
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -131,7 +135,7 @@ class _Writer:
 
 
 def _write_argument(argument: Argument) -> list[Any]:
-    if argument.variable:
+    if argument.variable:  # a call fills in its default
         return [argument.name, ".".join(argument.variable)]
     value = argument.value if type(argument.value) is int else None
     return [argument.name, None, value] if argument.given else [argument.name]

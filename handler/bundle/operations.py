@@ -10,6 +10,9 @@ from handler.policy.evaluation import Mask
 from handler.records import record
 from handler.strict_json import JSONObject
 
+MAX_RESULT_BYTES = 48_000
+"""The default limit of a result: 12,000 to 16,000 tokens of JSON. A host that cuts at 25,000 tokens passes it whole."""
+
 
 @record(frozen=True, slots=True, kw_only=True)
 class Operation:
@@ -86,3 +89,4 @@ class Limits:
     max_aliases: int
     max_cost: int  # objects and items of lists that its answer could hold
     max_values: int = MAX_VALUES  # items of lists and members of objects among the arguments or variables of a call
+    max_result_bytes: int = MAX_RESULT_BYTES  # JSON of one MCP result; 0: no limit

@@ -39,6 +39,7 @@ class ToolOptions:
     output: str  # forms of a result: both | text | structured
     confirm: str  # consent before a call that writes: "" | advisory | required
     meta: Mapping[str, str]  # each result's _meta
+    max_result_bytes: int | None = None  # of this tool; None: the endpoint's limit
     pinned: bool = False  # listed, even if a catalog keeps other tools from the list
     cursor: str = ""  # the argument that continues a cut answer; empty: no answer is continued
 
@@ -59,6 +60,7 @@ class PrescribedTool:
     bindings: tuple[Binding, ...]
     bound: JSONObject  # the schema of the bindings' values, as one object
     options: ToolOptions
+    plan: str = ""  # of its answers: see answers/plan.py; empty: unknown, so that no answer is cut
 
 
 @record(frozen=True, slots=True, kw_only=True)

@@ -158,17 +158,6 @@ class ValuesRefused(CallError):
         super().__init__("You are not allowed to make this call with these values. Nothing was sent.")
 
 
-class ResultTooLarge(CallError):
-    """An answer above the limit of results that cannot be cut to it. ``message`` says how to ask for less."""
-
-    stile_code = "result-too-large"
-
-    def __init__(self, message: str, *, size: int, max_bytes: int) -> None:
-        super().__init__(message)
-        self.size = size
-        self.max_bytes = max_bytes
-
-
 class InvalidArguments(CallError):
     """Arguments that do not fit the tool's schema. ``violations`` are sentences with JSON pointers."""
 

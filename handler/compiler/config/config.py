@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 import yaml
 
-from handler.bundle.operations import Limits
+from handler.bundle.operations import MAX_RESULT_BYTES, Limits
 from handler.bundle.upstream import Upstream
 from handler.compiler.config.catalog import CatalogUse, read_catalog
 from handler.compiler.config.code import CodeConfig, read_code_config
@@ -218,4 +218,5 @@ def _limits(section: Section) -> Limits:
         max_aliases=section.integer("max_aliases", 20, least=0, most=10_000),
         max_cost=section.integer("max_cost", 5_000, least=1, most=10_000_000),
         max_values=section.integer("max_values", MAX_VALUES, least=1, most=1_000_000),
+        max_result_bytes=section.integer("max_result_bytes", MAX_RESULT_BYTES, least=0, most=10_000_000),
     )

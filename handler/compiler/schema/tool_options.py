@@ -43,6 +43,7 @@ TYPES = '''
       max_aliases: Int
       max_cost: Int
       max_values: Int
+      max_result_bytes: Int
     }
 
     enum Stile_Output { both text structured }
@@ -67,6 +68,9 @@ SHARED_ARGUMENTS = """
       output: Stile_Output
       confirm: Stile_Confirm
 """
+
+RESULT = "max_result_bytes"
+"""The limit that a tool of any kind over GraphQL has; 0: none."""
 
 SCOPE = re.compile(r"[\x21\x23-\x5b\x5d-\x7e]+")
 
@@ -132,6 +136,7 @@ class AuthorOptions:
             confirm=self.confirm,
             cursor=self.cursor,
             meta=self.versions,
+            max_result_bytes=self.limits.get(RESULT),
         )
 
     def listed(self, entry: JSONObject) -> JSONObject:
@@ -212,9 +217,9 @@ def _faults(values: Mapping[str, Any]) -> list[str]:
     ]
     faults += ["condition is null: expected a condition, such as ?$jwt"] if values.get("condition", "") is None else []
     faults += [
-        f"limits.{name} is {value}: expected a number above 0"
+        f"limits.{name} is {value}: expected a number above {-1 if name == RESULT else 0}"
         for name, value in _given(values["limits"]).items()
-        if name != CONTINUE and value < 1
+        if name != CONTINUE and value < (name != RESULT)
     ]
     return faults
 

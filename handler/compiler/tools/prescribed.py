@@ -21,12 +21,13 @@ from handler.compiler.json_schemas.descriptions import (
 from handler.compiler.json_schemas.input_schema import advertised_schema, bound_schema, enforced_schema
 from handler.compiler.json_schemas.inputs import Inputs
 from handler.compiler.json_schemas.output_schema import output_schema
+from handler.compiler.json_schemas.planned_answer import planned_answer
 from handler.compiler.operations.author_operations import AuthorOperation, McpTool, Operations
 from handler.compiler.operations.schema_queries import asked_of_the_schema
 from handler.compiler.operations.used_coordinates import coordinates_used
 from handler.compiler.problems import Problems
 from handler.compiler.schema.directives import ToolDirective, value_of_argument
-from handler.compiler.schema.tool_options import AuthorOptions
+from handler.compiler.schema.tool_options import RESULT, AuthorOptions
 from handler.compiler.tools.bindings import coordinates_bound, read_bindings
 from handler.compiler.tools.declaration import CompiledTool, ToolDeclaration, directive_declaration
 from handler.compiler.tools.persisted import sent
@@ -167,6 +168,7 @@ class _OperationTool:
             bindings=read_bindings(self.operation, context.schema, context.problems),
             bound=bound_schema(self._inputs, scalars=context.scalars),
             options=options.served(output="both"),
+            plan=planned_answer(operation.text, context.schema, settable=self.operation.variables),
         )
 
     def _entry(self) -> JSONObject:
@@ -214,10 +216,10 @@ class _OperationTool:
     def _refuse_options(self) -> None:
         operation, declaration, problems = self.operation, self.declaration, self.context.problems
         at, name = declaration.options.node or declaration.at, declaration.name
-        if declaration.options.limits:
+        if declaration.options.limits.keys() - {RESULT}:
             problems.add(
                 at,
-                f'"{name}" runs one operation: limits are for tools whose requests a model writes',
+                f'"{name}" runs one operation: limits but {RESULT} are for tools whose requests a model writes',
                 code="limits-of-an-operation",
             )
         if declaration.options.confirm == "advisory" and self.flat and "confirm" in operation.variables:

@@ -14,12 +14,9 @@ from handler.server.asgi.response_size import TOO_LARGE, Room, encoded
 from handler.server.context.caller import Caller
 from handler.server.mcp.method_call import Call
 from handler.server.upstream.bound_variables import fill_bound
-from handler.server.upstream.graphql_client import execute, telling_answer
+from handler.server.upstream.graphql_client import carried_out, execute, telling_answer
 from handler.server.upstream.graphql_request import GraphQLRequest
 from handler.strict_json import JSONObject, to_well_formed_json
-
-CARRIED_OUT = "The mutation was carried out: do not repeat it."
-PARTLY_CARRIED_OUT = "The mutation was sent, and its errors say what was not carried out: do not repeat the rest."
 
 
 async def call_tool(
@@ -47,7 +44,7 @@ async def call_tool(
     except AnswerMisfit as exc:
         call.note(coordinate=exc.coordinate)
         on_failure(exc)
-        return _with_meta(_misfitting(exc, call.caller.room), tool)
+        return _with_meta(_misfitting(exc, call.caller.room, max_bytes=_max_bytes(call.caller, tool)), tool)
     except CallError as exc:
         on_failure(exc)
         return _with_meta(failed(exc), tool)
@@ -89,7 +86,12 @@ async def _call_prescribed(call: Call, tool: PrescribedTool, arguments: Mapping[
     response = await execute(caller, sent)
     with telling_answer(sent):
         _require_fitting(caller, tool, response)
-        return _result(response, tool, call.caller.room)
+        text = encoded(response, refuse=UpstreamError)
+        if 0 < _max_bytes(caller, tool) < len(text):
+            from handler.server.mcp.large_results import fit_prescribed
+
+            response, text = fit_prescribed(response, tool, sent, max_bytes=_max_bytes(caller, tool))
+        return _result(response, text, tool, caller.room)
 
 
 async def _call_graphql(call: Call, tool: GraphQLTool, arguments: Mapping[str, Any]) -> JSONObject:
@@ -111,7 +113,20 @@ async def _call_graphql(call: Call, tool: GraphQLTool, arguments: Mapping[str, A
         prepared = replace(prepared, request=_repeatable(sent, consent.idempotency_key))
     response = await run(call.caller, prepared)
     with telling_answer(prepared.request):
-        return _result(response, tool, call.caller.room)
+        text = encoded(response, refuse=UpstreamError)
+        # An answer about the schema has a limit of its own.
+        if prepared.answer is None and 0 < _max_bytes(call.caller, tool) < len(text):
+            from handler.server.mcp.large_results import fit_graphql
+
+            max_bytes = _max_bytes(call.caller, tool)
+            response, text = await fit_graphql(call.caller, response, tool, prepared.request, max_bytes=max_bytes)
+        return _result(response, text, tool, call.caller.room)
+
+
+def _max_bytes(caller: Caller, tool: GraphQLTool | PrescribedTool) -> int:
+    """Return the limit of a tool's results; 0 if there is none."""
+    own = tool.options.max_result_bytes
+    return caller.endpoint.bundle.limits.max_result_bytes if own is None else own
 
 
 def _repeatable(sent: GraphQLRequest, key: str) -> GraphQLRequest:
@@ -130,23 +145,21 @@ def _variables(tool: PrescribedTool, arguments: Mapping[str, Any]) -> JSONObject
 def _require_fitting(caller: Caller, tool: PrescribedTool, response: JSONObject) -> None:
     misfit = caller.endpoint.misfit(tool, response)
     if misfit:
-        carried_out = PARTLY_CARRIED_OUT if "errors" in response else CARRIED_OUT
-        advice = carried_out if tool.operation.kind == "mutation" else ""
+        advice = carried_out(response) if tool.operation.kind == "mutation" else ""
         answer = encoded(response, refuse=UpstreamError).decode()
         raise AnswerMisfit(str(misfit), coordinate=misfit.coordinate, answer=answer, advice=advice)
 
 
-def _misfitting(reason: AnswerMisfit, room: Room) -> JSONObject:
+def _misfitting(reason: AnswerMisfit, room: Room, *, max_bytes: int) -> JSONObject:
     """Return the result for an answer that violates the output schema, as text: clients would discard it otherwise."""
     result = {"content": [_text(f"{reason}\n{reason.answer}")], "isError": True}
-    if room.fits(to_well_formed_json(result)):
+    if (not max_bytes or len(reason.answer.encode()) <= max_bytes) and room.fits(to_well_formed_json(result)):
         return result
     return {**result, "content": [_text(f"{reason}\n{TOO_LARGE}")]}
 
 
-def _result(response: JSONObject, tool: Tool, room: Room) -> JSONObject:
-    """Return a GraphQL response as a tool result. Errors beside usable data do not make it an error."""
-    text = encoded(response, refuse=UpstreamError)
+def _result(response: JSONObject, text: bytes, tool: Tool, room: Room) -> JSONObject:
+    """Return a GraphQL response, and its JSON, as a tool result. Errors beside usable data do not make it an error."""
     output = tool.options.output
     result: JSONObject = {"content": [] if output == "structured" else [_text(text.decode())]}
     if output != "text":
