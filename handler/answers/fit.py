@@ -110,10 +110,10 @@ def _of_data(place: CutPlace) -> CutPlace:
 
 
 def _with_notes(answer: JSONObject, places: tuple[CutPlace, ...], limit: ResultLimit) -> JSONObject:
-    if not places:
-        return answer
     notes = [_note(place, limit, answer.get("errors") or ()) for place in places]
-    return {**answer, "extensions": {**(answer.get("extensions") or {}), "stile": {"truncated": notes}}}
+    told: JSONObject = {"continued": limit.start.told} if limit.start else {}
+    told |= {"truncated": notes} if notes else {}
+    return {**answer, "extensions": {**(answer.get("extensions") or {}), "stile": told}} if told else answer
 
 
 def _note(place: CutPlace, limit: ResultLimit, errors: Sequence[Any]) -> JSONObject:
@@ -121,6 +121,6 @@ def _note(place: CutPlace, limit: ResultLimit, errors: Sequence[Any]) -> JSONObj
     lost = sum(place.lost(error.get("path")) for error in errors if isinstance(error, dict))
     if lost:
         note["errors"] = lost
-    if limit.continue_at and place.of == ITEMS:
+    if limit.continue_at and place.of == ITEMS and not limit.form.next_arguments(place):
         note |= limit.continue_at(place)
     return note

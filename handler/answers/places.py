@@ -93,3 +93,8 @@ class Start:
 
     path: Path
     offset: int
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """The list in the answer that is returned, and the number of its items that earlier answers had."""
+        return {"path": [0 if isinstance(part, int) else part for part in self.path], "from": self.offset}

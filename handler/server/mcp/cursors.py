@@ -25,29 +25,31 @@ METHOD = "tools/call, continued"
 
 @record(frozen=True, slots=True, kw_only=True)
 class Continuation:
-    """The place at which a call begins, and the function that adds a cursor to the note of a cut list.
+    """The place at which a call begins, and the function that returns the cursor of a cut list.
 
-    ``arguments``: those of the call without the cursor. ``start``: ``None`` if the call has no cursor. ``continue_at``:
-    ``None`` if answers get no cursors.
+    ``arguments``: those of the call without the cursor. ``start``: ``None`` if the call has no cursor.
+    ``continue_at``: ``None`` if there is no key to seal cursors with. ``argument``: the cursor's.
     """
 
     arguments: JSONObject
     start: Start | None = None
     continue_at: Callable[[CutPlace], Mapping[str, Any]] | None = None
+    argument: str = ""
 
-    def require_rows(self, answer: Mapping[str, Any], *, argument: str) -> None:
-        """Refuse an answer that lacks the list, or the rows, before the place at which the call begins.
+    def require_rows(self, response: Mapping[str, Any]) -> None:
+        """Refuse a response that lacks the list, or rows before the place at which the call begins.
 
-        An answer with errors passes: the errors say why rows are missing.
+        A response with errors passes: the errors say why rows are missing.
 
         Raises:
             CursorPastEnd: the list is gone, or shorter.
         """
-        if self.start is None or "errors" in answer:
+        if self.start is None or "errors" in response:
             return
-        found = _at(answer.get("data"), self.start)
+        found = _at(response.get("data"), self.start.path)
         if not isinstance(found, list) or len(found) < self.start.offset:
-            raise CursorPastEnd(argument, _named(self.start))
+            parts = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in self.start.path)
+            raise CursorPastEnd(self.argument, f"data{''.join(parts)}")
 
 
 async def continuation_of(call: Call, tool: PrescribedTool | GraphQLTool, arguments: JSONObject) -> Continuation:
@@ -69,8 +71,9 @@ async def continuation_of(call: Call, tool: PrescribedTool | GraphQLTool, argume
     try:
         seal = await states.sealer(binding=binding)
     except StateUnavailable:
-        return Continuation(arguments=others, start=start)
-    return Continuation(arguments=others, start=start, continue_at=partial(_cursor, argument, seal))
+        return Continuation(arguments=others, start=start, argument=argument)
+    continue_at = partial(_cursor, argument, seal)
+    return Continuation(arguments=others, start=start, continue_at=continue_at, argument=argument)
 
 
 def _cursor(argument: str, seal: Callable[[Any], str], place: CutPlace) -> JSONObject:
@@ -82,17 +85,13 @@ def _cursor(argument: str, seal: Callable[[Any], str], place: CutPlace) -> JSONO
     return {"next": {argument: sealed}, "how": f"Call again with the same arguments and this {argument}."}
 
 
-def _at(value: Any, start: Start) -> Any:
-    """Return the value at the start's path; ``None`` if the answer has none."""
-    for key in start.path:
-        if isinstance(value, dict) and isinstance(key, str):
+def _at(value: Any, path: tuple[str | int, ...]) -> Any:
+    """Return the value at a path; ``None`` if there is none."""
+    for key in path:
+        if isinstance(value, dict):
             value = value.get(key)
         elif isinstance(value, list) and isinstance(key, int) and key < len(value):
             value = value[key]
         else:
             return None
     return value
-
-
-def _named(start: Start) -> str:
-    return "data" + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in start.path)

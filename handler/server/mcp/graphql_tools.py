@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from handler.bundle.tools import CONFIRM, GraphQLTool, PrescribedTool, Tool
 from handler.errors.calls import CallError, ValuesRefused
@@ -17,6 +17,9 @@ from handler.server.upstream.bound_variables import fill_bound
 from handler.server.upstream.graphql_client import carried_out, execute, telling_answer
 from handler.server.upstream.graphql_request import GraphQLRequest
 from handler.strict_json import JSONObject, to_well_formed_json
+
+if TYPE_CHECKING:
+    from handler.server.mcp.cursors import Continuation
 
 
 async def call_tool(
@@ -36,15 +39,17 @@ async def call_tool(
     try:
         arguments = call.caller.endpoint.validator(tool, call.caller.evaluation).read(arguments)
         async with before(call.caller.deadline):
+            arguments, continued = await _continuation(call, tool, arguments)
             match tool:
                 case PrescribedTool():
-                    return await _call_prescribed(call, tool, arguments)
+                    return await _call_prescribed(call, tool, arguments, continued)
                 case GraphQLTool():
-                    return await _call_graphql(call, tool, arguments)
+                    return await _call_graphql(call, tool, arguments, continued)
     except AnswerMisfit as exc:
         call.note(coordinate=exc.coordinate)
         on_failure(exc)
-        return _with_meta(_misfitting(exc, call.caller.room, max_bytes=_max_bytes(call.caller, tool)), tool)
+        max_bytes = call.caller.endpoint.bundle.max_result_bytes(tool)
+        return _with_meta(_misfitting(exc, call.caller.room, max_bytes=max_bytes), tool)
     except CallError as exc:
         on_failure(exc)
         return _with_meta(failed(exc), tool)
@@ -73,7 +78,21 @@ def prepare_prescribed_call(caller: Caller, tool: PrescribedTool, arguments: Map
     )
 
 
-async def _call_prescribed(call: Call, tool: PrescribedTool, arguments: Mapping[str, Any]) -> JSONObject:
+async def _continuation(
+    call: Call, tool: GraphQLTool | PrescribedTool, arguments: JSONObject
+) -> tuple[JSONObject, Continuation | None]:
+    """Return the arguments without the cursor, and how the answer can be continued; ``None`` if it cannot."""
+    if not tool.options.cursor:
+        return arguments, None
+    from handler.server.mcp.cursors import continuation_of
+
+    found = await continuation_of(call, tool, arguments)
+    return found.arguments, found
+
+
+async def _call_prescribed(
+    call: Call, tool: PrescribedTool, arguments: Mapping[str, Any], continued: Continuation | None
+) -> JSONObject:
     caller, given = call.caller, _variables(tool, arguments)
     sent = prepare_prescribed_call(caller, tool, arguments)
     if tool.options.confirm:
@@ -87,14 +106,16 @@ async def _call_prescribed(call: Call, tool: PrescribedTool, arguments: Mapping[
     with telling_answer(sent):
         _require_fitting(caller, tool, response)
         text = encoded(response, refuse=UpstreamError)
-        if 0 < _max_bytes(caller, tool) < len(text):
+        if _is_begun(continued) or _is_too_long(text, caller, tool):
             from handler.server.mcp.large_results import fit_prescribed
 
-            response, text = fit_prescribed(response, tool, sent, max_bytes=_max_bytes(caller, tool))
+            response, text = fit_prescribed(caller, response, tool, sent, continued)
         return _result(response, text, tool, caller.room)
 
 
-async def _call_graphql(call: Call, tool: GraphQLTool, arguments: Mapping[str, Any]) -> JSONObject:
+async def _call_graphql(
+    call: Call, tool: GraphQLTool, arguments: Mapping[str, Any], continued: Continuation | None
+) -> JSONObject:
     from handler.server.graphql.documents import Document, prepare_document, run
 
     document = Document(
@@ -115,18 +136,21 @@ async def _call_graphql(call: Call, tool: GraphQLTool, arguments: Mapping[str, A
     with telling_answer(prepared.request):
         text = encoded(response, refuse=UpstreamError)
         # An answer about the schema has a limit of its own.
-        if prepared.answer is None and 0 < _max_bytes(call.caller, tool) < len(text):
+        if prepared.answer is None and (_is_begun(continued) or _is_too_long(text, call.caller, tool)):
             from handler.server.mcp.large_results import fit_graphql
 
-            max_bytes = _max_bytes(call.caller, tool)
-            response, text = await fit_graphql(call.caller, response, tool, prepared.request, max_bytes=max_bytes)
+            response, text = await fit_graphql(call.caller, response, tool, prepared.request, continued)
         return _result(response, text, tool, call.caller.room)
 
 
-def _max_bytes(caller: Caller, tool: GraphQLTool | PrescribedTool) -> int:
-    """Return the limit of a tool's results; 0 if there is none."""
-    own = tool.options.max_result_bytes
-    return caller.endpoint.bundle.limits.max_result_bytes if own is None else own
+def _is_begun(continued: Continuation | None) -> bool:
+    """Tell if the call has a cursor."""
+    return continued is not None and continued.start is not None
+
+
+def _is_too_long(text: bytes, caller: Caller, tool: GraphQLTool | PrescribedTool) -> bool:
+    """Tell if the JSON of an answer exceeds the limit of the tool's results."""
+    return 0 < caller.endpoint.bundle.max_result_bytes(tool) < len(text)
 
 
 def _repeatable(sent: GraphQLRequest, key: str) -> GraphQLRequest:
