@@ -55,24 +55,25 @@ class Measured:
 
     def grow(self, room: int) -> None:
         """Take as many further rows as fit into ``room`` together with those before."""
-        step = 1
+        step, look = 1, True
         while not self.whole and self.used < room:
             step = min(step, self.length - self.kept)
-            size = self.size_of_next(step, limit=room - self.used)
-            if size is None or self.used + size > room:
+            size = self._size_of_next(step, limit=room - self.used, look=look)
+            if size > room - self.used:
                 if step == 1:
                     return
-                step = max(1, min(step // 2, step * (room - self.used) // size if size else 1))
+                step, look = max(1, min(step // 2, step * (room - self.used) // size)), True
                 continue
             self.kept += step
             self.used += size
-            step = max(1, min(step * 8, self.kept * (room - self.used) // self.used))
+            # Rows are of similar sizes, mostly. The next ones are taken by the mean so far, twice as many at most.
+            step, look = max(1, min(2 * self.kept, self.kept * (room - self.used) // self.used)), look and step < FEW
 
-    def size_of_next(self, count: int, *, limit: int) -> int | None:
-        """Return the size of the next rows; ``None`` if it is above ``limit`` at a first look."""
+    def _size_of_next(self, count: int, *, limit: int, look: bool) -> int:
+        """Return the size of the next rows, or with a first ``look`` a size above ``limit``."""
         parts = [self.rows_of(each, self.kept, self.kept + count) for each in self._lists]
-        if count <= FEW and any(exceeds(part, limit) for part in parts):
-            return None
+        if look and any(exceeds(part, limit) for part in parts):
+            return 2 * limit + 2
         return sum(size_of(part) - 1 for part in parts)
 
     def rows_of(self, items: Sequence[Any], start: int, end: int) -> Sequence[Any]:

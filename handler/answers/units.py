@@ -160,7 +160,7 @@ class CuttableRows:
             extra = [] if part is None else [part[key]]
             self._holder[key] = [*extra, *rows] if self._paging.backward else [*rows, *extra]
         place = self._place(taken)
-        if taken:
+        if taken and place.dropped:
             self._tell(place.cursor)
         inside = within or Kept(size=0)
         return Kept(
