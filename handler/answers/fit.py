@@ -7,9 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from handler.answers.advice import CallForm
+from handler.answers.continued import Start
 from handler.answers.cut import cut
 from handler.answers.outline import Way
-from handler.answers.places import ITEMS, CutPlace, Start
+from handler.answers.places import ITEMS, CutPlace
 from handler.answers.plan import Member, Members
 from handler.answers.units import Kept
 from handler.errors.upstream import ResultTooLarge
@@ -49,8 +50,7 @@ class ResultLimit:
 
     def way(self, *, strings: bool) -> Way:
         """Return how an answer is cut; ``strings``: long strings, too."""
-        start = Start(path=("data", *self.start.path), offset=self.start.offset) if self.start else None
-        return Way(variables=self.form.variables, strings=strings, continues=self.continue_at is not None, start=start)
+        return Way(variables=self.form.variables, strings=strings, continues=self.continue_at is not None)
 
 
 def fit(answer: JSONObject, plan: Members | None, limit: ResultLimit) -> Fitted:
@@ -63,11 +63,13 @@ def fit(answer: JSONObject, plan: Members | None, limit: ResultLimit) -> Fitted:
         ResultTooLarge: the answer cannot be cut to the limit.
     """
     members = Members(fields={"data": Member(below=plan)}) if plan else Members(fields={})
+    if limit.start and plan and answer["data"]:
+        answer = {**answer, "data": limit.start.rest_of(answer["data"], plan)}
     for strings in (False, True):
         found = _fitted(answer, members, limit.way(strings=strings), limit)
         if found and not found[1].emptied:
             return found[0]
-    if found and found[1].rows:
+    if found and found[1].rows and not (limit.start and limit.start.is_stuck(found[0].places)):
         return found[0]
     size = len(to_well_formed_json(answer))
     sentence = limit.form.too_large(answer, members, size=size, max_bytes=limit.max_bytes)
@@ -96,7 +98,7 @@ def _fitted(answer: JSONObject, members: Members, way: Way, limit: ResultLimit) 
         found = cut(answer, members, room=room, way=way)
         if found is None:
             return None
-        places = tuple(map(_of_data, found.places))
+        places = tuple(_of_data(place, limit.start) for place in found.places)
         whole = _with_notes(found.value, places, limit)
         text = to_well_formed_json(whole)
         if len(text) <= limit.max_bytes:
@@ -105,15 +107,21 @@ def _fitted(answer: JSONObject, members: Members, way: Way, limit: ResultLimit) 
     return None
 
 
-def _of_data(place: CutPlace) -> CutPlace:
-    return replace(place, path=place.path[1:], origin=place.origin[1:])
+def _of_data(place: CutPlace, start: Start | None) -> CutPlace:
+    found = replace(place, path=place.path[1:], origin=place.origin[1:])
+    return start.placed(found) if start else found
 
 
 def _with_notes(answer: JSONObject, places: tuple[CutPlace, ...], limit: ResultLimit) -> JSONObject:
     notes = [_note(place, limit, answer.get("errors") or ()) for place in places]
-    told: JSONObject = {"continued": limit.start.told} if limit.start else {}
+    told: JSONObject = _told(limit.start) if limit.start else {}
     told |= {"truncated": notes} if notes else {}
     return {**answer, "extensions": {**(answer.get("extensions") or {}), "stile": told}} if told else answer
+
+
+def _told(start: Start) -> JSONObject:
+    """Return the list that an answer continues, and the number of its rows that earlier answers had."""
+    return {"continued": {"path": list(start.shown_path), "from": start.offset}}
 
 
 def _note(place: CutPlace, limit: ResultLimit, errors: Sequence[Any]) -> JSONObject:

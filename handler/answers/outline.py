@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from handler.answers.places import Spot, Start
+from handler.answers.places import Spot
 from handler.answers.plan import Argument, Member, Members
 from handler.answers.units import CuttableRows, CuttableText, Paging, states_end
 from handler.records import record
@@ -25,7 +25,6 @@ class Way:
     variables: Mapping[str, Any]
     strings: bool = False
     continues: bool = False
-    start: Start | None = None
 
     @property
     def without_strings(self) -> Way:
@@ -81,33 +80,10 @@ class Outline:
             backward=_is_backward(arguments, self._way.variables),
             continues=self._way.continues,
         )
-        start = self._way.start
-        if start is not None:
-            origin = spot.to(keys[0]).origin
-            if any(start.path == spot.to(key).origin for key in keys):
-                lists = {key: _rest(each, start.offset, backward=paging.backward) for key, each in lists.items()}
-                paging = replace(paging, before=start.offset)
-            elif len(origin) < len(start.path) and start.path[: len(origin)] == origin:
-                return self._lead(kept, keys, members, spot)
-            else:
-                kept.update({key: [] for key in keys})
-                return True
         if not self._may_cut(kept, keys, members, paging):
             kept.update(lists)
             return False
         self.units.append(CuttableRows(lists, kept, spot, members=members, paging=paging))
-        return True
-
-    def _lead(self, kept: JSONObject, keys: tuple[str, ...], members: Members, spot: Spot) -> bool:
-        """Keep of lists the one item that leads to the start."""
-        start = self._way.start
-        number = start.path[len(spot.to(keys[0]).origin)] if start else 0
-        for key in keys:
-            items = kept[key]
-            if isinstance(number, int) and number < len(items):
-                kept[key] = [items[number]]
-                member = members.of(kept)[key].item
-                self._put(kept[key], 0, member, replace(spot.to(key).to(0), origin=(*spot.to(key).origin, number)))
         return True
 
     def _may_cut(self, kept: JSONObject, keys: tuple[str, ...], members: Members, paging: Paging) -> bool:
@@ -146,7 +122,3 @@ def _is_backward(arguments: Mapping[str, Argument], variables: Mapping[str, Any]
     """Tell if a request asks for the end of a list. Source: GraphQL Cursor Connections, "Pagination algorithm"."""
     given = {role for role, each in arguments.items() if each.value_in(variables) is not None}
     return "last" in given and "first" not in given
-
-
-def _rest(items: list[Any], offset: int, *, backward: bool) -> list[Any]:
-    return items[: max(0, len(items) - offset)] if backward else items[offset:]

@@ -82,19 +82,3 @@ class CutPlace:
     def nested(self) -> bool:
         """True if the place is inside a list, so that its paging arguments are those of its siblings, too."""
         return any(isinstance(part, int) for part in self.origin)
-
-
-@record(frozen=True, slots=True, kw_only=True)
-class Start:
-    """The rows that a continued call begins with: those of the list at ``path``, an ``origin``, from ``offset`` on.
-
-    Lists beside it are left empty, as the call before had them. A list around it has the one item that leads to it.
-    """
-
-    path: Path
-    offset: int
-
-    @property
-    def told(self) -> dict[str, Any]:
-        """The list in the answer that is returned, and the number of its items that earlier answers had."""
-        return {"path": [0 if isinstance(part, int) else part for part in self.path], "from": self.offset}

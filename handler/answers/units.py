@@ -136,7 +136,7 @@ class CuttableRows:
         total, kept = self._measured.length, self.kept
         if self._paging.backward:
             return self._spot.item(0, total - kept - 1)
-        return self._spot.item(kept, self._paging.before + kept)
+        return self._spot.item(kept, kept)
 
     def grow(self, room: int) -> None:
         """Measure rows as far as ``room``."""
@@ -178,7 +178,6 @@ class CuttableRows:
             origin=spot.origin,
             kept=taken,
             dropped=self._measured.length - taken,
-            before=self._paging.before,
             backward=self._paging.backward,
             keys=tuple(self._lists),
             cursor=self._cursor(taken - 1) if taken else None,
@@ -222,12 +221,11 @@ SAMPLE = 10
 
 @record(frozen=True, slots=True, kw_only=True)
 class Paging:
-    """How a list of one answer is paged. ``before``: rows that an earlier answer had."""
+    """How a list of one answer is paged."""
 
     arguments: Mapping[str, Argument]
     backward: bool = False
     continues: bool = False
-    before: int = 0
 
 
 def states_end(value: Mapping[str, Any], members: Members, *, backward: bool) -> bool:

@@ -95,9 +95,7 @@ class Source:
         if not backward and "last:" in text and not writes_text:
             variables.pop("last", None)
         errors = {"errors": errors_for(data, random)} if random.random() < 0.2 else {}
-        form = CallForm(
-            below=("variables",) if writes_text else (), writes_text=writes_text, variables=variables
-        )
+        form = CallForm(below=("variables",) if writes_text else (), writes_text=writes_text, variables=variables)
         return Case(
             text=text,
             plan=plan,

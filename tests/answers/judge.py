@@ -70,9 +70,7 @@ def _page(whole: Any, cut: Any, lists: dict[str, Any], path: tuple[str | int, ..
         new = cut.get(key)
         ends = isinstance(value, str) and value.startswith("cur:") and (value == "cur:0") == backward
         # A page of one row has one cursor for both ends, and is never cut.
-        if ends and new not in cursors:
-            yield "fault", (*path, key), 0, 0
-        elif not ends and new != value and not (value is False and new is True):
+        if (ends and new not in cursors) or (not ends and new != value and not (value is False and new is True)):
             yield "fault", (*path, key), 0, 0
 
 

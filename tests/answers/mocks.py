@@ -26,7 +26,7 @@ from graphql import (
     type_from_ast,
 )
 
-WORDS = ("Zoë", "a\"b", "line\nbreak", "数据", "plain words of a text", "x")
+WORDS = ("Zoë", 'a"b', "line\nbreak", "数据", "plain words of a text", "x")
 MAX_FIELDS = 1_000
 """Fields and items of one answer, after which lists are empty."""
 

@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from handler.answers.places import CutPlace, Start
+from handler.answers.continued import Start
+from handler.answers.places import CutPlace
 from handler.bundle.tools import GraphQLTool, PrescribedTool
 from handler.errors.calls import CursorPastEnd, CursorRefused, StateUnavailable
 from handler.errors.protocol import StateRefused
@@ -67,7 +68,7 @@ async def continuation_of(call: Call, tool: PrescribedTool | GraphQLTool, argume
         opened = None if given is None else await states.open(given, binding=binding)
     except StateRefused as exc:
         raise CursorRefused(argument) from exc
-    start = Start(path=tuple(opened[0]), offset=opened[1]) if opened else None
+    start = Start(path=tuple(opened[0]), offset=opened[1], backward=opened[2]) if opened else None
     try:
         seal = await states.sealer(binding=binding)
     except StateUnavailable:
@@ -79,7 +80,7 @@ async def continuation_of(call: Call, tool: PrescribedTool | GraphQLTool, argume
 def _cursor(argument: str, seal: Callable[[Any], str], place: CutPlace) -> JSONObject:
     """Return the members of a cut list's note that say how to go on."""
     try:
-        sealed = seal([place.origin, place.seen])
+        sealed = seal([place.origin, place.seen, place.backward])
     except StateUnavailable:  # response keys may be that long
         return {}
     return {"next": {argument: sealed}, "how": f"Call again with the same arguments and this {argument}."}
