@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from handler.answers.places import CHARACTERS, CutPlace
@@ -92,11 +92,23 @@ class CallForm:
         named = f" The largest fields are {_listed(largest)}." if largest else ""
         return f"This tool cannot go on here: narrow the call by its arguments.{named}"
 
+    def _sizes(self, members: Members) -> Iterator[str]:
+        """Yield the arguments that set the number of items, outside of lists."""
+        for member in members.fields.values():
+            size = member.paging.get("size")
+            if size and (size.variable or self.writes_text):
+                yield ".".join(size.variable) or size.name
+            if member.below and not member.depth:
+                yield from self._sizes(member.below)
+
     def too_large(self, value: JSONObject, members: Members, *, size: int, max_bytes: int) -> str:
         """Return the sentence about an answer that cannot be cut to the limit."""
         largest = largest_fields(value, members)
         named = f" The largest fields are {_listed(largest)}." if largest else ""
-        advice = "Ask for fewer fields or items." if self.writes_text else "Narrow the call by its arguments."
+        sizes = ", ".join(dict.fromkeys(self._sizes(members)))
+        fewer = f" Ask for fewer items, with a smaller {sizes}." if sizes else ""
+        advice = f"Ask for fewer fields.{fewer}" if self.writes_text else fewer.strip()
+        advice = advice or "Narrow the call by its arguments."
         return (
             f"The answer has {size:,} bytes, and a result of this tool may have {max_bytes:,}. It cannot be shortened "
             f"to that without losing what it means.{named} {advice}"

@@ -7,7 +7,7 @@ share; a later one only if no item is lost by that.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from handler.answers.outline import Outline, Unit, Way
 from handler.answers.places import CutPlace, Spot
@@ -19,6 +19,12 @@ from handler.strict_json import JSONObject
 
 SLACK = 20
 """A row is kept in part if it would leave more than this part of its list's share empty."""
+
+FEW_ROWS = 20
+"""From so many kept rows on, one more or less is at most the twentieth part."""
+
+MOST_TRIED = 4
+"""Lists that are tried as the first."""
 
 TOP = Spot()
 
@@ -64,14 +70,44 @@ def _share(units: Sequence[Unit], room: int, way: Way) -> list[Kept] | None:
         fitting = [unit for unit in waiting if unit.whole]
         room -= sum(unit.used for unit in fitting)
         waiting = [unit for unit in waiting if not unit.whole]
-    found: list[Kept] = []
-    for number, unit in enumerate(waiting):
-        part = _part(unit, room // (len(waiting) - number), way)
+    parts = {unit: kept for unit in units if unit not in waiting and (kept := unit.keep())}
+    cut_to = _allotted(waiting, room, way)
+    return None if cut_to is None else [parts.get(unit) or cut_to[unit] for unit in units]
+
+
+def _allotted(units: Sequence[Unit], room: int, way: Way) -> dict[Unit, Kept] | None:
+    """Cut each unit to an equal share of the room. Few rows fill it badly: then each unit is tried as the first."""
+    parts = _in_turn(units, room, way, equal=True)
+    if parts is None or way.inner or not 1 < len(units) <= MOST_TRIED:
+        return parts
+    if sum(each.rows for each in parts.values()) >= FEW_ROWS:
+        return parts
+    best, order = _size(parts), units
+    for first in units:
+        others = [first, *(unit for unit in units if unit is not first)]
+        tried = _in_turn(others, room, way, equal=False)
+        if tried and best < _size(tried) <= room:
+            best, order = _size(tried), others
+    return _in_turn(order, room, way, equal=order is units)
+
+
+def _in_turn(units: Sequence[Unit], room: int, way: Way, *, equal: bool) -> dict[Unit, Kept] | None:
+    parts: dict[Unit, Kept] = {}
+    for number, unit in enumerate(units):
+        part = _part(unit, room // (len(units) - number) if equal else room, way)
         if part is None:
             return None
         room -= part.size
-        found.append(part)
-    return found + [kept for unit in units if unit.whole and unit not in waiting and (kept := unit.keep())]
+        parts[unit] = part
+    for unit in units[:-1] if equal and not way.inner else ():  # what the last ones left
+        more = _part(unit, parts[unit].size + room, way) or parts[unit]
+        room -= more.size - parts[unit].size
+        parts[unit] = more
+    return parts
+
+
+def _size(parts: Mapping[Unit, Kept]) -> int:
+    return sum(each.size for each in parts.values())
 
 
 def _part(unit: Unit, share: int, way: Way) -> Kept | None:
@@ -80,9 +116,9 @@ def _part(unit: Unit, share: int, way: Way) -> Kept | None:
         return unit.keep()
     left = share - unit.used
     if unit.kept == 0 or (left * SLACK > share and _may_part(unit, way)):
-        inner = way if unit.kept == 0 else way.without_strings
+        inner = way.inside(strings=unit.kept == 0)
         row = cut(unit.next_row(), unit.row_plan, room=left, way=inner, spot=unit.spot_of_next)
-        if row is not None and (unit.kept == 0 or not row.kept.emptied):
+        if row is not None:
             return unit.keep(row.value, within=row.kept)
     return unit.keep()
 

@@ -65,11 +65,12 @@ def fit(answer: JSONObject, plan: Members | None, limit: ResultLimit) -> Fitted:
     members = Members(fields={"data": Member(below=plan)}) if plan else Members(fields={})
     if limit.start and plan and answer["data"]:
         answer = {**answer, "data": limit.start.rest_of(answer["data"], plan)}
-    for strings in (False, True):
-        found = _fitted(answer, members, limit.way(strings=strings), limit)
-        if found and not found[1].emptied:
-            return found[0]
-    if found and found[1].rows and not (limit.start and limit.start.is_stuck(found[0].places)):
+    found = _fitted(answer, members, limit.way(strings=False), limit)
+    if found is None or found[1].emptied:
+        shorter = _fitted(answer, members, limit.way(strings=True), limit)
+        if shorter and (found is None or shorter[1].emptied < found[1].emptied):
+            found = shorter
+    if found and (found[1].rows or not found[1].emptied) and not _is_stuck(found[0], limit):
         return found[0]
     size = len(to_well_formed_json(answer))
     sentence = limit.form.too_large(answer, members, size=size, max_bytes=limit.max_bytes)
@@ -78,14 +79,12 @@ def fit(answer: JSONObject, plan: Members | None, limit: ResultLimit) -> Fitted:
 
 def cut_value(value: Any, member: Member, *, max_bytes: int) -> tuple[Any, tuple[CutPlace, ...]] | None:
     """Return any JSON value cut to a limit, and the places that were cut; ``None`` if it cannot be cut to that size."""
-    for strings in (False, True):
-        way = Way(variables={}, strings=strings, continues=True)
-        found = cut({"": value}, Members(fields={"": member}), room=max_bytes + WRAPPED, way=way)
-        if found and not found.kept.emptied:
-            break
-    if found is None or (found.kept.emptied and not found.kept.rows):
-        return None
-    return found.value[""], found.places
+    ways = (Way(variables={}, strings=strings, continues=True) for strings in (False, True))
+    members = Members(fields={"": member})
+    tried = (cut({"": value}, members, room=max_bytes + WRAPPED, way=way) for way in ways)
+    found = [each for each in tried if each and (each.kept.rows or not each.kept.emptied)]
+    best = min(found, key=lambda each: each.kept.emptied, default=None)
+    return (best.value[""], best.places) if best else None
 
 
 WRAPPED = 5
@@ -105,6 +104,10 @@ def _fitted(answer: JSONObject, members: Members, way: Way, limit: ResultLimit) 
             return Fitted(answer=whole, text=text, places=places), found.kept
         room -= len(text) - limit.max_bytes + number * NOTE_BYTES
     return None
+
+
+def _is_stuck(found: Fitted, limit: ResultLimit) -> bool:
+    return limit.start is not None and limit.start.is_stuck(found.places)
 
 
 def _of_data(place: CutPlace, start: Start | None) -> CutPlace:

@@ -25,11 +25,11 @@ class Way:
     variables: Mapping[str, Any]
     strings: bool = False
     continues: bool = False
+    inner: bool = False  # in a row, where a second try would double the work with each level
 
-    @property
-    def without_strings(self) -> Way:
-        """This way, with strings left whole."""
-        return replace(self, strings=False)
+    def inside(self, *, strings: bool) -> Way:
+        """Return the way for a row that is kept in part; its strings are cut only if they are everywhere."""
+        return replace(self, strings=self.strings and strings, inner=True)
 
 
 class Outline:

@@ -56,7 +56,7 @@ class Member:
     depth: int = 0
     below: Members | None = None
     string: bool = False
-    paging: Mapping[str, Argument] = field(default_factory=dict)  # size | last | after | before | offset
+    paging: Mapping[str, Argument] = field(default_factory=dict)  # first | last | after | before | offset | size
     any: bool = False  # the value says by itself if it is a list, an object or a string
 
     @property

@@ -48,6 +48,10 @@ class Measured:
         self.kept = 0
         self.used = 0
 
+    def restart(self) -> None:
+        """Forget what was measured."""
+        self.kept = self.used = 0
+
     @property
     def whole(self) -> bool:
         """True if all rows are measured."""

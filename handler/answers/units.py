@@ -49,9 +49,9 @@ class CuttableText:
     def grow(self, room: int) -> None:
         """Measure the string as far as ``room``."""
         self._room = room
-        if not self.whole and len(self._text) <= room:
+        if not self.used and len(self._text) <= room:
             self.used = size_of(self._text) - 2
-            self.whole = self.used <= room
+        self.whole = 0 < self.used <= room
 
     def keep(self) -> Kept | None:
         """Put the kept part in its place; ``None`` if there is no room for one."""
@@ -93,6 +93,7 @@ class CuttableRows:
         self._items = {key: members.of(holder)[key].item for key in lists}
         self._paging = paging
         self._measured = Measured([*lists.values()], backward=paging.backward)
+        self._pages: JSONObject | None = None
         for key in lists:
             holder[key] = []
 
@@ -140,10 +141,15 @@ class CuttableRows:
 
     def grow(self, room: int) -> None:
         """Measure rows as far as ``room``."""
+        if self._measured.used > room:
+            self._measured.restart()
         self._measured.grow(room)
 
     def keep(self, part: JSONObject | None = None, *, within: Kept | None = None) -> Kept | None:
         """Put the kept rows in their places, with ``part`` of the next row; ``None`` if that would not be truthful."""
+        if self._pages is None:
+            self._pages = {key: self._holder[key] for key in self._members.page_info if key in self._holder}
+        self._holder.update(self._pages)
         if self.whole:
             self._holder.update(self._lists)
             return Kept(size=self.used, rows=self.kept)

@@ -121,7 +121,7 @@ def corpus(name: str) -> Source:
         (tool.operation.text, tool.plan, tool.entry["outputSchema"], tool.operation.variables) for tool in tried.tools
     ]
     parts = tried.schema.to_kwargs()
-    parts["directives"] = [each for each in parts["directives"] if each.name not in ("defer", "stream")]
+    parts["directives"] = tuple(each for each in parts["directives"] if each.name not in ("defer", "stream"))
     return Source(GraphQLSchema(**parts), view_of(tried.schema), operations)
 
 
@@ -132,21 +132,4 @@ def _operation(text: str, schema: GraphQLSchema) -> tuple[str, str, Mapping[str,
     return text, planned_answer(text, schema, settable=variables), output_schema(document, schema), variables
 
 
-OPERATIONS = (
-    "query A($first: Int, $after: String) { orders(first: $first, after: $after) { edges { cursor node { id note } } "
-    "pageInfo { endCursor hasNextPage } totalCount } }",
-    "query B($last: Int, $before: String) { all: orders(last: $last, before: $before) { e: edges { c: cursor node { id "
-    "lines { sku texts } } } n: nodes { note } p: pageInfo { s: startCursor endCursor b: hasPreviousPage } } }",
-    "query C { orders(first: 9) { nodes { id note } pageInfo { endCursor } } tags }",
-    "query D($skip: Int) { products(options: {skip: $skip}) { items { id name description ids } totalItems } matrix }",
-    "query E($options: ProductListOptions) { products(options: $options) { items { name variants { name description "
-    "variants { id } } } } blob }",
-    'query F($offset: Int = 5) { search(text: "x", limit: 50, offset: $offset) { __typename ... on Order { id text: '
-    "note } ... on Product { id text: description variants { name } } ... on Customer { ...C } } } fragment C on "
-    "Customer { id text: bio orders { edges { cursor node { id } } pageInfo { endCursor } } }",
-    "query G { customers { items { id name bio } nextToken } }",
-    'query H { node(id: "1") { id ... on Order { note blob events { edges { cursor node { at by { name } } } pageInfo { '
-    "endCursor hasNextPage } } lines { sku } } } }",
-    'mutation I { pay(id: "1") { id note lines { sku count product { description } } } }',
-    "mutation J($rows: Int) { import(rows: $rows) { id blob customer { bio } } }",
-)
+OPERATIONS = tuple((Path(__file__).parent / "operations.graphql").read_text(encoding="utf-8").split("\n\n"))

@@ -84,31 +84,24 @@ class Mock:
             case _:
                 return {"Int": 7, "Float": 7.5, "Boolean": True}.get(str(type_), "1")
 
-    def _type_of(self, _value: Any, info: GraphQLResolveInfo, type_: Any) -> str:
+    def _type_of(self, _value: Any, info: GraphQLResolveInfo[Any], type_: Any) -> str:
         return str(self._random.choice(info.schema.get_possible_types(type_)).name)
 
-    def _resolve(self, source: Any, info: GraphQLResolveInfo, **_: Any) -> Any:
+    def _resolve(self, source: Any, info: GraphQLResolveInfo[Any], **_: Any) -> Any:
         self._left -= 1
-        rows = source.get("rows")
-        if rows is not None:
-            match info.field_name:
-                case "edges" | "nodes":
-                    return [{"row": number} for number in range(rows)]
-                case "pageInfo":
-                    return {"page": rows}
-                case "totalCount":
-                    return 12_345
-        if "page" in source:
-            match info.field_name:
-                case "endCursor":
-                    return f"cur:{source['page'] - 1}" if source["page"] else None
-                case "startCursor":
-                    return "cur:0" if source["page"] else None
-                case "hasNextPage" | "hasPreviousPage":
-                    return False
-        if "row" in source and info.field_name == "cursor":
-            return f"cur:{source['row']}"
-        return self._value(info.return_type)
+        match source, info.field_name:
+            case {"rows": rows}, "edges" | "nodes":
+                return [{"row": number} for number in range(rows)]
+            case {"rows": rows}, "pageInfo":
+                return {"page": rows}
+            case {"page": _}, "hasNextPage" | "hasPreviousPage":
+                return False
+            case {"page": rows}, "endCursor" | "startCursor" as name:
+                return f"cur:{rows - 1 if name == 'endCursor' else 0}" if rows else None
+            case {"row": number}, "cursor":
+                return f"cur:{number}"
+            case _:
+                return self._value(info.return_type)
 
     def _value(self, type_: Any) -> Any:
         if isinstance(type_, GraphQLNonNull):

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from random import Random
 
 from jsonschema import Draft202012Validator
 
+from handler.answers.advice import CallForm
 from handler.answers.fit import ResultLimit, fit
 from handler.errors.upstream import ResultTooLarge
 from handler.strict_json import to_well_formed_json
 from tests.answers.cases import Case, Source
 from tests.answers.judge import faults_of
+from tests.answers.small import PLAN, most_rows, rows_in, small_answer
 
 
 @dataclass(slots=True)
@@ -62,3 +65,22 @@ def judged(case: Case, random: Random, counts: Counter[str]) -> Iterator[str]:
     error = next(Draft202012Validator(case.schema).iter_errors(found.answer), None)
     if error is not None:
         yield f"violates its output schema: {error.message:.200}"
+
+
+LEAST_SHARE = 0.95
+"""Of the rows that the best cuts of small answers keep."""
+
+
+def kept_share(answers: int, *, seed: int) -> float:
+    """Return the kept share of the rows that the best cuts of small answers keep."""
+    random, kept, best = Random(seed), 0, 0
+    for _ in range(answers):
+        data = small_answer(random)
+        size = len(to_well_formed_json({"data": data}))
+        max_bytes = random.randint(5_000, max(5_001, size - 1))
+        if size > max_bytes:
+            best += most_rows(data, max_bytes=max_bytes)
+            with suppress(ResultTooLarge):
+                limit = ResultLimit(max_bytes=max_bytes, form=CallForm(variables={}))
+                kept += rows_in(fit({"data": data}, PLAN, limit).answer["data"])
+    return kept / best

@@ -28,7 +28,7 @@ from graphql import (
     print_ast,
 )
 
-from handler.answers.plan import OFFSETS, TOKENS, Argument, Member, Members
+from handler.answers.plan import OFFSETS, SIZES, TOKENS, Argument, Member, Members
 from handler.graph.index_types import named
 from handler.graph.view import View
 from handler.records import record
@@ -206,10 +206,8 @@ class _Walk:
         given = {tuple(sorted(map(print_ast, node.arguments or ()))) for _, node in nodes}
         (_, node), field = nodes[0], fields[0]
         arguments = field.arguments if field else {}
-        if not any(ROLES.get(name) or self._types.inputs(named(type_)) for name, type_ in arguments.items()):
-            return {}
         if len(given) != 1:
-            return None
+            return None if any(name in ROLES for name in arguments) else {}
         values = {each.name.value: each.value for each in node.arguments or ()}
         found: dict[str, Argument] = {}
         for name, type_ in arguments.items():
@@ -220,20 +218,18 @@ class _Walk:
 
     def _arguments(self, name: str, type_: str, value: ValueNode | None) -> Iterator[tuple[str, Argument]]:
         """Yield the roles of an argument, or of the fields of an input object."""
-        if name in ROLES:
-            yield ROLES[name], self._argument(name, value)
+        if name in ROLES or name in SIZES:
+            yield from _with_roles(name, self._argument(name, value))
             return
         for inner in self._types.inputs(type_):
-            if inner not in ROLES:
-                continue
             path = f"{name}.{inner}"
             if isinstance(value, VariableNode):
-                yield ROLES[inner], Argument(path, (value.name.value, inner))
+                yield from _with_roles(inner, Argument(path, (value.name.value, inner)))
             elif isinstance(value, ObjectValueNode):
                 values = {each.name.value: each.value for each in value.fields}
-                yield ROLES[inner], self._argument(path, values.get(inner))
+                yield from _with_roles(inner, self._argument(path, values.get(inner)))
             elif value is None:
-                yield ROLES[inner], Argument(path, given=False)
+                yield from _with_roles(inner, Argument(path, given=False))
 
     def _argument(self, name: str, value: ValueNode | None) -> Argument:
         if isinstance(value, VariableNode):
@@ -294,6 +290,13 @@ class _Roles:
         fields = [self._types.field(parent, name) for parent in self._parents]
         types = {named(each.type) for each in fields if each}
         return types == {"Boolean"} if name.startswith("has") else not types & NUMBERS
+
+
+def _with_roles(name: str, argument: Argument) -> Iterator[tuple[str, Argument]]:
+    if name in ROLES:
+        yield ROLES[name], argument
+    if name in SIZES:
+        yield "size", argument
 
 
 def _number(value: ValueNode) -> int | None:
