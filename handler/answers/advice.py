@@ -18,6 +18,9 @@ SAMPLE = 10
 NAMED = 3
 """Large fields that are named."""
 
+SMALL = 50
+"""Fields with a smaller part of the bytes than one of so many are not named."""
+
 
 @record(frozen=True, slots=True, kw_only=True)
 class CallForm:
@@ -120,7 +123,8 @@ def largest_fields(value: JSONObject, members: Members) -> list[str]:
     found: dict[tuple[str, ...], float] = {}
     _weigh(value, Member(below=members), (), 1.0, found)
     by_size = sorted(found, key=lambda path: (-found[path], path))
-    named = (".".join(path).strip(".").removeprefix("data.") for path in by_size[:NAMED])
+    large = [path for path in by_size if found[path] * SMALL > sum(found.values())]
+    named = (".".join(path).strip(".").removeprefix("data.") for path in large[:NAMED])
     return [name for name in named if name]
 
 
