@@ -31,7 +31,7 @@ class Start:
     def rest_of(self, data: JSONObject, members: Members) -> JSONObject:
         """Return the data with the further rows of the list.
 
-        Lists around it have the one item that leads to it. All other lists are empty: their rows are in earlier answers,
+        Lists around it have the one item that leads to it. Other lists are empty: their rows are in earlier answers,
         or have cursors of their own. The given data is not changed.
         """
         return self._object(data, members, self.path)

@@ -81,7 +81,7 @@ class Context:
     max_values: int = MAX_VALUES
     """The number of values that the arguments may have, counting items of lists and members of objects."""
 
-    max_result_bytes: int = 48_000
+    max_result_bytes: int = MAX_RESULT_BYTES
     """The size of a value that ``fit`` returns, as JSON; 0 is no limit."""
 
     ask_graphql: GraphQL = _no_graphql
