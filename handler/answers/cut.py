@@ -47,6 +47,8 @@ def cut(value: JSONObject, members: Members, *, room: int, way: Way, spot: Spot 
     outline = Outline(way, room=room)
     kept = outline.of_object(value, members, {}, spot)
     left = room - size_of(kept)
+    if way.size and len(outline.units) == 1 and isinstance(outline.units[0], CuttableRows):
+        outline.units[0].know(way.size - (room - left))
     parts = _share(outline.units, left, way) if left >= 0 else None
     if parts is None:
         return None

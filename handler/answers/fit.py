@@ -18,7 +18,7 @@ from handler.records import record
 from handler.strict_json import JSONObject, to_well_formed_json
 
 NOTE_BYTES = 300
-"""The room for a note that is left at first."""
+"""The room for notes that is left at first, if that is not too much of the limit."""
 
 TRIES = 5
 """Cuts of one answer, each with more room for the notes."""
@@ -45,12 +45,14 @@ class ResultLimit:
 
     max_bytes: int
     form: CallForm
+    size: int = 0  # of the answer's JSON, if it is known
     start: Start | None = None
     continue_at: Continue | None = None
 
     def way(self, *, strings: bool) -> Way:
         """Return how an answer is cut; ``strings``: long strings, too."""
-        return Way(variables=self.form.variables, strings=strings, continues=self.continue_at is not None)
+        size = 0 if self.start else self.size  # of the rest, the size is not known
+        return Way(variables=self.form.variables, strings=strings, continues=self.continue_at is not None, size=size)
 
 
 def fit(answer: JSONObject, plan: Members | None, limit: ResultLimit) -> Fitted:
@@ -72,7 +74,7 @@ def fit(answer: JSONObject, plan: Members | None, limit: ResultLimit) -> Fitted:
             found = shorter
     if found and (found[1].rows or not found[1].emptied) and not _is_stuck(found[0], limit):
         return found[0]
-    size = len(to_well_formed_json(answer))
+    size = limit.size or len(to_well_formed_json(answer))
     sentence = limit.form.too_large(answer, members, size=size, max_bytes=limit.max_bytes)
     raise ResultTooLarge(sentence, size=size, max_bytes=limit.max_bytes)
 
@@ -92,7 +94,7 @@ WRAPPED = 5
 
 
 def _fitted(answer: JSONObject, members: Members, way: Way, limit: ResultLimit) -> tuple[Fitted, Kept] | None:
-    room = limit.max_bytes
+    room = limit.max_bytes - min(NOTE_BYTES, limit.max_bytes // 20)
     for number in range(TRIES):
         found = cut(answer, members, room=room, way=way)
         if found is None:

@@ -25,11 +25,12 @@ class Way:
     variables: Mapping[str, Any]
     strings: bool = False
     continues: bool = False
+    size: int = 0  # of the whole answer, if it is known
     inner: bool = False  # in a row, where a second try would double the work with each level
 
     def inside(self, *, strings: bool) -> Way:
         """Return the way for a row that is kept in part; its strings are cut only if they are everywhere."""
-        return replace(self, strings=self.strings and strings, inner=True)
+        return replace(self, strings=self.strings and strings, size=0, inner=True)
 
 
 class Outline:

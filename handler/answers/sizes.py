@@ -47,6 +47,7 @@ class Measured:
         self.length = len(lists[0])
         self.kept = 0
         self.used = 0
+        self.total = 0  # the size of all rows; 0: unknown
 
     def restart(self) -> None:
         """Forget what was measured."""
@@ -59,6 +60,8 @@ class Measured:
 
     def grow(self, room: int) -> None:
         """Take as many further rows as fit into ``room`` together with those before."""
+        if not self.kept and room < self.total < 2 * room:
+            self._shrink(room)
         step, look = 1, True
         while not self.whole and self.used < room:
             step = min(step, self.length - self.kept)
@@ -72,6 +75,14 @@ class Measured:
             self.used += size
             # Rows are of similar sizes, mostly. The next ones are taken by the mean so far, twice as many at most.
             step, look = max(1, min(2 * self.kept, self.kept * (room - self.used) // self.used)), look and step < FEW
+
+    def _shrink(self, room: int) -> None:
+        """Take all rows but the last ones, which are fewer than those that fit."""
+        self.kept, self.used = self.length, self.total
+        while self.kept and self.used > room:
+            step = min(self.kept, 1 + self.kept * (self.used - room) // self.used)
+            self.used -= sum(size_of(self.rows_of(each, self.kept - step, self.kept)) - 1 for each in self._lists)
+            self.kept -= step
 
     def _size_of_next(self, count: int, *, limit: int, look: bool) -> int:
         """Return the size of the next rows, or with a first ``look`` a size above ``limit``."""

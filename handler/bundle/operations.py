@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from handler.json_bounds import MAX_VALUES
+from handler.json_bounds import MAX_RESULT_BYTES, MAX_VALUES
 from handler.policy.evaluation import Mask
 from handler.records import record
 from handler.strict_json import JSONObject
-
-MAX_RESULT_BYTES = 48_000
-"""The default limit of a result: 12,000 to 16,000 tokens of JSON. A host that cuts at 25,000 tokens passes it whole."""
 
 
 @record(frozen=True, slots=True, kw_only=True)

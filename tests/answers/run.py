@@ -46,7 +46,7 @@ def judged(case: Case, random: Random, counts: Counter[str]) -> Iterator[str]:
         counts["small enough"] += 1
         return
     before = to_well_formed_json(case.answer)
-    limit = ResultLimit(max_bytes=max_bytes, form=case.form)
+    limit = ResultLimit(max_bytes=max_bytes, form=case.form, size=random.choice([0, size]))
     try:
         found = fit(case.answer, case.plan, limit)
     except ResultTooLarge as exc:

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from handler.json_bounds import MAX_RESULT_BYTES
 from stile import Context, ToolError, Toolkit
 from stile.testing import TestClient
 from tests.support.examples import examples
@@ -110,7 +111,7 @@ def test_api_is_pinned() -> None:
     assert str(inspect.signature(Context.fit)) == (
         "(self, value: 'Any', *, max_bytes: 'int | None' = None) -> 'FittedValue'"
     )
-    assert Context().max_result_bytes == 48_000
+    assert Context().max_result_bytes == MAX_RESULT_BYTES == 48_000
     assert Context().fit(ROWS)._fields == ("value", "note")
 
 

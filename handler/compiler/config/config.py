@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 import yaml
 
-from handler.bundle.operations import MAX_RESULT_BYTES, Limits
+from handler.bundle.operations import Limits
 from handler.bundle.upstream import Upstream
 from handler.compiler.config.catalog import CatalogUse, read_catalog
 from handler.compiler.config.code import CodeConfig, read_code_config
@@ -24,7 +24,7 @@ from handler.compiler.source.env_file import Variables
 from handler.compiler.source.files import CONFIG, ENV_FILE, EndpointFiles, join
 from handler.compiler.source.yaml_section import Section
 from handler.compiler.source.yaml_tree import overlay, parse_yaml
-from handler.json_bounds import MAX_VALUES
+from handler.json_bounds import MAX_RESULT_BYTES, MAX_VALUES
 from handler.sentences import did_you_mean, some
 
 KEYS = (

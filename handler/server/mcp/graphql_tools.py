@@ -106,10 +106,13 @@ async def _call_prescribed(
     with telling_answer(sent):
         _require_fitting(caller, tool, response)
         text = encoded(response, refuse=UpstreamError)
-        if _is_begun(continued) or _is_too_long(text, caller, tool):
-            from handler.server.mcp.large_results import fit_prescribed
+        max_bytes = caller.endpoint.bundle.max_result_bytes(tool)
+        if _is_begun(continued) or 0 < max_bytes < len(text):
+            from handler.server.mcp.large_results import Bounds, fit_prescribed
 
-            response, text = fit_prescribed(caller, response, tool, sent, continued)
+            bounds = Bounds(size=len(text), max_bytes=max_bytes, continued=continued)
+            text = b""  # a large text is not kept beside what is cut from it
+            response, text = fit_prescribed(response, tool, sent, bounds)
         return _result(response, text, tool, caller.room)
 
 
@@ -136,21 +139,19 @@ async def _call_graphql(
     with telling_answer(prepared.request):
         text = encoded(response, refuse=UpstreamError)
         # An answer about the schema has a limit of its own.
-        if prepared.answer is None and (_is_begun(continued) or _is_too_long(text, call.caller, tool)):
-            from handler.server.mcp.large_results import fit_graphql
+        max_bytes = call.caller.endpoint.bundle.max_result_bytes(tool)
+        if prepared.answer is None and (_is_begun(continued) or 0 < max_bytes < len(text)):
+            from handler.server.mcp.large_results import Bounds, fit_graphql, view_of
 
-            response, text = await fit_graphql(call.caller, response, tool, prepared.request, continued)
+            bounds, text = Bounds(size=len(text), max_bytes=max_bytes, continued=continued), b""
+            view = await view_of(call.caller, tool)
+            response, text = fit_graphql(response, view, prepared.request, bounds)
         return _result(response, text, tool, call.caller.room)
 
 
 def _is_begun(continued: Continuation | None) -> bool:
     """Tell if the call has a cursor."""
     return continued is not None and continued.start is not None
-
-
-def _is_too_long(text: bytes, caller: Caller, tool: GraphQLTool | PrescribedTool) -> bool:
-    """Tell if the JSON of an answer exceeds the limit of the tool's results."""
-    return 0 < caller.endpoint.bundle.max_result_bytes(tool) < len(text)
 
 
 def _repeatable(sent: GraphQLRequest, key: str) -> GraphQLRequest:

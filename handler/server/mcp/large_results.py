@@ -10,6 +10,8 @@ from handler.answers.fit import ResultLimit, fit
 from handler.answers.plan import Members, read_plan
 from handler.bundle.tools import GraphQLTool, PrescribedTool
 from handler.errors.upstream import ResultTooLarge
+from handler.graph.view import View
+from handler.records import record
 from handler.server.context.caller import Caller
 from handler.server.endpoints.schema_views import schema_loading
 from handler.server.mcp.cursors import Continuation
@@ -20,12 +22,17 @@ from handler.strict_json import JSONObject
 UNLIMITED = 2**40
 
 
+@record(frozen=True, slots=True, kw_only=True)
+class Bounds:
+    """The size of a whole response as JSON, the limit of the result (0: none), and how the answer is continued."""
+
+    size: int
+    max_bytes: int
+    continued: Continuation | None = None
+
+
 def fit_prescribed(
-    caller: Caller,
-    response: JSONObject,
-    tool: PrescribedTool,
-    sent: GraphQLRequest,
-    continued: Continuation | None,
+    response: JSONObject, tool: PrescribedTool, sent: GraphQLRequest, bounds: Bounds
 ) -> tuple[JSONObject, bytes]:
     """Return a response cut by the plan that the compiler made, and its JSON.
 
@@ -34,17 +41,21 @@ def fit_prescribed(
     """
     form = CallForm(below=() if tool.flat else ("variables",), variables=tool.operation.coerced(sent.variables))
     plan = read_plan(tool.plan) if tool.plan else None
-    limit = ResultLimit(max_bytes=caller.endpoint.bundle.max_result_bytes(tool), form=form)
-    return _fitted(response, plan, limit, sent, continued)
+    return _fitted(response, plan, form, sent=sent, bounds=bounds)
 
 
-async def fit_graphql(
-    caller: Caller,
-    response: JSONObject,
-    tool: GraphQLTool,
-    sent: GraphQLRequest,
-    continued: Continuation | None,
-) -> tuple[JSONObject, bytes]:
+async def view_of(caller: Caller, tool: GraphQLTool) -> View:
+    """Return the caller's view of a tool, which the check of the document has just used.
+
+    Raises:
+        UpstreamError: the schema cannot be loaded.
+    """
+    with schema_loading():
+        schemas = await asyncio.to_thread(caller.endpoint.schema.view_schemas, tool, caller.evaluation)
+    return schemas.view
+
+
+def fit_graphql(response: JSONObject, view: View, sent: GraphQLRequest, bounds: Bounds) -> tuple[JSONObject, bytes]:
     """Return the response to a caller's document, cut by the types of the caller's view, and its JSON.
 
     Raises:
@@ -52,19 +63,18 @@ async def fit_graphql(
     """
     from handler.graph.documents.answer_plan import plan_of_text
 
-    with schema_loading():
-        schemas = await asyncio.to_thread(caller.endpoint.schema.view_schemas, tool, caller.evaluation)
     form = CallForm(below=("variables",), writes_text=True, variables=sent.variables)
-    limit = ResultLimit(max_bytes=caller.endpoint.bundle.max_result_bytes(tool), form=form)
-    return _fitted(response, plan_of_text(sent.text, schemas.view), limit, sent, continued)
+    return _fitted(response, plan_of_text(sent.text, view), form, sent=sent, bounds=bounds)
 
 
 def _fitted(
-    response: JSONObject, plan: Members | None, limit: ResultLimit, sent: GraphQLRequest, continued: Continuation | None
+    response: JSONObject, plan: Members | None, form: CallForm, *, sent: GraphQLRequest, bounds: Bounds
 ) -> tuple[JSONObject, bytes]:
-    if continued and sent.is_query:
+    continued = bounds.continued if sent.is_query else None
+    limit = ResultLimit(max_bytes=bounds.max_bytes, form=form, size=bounds.size)
+    if continued:
         continued.require_rows(response)
-        max_bytes = limit.max_bytes or UNLIMITED
+        max_bytes = bounds.max_bytes or UNLIMITED
         limit = replace(limit, max_bytes=max_bytes, start=continued.start, continue_at=continued.continue_at)
     try:
         found = fit(response, plan, limit)

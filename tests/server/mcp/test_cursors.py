@@ -77,7 +77,8 @@ def shop(folder: Path, upstream: Upstream, *, max_bytes: int = 2_000, **services
 
 def followed(function: Function, tool: str, arguments: dict[str, Any], *, calls: int = 500) -> list[Any]:
     """The data of an answer, and of all that its notes lead to, with the list that each continues."""
-    found, waiting = [], [arguments]
+    found: list[Any] = []
+    waiting = [arguments]
     while waiting:
         assert len(found) < calls, "the notes never end"
         sent = waiting.pop(0)
