@@ -40,8 +40,8 @@ def _result(tally: Tally, share: float, small: int, options: str) -> str:
     rows = "".join(f"| {kind} | {count:,} |\n" for kind, count in sorted(tally.counts.items()))
     return (
         f"# What random answers are cut to\n\n`python -m tests.answers {options}`:\n\n"
-        f"{sum(tally.counts.values()):,} answers, {len(tally.faults)} faults: each cut answer is within its limit, "
-        "valid against the advertised output schema, cut alike twice, and cut only where its notes say so.\n\n"
+        f"{sum(tally.counts.values()):,} answers, {len(tally.faults)} faults. Each cut answer is within its limit, "
+        "valid against the\nadvertised output schema, cut alike twice, and cut only where its notes say so.\n\n"
         f"| Answer | Count |\n| --- | --- |\n{rows}\n"
         f"Of {small:,} small answers, the cuts keep {share:.1%} of the rows that the best cuts keep.\n"
     )

@@ -18,6 +18,7 @@ from graphql import DirectiveNode
 from handler.bundle.operations import Limits
 from handler.bundle.tools import CONFIRM, CURSOR, ToolOptions
 from handler.compiler.problems import Problems
+from handler.compiler.schema.result_hints import result_hints
 from handler.strict_json import JSONObject
 
 TYPES = '''
@@ -139,15 +140,19 @@ class AuthorOptions:
             max_result_bytes=self.limits.get(RESULT),
         )
 
-    def listed(self, entry: JSONObject) -> JSONObject:
-        """Add the author's options to a ``tools/list`` entry, in the order of MCP's schema."""
+    def listed(self, entry: JSONObject, *, limits: Limits) -> JSONObject:
+        """Add the author's options to a ``tools/list`` entry, in the order of MCP's schema.
+
+        ``limits`` are the endpoint's.
+        """
         name = {"name": entry["name"], **({"title": self.title} if self.title else {})}
         rest = {key: value for key, value in entry.items() if key not in ("name", "outputSchema", "annotations")}
         rest["inputSchema"] = self.completed(rest["inputSchema"])
         output = {"outputSchema": entry["outputSchema"]} if "outputSchema" in entry and self.output != "text" else {}
         annotations = {"annotations": {**entry["annotations"], **self.annotations}}
         icons = {"icons": list(self.icons)} if self.icons else {}
-        meta = {**self.meta, **self.versions}
+        hints = result_hints(self.limits.get(RESULT, limits.max_result_bytes))
+        meta = {**hints, **self.meta, **self.versions}
         return {**name, **rest, **output, **annotations, **icons, **({"_meta": meta} if meta else {})}
 
     def completed(self, arguments: JSONObject) -> JSONObject:

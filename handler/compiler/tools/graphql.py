@@ -161,4 +161,4 @@ def _template(context: ApiContext, declaration: ToolDeclaration) -> JSONObject:
         "inputSchema": {"type": "object", "properties": properties, "required": ["query"]},
         "annotations": {},
     }
-    return declaration.options.listed(entry)
+    return declaration.options.listed(entry, limits=context.limits)

@@ -159,7 +159,7 @@ class _OperationTool:
         arguments = enforced_schema(self._inputs, scalars=context.scalars, flat=self.flat)
         return PrescribedTool(
             name=self.declaration.name,
-            entry=options.listed(self._entry()),
+            entry=options.listed(self._entry(), limits=context.limits),
             arguments=options.completed(arguments),
             flat=self.flat,
             mask=self._mask,
