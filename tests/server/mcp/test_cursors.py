@@ -203,6 +203,26 @@ def test_argument_is_listed_and_enforced_and_never_sent(tmp_path: Path, upstream
         assert json.loads(sent["body"])["variables"] == {"size": 30}
 
 
+def test_cursor_is_for_the_tool_however_it_is_called(tmp_path: Path, upstream: Upstream) -> None:
+    files = demo_files(upstream, 2_000)
+    files["config.yaml"] += "catalog: true\n"
+    with running_function(compiled(tmp_path, files), states=RequestStates([KEY])) as running:
+        function = Function(running.handler, path="/api/things/mcp")
+        first = json.loads(function.call("catalog-call", {"name": "staff", "arguments": {}}).text)
+        again = first["extensions"]["stile"]["truncated"][0]["next"]
+        calls = [
+            function.call("staff", again),
+            function.call("catalog-call", {"name": "staff", "arguments": again}),
+            function.request("tools/call", {"name": "staff", "arguments": again}, modern=True),
+        ]
+
+        (data,) = {json.dumps(json.loads(each.text)["data"]) for each in calls}
+        assert data != json.dumps(first["data"])
+        assert json.loads(function.call("staff", {"stileCursor": None}).text)["data"] == first["data"]
+        mutation = {"query": 'mutation { placeOrder(input: {customerId: "a", lines: []}) { id } }'}
+        assert refused(function, upstream, "ask", {**mutation, **again})
+
+
 def test_route_of_graphql_takes_the_variables_of_an_operation_alone(tmp_path: Path, upstream: Upstream) -> None:
     made = compiled(tmp_path, demo_files(upstream, 2_000))
     document = made.bundle.graphql.documents[0]
