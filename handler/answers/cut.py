@@ -17,8 +17,14 @@ from handler.answers.units import CuttableRows, Kept
 from handler.records import record
 from handler.strict_json import JSONObject
 
+NOTE_BYTES = 100
+"""The least room for the note of one cut list or string."""
+
 SLACK = 20
 """A row is kept in part if it would leave more than this part of its list's share empty."""
+
+LEAST_PART_BYTES = 256
+"""The least room for a part of a row. Rows in parts of rows would otherwise double with each level."""
 
 FEW_ROWS = 20
 """From so many kept rows on, one more or less is at most the twentieth part."""
@@ -52,8 +58,9 @@ def cut(value: JSONObject, members: Members, *, room: int, way: Way, spot: Spot 
     parts = _share(outline.units, left, way) if left >= 0 else None
     if parts is None:
         return None
+    notes = NOTE_BYTES * sum(unit.divisible and not unit.whole for unit in outline.units)
     whole = Kept(
-        size=room - left + sum(each.size for each in parts),
+        size=room - left + notes + sum(each.size for each in parts),
         rows=sum(each.rows for each in parts),
         emptied=sum(each.emptied for each in parts),
         places=tuple(place for each in parts for place in each.places),
@@ -72,6 +79,9 @@ def _share(units: Sequence[Unit], room: int, way: Way) -> list[Kept] | None:
         fitting = [unit for unit in waiting if unit.whole]
         room -= sum(unit.used for unit in fitting)
         waiting = [unit for unit in waiting if not unit.whole]
+    room -= NOTE_BYTES * sum(unit.divisible for unit in waiting)
+    if room < 0:
+        return None
     parts = {unit: kept for unit in units if unit not in waiting and (kept := unit.keep())}
     cut_to = _allotted(waiting, room, way)
     return None if cut_to is None else [parts.get(unit) or cut_to[unit] for unit in units]
@@ -117,7 +127,7 @@ def _part(unit: Unit, share: int, way: Way) -> Kept | None:
     if not isinstance(unit, CuttableRows) or unit.whole:
         return unit.keep()
     left = share - unit.used
-    if unit.kept == 0 or (left * SLACK > share and _may_part(unit, way)):
+    if left >= LEAST_PART_BYTES and (unit.kept == 0 or (left * SLACK > share and _may_part(unit, way))):
         inner = way.inside(strings=unit.kept == 0)
         row = cut(unit.next_row(), unit.row_plan, room=left, way=inner, spot=unit.spot_of_next)
         if row is not None:

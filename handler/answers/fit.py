@@ -17,11 +17,11 @@ from handler.errors.upstream import ResultTooLarge
 from handler.records import record
 from handler.strict_json import JSONObject, to_well_formed_json
 
-NOTE_BYTES = 300
-"""The room for notes that is left at first, if that is not too much of the limit."""
+ENVELOPE_BYTES = 100
+"""The room for ``extensions``, and for what the first note has more than the least."""
 
-TRIES = 5
-"""Cuts of one answer, each with more room for the notes."""
+TRIES = 4
+"""Cuts of one answer, each with more room for the notes; from the third on with much more."""
 
 Continue = Callable[[CutPlace], Mapping[str, Any]]
 """Returns further members of the note of a list: a cursor with which the same call continues. Empty: there is none."""
@@ -94,7 +94,7 @@ WRAPPED = 5
 
 
 def _fitted(answer: JSONObject, members: Members, way: Way, limit: ResultLimit) -> tuple[Fitted, Kept] | None:
-    room = limit.max_bytes - min(NOTE_BYTES, limit.max_bytes // 20)
+    room = limit.max_bytes - ENVELOPE_BYTES
     for number in range(TRIES):
         found = cut(answer, members, room=room, way=way)
         if found is None:
@@ -104,7 +104,7 @@ def _fitted(answer: JSONObject, members: Members, way: Way, limit: ResultLimit) 
         text = to_well_formed_json(whole)
         if len(text) <= limit.max_bytes:
             return Fitted(answer=whole, text=text, places=places), found.kept
-        room -= len(text) - limit.max_bytes + number * NOTE_BYTES
+        room = max(room + limit.max_bytes - len(text), room * limit.max_bytes // len(text)) - number * room // TRIES
     return None
 
 

@@ -36,6 +36,8 @@ class Kept:
 class CuttableText:
     """A long plain string. ``holder`` gets what is kept of it."""
 
+    divisible = True
+
     def __init__(self, text: str, holder: Any, key: str | int, spot: Spot) -> None:
         self._text = text
         self._holder = holder
@@ -101,6 +103,11 @@ class CuttableRows:
     def whole(self) -> bool:
         """True if all rows fit."""
         return self._measured.whole
+
+    @property
+    def divisible(self) -> bool:
+        """True if it can lose rows without losing all."""
+        return self._measured.length > 1
 
     @property
     def used(self) -> int:

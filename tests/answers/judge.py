@@ -83,7 +83,7 @@ def _list(whole: Sequence[Any], cut: Sequence[Any], path: tuple[str | int, ...],
     if len(cut) > len(whole):
         yield "fault", path, 0, 0
         return
-    best: list[Event] = []
+    ways: list[list[Event]] = []
     for kind, kept in (("list", whole[: len(cut)]), ("start", whole[len(whole) - len(cut) :])):
         found = [
             event
@@ -92,11 +92,9 @@ def _list(whole: Sequence[Any], cut: Sequence[Any], path: tuple[str | int, ...],
         ]
         if len(cut) < len(whole):
             found.append((kind, path, len(cut), len(whole) - len(cut)))
-        if not any(event[0] == "fault" for event in found):
-            yield from found
-            return
-        best = best or found
-    yield from best
+        ways.append(found)
+    # Rows without marks look alike from both ends: the way with the fewest cuts in them is meant.
+    yield from min(ways, key=lambda found: (any(event[0] == "fault" for event in found), len(found)))
 
 
 def _is_shorter(rows: Any, whole: Any) -> bool:
