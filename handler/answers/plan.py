@@ -21,7 +21,7 @@ SIZES = ("first", "last", "limit", "take", "top", "pageSize", "page_size", "perP
 OFFSETS = ("offset", "skip")
 """Arguments that set the number of items that come before a list's first."""
 
-TOKENS = ("nextToken", "nextCursor", "next_cursor", "nextPageToken", "continuationToken", "endCursor", "cursor")
+TOKENS = ("nextToken", "nextCursor", "next_cursor", "nextPageToken", "continuationToken", "endCursor")
 """Fields beside a list that name its end, from which the API would go on."""
 
 
