@@ -8,8 +8,8 @@ import pytest
 from graphql import build_schema
 
 from handler.answers.advice import CallForm
+from handler.answers.continued import Start
 from handler.answers.fit import ResultLimit, cut_value, fit
-from handler.answers.places import Start
 from handler.answers.plan import ANYTHING, read_plan, write_plan
 from handler.compiler.json_schemas.planned_answer import planned_answer
 from handler.errors.infrastructure import BundleError
@@ -57,7 +57,10 @@ def test_list_inside_an_item_is_continued_by_its_place_in_the_apis_answer() -> N
 
     fitted = fit({"data": {"orders": {"nodes": orders}}}, plan, limit)
 
-    assert fitted.answer == {"data": {"orders": {"nodes": [{"id": "1", "lines": orders[1]["lines"][30:]}]}}}
+    assert fitted.answer == {
+        "data": {"orders": {"nodes": [{"id": "1", "lines": orders[1]["lines"][30:]}]}},
+        "extensions": {"stile": {"continued": {"path": ["orders", "nodes", 0, "lines"], "from": 30}}},
+    }
     assert fitted.places == ()
 
 
