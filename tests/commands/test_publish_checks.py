@@ -312,3 +312,20 @@ def test_token_endpoint_of_this_machine_is_built_and_not_published(workplace: Pa
         "expected the https URL of a host that the function may ask"
     )
     assert stile("build", ".").code == 0
+
+
+def test_endpoint_that_continues_answers_is_said_to_need_a_state_key(
+    workplace: Path, stile: Stile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_endpoint(workplace, {**FILES, "config.yaml": CONFIG + "limits: {continue: true}\n"})
+    monkeypatch.delenv("STILE_STATE_KEY", raising=False)
+    sentence = "unless STILE_STATE_KEY is set where the function runs, a gives no cursors for answers that are cut"
+
+    refused = stile("check", ".")
+    assert refused.code == 1
+    assert "[unsealed-cursors]" in refused.out
+    published = stile("publish", ".", "--create", "out")
+    assert published.code == 0
+    assert sentence in " ".join(f"{published.out} {published.err}".split())
+    monkeypatch.setenv("STILE_STATE_KEY", SECRET.replace(",", ""))
+    assert stile("check", ".").code == 0
