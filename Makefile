@@ -94,11 +94,17 @@ fuzz: $(VENV)/.stamp  ## Send requests with something wrong, and write tests/fuz
 work: $(VENV)/.stamp  ## Search for requests that cost too much, and write tests/work/RESULT.md; CASES=500 for fewer
 	$(VENV)/bin/python -m tests.work --cases $(if $(filter file,$(origin CASES)),8000,$(CASES)) --write
 
+.PHONY: answers
+answers: $(VENV)/.stamp  ## Cut random answers of public APIs, judge each cut, and write tests/answers/RESULT.md; CASES=1000 for fewer
+	$(VENV)/bin/python -m tests.corpora.fetch
+	$(VENV)/bin/python -m tests.answers --cases $(if $(filter file,$(origin CASES)),10000,$(CASES)) --write
+
 .PHONY: bench
 bench: $(VENV)/.stamp  ## Measure, and write benchmarks/results; ROUNDS=3 for a quick look
 	$(VENV)/bin/python -m benchmarks.check --rounds $(ROUNDS)
 	$(VENV)/bin/python -m benchmarks.requests --rounds $(ROUNDS)
 	$(VENV)/bin/python -m benchmarks.policies
+	$(VENV)/bin/python -m benchmarks.answers
 	@$(MAKE) bench-peers
 
 # SLACK=2 is for few rounds on a machine that others use: gates that much wider, and processor time for the clock's.

@@ -9,6 +9,9 @@ MAX_NESTING = 64
 """Levels of lists and objects in a caller's JSON: enough for any filter, and far below the depth at which validation
 meets Python's own recursion limit."""
 
+MAX_RESULT_BYTES = 48_000
+"""The default limit of a result: 12,000 to 16,000 tokens of JSON. A host that cuts at 25,000 tokens passes it whole."""
+
 MAX_VALUES = 10_000
 """Values that a call may have if its endpoint sets no limit."""
 

@@ -53,7 +53,7 @@ ORDER = (
     ("handler.storage",),
     ("handler.aws",),
     ("handler.bundle", "handler.http"),
-    ("handler.policy", "handler.json_schema"),
+    ("handler.policy", "handler.json_schema", "handler.answers"),
     ("handler.param_headers", "handler.json_bounds", "handler.listed_sizes"),
     ("handler.sentences", "handler.strict_json"),
     ("handler.errors",),

@@ -46,6 +46,11 @@ class Bundle:
     log: CallLog | None = None  # facts of calls that the author wants in the log, too
     synonyms: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of words in questions about tools
 
+    def max_result_bytes(self, tool: Tool) -> int:
+        """Return the limit of a tool's results; 0 if there is none."""
+        own = tool.options.max_result_bytes
+        return self.limits.max_result_bytes if own is None else own
+
     def graphql_tool_of(self, companion: CompanionTool) -> GraphQLTool:
         """Return the tool of a companion.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from handler.json_bounds import MAX_VALUES
+from handler.json_bounds import MAX_RESULT_BYTES, MAX_VALUES
 from handler.policy.evaluation import Mask
 from handler.records import record
 from handler.strict_json import JSONObject
@@ -86,3 +86,4 @@ class Limits:
     max_aliases: int
     max_cost: int  # objects and items of lists that its answer could hold
     max_values: int = MAX_VALUES  # items of lists and members of objects among the arguments or variables of a call
+    max_result_bytes: int = MAX_RESULT_BYTES  # JSON of one MCP result; 0: no limit

@@ -17,6 +17,10 @@ CONFIRM = "confirm"
 """The argument with which a caller says that its user agreed."""
 
 
+CURSOR = "stileCursor"
+"""The argument with which a call continues a cut answer, unless a variable of its operation has that name."""
+
+
 MAX_CONSENT_CHARS = 8_000
 """Length of an operation, and of its variables, in a question to a user. Both are shown in full, or not asked about."""
 
@@ -35,7 +39,9 @@ class ToolOptions:
     output: str  # forms of a result: both | text | structured
     confirm: str  # consent before a call that writes: "" | advisory | required
     meta: Mapping[str, str]  # each result's _meta
+    max_result_bytes: int | None = None  # of this tool; None: the endpoint's limit
     pinned: bool = False  # listed, even if a catalog keeps other tools from the list
+    cursor: str = ""  # the argument that continues a cut answer; empty: no answer is continued
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -54,6 +60,7 @@ class PrescribedTool:
     bindings: tuple[Binding, ...]
     bound: JSONObject  # the schema of the bindings' values, as one object
     options: ToolOptions
+    plan: str = ""  # of its answers: see answers/plan.py; empty: unknown, so that no answer is cut
 
 
 @record(frozen=True, slots=True, kw_only=True)

@@ -9,11 +9,14 @@ import math
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from handler.errors.calls import ToolError
-from handler.json_bounds import MAX_VALUES
+from handler.json_bounds import MAX_RESULT_BYTES, MAX_VALUES
 from handler.strict_json import JSONObject
+
+if TYPE_CHECKING:
+    from handler.code_tools.fitting import FittedValue
 
 LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 """The levels of log messages, the least severe first. Source: RFC 5424, section 6.2.1."""
@@ -78,6 +81,9 @@ class Context:
     max_values: int = MAX_VALUES
     """The number of values that the arguments may have, counting items of lists and members of objects."""
 
+    max_result_bytes: int = MAX_RESULT_BYTES
+    """The size of a value that ``fit`` returns, as JSON; 0 is no limit."""
+
     ask_graphql: GraphQL = _no_graphql
     ask_operation: GraphQL = _no_operation
     notify: Notify = _no_notification
@@ -103,6 +109,20 @@ class Context:
             ToolError: as ``graphql``; or the caller has no such operation, or the variables do not fit.
         """
         return await settled(self.ask_operation(name, variables or {}))
+
+    def fit(self, value: Any, *, max_bytes: int | None = None) -> FittedValue:
+        """Cut a JSON value to ``max_result_bytes``, or to ``max_bytes``: the rows of lists first, then long texts.
+
+        Return the value and its note, which have that size together: ``value, note = ctx.fit(value)``. The note is
+        empty if the value fits. Otherwise ``note["truncated"]`` has each place that was cut.
+
+        Raises:
+            ToolError: the value cannot be cut to that size.
+            TypeError, ValueError: the value is not JSON, or ``max_bytes`` is negative.
+        """
+        from handler.code_tools.fitting import fit_value  # most tools do not need it
+
+        return fit_value(value, max_bytes=self.max_result_bytes if max_bytes is None else max_bytes)
 
     def require_provider_token(self) -> str:
         """Return the upstream credential.

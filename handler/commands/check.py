@@ -21,6 +21,7 @@ from handler.commands.published.publish_checks import (
     publish_rules,
     warnings_about_questions,
     warnings_about_upstream,
+    with_sealed_cursors,
 )
 from handler.compiler.codes import CODES
 from handler.compiler.compile import Compiled
@@ -86,7 +87,7 @@ def _explanation(code: str) -> Iterator[str]:
 
 def run(options: argparse.Namespace) -> int:
     outcomes = compile_all(options.folder, stage=options.stage, endpoint=options.endpoint, tested=True)
-    searches = [search_report(outcome) for outcome in outcomes]
+    searches = [search_report(with_sealed_cursors(outcome)) for outcome in outcomes]
     outcomes = [search.outcome for search in searches]
     warnings = sum(len(_warnings(each.compiled, each.folder)) for each in outcomes if each.compiled)
     refused = options.strict and warnings > 0

@@ -60,6 +60,8 @@
         ToolError               a failure reported by a code tool
           GraphQLErrors         the API's errors for a request that a code tool sent
         StateUnavailable        a call asks its user first, and its state cannot be kept
+        CursorRefused           a cursor that was not made for this call and caller
+        CursorPastEnd           a cursor whose list is shorter now
         ClientCannotAsk         a call asks its user first, and the client's revision of MCP has no way to
         CodeChanged             a code tool that differs from the published one
       McpError                  a JSON-RPC error, with the code that a code tool gives

@@ -70,6 +70,14 @@ CALLS: Meanings = {
         "The endpoint could not get the credential for the API.",
         "Sign in again if the message says so. Otherwise try later; if it stays so, the maintainer has to act.",
     ),
+    "cursor-past-end": (
+        "The list that a cursor continues is gone from the API's answer, or is shorter now.",
+        "Call again without the cursor.",
+    ),
+    "cursor-refused": (
+        "The cursor does not belong to this call and caller, or is too old. The error never says which.",
+        "Call again without the cursor.",
+    ),
     "deadline-passed": (
         "The call took too long and was cancelled.",
         "Ask for less, or try later.",
@@ -93,6 +101,10 @@ CALLS: Meanings = {
     "other-catalog-call": (
         "A tool was called by name with the tool of the catalog that is not for it.",
         "Call it with the one that the message names.",
+    ),
+    "result-too-large": (
+        "The answer is above limits.max_result_bytes, and it cannot be cut to that without losing what it means.",
+        "Ask for fewer fields or items; the message names the largest fields. A mutation was carried out.",
     ),
     "state-unavailable": (
         "The call has to ask its user first, and the function cannot keep its state.",

@@ -92,6 +92,17 @@ class AnswerMisfit(UpstreamError):
         return "answer_schema"
 
 
+class ResultTooLarge(UpstreamError):
+    """An answer above the limit of results that cannot be cut to it. ``message`` says how to ask for less."""
+
+    stile_code = "result-too-large"
+
+    def __init__(self, message: str, *, size: int, max_bytes: int) -> None:
+        super().__init__(message)
+        self.size = size
+        self.max_bytes = max_bytes
+
+
 class UpstreamFailure(UpstreamError):
     """A failed request to the API. ``reason`` is for the log: a word for the failure, and mostly a detail."""
 

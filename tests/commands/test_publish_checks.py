@@ -335,3 +335,20 @@ def test_host_of_some_tenant_is_allowed_or_none_is(
     done = stile("publish", ".", "--create", "out")
 
     assert (done.code, "STILE_UPSTREAM_HOSTS" in done.err) == (code, bool(code))
+
+
+def test_endpoint_that_continues_answers_is_said_to_need_a_state_key(
+    workplace: Path, stile: Stile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_endpoint(workplace, {**FILES, "config.yaml": CONFIG + "limits: {continue: true}\n"})
+    monkeypatch.delenv("STILE_STATE_KEY", raising=False)
+    sentence = "unless STILE_STATE_KEY is set where the function runs, a gives no cursors for answers that are cut"
+
+    refused = stile("check", ".")
+    assert refused.code == 1
+    assert "[unsealed-cursors]" in refused.out
+    published = stile("publish", ".", "--create", "out")
+    assert published.code == 0
+    assert sentence in " ".join(f"{published.out} {published.err}".split())
+    monkeypatch.setenv("STILE_STATE_KEY", SECRET.replace(",", ""))
+    assert stile("check", ".").code == 0

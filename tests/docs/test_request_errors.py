@@ -42,7 +42,8 @@ CODELESS = {
 }
 MCP_ALONE = {
     *("answer-misfit", "api-errors", "client-cannot-ask", "code-changed", "code-failed", "consent-declined"),
-    *("consent-too-long", "not-in-catalog", "other-catalog-call", "state-unavailable", "tool-error"),
+    *("consent-too-long", "cursor-past-end", "cursor-refused", "not-in-catalog", "other-catalog-call"),
+    *("result-too-large", "state-unavailable", "tool-error"),
 }
 """Codes of calls that no GraphQL route gives."""
 

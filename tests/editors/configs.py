@@ -73,6 +73,8 @@ WHOLE: dict[str, Any] = {
         "max_aliases": 0,
         "max_cost": 100,
         "max_values": 100,
+        "continue": True,
+        "max_result_bytes": 0,
         "list_sizes": {"Query.list": 5},
     },
     "access": {

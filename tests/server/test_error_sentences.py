@@ -26,6 +26,8 @@ from handler.errors.calls import (
     ConsentImpossible,
     ConsentRequired,
     ConsentTooLong,
+    CursorPastEnd,
+    CursorRefused,
     DeadlinePassed,
     DocumentNotFound,
     DocumentRefused,
@@ -144,6 +146,20 @@ CATALOGUE: list[tuple[StileError, str]] = [
     (DeadlinePassed(), "The call took too long and was cancelled. Ask for less, or try later."),
     (ToolError("try again with flag=true"), "try again with flag=true"),
     (GraphQLErrors([{"message": "no"}, {"message": "not now"}], partial=None), "The API reported: no; not now"),
+    (
+        CursorRefused("stileCursor"),
+        (
+            "Nothing was sent, because stileCursor is not a cursor for this call. A cursor is valid for 15 minutes, "
+            "with the arguments of the call that returned it. Call again without stileCursor."
+        ),
+    ),
+    (
+        CursorPastEnd("stileCursor", "data.orders"),
+        (
+            "The API's answer has changed since stileCursor was made: data.orders is gone, or is shorter now. "
+            "Call again without stileCursor."
+        ),
+    ),
     (
         StateUnavailable("too large"),
         (

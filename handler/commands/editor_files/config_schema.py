@@ -101,6 +101,14 @@ LIMITS: Keys = {
         1,
         1_000_000,
     ),
+    "continue": boolean(
+        "if callers can continue an answer that was cut, with a cursor; of queries, with `STILE_STATE_KEY`"
+    ),
+    "max_result_bytes": integer(
+        "the JSON of a result of a tool over GraphQL: a longer one is cut, and says how to go on; `0`: no limit",
+        0,
+        10_000_000,
+    ),
     "list_sizes": named("the items of lists of which a request says nothing, as `{Query.orders: 50}`", LIST_SIZE),
 }
 RULE: Keys = {

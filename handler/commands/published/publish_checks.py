@@ -13,12 +13,14 @@ from handler.bundle.tenant_url import SAMPLE, is_in_host, sample_address
 from handler.bundle.tools import CONFIRM_LEVELS
 from handler.bundle.upstream import Upstream, is_reference, parse_reference
 from handler.commands.console import complain, warn
+from handler.commands.folders.endpoints import Outcome
 from handler.commands.local.local_endpoint import local_settings
 from handler.compiler.compile import Compiled
 from handler.compiler.problems import Place, Problems
 from handler.compiler.source.files import CONFIG
 from handler.errors.authoring import Problem
 from handler.http.addresses import AddressRules, literal_fault
+from handler.sentences import some
 
 NO_UPSTREAM = "config.yaml names no upstream.url, so its tools have no API to ask"
 NO_CONFIG = "config.yaml does not exist, so its tools have no API to ask, and no caller may use them"
@@ -147,7 +149,7 @@ def tell_of_secrets(compiled: Sequence[Compiled]) -> None:
 
 
 def warn_of_questions(compiled: Sequence[Compiled]) -> None:
-    """Print the endpoints that ask users, for which the function needs a state key."""
+    """Print the endpoints that ask users or continue answers, for which the function needs a state key."""
     for one in compiled:
         sentence = _need_of_state_key(one)
         if sentence:
@@ -176,11 +178,26 @@ def warnings_about_questions(compiled: Compiled) -> Sequence[Problem]:
     return problems.warnings
 
 
+def with_sealed_cursors(outcome: Outcome) -> Outcome:
+    """Add a problem if answers of tools can be continued, unless a state key is set here too.
+
+    Raises:
+        SettingsError: an environment variable does not fit, such as STILE_STATE_KEY.
+    """
+    made = outcome.compiled.made if outcome.compiled else ()
+    continued = [each for each in made if each.tool.options.cursor]
+    if not continued or local_settings().state_keys:
+        return outcome
+    problems, names = Problems(), some([each.tool.name for each in continued])
+    problems.add(continued[0].at, f"answers of {names} can be continued, {_NEEDS_KEY}", code="unsealed-cursors")
+    return replace(outcome, problems=(*outcome.problems, *problems.error().problems))
+
+
 _NEEDS_KEY = "for which the function needs STILE_STATE_KEY: set it there, and here for this check"
 
 
 def _need_of_state_key(compiled: Compiled) -> str:
-    """Say the effect of a missing state key on an endpoint's questions; empty string if the endpoint asks none."""
+    """Say the effect of a missing state key on an endpoint; empty string if the endpoint needs no key."""
     tools = compiled.bundle.tools
     asking = {level: [tool.name for tool in tools if tool.options.confirm == level] for level in CONFIRM_LEVELS}
     parts = []
@@ -188,6 +205,9 @@ def _need_of_state_key(compiled: Compiled) -> str:
         parts.append(f"{', '.join(asking['required'])} cannot be called")
     if asking["advisory"]:
         parts.append(f"{', '.join(asking['advisory'])} takes the model's word that its user agreed")
+    continued = [tool.name for tool in tools if tool.options.cursor]
+    if continued:
+        parts.append(f"{some(continued)} gives no cursors for answers that are cut")
     if compiled.asking:
         parts.append(f"{', '.join(compiled.asking)} cannot ask its user")
     return f"unless STILE_STATE_KEY is set where the function runs, {' and '.join(parts)}" if parts else ""

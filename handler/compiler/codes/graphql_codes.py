@@ -102,8 +102,8 @@ GRAPHQL_ERRORS: Mapping[str, tuple[str, str]] = {
         "Use persisted operations, or change upstream.documents.",
     ),
     "limits-of-an-operation": (
-        "A tool that runs one operation has limits, which are for requests that a model writes.",
-        "Remove the limits.",
+        "A tool that runs one operation has limits of requests that a model writes.",
+        "Remove the limits but max_result_bytes.",
     ),
     "long-consent": (
         "A tool with confirm has an operation that is too long to show to a user.",
@@ -140,6 +140,10 @@ GRAPHQL_ERRORS: Mapping[str, tuple[str, str]] = {
     "no-operation": (
         "A file of operations has no operation.",
         "Write one, or remove the file.",
+    ),
+    "not-a-query": (
+        "A tool that sends a mutation says limits.continue, which is for queries.",
+        "Remove continue from its limits.",
     ),
     "not-read-only": (
         "A tool says readOnlyHint: true and can send mutations.",

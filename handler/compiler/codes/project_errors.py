@@ -277,6 +277,10 @@ PROJECT_ERRORS: Mapping[str, tuple[str, str]] = {
         "A file or folder cannot be read.",
         "Correct its name, size, place or encoding, as the message says.",
     ),
+    "unsealed-cursors": (
+        "Answers are to be continued (limits.continue), for which the function needs STILE_STATE_KEY.",
+        "Set STILE_STATE_KEY where the function runs, and here for the check.",
+    ),
     "unset-variable": (
         "A STEPZEN_ variable has no value.",
         "Set it in the environment or in .env.",

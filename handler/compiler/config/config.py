@@ -24,7 +24,7 @@ from handler.compiler.source.env_file import Variables
 from handler.compiler.source.files import CONFIG, ENV_FILE, EndpointFiles, join
 from handler.compiler.source.yaml_section import Section
 from handler.compiler.source.yaml_tree import overlay, parse_yaml
-from handler.json_bounds import MAX_VALUES
+from handler.json_bounds import MAX_RESULT_BYTES, MAX_VALUES
 from handler.sentences import did_you_mean, some
 
 KEYS = (
@@ -77,6 +77,7 @@ class Config:
     auth_at: Place  # of upstream
     limits: Limits
     list_sizes: Section  # of limits: coordinates of fields
+    continues: bool  # limits.continue: callers can continue answers that were cut
     access: Section
     identity: tuple[Section, ...]  # one, or a list with one for each issuer
     identity_in_deployment: bool  # ``identity`` is below ``deployment``, as in StepZen
@@ -118,6 +119,7 @@ def read_config(
         auth_at=upstream.place("auth"),
         limits=_limits(limits),
         list_sizes=limits.section("list_sizes"),
+        continues=limits.boolean("continue", default=False),
         access=top.section("access"),
         identity=_identity(top, problems),
         identity_in_deployment="identity" in top.section("deployment"),
@@ -208,7 +210,7 @@ def _identity(top: Section, problems: Problems) -> tuple[Section, ...]:
 
 
 def _limits(section: Section) -> Limits:
-    section.expect(*Limits.__slots__, "list_sizes")
+    section.expect(*Limits.__slots__, "list_sizes", "continue")
     return Limits(
         max_tokens=section.integer("max_tokens", 5_000, least=10, most=100_000),
         max_depth=section.integer("max_depth", 12, least=1, most=50),
@@ -216,4 +218,5 @@ def _limits(section: Section) -> Limits:
         max_aliases=section.integer("max_aliases", 20, least=0, most=10_000),
         max_cost=section.integer("max_cost", 5_000, least=1, most=10_000_000),
         max_values=section.integer("max_values", MAX_VALUES, least=1, most=1_000_000),
+        max_result_bytes=section.integer("max_result_bytes", MAX_RESULT_BYTES, least=0, most=10_000_000),
     )

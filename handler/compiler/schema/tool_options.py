@@ -5,18 +5,20 @@ Source: MCP 2026-07-28, schema ``Tool``, ``ToolAnnotations`` and ``Icon``; RFC 6
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Container, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlsplit
 
 from graphql import DirectiveNode
 
 from handler.bundle.operations import Limits
-from handler.bundle.tools import CONFIRM, ToolOptions
+from handler.bundle.tools import CONFIRM, CURSOR, ToolOptions
 from handler.compiler.problems import Problems
+from handler.compiler.schema.result_hints import result_hints
 from handler.strict_json import JSONObject
 
 TYPES = '''
@@ -33,14 +35,16 @@ TYPES = '''
     input Stile_Icon { src: String! mimeType: String sizes: [String!] theme: Stile_Theme }
     enum Stile_Theme { light dark }
 
-    """How large a request to this tool may be, where that differs from config.yaml."""
+    """How large a request to this tool may be, and its answer, where that differs from config.yaml."""
     input Stile_Limits {
+      continue: Boolean
       max_tokens: Int
       max_depth: Int
       max_fields: Int
       max_aliases: Int
       max_cost: Int
       max_values: Int
+      max_result_bytes: Int
     }
 
     enum Stile_Output { both text structured }
@@ -66,6 +70,9 @@ SHARED_ARGUMENTS = """
       confirm: Stile_Confirm
 """
 
+RESULT = "max_result_bytes"
+"""The limit that a tool of any kind over GraphQL has; 0: none."""
+
 SCOPE = re.compile(r"[\x21\x23-\x5b\x5d-\x7e]+")
 
 LABEL = "[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?"
@@ -76,6 +83,15 @@ RESERVED_PREFIX = re.compile(r"[^./]+\.(modelcontextprotocol|mcp)[./]")
 CONFIRM_SCHEMA: JSONObject = {
     "type": "boolean",
     "description": "Set this to true once your user has agreed to what the call does.",
+}
+
+CONTINUE = "continue"
+"""The member of ``limits`` that is not a number: if callers can continue cut answers."""
+
+CURSOR_SCHEMA: JSONObject = {
+    "type": "string",
+    "description": "A cursor from an answer of this tool in which a list was cut: the answer continues there. "
+    "Give all other arguments again as they were.",
 }
 
 
@@ -97,7 +113,18 @@ class AuthorOptions:
     limits: Mapping[str, int]
     output: str | None = None
     confirm: str = ""
+    continues: bool | None = None  # callers can continue cut answers; None: config.yaml decides
+    cursor: str = ""  # the argument with which they do; empty: they cannot
     find: bool = True  # a GraphQL tool with a large schema gets companions
+
+    def continuing(self, *, default: bool, taken: Container[str] = ()) -> AuthorOptions:
+        """Return the options with an argument for cursors, if the author wants one. ``taken``: names it cannot have."""
+        if not (default if self.continues is None else self.continues):
+            return self
+        names = (f"{CURSOR}{number}" for number in itertools.count(2))
+        return replace(
+            self, cursor=CURSOR if CURSOR not in taken else next(each for each in names if each not in taken)
+        )
 
     def served(self, *, output: str) -> ToolOptions:
         """Return the server's options. ``output`` is the default of the kind of tool."""
@@ -108,25 +135,34 @@ class AuthorOptions:
             scopes=self.scopes,
             output=self.output or output,
             confirm=self.confirm,
+            cursor=self.cursor,
             meta=self.versions,
+            max_result_bytes=self.limits.get(RESULT),
         )
 
-    def listed(self, entry: JSONObject) -> JSONObject:
-        """Add the author's options to a ``tools/list`` entry, in the order of MCP's schema."""
+    def listed(self, entry: JSONObject, *, limits: Limits) -> JSONObject:
+        """Add the author's options to a ``tools/list`` entry, in the order of MCP's schema.
+
+        ``limits`` are the endpoint's.
+        """
         name = {"name": entry["name"], **({"title": self.title} if self.title else {})}
         rest = {key: value for key, value in entry.items() if key not in ("name", "outputSchema", "annotations")}
-        rest["inputSchema"] = self.confirmed(rest["inputSchema"])
+        rest["inputSchema"] = self.completed(rest["inputSchema"])
         output = {"outputSchema": entry["outputSchema"]} if "outputSchema" in entry and self.output != "text" else {}
         annotations = {"annotations": {**entry["annotations"], **self.annotations}}
         icons = {"icons": list(self.icons)} if self.icons else {}
-        meta = {**self.meta, **self.versions}
+        hints = result_hints(self.limits.get(RESULT, limits.max_result_bytes))
+        meta = {**hints, **self.meta, **self.versions}
         return {**name, **rest, **output, **annotations, **icons, **({"_meta": meta} if meta else {})}
 
-    def confirmed(self, arguments: JSONObject) -> JSONObject:
-        """Add ``confirm`` to a schema of arguments if it is ``advisory``: the model states its user's consent."""
-        if self.confirm != "advisory":
-            return arguments
-        return {**arguments, "properties": {**arguments["properties"], CONFIRM: CONFIRM_SCHEMA}}
+    def completed(self, arguments: JSONObject) -> JSONObject:
+        """Add the arguments that are Stile's own to a schema of arguments.
+
+        These are ``confirm`` if it is ``advisory``, with which the model states its user's consent, and the cursor.
+        """
+        consent = {CONFIRM: CONFIRM_SCHEMA} if self.confirm == "advisory" else {}
+        own = {**consent, **({self.cursor: CURSOR_SCHEMA} if self.cursor else {})}
+        return {**arguments, "properties": {**arguments["properties"], **own}} if own else arguments
 
     def limited(self, limits: Limits) -> Limits:
         """Return the endpoint's limits, overridden by the tool's."""
@@ -157,7 +193,8 @@ def read_options(node: DirectiveNode, values: Mapping[str, Any], problems: Probl
         aliases=tuple(values["aliases"]),
         scopes=tuple(values["scopes"]),
         condition=values.get("condition"),
-        limits=_given(values["limits"]),
+        limits=_given({name: value for name, value in values["limits"].items() if name != CONTINUE}),
+        continues=values["limits"].get(CONTINUE),
         output=values.get("output"),
         confirm=values.get("confirm") or "",
         find=values.get("find", True),
@@ -185,9 +222,9 @@ def _faults(values: Mapping[str, Any]) -> list[str]:
     ]
     faults += ["condition is null: expected a condition, such as ?$jwt"] if values.get("condition", "") is None else []
     faults += [
-        f"limits.{name} is {value}: expected a number above 0"
+        f"limits.{name} is {value}: expected a number above {-1 if name == RESULT else 0}"
         for name, value in _given(values["limits"]).items()
-        if value < 1
+        if name != CONTINUE and value < (name != RESULT)
     ]
     return faults
 

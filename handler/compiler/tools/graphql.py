@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from handler.bundle.tools import GraphQLTool, Listing
 from handler.compiler.access.tool_condition import guarded_roots, tool_rule
@@ -103,14 +104,17 @@ def _guarded_tool(context: ApiContext, declaration: ToolDeclaration, *, own: Map
     anonymous = Evaluation(context.conditions, claims=None).outcome(conditions)
     views = {outcome: context.view_of(outcome, guards) for outcome in dict.fromkeys([anonymous, conditions])}
     whole = views[conditions]
-    template = _template(context, declaration)
-    options, roots = declaration.options, whole.root_fields()
+    roots = whole.root_fields()
+    options = declaration.options
+    if "query" in roots:
+        options = options.continuing(default=context.endpoint.config.continues)
+    template = _template(context, replace(declaration, options=options))
     if "mutation" in roots:
         _refuse_read_only_hint(declaration, context.problems)
     tool = GraphQLTool(
         name=declaration.name,
         entry=template,
-        arguments=options.confirmed(REQUEST),
+        arguments=options.completed(REQUEST),
         guards=guards,
         conditions=conditions,
         listings=tuple(
@@ -157,4 +161,4 @@ def _template(context: ApiContext, declaration: ToolDeclaration) -> JSONObject:
         "inputSchema": {"type": "object", "properties": properties, "required": ["query"]},
         "annotations": {},
     }
-    return declaration.options.listed(entry)
+    return declaration.options.listed(entry, limits=context.limits)

@@ -82,9 +82,9 @@ def _demands_of(tools: Iterable[PrescribedTool]) -> dict[str, Demands]:
 def _says_all(tool: PrescribedTool, demands: Demands) -> bool:
     """Tell if a tool can stand for its operation: arguments equal the variables, and its demands are all there are.
 
-    An operation with ``confirm`` has an argument for that, which is not a variable.
+    An operation with ``confirm`` has an argument for that, which is not a variable, and so has one with a cursor.
     """
-    return tool.flat and Demands(scopes=tool.options.scopes, mask=tool.mask) == demands
+    return tool.flat and not tool.options.cursor and Demands(scopes=tool.options.scopes, mask=tool.mask) == demands
 
 
 def sent(operation: AuthorOperation, schema: GraphQLSchema) -> Operation:

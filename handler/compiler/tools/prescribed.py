@@ -21,11 +21,13 @@ from handler.compiler.json_schemas.descriptions import (
 from handler.compiler.json_schemas.input_schema import advertised_schema, bound_schema, enforced_schema
 from handler.compiler.json_schemas.inputs import Inputs
 from handler.compiler.json_schemas.output_schema import output_schema
+from handler.compiler.json_schemas.planned_answer import planned_answer
 from handler.compiler.operations.author_operations import AuthorOperation, McpTool, Operations
 from handler.compiler.operations.schema_queries import asked_of_the_schema
 from handler.compiler.operations.used_coordinates import coordinates_used
 from handler.compiler.problems import Problems
 from handler.compiler.schema.directives import ToolDirective, value_of_argument
+from handler.compiler.schema.tool_options import RESULT, AuthorOptions
 from handler.compiler.tools.bindings import coordinates_bound, read_bindings
 from handler.compiler.tools.declaration import CompiledTool, ToolDeclaration, directive_declaration
 from handler.compiler.tools.persisted import sent
@@ -129,6 +131,15 @@ class _OperationTool:
         return tool_rule(declaration.name, declaration.options, context.conditions, context.problems)
 
     @cached_property
+    def _options(self) -> AuthorOptions:
+        """The author's options, with an argument for cursors if answers can be continued."""
+        options, operation = self.declaration.options, self.operation
+        if operation.kind != "query":
+            return options
+        taken = operation.variables if self.flat else ()
+        return options.continuing(default=self.context.endpoint.config.continues, taken=taken)
+
+    @cached_property
     def _inputs(self) -> Inputs:
         context = self.context
         return Inputs(self.operation, context.schema, context.guards, mask=self._mask, left_out=context.types_of_files)
@@ -143,12 +154,12 @@ class _OperationTool:
         return self.context.description_variables | {"schema_sdl": ""}
 
     def _tool(self, operation: Operation) -> PrescribedTool:
-        context, options = self.context, self.declaration.options
+        context, options = self.context, self._options
         arguments = context.shared(enforced_schema(self._inputs, scalars=context.scalars, flat=self.flat))
         return PrescribedTool(
             name=self.declaration.name,
-            entry=options.listed(self._entry()),
-            arguments=options.confirmed(arguments),
+            entry=options.listed(self._entry(), limits=context.limits),
+            arguments=options.completed(arguments),
             flat=self.flat,
             mask=self._mask,
             conditions=context.conditions_in(arguments),
@@ -156,6 +167,7 @@ class _OperationTool:
             bindings=read_bindings(self.operation, context.schema, context.problems),
             bound=context.shared(bound_schema(self._inputs, scalars=context.scalars)),
             options=options.served(output="both"),
+            plan=planned_answer(operation.text, context.schema, settable=self.operation.variables),
         )
 
     def _entry(self) -> JSONObject:
@@ -204,10 +216,10 @@ class _OperationTool:
     def _refuse_options(self) -> None:
         operation, declaration, problems = self.operation, self.declaration, self.context.problems
         at, name = declaration.options.node or declaration.at, declaration.name
-        if declaration.options.limits:
+        if declaration.options.limits.keys() - {RESULT}:
             problems.add(
                 at,
-                f'"{name}" runs one operation: limits are for tools whose requests a model writes',
+                f'"{name}" runs one operation: limits but {RESULT} are for tools whose requests a model writes',
                 code="limits-of-an-operation",
             )
         if declaration.options.confirm == "advisory" and self.flat and "confirm" in operation.variables:
@@ -216,5 +228,7 @@ class _OperationTool:
                 f'"{name}" has a variable "confirm", a name that confirm takes for its own argument: rename it',
                 code="reserved-variable",
             )
+        if declaration.options.continues and operation.kind == "mutation":
+            problems.add(at, f'"{name}" sends a mutation: limits.continue is for queries', code="not-a-query")
         if declaration.options.annotations.get("readOnlyHint") and operation.kind == "mutation":
             problems.add(at, f'"{name}" sends a mutation and says readOnlyHint: true', code="not-read-only")

@@ -60,13 +60,26 @@ class RequestStates:
         Raises:
             StateUnavailable: there is no readable key, or the state is too large.
         """
+        seal = await self.sealer(binding=binding)
+        return seal(state)
+
+    async def sealer(self, *, binding: Any) -> Callable[[Any], str]:
+        """Return a function that seals states for one binding. It raises ``StateUnavailable`` if one is too large.
+
+        Raises:
+            StateUnavailable: there is no readable key.
+        """
         keys = self._keys_in(await self._text())
         if not keys:
             raise StateUnavailable("no key")
-        content = to_json_bytes({"at": int(self._clock()), "state": state})
-        if len(content) > MAX_STATE_BYTES:
-            raise StateUnavailable("too large")
-        return base64.b64encode(content + _tag(keys[0], content, binding)).decode()
+
+        def seal(state: Any) -> str:
+            content = to_json_bytes({"at": int(self._clock()), "state": state})
+            if len(content) > MAX_STATE_BYTES:
+                raise StateUnavailable("too large")
+            return base64.b64encode(content + _tag(keys[0], content, binding)).decode()
+
+        return seal
 
     async def open(self, sealed: Any, *, binding: Any) -> Any:
         """Return the state that was sealed for the same binding.

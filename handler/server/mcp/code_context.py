@@ -58,6 +58,7 @@ async def context_of(call: Call, *, needs_credential: bool = False) -> Context:
         log_level=_log_level(call),
         deadline=call.deadline,
         max_values=caller.endpoint.bundle.limits.max_values,
+        max_result_bytes=caller.endpoint.bundle.limits.max_result_bytes,
         ask_graphql=requests.graphql,
         ask_operation=requests.operation,
         notify=call.notifications.append,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from handler.bundle.tools import CONFIRM, GraphQLTool, PrescribedTool, Tool
 from handler.errors.calls import CallError, ValuesRefused
@@ -14,12 +14,12 @@ from handler.server.asgi.response_size import TOO_LARGE, Room, encoded
 from handler.server.context.caller import Caller
 from handler.server.mcp.method_call import Call
 from handler.server.upstream.bound_variables import fill_bound
-from handler.server.upstream.graphql_client import execute, telling_answer
+from handler.server.upstream.graphql_client import carried_out, execute, telling_answer
 from handler.server.upstream.graphql_request import GraphQLRequest
 from handler.strict_json import JSONObject, to_well_formed_json
 
-CARRIED_OUT = "The mutation was carried out: do not repeat it."
-PARTLY_CARRIED_OUT = "The mutation was sent, and its errors say what was not carried out: do not repeat the rest."
+if TYPE_CHECKING:
+    from handler.server.mcp.cursors import Continuation
 
 
 async def call_tool(
@@ -39,15 +39,17 @@ async def call_tool(
     try:
         arguments = call.caller.endpoint.validator(tool, call.caller.evaluation).read(arguments)
         async with before(call.caller.deadline):
+            arguments, continued = await _continuation(call, tool, arguments)
             match tool:
                 case PrescribedTool():
-                    return await _call_prescribed(call, tool, arguments)
+                    return await _call_prescribed(call, tool, arguments, continued)
                 case GraphQLTool():
-                    return await _call_graphql(call, tool, arguments)
+                    return await _call_graphql(call, tool, arguments, continued)
     except AnswerMisfit as exc:
         call.note(coordinate=exc.coordinate)
         on_failure(exc)
-        return _with_meta(_misfitting(exc, call.caller.room), tool)
+        max_bytes = call.caller.endpoint.bundle.max_result_bytes(tool)
+        return _with_meta(_misfitting(exc, call.caller.room, max_bytes=max_bytes), tool)
     except CallError as exc:
         on_failure(exc)
         return _with_meta(failed(exc), tool)
@@ -76,7 +78,21 @@ def prepare_prescribed_call(caller: Caller, tool: PrescribedTool, arguments: Map
     )
 
 
-async def _call_prescribed(call: Call, tool: PrescribedTool, arguments: Mapping[str, Any]) -> JSONObject:
+async def _continuation(
+    call: Call, tool: GraphQLTool | PrescribedTool, arguments: JSONObject
+) -> tuple[JSONObject, Continuation | None]:
+    """Return the arguments without the cursor, and how the answer can be continued; ``None`` if it cannot."""
+    if not tool.options.cursor:
+        return arguments, None
+    from handler.server.mcp.cursors import continuation_of
+
+    found = await continuation_of(call, tool, arguments)
+    return found.arguments, found
+
+
+async def _call_prescribed(
+    call: Call, tool: PrescribedTool, arguments: Mapping[str, Any], continued: Continuation | None
+) -> JSONObject:
     caller, given = call.caller, _variables(tool, arguments)
     sent = prepare_prescribed_call(caller, tool, arguments)
     if tool.options.confirm:
@@ -89,10 +105,20 @@ async def _call_prescribed(call: Call, tool: PrescribedTool, arguments: Mapping[
     response = await execute(caller, sent)
     with telling_answer(sent):
         _require_fitting(caller, tool, response)
-        return _result(response, tool, call.caller.room)
+        text = encoded(response, refuse=UpstreamError)
+        max_bytes = caller.endpoint.bundle.max_result_bytes(tool)
+        if _is_begun(continued) or 0 < max_bytes < len(text):
+            from handler.server.mcp.large_results import Bounds, fit_prescribed
+
+            bounds = Bounds(size=len(text), max_bytes=max_bytes, continued=continued)
+            text = b""  # a large text is not kept beside what is cut from it
+            response, text = fit_prescribed(response, tool, sent, bounds)
+        return _result(response, text, tool, caller.room)
 
 
-async def _call_graphql(call: Call, tool: GraphQLTool, arguments: Mapping[str, Any]) -> JSONObject:
+async def _call_graphql(
+    call: Call, tool: GraphQLTool, arguments: Mapping[str, Any], continued: Continuation | None
+) -> JSONObject:
     from handler.server.graphql.documents import Document, prepare_document, run
 
     document = Document(
@@ -111,7 +137,21 @@ async def _call_graphql(call: Call, tool: GraphQLTool, arguments: Mapping[str, A
         prepared = replace(prepared, request=_repeatable(sent, consent.idempotency_key))
     response = await run(call.caller, prepared)
     with telling_answer(prepared.request):
-        return _result(response, tool, call.caller.room)
+        text = encoded(response, refuse=UpstreamError)
+        # An answer about the schema has a limit of its own.
+        max_bytes = call.caller.endpoint.bundle.max_result_bytes(tool)
+        if prepared.answer is None and (_is_begun(continued) or 0 < max_bytes < len(text)):
+            from handler.server.mcp.large_results import Bounds, fit_graphql, view_of
+
+            bounds, text = Bounds(size=len(text), max_bytes=max_bytes, continued=continued), b""
+            view = await view_of(call.caller, tool)
+            response, text = fit_graphql(response, view, prepared.request, bounds)
+        return _result(response, text, tool, call.caller.room)
+
+
+def _is_begun(continued: Continuation | None) -> bool:
+    """Tell if the call has a cursor."""
+    return continued is not None and continued.start is not None
 
 
 def _repeatable(sent: GraphQLRequest, key: str) -> GraphQLRequest:
@@ -130,23 +170,21 @@ def _variables(tool: PrescribedTool, arguments: Mapping[str, Any]) -> JSONObject
 def _require_fitting(caller: Caller, tool: PrescribedTool, response: JSONObject) -> None:
     misfit = caller.endpoint.misfit(tool, response)
     if misfit:
-        carried_out = PARTLY_CARRIED_OUT if "errors" in response else CARRIED_OUT
-        advice = carried_out if tool.operation.kind == "mutation" else ""
+        advice = carried_out(response) if tool.operation.kind == "mutation" else ""
         answer = encoded(response, refuse=UpstreamError).decode()
         raise AnswerMisfit(str(misfit), coordinate=misfit.coordinate, answer=answer, advice=advice)
 
 
-def _misfitting(reason: AnswerMisfit, room: Room) -> JSONObject:
+def _misfitting(reason: AnswerMisfit, room: Room, *, max_bytes: int) -> JSONObject:
     """Return the result for an answer that violates the output schema, as text: clients would discard it otherwise."""
     result = {"content": [_text(f"{reason}\n{reason.answer}")], "isError": True}
-    if room.fits(to_well_formed_json(result)):
+    if (not max_bytes or len(reason.answer.encode()) <= max_bytes) and room.fits(to_well_formed_json(result)):
         return result
     return {**result, "content": [_text(f"{reason}\n{TOO_LARGE}")]}
 
 
-def _result(response: JSONObject, tool: Tool, room: Room) -> JSONObject:
-    """Return a GraphQL response as a tool result. Errors beside usable data do not make it an error."""
-    text = encoded(response, refuse=UpstreamError)
+def _result(response: JSONObject, text: bytes, tool: Tool, room: Room) -> JSONObject:
+    """Return a GraphQL response, and its JSON, as a tool result. Errors beside usable data do not make it an error."""
     output = tool.options.output
     result: JSONObject = {"content": [] if output == "structured" else [_text(text.decode())]}
     if output != "text":

@@ -8,19 +8,17 @@ Source: MCP 2026-07-28, basic/patterns/mrtr.
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping
 from typing import Any
 
 from handler.errors.calls import ClientCannotAsk
-from handler.errors.protocol import InvalidParams, StateRefused
+from handler.errors.protocol import InvalidParams
 from handler.json_bounds import MAX_NESTING, nests_deeper
 from handler.records import record
-from handler.server.auth.principal import Principal
 from handler.server.mcp.jsonrpc import MISSING_CAPABILITY, NAMED_METHODS, Rejected
 from handler.server.mcp.method_call import Call
 from handler.server.mcp.revisions import is_modern
+from handler.server.mcp.state_binding import binding_of
 from handler.strict_json import JSONObject
 
 CAPABILITIES: Mapping[str, str] = {
@@ -118,29 +116,6 @@ def _require(call: Call, needed: JSONObject) -> None:
 
 def _binding(call: Call) -> JSONObject:
     """Return the facts that have to be equal in the next call: endpoint, method, name, arguments and caller."""
-    request, caller = call.request, call.caller
-    return {
-        "endpoint": caller.endpoint.bundle.endpoint,
-        "method": request.method,
-        "name": request.params.get(NAMED_METHODS[request.method]),
-        "arguments": _digest(request.params.get("arguments", {})),
-        "principal": _identity(caller.principal),
-    }
-
-
-def _digest(arguments: Any) -> str:
-    """Return a digest of JSON that does not depend on the order of members.
-
-    Raises:
-        StateRefused: the JSON is nested so deeply that no call with it can have asked anything.
-    """
-    try:
-        return hashlib.sha256(json.dumps(arguments, sort_keys=True).encode()).hexdigest()
-    except RecursionError as exc:
-        raise StateRefused from exc
-
-
-def _identity(principal: Principal) -> list[str]:
-    """Return the identity of a caller: without a subject, it includes all claims."""
-    claims = "" if principal.subject else json.dumps(principal.claims, sort_keys=True)
-    return [principal.kind, principal.name, principal.issuer, principal.subject, claims]
+    method, params = call.request.method, call.request.params
+    arguments = params.get("arguments", {})
+    return binding_of(call.caller, method=method, name=params.get(NAMED_METHODS[method]), arguments=arguments)

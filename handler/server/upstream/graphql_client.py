@@ -11,7 +11,7 @@ from typing import Any
 from handler.bundle.upstream import Upstream
 from handler.errors.calls import DeadlinePassed
 from handler.errors.infrastructure import AddressRefused, HttpError
-from handler.errors.upstream import AnswerMisfit, UpstreamError, UpstreamFailure, UpstreamForbidden
+from handler.errors.upstream import AnswerMisfit, ResultTooLarge, UpstreamError, UpstreamFailure, UpstreamForbidden
 from handler.http.client import HttpRequest, HttpResponse
 from handler.server.context.caller import Caller
 from handler.server.upstream.graphql_request import GraphQLRequest
@@ -22,6 +22,9 @@ UNTOLD = (
     "The API has answered the mutation, so it may have been carried out: do not send it once more. "
     "The answer itself is too large, or nested too deeply, to be passed on."
 )
+
+CARRIED_OUT = "The mutation was carried out: do not repeat it."
+PARTLY_CARRIED_OUT = "The mutation was sent, and its errors say what was not carried out: do not repeat the rest."
 
 ACCEPT = "application/graphql-response+json, application/json;q=0.9"
 
@@ -67,11 +70,12 @@ def telling_answer(operation: GraphQLRequest) -> Iterator[None]:
 
     Raises:
         AnswerMisfit: the response does not fit the API's schema; the error itself covers mutations.
+        ResultTooLarge: the response cannot be cut to the limit of results; likewise.
         UpstreamFailure: the result cannot be returned; for a mutation, the error warns against sending it again.
     """
     try:
         yield
-    except AnswerMisfit:
+    except (AnswerMisfit, ResultTooLarge):
         raise
     except UpstreamError as exc:
         raise UpstreamFailure(str(exc) if operation.is_query else UNTOLD, reason="UpstreamTooLarge") from exc
@@ -83,6 +87,11 @@ def _url_for(caller: Caller, upstream: Upstream) -> str:
     from handler.server.upstream.tenant_address import url_of_tenant
 
     return url_of_tenant(caller, upstream.tenant)
+
+
+def carried_out(response: JSONObject) -> str:
+    """Return the sentence for a model whose mutation was answered, and who does not get the answer as it is."""
+    return PARTLY_CARRIED_OUT if "errors" in response else CARRIED_OUT
 
 
 def _allowed_s(caller: Caller) -> float:

@@ -177,6 +177,39 @@ def test_own_limits_are_laid_over_the_endpoints(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("endpoint", "options", "own", "chars"),
+    [
+        ("", "", None, None),
+        ("", "limits: {max_result_bytes: 20000}", 20_000, None),
+        ("", "limits: {max_result_bytes: 90000}", 90_000, 90_000),
+        ("", "limits: {max_result_bytes: 0}", 0, 500_000),
+        ("limits: {max_result_bytes: 2000000}", "", None, 500_000),
+        ("limits: {max_result_bytes: 2000000}", "limits: {max_result_bytes: 1000}", 1_000, None),
+    ],
+)
+def test_limit_of_results_is_kept_and_told_to_hosts_that_would_keep_less(
+    tmp_path: Path, *, kind: str, endpoint: str, options: str, own: int | None, chars: int | None
+) -> None:
+    files = files_of(kind, options)
+    files["config.yaml"] += f"{endpoint}\n"
+    made = compiled(tmp_path, files)
+    (tool,) = [tool for tool in made.bundle.tools if tool.name == "t"]
+    (entry,) = [entry for entry in local_entries(made) if entry["name"] == "t"]
+
+    assert tool.options.max_result_bytes == own
+    assert entry.get("_meta", {}).get("anthropic/maxResultSizeChars") == chars
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_negative_limit_of_results_is_reported(tmp_path: Path, kind: str) -> None:
+    (line,) = reported(tmp_path, files_of(kind, "limits: {max_result_bytes: -1}"))
+
+    assert "invalid-option" in line
+    assert "limits.max_result_bytes is -1" in line
+
+
 WRONG = {
     'title: " "': "title",
     'category: ""': "category",

@@ -1,0 +1,308 @@
+"""The plan of the answer to a document, from the types of its schema: see ``handler/answers/plan.py``.
+
+Fields under one response key may be those of several types. GraphQL has them agree on lists and leaf types, so one plan
+serves all of them; where arguments or roles differ, the value stays whole.
+
+Source: GraphQL specification, 5.3.2 (Field Selection Merging); GraphQL Cursor Connections Specification.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Protocol
+
+from graphql import (
+    DocumentNode,
+    FieldNode,
+    FragmentDefinitionNode,
+    FragmentSpreadNode,
+    InlineFragmentNode,
+    IntValueNode,
+    ObjectValueNode,
+    OperationDefinitionNode,
+    SelectionSetNode,
+    ValueNode,
+    VariableNode,
+    parse,
+    print_ast,
+)
+
+from handler.answers.plan import OFFSETS, SIZES, TOKENS, Argument, Member, Members
+from handler.graph.index_types import named
+from handler.graph.view import View
+from handler.records import record
+
+CONDITIONS = frozenset({"skip", "include"})
+"""Directives that may omit a field and do not change its value."""
+
+COMPOSITE = frozenset({"object", "interface", "union"})
+
+ROLES: Mapping[str, str] = {
+    **{name: name for name in ("first", "last", "after", "before")},
+    **dict.fromkeys(OFFSETS, "offset"),
+}
+"""Arguments that page, and their roles."""
+
+NUMBERS = frozenset({"Int", "Float", "Boolean"})
+"""Types that a cursor does not have."""
+
+MAX_DEPTH = 60
+
+INFO = frozenset({"endCursor", "startCursor", "hasNextPage", "hasPreviousPage"})
+
+Selected = Sequence[tuple[str, SelectionSetNode]]
+"""The selection sets on the objects in one place, each with its type."""
+
+
+@record(frozen=True, slots=True)
+class TypedField:
+    """A field's printed type, and those of its arguments."""
+
+    type: str
+    arguments: Mapping[str, str]
+
+
+class FieldTypes(Protocol):
+    """The types that a plan needs of a schema or of a view."""
+
+    def kind(self, name: str) -> str: ...
+
+    def field(self, type_name: str, name: str) -> TypedField | None: ...
+
+    def inputs(self, name: str) -> Mapping[str, str]: ...
+
+
+class ViewTypes:
+    """The types of a view."""
+
+    def __init__(self, view: View) -> None:
+        self._view = view
+
+    def kind(self, name: str) -> str:
+        """Return a type's kind; an empty string for a type that the API may have and the view has not."""
+        return self._view.index.kind(name) if name in self._view.index else "scalar"
+
+    def field(self, type_name: str, name: str) -> TypedField | None:
+        """Return a visible field with its visible arguments."""
+        if name not in self._view.members.get(type_name, ()) or self.kind(type_name) not in ("object", "interface"):
+            return None
+        arguments = {each: value.type for each, value in self._view.arguments(type_name, name).items()}
+        return TypedField(self._view.index[type_name].fields[name].type, arguments)
+
+    def inputs(self, name: str) -> Mapping[str, str]:
+        """Return the visible fields of an input object."""
+        if name not in self._view.index or self.kind(name) != "input":
+            return {}
+        visible = self._view.members.get(name, ())
+        return {each: value.type for each, value in self._view.index[name].inputs.items() if each in visible}
+
+
+def plan_of_text(text: str, view: View) -> Members:
+    """Return the plan of the answer to a valid document of one operation, for a caller who writes documents."""
+    return answer_plan(parse(text, no_location=True), ViewTypes(view), view.index.roots)
+
+
+def answer_plan(
+    document: DocumentNode, types: FieldTypes, roots: Mapping[str, str], *, settable: Iterable[str] | None = None
+) -> Members:
+    """Return the plan of an operation's ``data``.
+
+    ``settable`` are the variables that a call gives; ``None``: the caller writes the document, with any argument.
+    """
+    operation = next(node for node in document.definitions if isinstance(node, OperationDefinitionNode))
+    defaults = {
+        node.variable.name.value: _number(node.default_value)
+        for node in operation.variable_definitions or ()
+        if node.default_value
+    }
+    walk = _Walk(document, types, defaults, None if settable is None else frozenset(settable))
+    return walk.members([(roots[operation.operation.value], operation.selection_set)], 0) or Members(fields={})
+
+
+class _Walk:
+    def __init__(
+        self,
+        document: DocumentNode,
+        types: FieldTypes,
+        defaults: Mapping[str, int | None],
+        settable: frozenset[str] | None,
+    ) -> None:
+        self._types = types
+        self._defaults = defaults
+        self._settable = settable
+        self._fragments = {
+            node.name.value: node for node in document.definitions if isinstance(node, FragmentDefinitionNode)
+        }
+        self._known: dict[frozenset[tuple[str, int]], Members | None] = {}
+
+    def members(self, selected: Selected, depth: int) -> Members | None:
+        """Return the plan of the objects in one place; ``None`` if nothing in it may be cut."""
+        key = frozenset((name, id(selections)) for name, selections in selected)
+        if key not in self._known:
+            self._known[key] = self._members(selected, depth) if depth < MAX_DEPTH else None
+        return self._known[key]
+
+    def _members(self, selected: Selected, depth: int) -> Members | None:
+        found: dict[str, list[tuple[str, FieldNode]]] = {}
+        seen = set[tuple[str, int]]()
+        for parent, selections in selected:
+            for within, node in self._fields(parent, selections, seen):
+                found.setdefault((node.alias or node.name).value, []).append((within, node))
+        roles = _Roles(self._types, found)
+        fields = {
+            key: each for key, nodes in found.items() if (each := self._member(nodes, depth, kept=roles.kept(key)))
+        }
+        plan = replace(roles.plan(fields), fields=fields)
+        return plan if fields or plan.cursors or plan.info else None
+
+    def _fields(
+        self, parent: str, selections: SelectionSetNode, seen: set[tuple[str, int]]
+    ) -> Iterator[tuple[str, FieldNode]]:
+        if (parent, id(selections)) in seen:
+            return
+        seen.add((parent, id(selections)))
+        for node in selections.selections:
+            match node:
+                case FieldNode():
+                    yield parent, node
+                case InlineFragmentNode(type_condition=condition):
+                    within = condition.name.value if condition else parent
+                    yield from self._fields(within, node.selection_set, seen)
+                case FragmentSpreadNode():
+                    fragment = self._fragments[node.name.value]
+                    yield from self._fields(fragment.type_condition.name.value, fragment.selection_set, seen)
+
+    def _member(self, nodes: Sequence[tuple[str, FieldNode]], depth: int, *, kept: bool) -> Member | None:
+        """Return the plan of the value under one response key; ``None`` if it stays as it is."""
+        fields = [self._types.field(parent, node.name.value) for parent, node in nodes]
+        shapes = {(each.type.count("["), self._leaf(each.type)) if each else None for each in fields}
+        if len(shapes) != 1 or None in shapes or any(_changes_value(node) for _, node in nodes):
+            return None
+        ((lists, leaf),) = (shape for shape in shapes if shape)
+        below = None
+        if not leaf:
+            sets = [
+                (named(each.type), node.selection_set)
+                for each, (_, node) in zip(fields, nodes, strict=True)
+                if each and node.selection_set
+            ]
+            below = self.members(sets, depth + 1)
+        string = leaf == "String" and not kept
+        if not (lists or below or string):
+            return None
+        paging = self._paging(nodes, fields)
+        return None if paging is None else Member(depth=lists, below=below, string=string, paging=paging)
+
+    def _leaf(self, type_: str) -> str:
+        """Return the name of a leaf type; an empty string for a type with fields."""
+        name = named(type_)
+        return "" if self._types.kind(name) in COMPOSITE else name
+
+    def _paging(
+        self, nodes: Sequence[tuple[str, FieldNode]], fields: Sequence[TypedField | None]
+    ) -> dict[str, Argument] | None:
+        """Return the arguments that page a field, by role; ``None`` if its selections give different ones."""
+        given = {tuple(sorted(map(print_ast, node.arguments or ()))) for _, node in nodes}
+        (_, node), field = nodes[0], fields[0]
+        arguments = field.arguments if field else {}
+        if len(given) != 1:
+            return None if any(name in ROLES for name in arguments) else {}
+        values = {each.name.value: each.value for each in node.arguments or ()}
+        found: dict[str, Argument] = {}
+        for name, type_ in arguments.items():
+            for role, argument in self._arguments(name, named(type_), values.get(name)):
+                if self._usable(role, argument):
+                    found.setdefault(role, argument)
+        return found
+
+    def _arguments(self, name: str, type_: str, value: ValueNode | None) -> Iterator[tuple[str, Argument]]:
+        """Yield the roles of an argument, or of the fields of an input object."""
+        if name in ROLES or name in SIZES:
+            yield from _with_roles(name, self._argument(name, value))
+            return
+        for inner in self._types.inputs(type_):
+            path = f"{name}.{inner}"
+            if isinstance(value, VariableNode):
+                yield from _with_roles(inner, Argument(path, (value.name.value, inner)))
+            elif isinstance(value, ObjectValueNode):
+                values = {each.name.value: each.value for each in value.fields}
+                yield from _with_roles(inner, self._argument(path, values.get(inner)))
+            elif value is None:
+                yield from _with_roles(inner, Argument(path, given=False))
+
+    def _argument(self, name: str, value: ValueNode | None) -> Argument:
+        if isinstance(value, VariableNode):
+            return Argument(name, (value.name.value,), value=self._defaults.get(value.name.value))
+        return Argument(name, given=False) if value is None else Argument(name, value=_number(value))
+
+    def _usable(self, role: str, argument: Argument) -> bool:
+        """Tell if a caller can give an argument, or its value says which end of a list is asked for."""
+        if self._settable is None or role in ("first", "last"):
+            return self._settable is None or argument.given
+        return bool(argument.variable) and argument.variable[0] in self._settable
+
+
+class _Roles:
+    """The roles of an object's response keys, if all the types that it may have agree."""
+
+    def __init__(self, types: FieldTypes, found: Mapping[str, Sequence[tuple[str, FieldNode]]]) -> None:
+        self._types = types
+        self._names = {key: {node.name.value for _, node in nodes} for key, nodes in found.items()}
+        self._parents = {parent for nodes in found.values() for parent, _ in nodes}
+
+    def kept(self, key: str) -> bool:
+        """Tell if a string under a key is a cursor."""
+        name = self._name(key)
+        return name in INFO or name in TOKENS or (name == "cursor" and self._all_have("node"))
+
+    def plan(self, fields: Mapping[str, Member]) -> Members:
+        """Return the roles of the keys, without the plans of their values."""
+        info = {key: name for key in self._names if (name := self._name(key)) in INFO and self._fits(name)}
+        if info and (self._all_have("hasNextPage") or self._all_have("endCursor")):
+            return Members(fields={}, info=info)
+        rows = self._keys("edges", "nodes")
+        page_info = self._keys("pageInfo")
+        if not rows and self._all_have("pageInfo"):
+            lists = [key for key, each in fields.items() if each.depth == 1 and each.below]
+            rows = tuple(lists) if len(lists) == 1 else ()
+        return Members(
+            fields={},
+            rows=tuple(key for key in rows if key in fields and fields[key].depth == 1),
+            cursors=self._keys("cursor") if self._all_have("node") and self._fits("cursor") else (),
+            page_info=page_info,
+            tokens=self._keys(*TOKENS),
+        )
+
+    def _keys(self, *names: str) -> tuple[str, ...]:
+        return tuple(key for key in self._names if self._name(key) in names)
+
+    def _name(self, key: str) -> str:
+        """Return the name of the field under a key; an empty string if it differs by type."""
+        names = self._names[key]
+        return next(iter(names)) if len(names) == 1 else ""
+
+    def _all_have(self, name: str) -> bool:
+        return all(self._types.field(parent, name) for parent in self._parents)
+
+    def _fits(self, name: str) -> bool:
+        """Tell if a field of a connection has the type that its specification gives it."""
+        fields = [self._types.field(parent, name) for parent in self._parents]
+        types = {named(each.type) for each in fields if each}
+        return types == {"Boolean"} if name.startswith("has") else not types & NUMBERS
+
+
+def _with_roles(name: str, argument: Argument) -> Iterator[tuple[str, Argument]]:
+    if name in ROLES:
+        yield ROLES[name], argument
+    if name in SIZES:
+        yield "size", argument
+
+
+def _number(value: ValueNode) -> int | None:
+    """Return a literal whole number; ``None`` for another value."""
+    return int(value.value) if isinstance(value, IntValueNode) and len(value.value) < 16 else None
+
+
+def _changes_value(node: FieldNode) -> bool:
+    return any(each.name.value not in CONDITIONS for each in node.directives or ())

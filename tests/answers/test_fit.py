@@ -1,0 +1,115 @@
+"""The cut of one answer: continued lists, errors, bundles without plans, and plans as they are stored."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from graphql import build_schema
+
+from handler.answers.advice import CallForm
+from handler.answers.continued import Start
+from handler.answers.fit import ResultLimit, cut_value, fit
+from handler.answers.plan import ANYTHING, read_plan, write_plan
+from handler.compiler.json_schemas.planned_answer import planned_answer
+from handler.errors.infrastructure import BundleError
+from handler.errors.upstream import ResultTooLarge
+from handler.graph.documents.answer_plan import plan_of_text
+from handler.strict_json import to_well_formed_json
+from tests.answers.cases import API, OPERATIONS
+from tests.support.schemas import view_of
+
+SCHEMA = build_schema(API)
+FORM = CallForm(variables={})
+
+
+def plan_of(text: str) -> Any:
+    return read_plan(planned_answer(text, SCHEMA, settable=()))
+
+
+def test_continuing_a_list_reads_every_row_once() -> None:
+    plan = plan_of("query { node(id: 1) { id ... on Order { lines { sku } } } orders { nodes { id } } }")
+    rows = [{"sku": f"s{number}" * 9} for number in range(200)]
+    answer = {"data": {"node": {"id": "1", "lines": rows}, "orders": {"nodes": [{"id": "x"}] * 3}}}
+    found: list[Any] = []
+    start = None
+    while start is None or start.offset:
+        limit = ResultLimit(max_bytes=2_000, form=FORM, start=start, continue_at=lambda _: {"stileCursor": "sealed"})
+        fitted = fit(answer, plan, limit)
+        found += fitted.answer["data"]["node"]["lines"]
+        assert len(fitted.text) <= 2_000
+        assert (start is None) == bool(fitted.answer["data"]["orders"]["nodes"])
+        (place,) = fitted.places or (None,)
+        start = Start(path=place.origin, offset=place.seen) if place else Start(path=(), offset=0)
+
+    assert found == rows
+
+
+def test_list_inside_an_item_is_continued_by_its_place_in_the_apis_answer() -> None:
+    plan = plan_of("query { orders { nodes { id lines { sku } } } }")
+    orders = [{"id": str(number), "lines": [{"sku": "x" * 50}] * 40} for number in range(3)]
+    limit = ResultLimit(
+        max_bytes=3_500,
+        form=FORM,
+        start=Start(path=("orders", "nodes", 1, "lines"), offset=30),
+        continue_at=lambda _: {"stileCursor": "sealed"},
+    )
+
+    fitted = fit({"data": {"orders": {"nodes": orders}}}, plan, limit)
+
+    assert fitted.answer == {
+        "data": {"orders": {"nodes": [{"id": "1", "lines": orders[1]["lines"][30:]}]}},
+        "extensions": {"stile": {"continued": {"path": ["orders", "nodes", 0, "lines"], "from": 30}}},
+    }
+    assert fitted.places == ()
+
+
+def test_errors_stay_and_those_of_dropped_items_are_counted() -> None:
+    plan = plan_of("query { orders { nodes { id note } } }")
+    errors = [{"message": "no", "path": ["orders", "nodes", number, "note"]} for number in (0, 90, 95)]
+    answer = {"data": {"orders": {"nodes": [{"id": "1" * 50, "note": None}] * 100}}, "errors": errors}
+
+    fitted = fit(answer, plan, ResultLimit(max_bytes=3_000, form=FORM)).answer
+
+    assert fitted["errors"] == errors
+    assert fitted["extensions"]["stile"]["truncated"][0]["errors"] == 2
+    assert {node["note"] for node in fitted["data"]["orders"]["nodes"]} == {None}
+
+
+def test_list_in_a_custom_scalar_is_one_value() -> None:
+    plan = plan_of("query { blob tags }")
+    answer = {"data": {"blob": ["x" * 20] * 100, "tags": ["y" * 20] * 100}}
+
+    fitted = fit(answer, plan, ResultLimit(max_bytes=3_500, form=FORM)).answer["data"]
+
+    assert fitted["blob"] == answer["data"]["blob"]
+    assert 0 < len(fitted["tags"]) < 100
+
+
+def test_answer_without_a_plan_is_not_cut() -> None:
+    with pytest.raises(ResultTooLarge, match="may have 1,000"):
+        fit({"data": {"tags": ["y" * 27] * 100}}, None, ResultLimit(max_bytes=1_000, form=FORM))
+
+
+def test_value_of_a_tool_in_python_is_cut_by_its_own_form() -> None:
+    value = [{"name": "x" * 90, "rows": [1, 2]} for _ in range(100)]
+    found = cut_value(value, ANYTHING, max_bytes=1_000)
+
+    assert found is not None
+    cut, places = found
+    assert len(to_well_formed_json(cut)) <= 1_000
+    assert cut == value[: len(cut)]
+    assert (places[0].kept, places[0].dropped) == (len(cut), 100 - len(cut))
+
+
+@pytest.mark.parametrize("text", [text for text in OPERATIONS if " = " not in text])  # a call fills in defaults
+def test_plan_is_read_as_it_was_written(text: str) -> None:
+    plan = plan_of_text(text, view_of(SCHEMA))
+
+    assert read_plan(write_plan(plan)) == plan
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", "[{}]", "[{'f':{'a':{'o':4}}}]", "[{'f':{'a':[]}}]"])
+def test_plan_that_was_not_written_is_refused(text: str) -> None:
+    with pytest.raises(BundleError, match="publish again"):
+        read_plan(text)
