@@ -62,6 +62,7 @@ def answering(folder: Path, text: str) -> Iterator[Function]:
 
     with running_api(answer) as api:
         config = f"upstream: {{url: '{api.url}', max_bytes: 50000000}}\ngraphql: on\n{READABLE}"
+        config += "limits: {max_result_bytes: 0}\n"
         files = {
             "index.graphql": "type Query { a: String }",
             "operations/all.graphql": "query O @mcpTool { a }",

@@ -37,6 +37,7 @@ type Thing { name: String }
 type Order { total: Int }
 enum Color { RED GREEN }
 """
+UNCUT = "limits: {max_result_bytes: 0}"
 FILES = {
     "index.graphql": SDL,
     "operations/things.graphql": "query Things @mcpTool { things(first: 3, color: RED) { name } }",
@@ -248,7 +249,7 @@ def test_mutation_that_outlasts_the_call_was_sent_however_long_its_credentials_t
 
 def test_mutation_whose_result_cannot_be_told_is_not_to_be_repeated(tmp_path: Path) -> None:
     large = json.dumps({"data": {"pay": "x" * 4_000_000}}).encode()
-    config = f"upstream: {{url: 'URL', timeout_s: 10, max_bytes: 20000000}}\n{PUBLIC}"
+    config = f"upstream: {{url: 'URL', timeout_s: 10, max_bytes: 20000000}}\n{UNCUT}\n{PUBLIC}"
     with running_server(answering(answer(large, **JSON))) as server:
         made = compiled(tmp_path, {**FILES, "config.yaml": config.replace("URL", server.url)})
         with running_function(made) as function:
@@ -487,7 +488,7 @@ def test_gateway_that_gave_a_mutation_up_may_have_passed_it_on(tmp_path: Path) -
 def test_graphql_client_reads_that_a_mutation_was_answered(tmp_path: Path) -> None:
     large = json.dumps({"data": {"pay": '"' * 2_500_000}}).encode()
     with running_server(answering(answer(large, **JSON))) as server:
-        config = f"upstream: {{url: '{server.url}', max_bytes: 20000000}}\ngraphql: 'on'\n{PUBLIC}"
+        config = f"upstream: {{url: '{server.url}', max_bytes: 20000000}}\ngraphql: 'on'\n{UNCUT}\n{PUBLIC}"
         with running_function(compiled(tmp_path, {**FILES, "config.yaml": config})) as function:
             (error,) = function.graphql({"query": "mutation { pay(id: 1) }"}).json["errors"]
 
@@ -685,7 +686,8 @@ def test_errors_are_bounded_in_number_and_size(tmp_path: Path, data: Any) -> Non
     config = {"data": data, "errors": [error] * 200}
     with running_server(body(config)) as server:
         made = compiled(
-            tmp_path, {**FILES, "config.yaml": f"upstream: {{url: '{server.url}', max_bytes: 50000000}}\n{PUBLIC}"}
+            tmp_path,
+            {**FILES, "config.yaml": f"upstream: {{url: '{server.url}', max_bytes: 50000000}}\n{UNCUT}\n{PUBLIC}"},
         )
         with running_function(made) as function:
             told = function.call("Things", {}).result["structuredContent"]["errors"]

@@ -23,7 +23,8 @@ DATA = {"data": {"customer": None}}
 
 def _asking(demo: Compiled, url: str, **upstream: Any) -> Compiled:
     changed = dataclasses.replace(demo.bundle.upstream, url=url, **{"timeout_s": 1.0, "max_bytes": 100_000, **upstream})
-    return dataclasses.replace(demo, bundle=dataclasses.replace(demo.bundle, upstream=changed))
+    limits = dataclasses.replace(demo.bundle.limits, max_result_bytes=0)  # the bounds of front doors are tried here
+    return dataclasses.replace(demo, bundle=dataclasses.replace(demo.bundle, upstream=changed, limits=limits))
 
 
 def _call(demo: Compiled, url: str, tool: str = "list_orders", **upstream: Any) -> Answer:
