@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import field
 
 from handler.bundle.operations import Binding, Limits, Operation
 from handler.policy.evaluation import OPEN, Mask
@@ -39,6 +40,15 @@ class ToolOptions:
 
 
 @record(frozen=True, slots=True, kw_only=True)
+class Shortening:
+    """The rules by which callers are listed an input schema: see json_schema/shortening.py."""
+
+    max_bytes: int
+    recursive: bool  # a reference may lead to itself
+    shown_by: Mapping[str, tuple[str, ...]]  # a way to see types of the schema -> these types
+
+
+@record(frozen=True, slots=True, kw_only=True)
 class PrescribedTool:
     """A persisted operation whose variables the model fills."""
 
@@ -54,6 +64,10 @@ class PrescribedTool:
     bindings: tuple[Binding, ...]
     bound: JSONObject  # the schema of the bindings' values, as one object
     options: ToolOptions
+    shortening: Shortening | None = (
+        None  # of the input schema of the entry for each caller; None: it is listed as it is
+    )
+    whole: JSONObject = field(default_factory=dict)  # input schema that the catalog shows by name; empty: the entry's
 
 
 @record(frozen=True, slots=True, kw_only=True)

@@ -44,6 +44,7 @@ TYPES = '''
     }
 
     enum Stile_Output { both text structured }
+    enum Stile_OutputSchema { on off }
     enum Stile_Confirm { advisory required }
     scalar Stile_JSON
 '''
@@ -63,6 +64,7 @@ SHARED_ARGUMENTS = """
       condition: String
       limits: Stile_Limits! = {}
       output: Stile_Output
+      output_schema: Stile_OutputSchema
       confirm: Stile_Confirm
 """
 
@@ -96,6 +98,7 @@ class AuthorOptions:
     condition: str | None = None  # as written; None: every caller meets it
     limits: Mapping[str, int]
     output: str | None = None
+    output_schema: str | None = None  # on | off; None: the endpoint decides
     confirm: str = ""
     find: bool = True  # a GraphQL tool with a large schema gets companions
 
@@ -159,6 +162,7 @@ def read_options(node: DirectiveNode, values: Mapping[str, Any], problems: Probl
         condition=values.get("condition"),
         limits=_given(values["limits"]),
         output=values.get("output"),
+        output_schema=values.get("output_schema"),
         confirm=values.get("confirm") or "",
         find=values.get("find", True),
     )

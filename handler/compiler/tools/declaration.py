@@ -58,3 +58,4 @@ class CompiledTool:
     declaration: ToolDeclaration | None = None  # of a tool that runs an operation
     own_guards: Mapping[str, Mask] = field(default_factory=dict)  # of its patterns, without what follows from them
     rule: Rule | None = None  # its condition
+    shortened_from: Mapping[str, int] = field(default_factory=dict)  # schema of its entry -> its bytes if it were whole

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from handler.bundle.tools import GraphQLTool, Tool
+from handler.bundle.listed_entry import listed_entry
+from handler.bundle.tools import GraphQLTool, PrescribedTool, Tool
 from handler.strict_json import JSONObject, to_json_bytes
 
 
@@ -13,6 +14,8 @@ def size_of(tool: Tool) -> int:
 
 def entries_of(tool: Tool) -> list[JSONObject]:
     """Return the list entries of a tool: one, or those of a GraphQL tool's precomputed listings."""
+    if isinstance(tool, PrescribedTool) and tool.shortening:
+        return [listed_entry(tool, tool.conditions)]
     if not isinstance(tool, GraphQLTool):
         return [tool.entry]
     return [listing.entry for listing in tool.listings if listing.entry is not None]
@@ -20,4 +23,4 @@ def entries_of(tool: Tool) -> list[JSONObject]:
 
 def fullest_entry(tool: Tool) -> JSONObject:
     """Return a tool's list entry for unrestricted callers; empty if it is not listed."""
-    return tool.listings[-1].entry or {} if isinstance(tool, GraphQLTool) else tool.entry
+    return tool.listings[-1].entry or {} if isinstance(tool, GraphQLTool) else entries_of(tool)[0]

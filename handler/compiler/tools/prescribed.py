@@ -31,6 +31,7 @@ from handler.compiler.tools.declaration import CompiledTool, ToolDeclaration, di
 from handler.compiler.tools.persisted import sent
 from handler.compiler.tools.uploads import judge_files
 from handler.graph.tool_entry import default_annotations
+from handler.json_schema.shortening import size_of
 from handler.policy.evaluation import OPEN, Mask, hidden_from_everybody, union_of
 from handler.policy.guarded_schema import conditions_in
 from handler.sentences import did_you_mean
@@ -169,9 +170,24 @@ class _OperationTool:
             "name": declaration.name,
             "description": self._description or f"Runs the GraphQL {operation.kind} {operation.name}.",
             "inputSchema": advertised_schema(self._inputs, scalars=context.scalars, descriptions=texts, flat=self.flat),
-            "outputSchema": output_schema(operation.document, context.schema, context.guards, mask=self._mask),
+            **self._output_schema(),
             "annotations": default_annotations(writes=operation.kind == "mutation"),
         }
+
+    def _output_schema(self) -> JSONObject:
+        limits, wanted = self.context.endpoint.config.schemas, self.declaration.options.output_schema
+        if wanted == "off" or (not limits.output and wanted is None):
+            return {}
+        is_long = 0 < limits.max_output_schema_bytes < size_of(self._whole_output_schema)
+        return {"outputSchema": self._made_output_schema(is_long * limits.max_output_schema_bytes)}
+
+    @cached_property
+    def _whole_output_schema(self) -> JSONObject:
+        return self._made_output_schema(0)
+
+    def _made_output_schema(self, max_bytes: int) -> JSONObject:
+        document, context = self.operation.document, self.context
+        return output_schema(document, context.schema, context.guards, mask=self._mask, max_bytes=max_bytes)
 
     def _refuse_schema_query(self) -> None:
         asked = asked_of_the_schema(self.operation.document)

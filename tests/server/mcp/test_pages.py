@@ -134,7 +134,7 @@ def test_tool_that_no_answer_holds_is_a_problem(tmp_path: Path) -> None:
         "index.graphql": 'schema @sdl(files: ["part0.graphql", "part1.graphql", "query.graphql"]) { query: Query }',
         "query.graphql": "type Query { a(one: In0, two: In1): Int }",
         "operations/o.graphql": "query O($one: In0, $two: In1) @mcpTool { a(one: $one, two: $two) }",
-        "config.yaml": PUBLIC,
+        "config.yaml": PUBLIC + "limits: {max_schema_bytes: 0}\n",
         **inputs,
     }
 
