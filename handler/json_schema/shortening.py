@@ -30,7 +30,7 @@ from handler.json_schema.input_types import (
 from handler.sentences import some
 from handler.strict_json import JSONObject, to_json_bytes
 
-MAX_COPIES = 2
+MAX_COPIES = 3
 """Copies of a type within each other. Filters that nest deeper are rare, and each copy costs as much as the first."""
 
 MAX_INLINE_LEVELS = 8

@@ -72,6 +72,9 @@ WHOLE: dict[str, Any] = {
         "max_aliases": 0,
         "max_cost": 100,
         "max_values": 100,
+        "max_schema_bytes": 2_000,
+        "max_output_schema_bytes": 1_000,
+        "recursion": "ref",
         "list_sizes": {"Query.list": 5},
     },
     "access": {
@@ -92,6 +95,7 @@ WHOLE: dict[str, Any] = {
     "tools": {"operations": "queries"},
     "default_tool": False,
     "graphql": "on",
+    "output_schema": "off",
     "scalars": {
         "Money": {
             "type": "string",

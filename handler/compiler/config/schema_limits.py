@@ -13,6 +13,7 @@ MAX_OUTPUT_SCHEMA_BYTES = 4_000
 
 MOST_BYTES = 1_000_000
 
+RECURSION = ("unroll", "ref")
 OUTPUT_SCHEMA = ("on", "off")
 
 
@@ -33,6 +34,6 @@ def read_schema_limits(limits: Section, *, output: str) -> SchemaLimits:
         max_output_schema_bytes=limits.integer(
             "max_output_schema_bytes", MAX_OUTPUT_SCHEMA_BYTES, least=0, most=MOST_BYTES
         ),
-        recursive=limits.choice("recursion", ("unroll", "ref"), default="unroll") == "ref",
+        recursive=limits.choice("recursion", RECURSION, default="unroll") == "ref",
         output=output != "off",
     )

@@ -114,6 +114,10 @@ class AuthorOptions:
             meta=self.versions,
         )
 
+    def wants_output_schema(self, by_default: bool) -> bool:  # noqa: FBT001 - the endpoint's choice
+        """Tell if the tool's entry has an output schema."""
+        return by_default if self.output_schema is None else self.output_schema == "on"
+
     def listed(self, entry: JSONObject) -> JSONObject:
         """Add the author's options to a ``tools/list`` entry, in the order of MCP's schema."""
         name = {"name": entry["name"], **({"title": self.title} if self.title else {})}

@@ -111,6 +111,7 @@ class _OperationTool:
             operation=self.operation,
             declaration=self.declaration,
             rule=self._rule,
+            shortened_from=self._shortened_from,
         )
 
     @cached_property
@@ -175,11 +176,21 @@ class _OperationTool:
         }
 
     def _output_schema(self) -> JSONObject:
-        limits, wanted = self.context.endpoint.config.schemas, self.declaration.options.output_schema
-        if wanted == "off" or (not limits.output and wanted is None):
+        limits, options = self.context.endpoint.config.schemas, self.declaration.options
+        if not options.wants_output_schema(limits.output):
             return {}
-        is_long = 0 < limits.max_output_schema_bytes < size_of(self._whole_output_schema)
-        return {"outputSchema": self._made_output_schema(is_long * limits.max_output_schema_bytes)}
+        if self._shortened_from:
+            return {"outputSchema": self._made_output_schema(limits.max_output_schema_bytes)}
+        return {"outputSchema": self._whole_output_schema}
+
+    @cached_property
+    def _shortened_from(self) -> dict[str, int]:
+        """The bytes of the output schema if it were whole; empty if it is."""
+        limits, options = self.context.endpoint.config.schemas, self.declaration.options
+        if options.output == "text" or not options.wants_output_schema(limits.output):
+            return {}
+        size = size_of(self._whole_output_schema)
+        return {"outputSchema": size} if 0 < limits.max_output_schema_bytes < size else {}
 
     @cached_property
     def _whole_output_schema(self) -> JSONObject:

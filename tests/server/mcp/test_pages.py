@@ -30,8 +30,12 @@ access:
     - type: Query
       policyDefault: {condition: true}
       rules: [{condition: "?$jwt", fields: [secret]}]
+limits: {max_schema_bytes: 0}
 """
-PUBLIC = "access: {anonymous: allow, policies: [{type: Query, policyDefault: {condition: true}}]}\n"
+PUBLIC = """\
+access: {anonymous: allow, policies: [{type: Query, policyDefault: {condition: true}}]}
+limits: {max_schema_bytes: 0, max_output_schema_bytes: 0}
+"""
 
 
 def made(folder: Path, described: Sequence[int], *, wide: int = 1, name: str = "api/things") -> Compiled:
@@ -134,7 +138,7 @@ def test_tool_that_no_answer_holds_is_a_problem(tmp_path: Path) -> None:
         "index.graphql": 'schema @sdl(files: ["part0.graphql", "part1.graphql", "query.graphql"]) { query: Query }',
         "query.graphql": "type Query { a(one: In0, two: In1): Int }",
         "operations/o.graphql": "query O($one: In0, $two: In1) @mcpTool { a(one: $one, two: $two) }",
-        "config.yaml": PUBLIC + "limits: {max_schema_bytes: 0}\n",
+        "config.yaml": PUBLIC,
         **inputs,
     }
 
