@@ -30,8 +30,11 @@ from handler.json_schema.input_types import (
 from handler.sentences import some
 from handler.strict_json import JSONObject, to_json_bytes
 
-MAX_COPIES = 3
-"""Copies of a type within each other. Filters that nest deeper are rare, and each copy costs as much as the first."""
+MAX_COPIES = 6
+"""Copies of a type within each other."""
+
+SHARE_OF_COPIES = 6
+"""Copies take a part of the limit, one of so many: filters rarely nest deeply, and a list is read at every turn."""
 
 MAX_INLINE_LEVELS = 8
 """Types nested deeper than this are references: any JSON parser must be able to read the schema."""
@@ -119,10 +122,11 @@ class _Choice:
             self._arguments = _with_fewer_descriptions(self._arguments, self._bytes - max_bytes)
             self._bytes += size_of(self._arguments) - before
         self._add(None, arguments, waiting)
-        for copy in range(MAX_COPIES):
-            self._write_out(waiting, copy, max_bytes)
-            if not copy:
-                self._describe(max_bytes)
+        self._write_out(waiting, 0, max_bytes)
+        self._describe(max_bytes)
+        most = min(max_bytes, self._bytes + max_bytes // SHARE_OF_COPIES)
+        for copy in range(1, MAX_COPIES):
+            self._write_out(waiting, copy, most)
 
     def written(self) -> JSONObject:
         """Return the schema."""

@@ -282,7 +282,7 @@ def test_advertised_schema_says_nothing_that_is_empty(tmp_path: Path) -> None:
             check(below)
 
     check(tool.entry["inputSchema"])
-    assert len(to_json_bytes(tool.entry["inputSchema"])) < 1_700
+    assert len(to_json_bytes(tool.entry["inputSchema"])) < 2_000
 
 
 def test_one_of_input_takes_exactly_one_field_that_is_not_null(tmp_path: Path) -> None:
@@ -479,7 +479,7 @@ def test_variables_of_a_prescribed_tool_stand_below_variables(tmp_path: Path) ->
     Draft202012Validator.check_schema(tool.arguments)
 
     assert tool.entry["inputSchema"]["required"] == ["variables"]
-    assert set(tool.entry["inputSchema"]["$defs"]) == {"Filter_2", "Filter_3", "Filter_4", "Range"}
+    assert set(tool.entry["inputSchema"]["$defs"]) == {"Range", *(f"Filter_{copy}" for copy in range(2, 6))}
     assert takes(tool, {"variables": {"f": {"range": {"most": 1}}}})
     assert not takes(tool, {})
     assert not takes(tool, {"variables": None})

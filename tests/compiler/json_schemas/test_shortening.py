@@ -105,16 +105,20 @@ def test_required_members_go_before_optional_ones_and_described_before_others(
     assert ["properties" in each for each in properties.values()] == [False, True]
 
 
+def levels_of(schema: JSONObject) -> list[JSONObject]:
+    levels = [schema["properties"]["f"]]
+    while "not" in levels[-1].get("properties", {}):
+        levels.append(levels[-1]["properties"]["not"])
+    return levels
+
+
 def test_recursion_is_written_out_as_copies_and_ends_in_an_open_object(tmp_path: Path) -> None:
     sdl = "input Filter { name: String not: Filter }"
 
-    made = input_of(tmp_path, sdl, "$f: Filter", "")
+    short, long = (input_of(tmp_path, sdl, "$f: Filter", f"max_schema_bytes: {size}") for size in (1_000, 6_000))
 
-    levels = [made["properties"]["f"]]
-    while "not" in levels[-1].get("properties", {}):
-        levels.append(levels[-1]["properties"]["not"])
-    assert [each.get("properties", {}).get("name") for each in levels] == [{"type": "string"}] * 3 + [None]
-    assert levels[-1] == {"type": "object", "additionalProperties": True, "description": "Filter, as f"}
+    assert [len(levels_of(made)) for made in (short, long)] == [4, 7]
+    assert levels_of(long)[-1] == {"type": "object", "additionalProperties": True, "description": "Filter, as f"}
 
 
 @pytest.mark.parametrize("limits", ["max_schema_bytes: 0", "recursion: ref", "recursion: ref, max_schema_bytes: 500"])
