@@ -156,8 +156,9 @@ class _Choice:
         while waiting and waiting[0].copy <= copy:
             key = heappop(waiting)
             type_ = self._types[key.type]
-            growth = size_of(type_.bare) + len(type_.uses) * _IN_REFERENCE - self._sizes[key]
-            if self._bytes + growth + self._growth(key, type_.uses) <= max_bytes:
+            growth = type_.bare_size + len(type_.uses) * _IN_REFERENCE - self._sizes[key]
+            left = max_bytes - self._bytes - growth
+            if left >= 0 and self._growth(key, type_.uses) <= left:
                 self.whole[key] = None
                 self._put(key, type_.bare, growth)
                 self._bytes += self._growth(key, type_.uses)

@@ -48,7 +48,7 @@ class _Schemas:
         sizes = {"inputSchema": whole} if size_of(entry["inputSchema"]) < whole else {}
         made = replace(made, shortened_from={**made.shortened_from, **sizes})
         if tool.conditions:
-            return replace(made, tool=guarded)
+            return replace(made, tool=guarded, listed=entry)
         kept = shortened(schema, max_bytes=MAX_WHOLE_BYTES, recursive=limits.recursive) if config.catalog else {}
         kept = kept if kept != entry["inputSchema"] else {}
         return replace(made, tool=replace(tool, entry=entry, whole=kept))
