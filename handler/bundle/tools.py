@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import field
 
 from handler.bundle.operations import Binding, Limits, Operation
 from handler.policy.evaluation import OPEN, Mask
@@ -45,6 +46,15 @@ class ToolOptions:
 
 
 @record(frozen=True, slots=True, kw_only=True)
+class Shortening:
+    """The rules by which callers are listed an input schema: see json_schema/shortening.py."""
+
+    max_bytes: int
+    recursive: bool  # a reference may lead to itself
+    shown_by: Mapping[str, tuple[str, ...]]  # a way to see types of the schema -> these types
+
+
+@record(frozen=True, slots=True, kw_only=True)
 class PrescribedTool:
     """A persisted operation whose variables the model fills."""
 
@@ -61,6 +71,10 @@ class PrescribedTool:
     bound: JSONObject  # the schema of the bindings' values, as one object
     options: ToolOptions
     plan: str = ""  # of its answers: see answers/plan.py; empty: unknown, so that no answer is cut
+    shortening: Shortening | None = (
+        None  # of the input schema of the entry for each caller; None: it is listed as it is
+    )
+    whole: JSONObject = field(default_factory=dict)  # input schema that the catalog shows by name; empty: the entry's
 
 
 @record(frozen=True, slots=True, kw_only=True)

@@ -2,20 +2,19 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from handler.bundle.content import FileResource, Resource
 from handler.bundle.model import Bundle
-from handler.bundle.tools import CodeTool, PrescribedTool
 from handler.commands.console import located, plain_problem, say, show_json, show_table
 from handler.commands.exit_codes import DONE, REFUSED
 from handler.commands.finding.report import SearchReport, search_report, share
 from handler.commands.folders.endpoint_folders import add_folder_arguments
 from handler.commands.folders.endpoints import Outcome, compile_all
 from handler.commands.folders.taken_along import told_of
-from handler.commands.local.local_endpoint import local_endpoint
+from handler.commands.folders.tool_costs import told_of_tools, tool_list, tool_rows
 from handler.commands.published.publish_checks import (
     address_faults,
     publish_rules,
@@ -29,11 +28,7 @@ from handler.compiler.config.ignores import left_over, unused_ignores
 from handler.compiler.operations.author_operations import AuthorDocument
 from handler.errors.authoring import Problem
 from handler.errors.meanings import REQUEST_CODES
-from handler.listed_sizes import BYTES_PER_TOKEN
-from handler.policy.evaluation import Evaluation
 from handler.sentences import counted, did_you_mean
-from handler.server.endpoints.endpoint import Endpoint
-from handler.strict_json import to_json_bytes
 
 EXAMPLES = (
     "stile check endpoints --strict",
@@ -42,7 +37,6 @@ EXAMPLES = (
 EXIT_CODES = {REFUSED: "an endpoint has problems; with --strict, also if there are warnings"}
 
 HEADINGS = ("tool", "kind", "runs", "types", "bytes", "~tokens", "listed", "anonymous")
-MAX_RUNS_CHARS = 60
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -101,44 +95,16 @@ def run(options: argparse.Namespace) -> int:
     return REFUSED if refused or missed or any(outcome.problems for outcome in outcomes) else DONE
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Row:
-    """A tool and its cost: the bytes of its ``tools/list`` entry, and roughly the tokens that a model pays for it.
-
-    ``runs`` is the operation, root fields or toolkit; ``types`` is the number of types that the tool reaches;
-    ``anonymous`` is the share that is open to callers without a credential: ``all``, ``part`` or ``none``. A toolkit
-    that decides for each caller is never ``all``.
-    """
-
-    name: str
-    kind: str
-    runs: str
-    types: int
-    bytes: int
-    tokens: int
-    listed: bool
-    condition: str  # of the tool alone, as written; empty if it has none
-    sends: str  # the sent text's documentId, by which an API may know it; empty unless the tool is prescribed
-    anonymous: str
-
-    def cells(self) -> tuple[str | int, ...]:
-        """Return the cells of the table. ``runs`` is cut: a schema may have hundreds of root fields."""
-        runs = self.runs if len(self.runs) <= MAX_RUNS_CHARS else f"{self.runs[: MAX_RUNS_CHARS - 1]}…"
-        listed = "yes" if self.listed else "no"
-        return self.name, self.kind, runs, self.types, self.bytes, self.tokens, listed, self.anonymous
-
-
 def _show(outcome: Outcome, search: SearchReport) -> None:
     if outcome.compiled is None:
         return
     for warning in _warnings(outcome.compiled, outcome.folder):
         say(located(warning, outcome.folder, kind="warning: "), "yellow")
     bundle = outcome.compiled.bundle
-    rows = _rows(outcome.compiled)
+    rows = tool_rows(outcome.compiled)
     show_table(bundle.endpoint, HEADINGS, [row.cells() for row in rows])
-    for row in rows:
-        if row.condition:
-            say(f"{row.name} asks its caller for {row.condition}")
+    for sentence in told_of_tools(rows, tool_list(outcome.compiled)):
+        say(sentence)
     for sentence in told_of(outcome.compiled.taken_along):
         say(sentence, "yellow")
     say(*_who_gets_in(bundle))
@@ -170,7 +136,8 @@ def _report(outcome: Outcome) -> dict[str, Any]:
     return {
         "folder": outcome.folder.as_posix(),
         "endpoint": bundle.endpoint if bundle else None,
-        "tools": [asdict(row) for row in _rows(outcome.compiled)] if outcome.compiled else [],
+        "tools": [asdict(row) for row in tool_rows(outcome.compiled)] if outcome.compiled else [],
+        "toolList": tool_list(outcome.compiled).plain() if outcome.compiled else None,
         "graphql": bundle.graphql.mode if bundle else None,
         "prompts": [prompt.name for prompt in bundle.prompts] if bundle else [],
         "resources": [_uri(resource) for resource in bundle.resources] if bundle else [],
@@ -190,53 +157,6 @@ def _warnings(compiled: Compiled, folder: Path) -> list[Problem]:
     added = [*warnings_about_questions(compiled), *warnings_about_upstream(compiled, folder)]
     found = [*compiled.warnings, *compiled.client_warnings, *added]
     return sorted([*left_over(found, compiled.ignores), *unused_ignores(found, compiled.ignores)])
-
-
-def _rows(compiled: Compiled) -> list[_Row]:
-    bundle = compiled.bundle
-    endpoint = local_endpoint(compiled)
-    everything = Evaluation(bundle.conditions, claims=None, unrestricted=True)
-    per_caller = {kit.use for kit in bundle.code if kit.per_caller}
-    listed = _listed_names(compiled, endpoint, everything)
-    rows = []
-    for made in compiled.made:
-        tool = made.tool
-        entry = endpoint.entry(tool, everything)  # None if all callers lack a condition of the tool
-        size = len(to_json_bytes(entry)) if entry else 0
-        closed = bundle.access.anonymous != "allow" or tool.options.scopes
-        seen = None if closed else endpoint.entry(tool, endpoint.everybody)
-        whole = seen == entry and not (isinstance(tool, CodeTool) and tool.kit in per_caller)
-        rows.append(
-            _Row(
-                name=tool.name,
-                kind=tool.KIND,
-                runs=made.runs,
-                types=made.types,
-                bytes=size,
-                tokens=size // BYTES_PER_TOKEN,
-                sends=f"sha256:{tool.operation.sha256}" if isinstance(tool, PrescribedTool) else "",
-                listed=tool.name in listed,
-                condition=made.rule.text.removeprefix(f"condition of {tool.name}: ") if made.rule else "",
-                anonymous="none" if seen is None else "all" if whole else "part",
-            )
-        )
-    return rows
-
-
-def _listed_names(compiled: Compiled, endpoint: Endpoint, everything: Evaluation) -> set[str]:
-    """Return the names in the list of a caller who may everything, as a catalog leaves it."""
-    entries = [(tool, endpoint.entry(tool, everything)) for tool in compiled.bundle.tools]
-    if endpoint.catalog is None:
-        return {tool.name for tool, entry in entries if entry is not None and not tool.options.hidden}
-    from handler.code_tools.catalog_search import Listed  # with a catalog alone
-    from handler.server.mcp.short_list import shortened
-
-    found = [
-        Listed(entry=entry, hidden=tool.options.hidden, pinned=tool.options.pinned, role=getattr(tool, "role", ""))
-        for tool, entry in entries
-        if entry is not None
-    ]
-    return {str(each.entry["name"]) for each in shortened(found, endpoint.catalog) if not each.hidden}
 
 
 def _who_gets_in(bundle: Bundle) -> tuple[str, str]:

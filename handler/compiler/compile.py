@@ -37,6 +37,7 @@ from handler.compiler.tools.companions import with_companions
 from handler.compiler.tools.compiled_code import NO_CODE, CompiledCode
 from handler.compiler.tools.content import read_content, refuse_shared_names
 from handler.compiler.tools.declaration import CompiledTool
+from handler.compiler.tools.listed_schemas import with_listed_schemas
 from handler.compiler.tools.logged_facts import read_call_log
 from handler.compiler.tools.tools import judge_tools
 from handler.errors.authoring import Problem
@@ -134,6 +135,7 @@ def _compile(context: CompileContext) -> CompiledEndpoint:
     code = _code(context, grounds)
     catalog = catalog_tools(context.config.catalog)
     api = replace(api, tools=tuple(with_companions(api.tools, others=(*code.tools, *catalog), problems=problems)))
+    api = replace(api, tools=tuple(with_listed_schemas(api.tools, api.context)))
     content = read_content(context, grounds)
     refuse_shared_names(content, code, at=context.config.code.at, problems=problems)
     tools = (*api.tools, *code.tools, *catalog)

@@ -24,6 +24,7 @@ from handler.bundle.tools import (
     GraphQLTool,
     Listing,
     PrescribedTool,
+    Shortening,
     ToolOptions,
 )
 from handler.bundle.upstream import (
@@ -86,6 +87,8 @@ HANDMADE = Bundle(
             ),
             bound={"type": "object", "properties": {"tenant": {"type": "integer"}, "kind": {}}},
             options=ToolOptions(hidden=False, aliases=(), scopes=(), output="both", confirm="", meta={}),
+            shortening=Shortening(max_bytes=500, recursive=True, shown_by={"things-describe": ("ThingFilter",)}),
+            whole={"type": "object", "properties": {"id": {"type": "string"}}},
         ),
         GraphQLTool(
             name="things",

@@ -75,6 +75,9 @@ WHOLE: dict[str, Any] = {
         "max_values": 100,
         "continue": True,
         "max_result_bytes": 0,
+        "max_schema_bytes": 2_000,
+        "max_output_schema_bytes": 1_000,
+        "recursion": "ref",
         "list_sizes": {"Query.list": 5},
     },
     "access": {
@@ -95,6 +98,7 @@ WHOLE: dict[str, Any] = {
     "tools": {"operations": "queries"},
     "default_tool": False,
     "graphql": "on",
+    "output_schema": "off",
     "scalars": {
         "Money": {
             "type": "string",

@@ -28,6 +28,7 @@ from handler.compiler.config.catalog import UNLISTED
 from handler.compiler.config.config import ADOPTED, GRAPHQL_MODES
 from handler.compiler.config.identity import PUBLIC_ALGORITHMS
 from handler.compiler.config.oauth_proxy import RESOURCE
+from handler.compiler.config.schema_limits import MOST_BYTES, OUTPUT_SCHEMA, RECURSION
 from handler.compiler.config.upstream import DOCUMENTS
 from handler.compiler.json_schemas.author_scalars import MAX_NUMBER, MAX_TEXT_CHARS, TYPES
 from handler.compiler.schema.cost_directives import MAX_SIZE
@@ -109,6 +110,11 @@ LIMITS: Keys = {
         0,
         10_000_000,
     ),
+    "max_schema_bytes": integer("the bytes of a tool's input schema in the list of tools; 0: no limit", 0, MOST_BYTES),
+    "max_output_schema_bytes": integer(
+        "the bytes of its output schema; deeper levels are open objects above that; 0: no limit", 0, MOST_BYTES
+    ),
+    "recursion": choice("types that contain themselves in input schemas: copies, or references", *RECURSION),
     "list_sizes": named("the items of lists of which a request says nothing, as `{Query.orders: 50}`", LIST_SIZE),
 }
 RULE: Keys = {
@@ -241,6 +247,7 @@ KEYS: Keys = {
     ),
     "default_tool": boolean("if an endpoint without a declared tool gets one over all of `Query`"),
     "graphql": choice("the requests that `/{folder}/{name}/graphql` takes", *GRAPHQL_MODES),
+    "output_schema": choice("if the list of tools has output schemas", *OUTPUT_SCHEMA),
     "scalars": named("the values of custom scalars, by name", section("the values of a scalar", SCALAR_KEYS)),
     "instructions": text("a text about the endpoint that clients give their model"),
     "resources": section("the files in `resources/`", {"condition": condition("when a caller has them")}),

@@ -30,7 +30,7 @@ def too_many_tools(endpoint: CompiledEndpoint) -> Iterator[Finding]:
 @check("long-tool-list")
 def long_tool_list(endpoint: CompiledEndpoint) -> Iterator[Finding]:
     """Find a list that takes a good part of a model's context."""
-    tokens = sum(size_of(each.tool) for each in endpoint.tools if not each.tool.options.hidden) // BYTES_PER_TOKEN
+    tokens = sum(size_of(each) for each in endpoint.tools if not each.tool.options.hidden) // BYTES_PER_TOKEN
     if tokens > MAX_LIST_TOKENS and not _is_shortened(endpoint):
         what = f"about {tokens} tokens in every conversation, more than {MAX_LIST_TOKENS}"
         yield Finding(endpoint.context.entry, f"the tools take {what}: {WAYS_OUT}", ())

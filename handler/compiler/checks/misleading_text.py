@@ -14,7 +14,7 @@ from itertools import islice
 from typing import Any
 
 from handler import invisible
-from handler.bundle.tools import GraphQLTool
+from handler.bundle.tools import GraphQLTool, PrescribedTool
 from handler.compiler.checks.compiled_endpoint import CompiledEndpoint
 from handler.compiler.checks.finding import Finding, check
 from handler.compiler.problems import At, Place, where
@@ -80,7 +80,9 @@ def _texts(endpoint: CompiledEndpoint) -> Iterator[ReadText]:
 def _tool_texts(made: Iterable[CompiledTool]) -> Iterator[ReadText]:
     """Yield all texts of the tool list's entries, including those from the API's schema."""
     for each in made:
-        for text in dict.fromkeys(text for entry in entries_of(each.tool) for text in _texts_in(entry)):
+        # The entry of a prescribed tool has texts for other callers, and a catalog shows more of the input schema.
+        unlisted = [each.tool.entry, each.tool.whole] if isinstance(each.tool, PrescribedTool) else []
+        for text in dict.fromkeys(text for entry in (*entries_of(each), *unlisted) for text in _texts_in(entry)):
             yield ReadText(text, f'"{each.tool.name}"', each.at)
 
 

@@ -14,7 +14,7 @@ from handler.sentences import some
 @check("untitled-tool")
 def untitled_tool(endpoint: CompiledEndpoint) -> Iterator[Finding]:
     """Find tools without a title."""
-    untitled = [each for each in endpoint.tools if "title" not in fullest_entry(each.tool)]
+    untitled = [each for each in endpoint.tools if "title" not in fullest_entry(each)]
     yield from _lacking("title, which some clients and their directories ask for", untitled)
 
 

@@ -24,7 +24,7 @@ a context of 200,000 tokens before the first question."""
 def long_description(endpoint: CompiledEndpoint) -> Iterator[Finding]:
     """Find descriptions that clients cut."""
     for each in endpoint.tools:
-        texts = [entry.get("description", "") for entry in entries_of(each.tool)]
+        texts = [entry.get("description", "") for entry in entries_of(each)]
         described = max((len(text.encode(errors="replace")) for text in texts), default=0)
         if described > MAX_DESCRIPTION_BYTES:
             what = f"a description of {described} bytes: clients cut it after {MAX_DESCRIPTION_BYTES}"
@@ -35,7 +35,7 @@ def long_description(endpoint: CompiledEndpoint) -> Iterator[Finding]:
 def large_tool(endpoint: CompiledEndpoint) -> Iterator[Finding]:
     """Find entries of the tool list that take a good part of a model's context."""
     for each in endpoint.tools:
-        whole = size_of(each.tool)
+        whole = size_of(each)
         if whole > MAX_ENTRY_BYTES:
             sentence = (
                 f'"{each.tool.name}" takes {whole} bytes of the list of tools, about {whole // BYTES_PER_TOKEN} tokens '

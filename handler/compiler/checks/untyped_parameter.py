@@ -22,7 +22,7 @@ SAYING_A_TYPE = ("type", "$ref", "anyOf", "oneOf", "allOf")
 def untyped_parameter(endpoint: CompiledEndpoint) -> Iterator[Finding]:
     """Find tools that take values without a type."""
     for each in endpoint.tools:
-        untyped = _untyped_in(fullest_entry(each.tool).get("inputSchema", {"type": "object"}))
+        untyped = _untyped_in(fullest_entry(each).get("inputSchema", {"type": "object"}))
         if untyped:
             sentence = (
                 f'"{each.tool.name}" takes values without a type ({some(untyped)}), for which some models refuse all '

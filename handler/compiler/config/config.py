@@ -18,6 +18,8 @@ from handler.compiler.config.foreign import warn_of_foreign_keys
 from handler.compiler.config.ignores import Ignore, read_ignores
 from handler.compiler.config.log_section import LogConfig, read_log_config
 from handler.compiler.config.misnamed import misnamed_files, report_misnamed
+from handler.compiler.config.schema_limits import KEYS as SCHEMA_KEYS
+from handler.compiler.config.schema_limits import OUTPUT_SCHEMA, SchemaLimits, read_schema_limits
 from handler.compiler.config.upstream import read_upstream
 from handler.compiler.problems import Place, Problems
 from handler.compiler.source.env_file import Variables
@@ -35,6 +37,7 @@ KEYS = (
     "tools",
     "default_tool",
     "graphql",
+    "output_schema",
     "scalars",
     "instructions",
     "resources",
@@ -78,6 +81,7 @@ class Config:
     limits: Limits
     list_sizes: Section  # of limits: coordinates of fields
     continues: bool  # limits.continue: callers can continue answers that were cut
+    schemas: SchemaLimits
     access: Section
     identity: tuple[Section, ...]  # one, or a list with one for each issuer
     identity_in_deployment: bool  # ``identity`` is below ``deployment``, as in StepZen
@@ -120,6 +124,7 @@ def read_config(
         limits=_limits(limits),
         list_sizes=limits.section("list_sizes"),
         continues=limits.boolean("continue", default=False),
+        schemas=read_schema_limits(limits, output=top.choice("output_schema", OUTPUT_SCHEMA, default="on")),
         access=top.section("access"),
         identity=_identity(top, problems),
         identity_in_deployment="identity" in top.section("deployment"),
@@ -210,7 +215,7 @@ def _identity(top: Section, problems: Problems) -> tuple[Section, ...]:
 
 
 def _limits(section: Section) -> Limits:
-    section.expect(*Limits.__slots__, "list_sizes", "continue")
+    section.expect(*Limits.__slots__, "list_sizes", "continue", *SCHEMA_KEYS)
     return Limits(
         max_tokens=section.integer("max_tokens", 5_000, least=10, most=100_000),
         max_depth=section.integer("max_depth", 12, least=1, most=50),

@@ -31,6 +31,7 @@ from handler.compiler.json_schemas.descriptions import enum_description, joined,
 from handler.compiler.json_schemas.input_writer import InputWriter, field_rules
 from handler.compiler.json_schemas.inputs import Inputs
 from handler.compiler.json_schemas.scalars import ANYTHING, Scalar, scalar_note, scalar_of
+from handler.json_schema.input_types import named
 from handler.policy.guarded_schema import guarded
 from handler.strict_json import JSONObject
 
@@ -38,7 +39,7 @@ from handler.strict_json import JSONObject
 def advertised_schema(
     inputs: Inputs, *, scalars: Mapping[str, Scalar], descriptions: Mapping[str, str], flat: bool
 ) -> JSONObject:
-    """Return the ``inputSchema`` of a tool's list entry.
+    """Return the ``inputSchema`` of a tool's list entry, with the names of types: see ``json_schema/input_types.py``.
 
     ``flat``: the variables are the arguments (Cosmo's form); else they are nested in ``variables`` (StepZen's).
     ``scalars`` are the author's.
@@ -96,13 +97,13 @@ class _Advertised(InputWriter):
         match type_:
             case GraphQLEnumType():
                 listed: JSONObject = {"type": "string", "enum": list(self._inputs.values(type_))}
-                schema = guarded(listed, self._inputs.guards(type_))
+                schema = named(guarded(listed, self._inputs.guards(type_)), type_.name)
                 said = enum_description(self._inputs.open_values(type_))
             case GraphQLInputObjectType():
                 fields = self._inputs.fields(type_)
                 properties = {name: self._property(field) for name, field in fields.items()}
                 known = {"type": "object", "properties": properties, **field_rules(type_, fields)}
-                schema = guarded(known, self._inputs.guards(type_))
+                schema = named(guarded(known, self._inputs.guards(type_)), type_.name)
                 said = ""
             case _:
                 schema = scalar_of(type_, self._scalars).advertised

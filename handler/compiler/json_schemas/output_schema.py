@@ -33,7 +33,7 @@ from handler.compiler.json_schemas.definitions import SharedParts
 from handler.compiler.json_schemas.selections import Part, ResponseKey, Selections
 from handler.policy.evaluation import OPEN, Mask, hidden_from_everybody
 from handler.sentences import some
-from handler.strict_json import JSONObject
+from handler.strict_json import JSONObject, to_json_bytes
 
 SCALARS: Mapping[str, JSONObject] = {
     "Int": {"type": "integer"},
@@ -72,8 +72,11 @@ def output_schema(
     guards: Mapping[str, Mask] = MappingProxyType({}),
     *,
     mask: Mask = OPEN,
+    max_bytes: int = 0,
 ) -> JSONObject:
     """Return the schema of an operation's structured content. ``document`` is valid and has one operation.
+
+    A schema of more than ``max_bytes``, if given, loses its deepest levels: their objects have any members.
 
     Enum values and possible types that ``guards`` hide from all callers are left out. If one of them needs more than
     the operation's ``mask``, the schema lists no names: callers who may not use that one would read its name.
@@ -82,11 +85,19 @@ def output_schema(
     root = schema.get_root_type(operation.operation)
     if root is None:
         raise ValueError(f"the schema has no {operation.operation.value} type")
-    shared = SharedParts()
-    data = _nullable(
-        _Shapes(document, schema, shared, _Guards(guards, mask)).composite(root, [Part(operation.selection_set)])
-    )
-    return shared.write({"type": "object", "properties": {"data": data, "errors": ERRORS}, "required": ["data"]})
+    selections, names = Selections(document, schema), _Guards(guards, mask)
+
+    def written(levels: int) -> tuple[JSONObject, int]:
+        shapes = _Shapes(schema, selections, names, levels=levels)
+        data = _nullable(shapes.composite(root, [Part(operation.selection_set)]))
+        envelope = {"type": "object", "properties": {"data": data, "errors": ERRORS}, "required": ["data"]}
+        return shapes.shared.write(envelope), shapes.deepest
+
+    found, levels = written(MAX_DEPTH)
+    while max_bytes and levels and len(to_json_bytes(found)) > max_bytes:
+        levels -= 1
+        found, _ = written(levels)
+    return found
 
 
 class _Guards:
@@ -112,22 +123,25 @@ class _Alike:
 
 
 class _Shapes:
-    def __init__(self, document: DocumentNode, schema: GraphQLSchema, shared: SharedParts, guards: _Guards) -> None:
+    def __init__(self, schema: GraphQLSchema, selections: Selections, guards: _Guards, *, levels: int) -> None:
+        self.shared = SharedParts()
+        self.deepest = 0  # level that was reached
         self._schema = schema
         self._hidden = guards.hidden
         self._lists = guards.lists
-        self._shared = shared
+        self._levels = levels
         self._depth = 0
         self._made: dict[Hashable, JSONObject] = {}
-        self._selections = Selections(document, schema)
+        self._selections = selections
 
     def composite(self, type_: GraphQLNamedType, parts: Sequence[Part]) -> JSONObject:
         """Return the shape of an object: ``anyOf`` if it differs by type."""
-        if self._depth == MAX_DEPTH:
+        if self._depth == self._levels:
             return {"type": "object"}
         key = (type_.name, self._depth, *(part.likeness() for part in parts))
         if key not in self._made:
             self._depth += 1
+            self.deepest = max(self.deepest, self._depth)
             self._made[key] = self._any_of(type_, self._alike(type_, parts))
             self._depth -= 1
         return self._made[key]
@@ -137,12 +151,12 @@ class _Shapes:
             case []:
                 return {"type": "object"}
             case [only]:
-                return self._shared.add(type_.name, self._object(only))
+                return self.shared.add(type_.name, self._object(only))
             case _:
                 # Closed: else a value that is wrong for its type could match another type's shape.
                 closed = {"additionalProperties": False}
                 shapes = [((each.names or [type_.name])[0], {**self._object(each), **closed}) for each in alike]
-                return self._shared.add(type_.name, {"anyOf": [self._shared.add(*shape) for shape in shapes]})
+                return self.shared.add(type_.name, {"anyOf": [self.shared.add(*shape) for shape in shapes]})
 
     def _alike(self, type_: GraphQLNamedType, parts: Sequence[Part]) -> list[_Alike]:
         possible = self._possible(type_) if is_abstract_type(type_) else [type_]
@@ -197,9 +211,9 @@ class _Shapes:
             case GraphQLEnumType():
                 values = [name for name in type_.values if not self._hidden(f"{type_.name}.{name}")]
                 listed = values and self._lists(f"{type_.name}.{name}" for name in values)
-                return self._shared.add(type_.name, _one_of(values) if listed else {"type": "string"})
+                return self.shared.add(type_.name, _one_of(values) if listed else {"type": "string"})
             case _ if str(type_) == "ID":
-                return self._shared.add("ID", ID)
+                return self.shared.add("ID", ID)
             case _ if is_leaf_type(type_):
                 return dict(SCALARS.get(str(type_), {}))
             case _:

@@ -48,6 +48,7 @@ TYPES = '''
     }
 
     enum Stile_Output { both text structured }
+    enum Stile_OutputSchema { on off }
     enum Stile_Confirm { advisory required }
     scalar Stile_JSON
 '''
@@ -67,6 +68,7 @@ SHARED_ARGUMENTS = """
       condition: String
       limits: Stile_Limits! = {}
       output: Stile_Output
+      output_schema: Stile_OutputSchema
       confirm: Stile_Confirm
 """
 
@@ -112,6 +114,7 @@ class AuthorOptions:
     condition: str | None = None  # as written; None: every caller meets it
     limits: Mapping[str, int]
     output: str | None = None
+    output_schema: str | None = None  # on | off; None: the endpoint decides
     confirm: str = ""
     continues: bool | None = None  # callers can continue cut answers; None: config.yaml decides
     cursor: str = ""  # the argument with which they do; empty: they cannot
@@ -139,6 +142,10 @@ class AuthorOptions:
             meta=self.versions,
             max_result_bytes=self.limits.get(RESULT),
         )
+
+    def wants_output_schema(self, by_default: bool) -> bool:  # noqa: FBT001 - the endpoint's choice
+        """Tell if the tool's entry has an output schema."""
+        return by_default if self.output_schema is None else self.output_schema == "on"
 
     def listed(self, entry: JSONObject, *, limits: Limits) -> JSONObject:
         """Add the author's options to a ``tools/list`` entry, in the order of MCP's schema.
@@ -196,6 +203,7 @@ def read_options(node: DirectiveNode, values: Mapping[str, Any], problems: Probl
         limits=_given({name: value for name, value in values["limits"].items() if name != CONTINUE}),
         continues=values["limits"].get(CONTINUE),
         output=values.get("output"),
+        output_schema=values.get("output_schema"),
         confirm=values.get("confirm") or "",
         find=values.get("find", True),
     )

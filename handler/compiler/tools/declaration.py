@@ -13,6 +13,7 @@ from handler.compiler.problems import At
 from handler.compiler.schema.directives import ToolDirective
 from handler.compiler.schema.tool_options import AuthorOptions
 from handler.policy.evaluation import Mask
+from handler.strict_json import JSONObject
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,3 +59,5 @@ class CompiledTool:
     declaration: ToolDeclaration | None = None  # of a tool that runs an operation
     own_guards: Mapping[str, Mask] = field(default_factory=dict)  # of its patterns, without what follows from them
     rule: Rule | None = None  # its condition
+    listed: JSONObject | None = None  # entry for callers who may everything, if the server makes it for each caller
+    shortened_from: Mapping[str, int] = field(default_factory=dict)  # schema of its entry -> its bytes if it were whole

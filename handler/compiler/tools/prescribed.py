@@ -33,6 +33,7 @@ from handler.compiler.tools.declaration import CompiledTool, ToolDeclaration, di
 from handler.compiler.tools.persisted import sent
 from handler.compiler.tools.uploads import judge_files
 from handler.graph.tool_entry import default_annotations
+from handler.json_schema.shortening import size_of
 from handler.policy.evaluation import OPEN, Mask, hidden_from_everybody, union_of
 from handler.sentences import did_you_mean
 from handler.strict_json import JSONObject
@@ -111,6 +112,7 @@ class _OperationTool:
             operation=self.operation,
             declaration=self.declaration,
             rule=self._rule,
+            shortened_from=self._shortened_from,
         )
 
     @cached_property
@@ -181,9 +183,34 @@ class _OperationTool:
             "name": declaration.name,
             "description": self._description or f"Runs the GraphQL {operation.kind} {operation.name}.",
             "inputSchema": context.shared(schema),
-            "outputSchema": output_schema(operation.document, context.schema, context.guards, mask=self._mask),
+            **self._output_schema(),
             "annotations": default_annotations(writes=operation.kind == "mutation"),
         }
+
+    def _output_schema(self) -> JSONObject:
+        limits, options = self.context.endpoint.config.schemas, self.declaration.options
+        if not options.wants_output_schema(limits.output):
+            return {}
+        if self._shortened_from:
+            return {"outputSchema": self._made_output_schema(limits.max_output_schema_bytes)}
+        return {"outputSchema": self._whole_output_schema}
+
+    @cached_property
+    def _shortened_from(self) -> dict[str, int]:
+        """The bytes of the output schema if it were whole; empty if it is."""
+        limits, options = self.context.endpoint.config.schemas, self.declaration.options
+        if options.output == "text" or not options.wants_output_schema(limits.output):
+            return {}
+        size = size_of(self._whole_output_schema)
+        return {"outputSchema": size} if 0 < limits.max_output_schema_bytes < size else {}
+
+    @cached_property
+    def _whole_output_schema(self) -> JSONObject:
+        return self._made_output_schema(0)
+
+    def _made_output_schema(self, max_bytes: int) -> JSONObject:
+        document, context = self.operation.document, self.context
+        return output_schema(document, context.schema, context.guards, mask=self._mask, max_bytes=max_bytes)
 
     def _refuse_schema_query(self) -> None:
         asked = asked_of_the_schema(self.operation.document)

@@ -74,7 +74,7 @@ def judge_tools(made: Sequence[CompiledTool], problems: Problems) -> None:
     """Check tools of all kinds together: unique names and aliases, and entries that fit a response."""
     _refuse_names(made, problems)
     for each in made:
-        if not all(is_listable(Entry(entry).brief.json) for entry in entries_of(each.tool)):
+        if not all(is_listable(Entry(entry).brief.json) for entry in entries_of(each)):
             sentence = "cannot be listed, as its inputs exceed the size of a response: expected fewer or shorter inputs"
             problems.add(each.at, f'"{each.tool.name}" {sentence}', code="unlistable-tool")
 

@@ -242,6 +242,12 @@ class Endpoint:
             case _:
                 return tool.entry
 
+    def whole_entry(self, tool: PrescribedTool, evaluation: Evaluation) -> JSONObject:
+        """Return the caller's entry of a visible tool with more of its input schema than a list has."""
+        from handler.bundle.listed_entry import whole_entry
+
+        return whole_entry(tool, evaluation.outcome(tool.conditions), seen_by=self._guarded.seen_by)
+
     def _operations_of(self, names: Iterable[str]) -> Iterator[PersistedOperation]:
         for tool in map(self.tools.get, names):
             if isinstance(tool, PrescribedTool):
@@ -278,12 +284,12 @@ class Endpoint:
             return self._answer_checkers[id(schema)]
 
     def _seen_entry(self, tool: PrescribedTool, outcome: Mask) -> JSONObject | None:
-        if not tool.conditions:
+        if not tool.conditions and tool.shortening is None:
             return tool.entry
+        from handler.bundle.listed_entry import listed_entry
 
         def made() -> Listing:
-            entry = Entry({**tool.entry, "inputSchema": self._guarded.seen_by(tool.entry["inputSchema"], outcome)})
-            return Listing(outcome=outcome, entry=entry)
+            return Listing(outcome=outcome, entry=Entry(listed_entry(tool, outcome, seen_by=self._guarded.seen_by)))
 
         with self._lock:
             return self._entries.use_or_make((tool.name, outcome), made).entry

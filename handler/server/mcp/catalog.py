@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from handler.bundle.tools import CatalogTool
+from handler.bundle.tools import CatalogTool, PrescribedTool
 from handler.code_tools.catalog_search import SECTIONS, Listed, Sections, category_of
 from handler.errors.calls import ToolError
 from handler.search.ranking import rank
@@ -36,7 +36,7 @@ async def search_catalog(call: Call, tool: CatalogTool, arguments: Mapping[str, 
     sections = await _sections(call)
     asked = {name: sections[name] for name in (SECTIONS if wanted == "all" else (wanted,))}
     names = arguments.get("names")
-    found = _best(call, asked, arguments, search=tool.name) if names is None else _whole(asked, names)
+    found = _best(call, asked, arguments, search=tool.name) if names is None else _whole(call, asked, names)
     result = {"content": [{"type": "text", "text": to_well_formed_json(found).decode()}], "structuredContent": found}
     encoded(result, refuse=_refusal, room=call.caller.room)
     return result
@@ -73,17 +73,26 @@ async def _tools(call: Call) -> list[Listed]:
     return [each for each in tools if not each.role]
 
 
-def _whole(sections: Sections, names: list[str]) -> JSONObject:
+def _whole(call: Call, sections: Sections, names: list[str]) -> JSONObject:
     """Return the entries of these names or URIs, and the names that the caller has no entry of."""
     found = {
         section: [
-            {**each.entry, "hidden": each.hidden} for each in entries if not spoken_of(each.entry).isdisjoint(names)
+            {**(_whole_entry(call, each) if section == "tools" else each.entry), "hidden": each.hidden}
+            for each in entries
+            if not spoken_of(each.entry).isdisjoint(names)
         ]
         for section, entries in sections.items()
     }
     known = {name for entries in found.values() for entry in entries for name in spoken_of(entry)}
     unknown = [name for name in names if name not in known]
     return {**found, **({"unknown": unknown} if unknown else {})}
+
+
+def _whole_entry(call: Call, listed: Listed) -> JSONObject:
+    tool = call.caller.endpoint.tools.get(listed.entry.get("name", ""))
+    if isinstance(tool, PrescribedTool):
+        return call.caller.endpoint.whole_entry(tool, call.caller.evaluation)
+    return listed.entry
 
 
 def _best(call: Call, sections: Sections, arguments: Mapping[str, Any], *, search: str) -> JSONObject:

@@ -45,6 +45,17 @@ def page_of(call: Call, key: str, listed: Entries) -> JSONObject:
     return {key: Entries(entries[start:end]), **following}
 
 
+def page_count(entries: Sequence[Entry], room: Room) -> int:
+    """Return the number of pages of a list that begins without a cursor."""
+    listed: Sequence[Entry] = entries
+    if Entries(entries).size_to(room.page_bytes) > room.page_bytes:
+        listed = [each.brief for each in entries]
+    count = end = 0
+    while end < len(listed):
+        count, end = count + 1, _end(listed, end, room)
+    return max(count, 1)
+
+
 def _listable(call: Call, entries: Sequence[Entry]) -> list[Entry]:
     """Return the entries that fit an answer, and note the names of the others in the log."""
     room = call.caller.room

@@ -39,6 +39,7 @@ GENERATED = (
             "1.graphql": f'input In1 {{ "{LONG_NAME}" x: Int }}',
             "q.graphql": "type Query { a(one: In0, two: In1): Int }",
             "operations/o.graphql": "query O($one: In0, $two: In1) @mcpTool { a(one: $one, two: $two) }",
+            "config.yaml": "limits: {max_schema_bytes: 0}\n",
         },
         reports=(
             (

@@ -36,9 +36,13 @@ extend schema
 
 def test_list_entry_that_crowds_out_the_conversation_is_a_warning(tmp_path: Path) -> None:
     values = " ".join(f"VALUE_NUMBER_{n}" for n in range(1_000))
-    index = f"enum Place {{ {values} }} type Query {{ a(place: Place): Int }}"
+    files = {
+        "index.graphql": f"enum Place {{ {values} }} type Query {{ a(place: Place): Int }}",
+        "operations/o.graphql": "query O($p: Place) @mcpTool { a(place: $p) }",
+        "config.yaml": READABLE + "limits: {max_schema_bytes: 0}\n",
+    }
 
-    (line,) = doubts(tmp_path, index, "query O($p: Place) @mcpTool { a(place: $p) }")
+    (line,) = doubted(tmp_path, files)
 
     assert line == f'operations/o.graphql:1:1 large-tool: "O" & {MAX_ENTRY_BYTES} bytes'
 

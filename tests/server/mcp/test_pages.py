@@ -30,8 +30,12 @@ access:
     - type: Query
       policyDefault: {condition: true}
       rules: [{condition: "?$jwt", fields: [secret]}]
+limits: {max_schema_bytes: 0}
 """
-PUBLIC = "access: {anonymous: allow, policies: [{type: Query, policyDefault: {condition: true}}]}\n"
+PUBLIC = """\
+access: {anonymous: allow, policies: [{type: Query, policyDefault: {condition: true}}]}
+limits: {max_schema_bytes: 0, max_output_schema_bytes: 0}
+"""
 
 
 def made(folder: Path, described: Sequence[int], *, wide: int = 1, name: str = "api/things") -> Compiled:

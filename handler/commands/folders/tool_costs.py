@@ -1,0 +1,144 @@
+"""The costs of an endpoint's tools: what their entries take of a model's context, and of answers to ``tools/list``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from handler.bundle.tools import CodeTool, PrescribedTool
+from handler.commands.local.local_endpoint import local_endpoint
+from handler.compiler.compile import Compiled
+from handler.listed_sizes import BYTES_PER_TOKEN
+from handler.policy.evaluation import Evaluation
+from handler.sentences import counted, some
+from handler.server.asgi.response_size import LAMBDA
+from handler.server.endpoints.endpoint import Endpoint
+from handler.strict_json import Entries, Entry, JSONObject, to_json_bytes
+
+MAX_RUNS_CHARS = 60
+
+MAX_NAMED = 5
+"""Tools that a sentence names. ``--json`` has all of them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolRow:
+    """A tool and its cost: the bytes of its ``tools/list`` entry, and roughly the tokens that a model pays for it.
+
+    ``runs`` is the operation, root fields or toolkit; ``types`` is the number of types that the tool reaches;
+    ``anonymous`` is the share that is open to callers without a credential: ``all``, ``part`` or ``none``. A toolkit
+    that decides for each caller is never ``all``.
+    """
+
+    name: str
+    kind: str
+    runs: str
+    types: int
+    bytes: int
+    tokens: int
+    listed: bool
+    condition: str  # of the tool alone, as written; empty if it has none
+    sends: str  # the sent text's documentId, by which an API may know it; empty unless the tool is prescribed
+    anonymous: str
+    shortened: Mapping[str, int]  # schema of the entry that the limits shorten -> its bytes if it were whole
+
+    def cells(self) -> tuple[str | int, ...]:
+        """Return the cells of the table. ``runs`` is cut: a schema may have hundreds of root fields."""
+        runs = self.runs if len(self.runs) <= MAX_RUNS_CHARS else f"{self.runs[: MAX_RUNS_CHARS - 1]}…"
+        listed = "yes" if self.listed else "no"
+        return self.name, self.kind, runs, self.types, self.bytes, self.tokens, listed, self.anonymous
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolList:
+    """The list of tools of a caller who may everything."""
+
+    bytes: int
+    pages: int
+    by_catalog: bool  # a catalog leaves tools out
+
+    def plain(self) -> JSONObject:
+        """Return the members of ``--json``."""
+        return {"bytes": self.bytes, "pages": self.pages, "byCatalog": self.by_catalog}
+
+
+def tool_list(compiled: Compiled) -> ToolList:
+    """Return the size of the list, and the pages that Lambda answers it in."""
+    from handler.server.mcp.pages import page_count
+
+    endpoint = local_endpoint(compiled)
+    everything = Evaluation(compiled.bundle.conditions, claims=None, unrestricted=True)
+    entries = [Entry(entry) for entry in _listed(compiled, endpoint, everything)]
+    names = {str(entry["name"]) for entry in entries}
+    return ToolList(
+        bytes=len(Entries(entries).json),
+        pages=page_count(entries, LAMBDA),
+        by_catalog=any(not each.options.hidden and each.name not in names for each in compiled.bundle.tools)
+        and endpoint.catalog is not None,
+    )
+
+
+def told_of_tools(rows: Sequence[ToolRow], found: ToolList) -> Iterator[str]:
+    """Yield sentences on the conditions of tools, on shortened schemas, and on a list that does not go out whole."""
+    for row in rows:
+        if row.condition:
+            yield f"{row.name} asks its caller for {row.condition}"
+    for schema, limit in (("inputSchema", "max_schema_bytes"), ("outputSchema", "max_output_schema_bytes")):
+        sizes = {row.name: row.shortened[schema] for row in rows if schema in row.shortened}
+        named = [f"{name} ({size} bytes)" for name, size in sorted(sizes.items(), key=lambda each: -each[1])]
+        if named:
+            whose = f"the {schema} of {counted(len(named), 'tool')}"
+            yield f"limits.{limit} shortens {whose}: {some(named, most=MAX_NAMED)}."
+    if found.pages > 1:
+        yield f"The list of tools has {found.bytes} bytes: {found.pages} pages, which have no output schemas."
+    if found.by_catalog:
+        yield f"The catalog keeps the list of tools to {found.bytes} bytes."
+
+
+def tool_rows(compiled: Compiled) -> list[ToolRow]:
+    """Return a row for each tool, in the bundle's order."""
+    bundle = compiled.bundle
+    endpoint = local_endpoint(compiled)
+    everything = Evaluation(bundle.conditions, claims=None, unrestricted=True)
+    per_caller = {kit.use for kit in bundle.code if kit.per_caller}
+    listed = {str(entry["name"]) for entry in _listed(compiled, endpoint, everything)}
+    rows = []
+    for made in compiled.made:
+        tool = made.tool
+        entry = endpoint.entry(tool, everything)  # None if all callers lack a condition of the tool
+        size = len(to_json_bytes(entry)) if entry else 0
+        closed = bundle.access.anonymous != "allow" or tool.options.scopes
+        seen = None if closed else endpoint.entry(tool, endpoint.everybody)
+        whole = seen == entry and not (isinstance(tool, CodeTool) and tool.kit in per_caller)
+        rows.append(
+            ToolRow(
+                name=tool.name,
+                kind=tool.KIND,
+                runs=made.runs,
+                types=made.types,
+                bytes=size,
+                tokens=size // BYTES_PER_TOKEN,
+                sends=f"sha256:{tool.operation.sha256}" if isinstance(tool, PrescribedTool) else "",
+                listed=tool.name in listed,
+                condition=made.rule.text.removeprefix(f"condition of {tool.name}: ") if made.rule else "",
+                anonymous="none" if seen is None else "all" if whole else "part",
+                shortened=made.shortened_from,
+            )
+        )
+    return rows
+
+
+def _listed(compiled: Compiled, endpoint: Endpoint, everything: Evaluation) -> list[JSONObject]:
+    """Return the list of a caller who may everything, as a catalog leaves it."""
+    entries = [(tool, endpoint.entry(tool, everything)) for tool in compiled.bundle.tools]
+    if endpoint.catalog is None:
+        return [entry for tool, entry in entries if entry is not None and not tool.options.hidden]
+    from handler.code_tools.catalog_search import Listed  # with a catalog alone
+    from handler.server.mcp.short_list import shortened
+
+    found = [
+        Listed(entry=entry, hidden=tool.options.hidden, pinned=tool.options.pinned, role=getattr(tool, "role", ""))
+        for tool, entry in entries
+        if entry is not None
+    ]
+    return [each.entry for each in shortened(found, endpoint.catalog) if not each.hidden]

@@ -1,0 +1,275 @@
+"""Shorten an advertised input schema to a number of bytes, without a rule that the enforced schema does not have.
+
+Each type of the arguments is written out as far as it fits, level by level: types of required members before those of
+optional ones, described members before others. A type that does not fit is an object or a text that takes anything,
+and names the type. Descriptions inside types come after the types.
+
+A reference that leads to itself breaks clients that resolve references. A type within itself is therefore another
+copy of the type, or an open object.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from heapq import heappop, heappush
+from typing import Any, NamedTuple
+
+from handler.json_schema.input_types import (
+    DEFINITIONS,
+    InputType,
+    Use,
+    each_below,
+    plain,
+    reached,
+    schemas_below,
+    types_in,
+    users_of,
+    uses_in,
+)
+from handler.sentences import some
+from handler.strict_json import JSONObject, to_json_bytes
+
+MAX_COPIES = 6
+"""Copies of a type within each other."""
+
+SHARE_OF_COPIES = 6
+"""Copies take a part of the limit, one of so many: filters rarely nest deeply, and a list is read at every turn."""
+
+MAX_INLINE_LEVELS = 8
+"""Types nested deeper than this are references: any JSON parser must be able to read the schema."""
+
+MAX_NAMED = 6
+"""Members that an open type names, if there is room."""
+
+_REFERENCE = len('{"$ref":"#/$defs/"}') + len("_2")
+_IN_REFERENCE = len(DEFINITIONS) + len("_2")
+_DEFINITION = len('"_2":,')
+
+
+def shortened(
+    schema: JSONObject, *, max_bytes: int, recursive: bool = False, shown_by: Mapping[str, str] | None = None
+) -> JSONObject:
+    """Return an advertised schema, in which types are named, as clients see it: in ``max_bytes``, if arguments fit.
+
+    ``recursive``: a reference may lead to itself. ``shown_by``: type -> the way to see all of it, in a few words.
+    """
+    listed = plain(schema)
+    fits = size_of(listed) <= max_bytes
+    if fits and (recursive or "$defs" not in schema):
+        return listed
+    arguments, types = types_in(schema)
+    users = users_of(types)
+    if fits and not any(name in reached(name, users) for name in types):
+        return listed
+    limit = max_bytes
+    while True:
+        choice = _Choice(arguments, types, users=users, recursive=recursive, shown_by=shown_by or {})
+        choice.fill(limit)
+        made = choice.written()
+        too_many = size_of(made) - max_bytes
+        if too_many <= 0 or not choice.whole:
+            return made
+        limit -= too_many  # sizes are estimates where a type is nested too deeply to be inlined
+
+
+def size_of(schema: Any) -> int:
+    """Return the bytes of a schema's JSON."""
+    return len(to_json_bytes(schema))
+
+
+class _Key(NamedTuple):
+    """One copy of a type. A copy refers to copies after it only, so that no reference leads to itself."""
+
+    copy: int
+    rank: int  # of the type, breadth first
+    type: str
+
+
+class _Choice:
+    """The form of each copy of a type, and the size of the schema with these forms."""
+
+    def __init__(
+        self,
+        arguments: JSONObject,
+        types: Mapping[str, InputType],
+        *,
+        users: Mapping[str, set[str]],
+        recursive: bool,
+        shown_by: Mapping[str, str],
+    ) -> None:
+        self._arguments = arguments
+        self._types = types
+        self._users = users
+        self._recursive = recursive
+        self._shown_by = shown_by
+        self._places: dict[str, tuple[str, ...]] = {}
+        self._ranks = {name: rank for rank, name in enumerate(self._breadth_first())}
+        self._circles: dict[str, set[str]] = {}
+        self._forms: dict[_Key, JSONObject] = {}
+        self._sizes: dict[_Key, int] = {}
+        self._uses: Counter[_Key] = Counter()
+        self.whole: dict[_Key, None] = {}  # the copies that are written out
+        self._bytes = size_of(arguments) + len(',"$defs":{}')
+
+    def fill(self, max_bytes: int) -> None:
+        """Write out what fits: types, then descriptions, then further copies."""
+        waiting: list[_Key] = []
+        arguments = tuple(uses_in(self._arguments))
+        self._bytes += len(arguments) * _IN_REFERENCE + self._growth(None, arguments)
+        if self._bytes > max_bytes:
+            before = size_of(self._arguments)
+            self._arguments = _with_fewer_descriptions(self._arguments, self._bytes - max_bytes)
+            self._bytes += size_of(self._arguments) - before
+        self._add(None, arguments, waiting)
+        self._write_out(waiting, 0, max_bytes)
+        self._describe(max_bytes)
+        most = min(max_bytes, self._bytes + max_bytes // SHARE_OF_COPIES)
+        for copy in range(1, MAX_COPIES):
+            self._write_out(waiting, copy, most)
+
+    def written(self) -> JSONObject:
+        """Return the schema."""
+        waiting: list[_Key] = []
+        schema = self._resolved(self._arguments, None, waiting, level=0)
+        definitions: dict[str, JSONObject] = {}
+        while waiting:
+            key = waiting.pop()
+            if self._name(key) not in definitions:
+                definitions[self._name(key)] = self._resolved(self._forms[key], key, waiting, level=0)
+        return {**schema, **({"$defs": dict(sorted(definitions.items()))} if definitions else {})}
+
+    def _breadth_first(self) -> list[str]:
+        """Return the types in the order in which they are written out. Note the place of the first use of each."""
+        level: list[tuple[Use, tuple[str, ...]]] = [(use, ()) for use in uses_in(self._arguments)]
+        while level:
+            level.sort(key=lambda each: (not each[0].required, not each[0].described))
+            new: dict[str, tuple[str, ...]] = {}
+            for use, place in level:
+                if use.type not in self._places:
+                    self._places[use.type] = new[use.type] = (*place, *use.place)
+            level = [(use, place) for name, place in new.items() for use in self._types[name].uses]
+        return list(self._places)
+
+    def _write_out(self, waiting: list[_Key], copy: int, max_bytes: int) -> None:
+        """Write out the waiting copies of this number that fit, and those that they refer to."""
+        while waiting and waiting[0].copy <= copy:
+            key = heappop(waiting)
+            type_ = self._types[key.type]
+            growth = type_.bare_size + len(type_.uses) * _IN_REFERENCE - self._sizes[key]
+            left = max_bytes - self._bytes - growth
+            if left >= 0 and self._growth(key, type_.uses) <= left:
+                self.whole[key] = None
+                self._put(key, type_.bare, growth)
+                self._bytes += self._growth(key, type_.uses)
+                self._add(key, type_.uses, waiting)
+
+    def _describe(self, max_bytes: int) -> None:
+        """Put descriptions into the types that are written out, and names of members into the others, as they fit."""
+        for key in sorted(self._forms):
+            type_ = self._types[key.type]
+            form = type_.schema if key in self.whole else self._open(key, members=True)
+            growth = size_of(form) + (len(type_.uses) * _IN_REFERENCE if key in self.whole else 0) - self._sizes[key]
+            if self._bytes + growth <= max_bytes:
+                self._put(key, form, growth)
+
+    def _put(self, key: _Key, form: JSONObject, growth: int) -> None:
+        self._forms[key] = form
+        self._sizes[key] += growth
+        self._bytes += growth
+
+    def _growth(self, within: _Key | None, uses: tuple[Use, ...]) -> int:
+        """Return the bytes that references of one type add."""
+        added = Counter(self._target(within, use.type) for use in uses)
+        return sum(
+            self._share(key, self._uses[key] + count) - self._share(key, self._uses[key])
+            for key, count in added.items()
+        )
+
+    def _share(self, key: _Key, uses: int) -> int:
+        """Return the bytes of a type beside its references: inlined if it is used once, else a definition."""
+        if not uses:
+            return 0
+        size = self._sizes[key] if key in self._sizes else size_of(self._open(key))
+        return size - _REFERENCE - len(key.type) if uses == 1 else size + _DEFINITION + len(key.type)
+
+    def _add(self, within: _Key | None, uses: tuple[Use, ...], waiting: list[_Key]) -> None:
+        for use in uses:
+            key = self._target(within, use.type)
+            self._uses[key] += 1
+            if key not in self._forms:
+                self._forms[key] = self._open(key)
+                self._sizes[key] = size_of(self._forms[key])
+                if key.copy < MAX_COPIES and self._types[key.type].can_be_open:
+                    heappush(waiting, key)
+
+    def _target(self, within: _Key | None, name: str) -> _Key:
+        """Return the copy of a type to which a copy of another type refers."""
+        copy, rank = 0, self._ranks[name]
+        if within and not self._recursive and name in self._circle(within.type):
+            copy = within.copy + (rank <= within.rank)
+        return _Key(copy, rank, name)
+
+    def _circle(self, name: str) -> set[str]:
+        """Return the types that lead to a type."""
+        if name not in self._circles:
+            self._circles[name] = reached(name, self._users)
+        return self._circles[name]
+
+    def _open(self, key: _Key, *, members: bool = False) -> JSONObject:
+        """Return the form of a type that takes any object or text, and names the type."""
+        type_ = self._types[key.type]
+        if not type_.can_be_open:
+            return type_.schema
+        anything = {"additionalProperties": True} if type_.schema["type"] == "object" else {}
+        return {"type": type_.schema["type"], **anything, "description": self._line(key, type_, members=members)}
+
+    def _line(self, key: _Key, type_: InputType, *, members: bool) -> str:
+        first = _Key(0, key.rank, key.type)
+        if key.copy and first in self.whole:
+            return f"{key.type}, as {'.'.join(self._places[key.type])}"
+        names = f" with {some(type_.members, most=MAX_NAMED)}" if members else ""
+        way = self._shown_by.get(key.type, "")
+        return f"{key.type}{names}: see {way}" if way else f"{key.type}{names}"
+
+    def _resolved(self, schema: JSONObject, within: _Key | None, defined: list[_Key], *, level: int) -> JSONObject:
+        """Return a schema with inlined types and references to definitions, and add those to ``defined``."""
+        if "$ref" not in schema:
+            return each_below(schema, lambda below: self._resolved(below, within, defined, level=level))
+        key = self._target(within, schema["$ref"])
+        of_place = {name: value for name, value in schema.items() if name != "$ref"}
+        if self._uses[key] > 1 or level == MAX_INLINE_LEVELS:
+            defined.append(key)
+            return {"$ref": DEFINITIONS + self._name(key), **of_place}
+        form = self._resolved(self._forms[key], key, defined, level=level + 1)
+        texts = [each["description"] for each in (of_place, form) if "description" in each]
+        if key in self.whole:
+            texts = texts[:1]
+        return {**form, **of_place, **({"description": "\n".join(texts)} if texts else {})}
+
+    def _name(self, key: _Key) -> str:
+        name = f"{key.type}_{key.copy + 1}" if key.copy else key.type
+        while key.copy and name in self._types:
+            name += "_"
+        return name
+
+
+def _with_fewer_descriptions(schema: JSONObject, too_many: int) -> JSONObject:
+    """Leave out the longest descriptions, of this many bytes together."""
+    left_out: set[str] = set()
+    for text in sorted(set(_descriptions(schema)), key=len, reverse=True):
+        if too_many > 0:
+            left_out.add(text)
+            too_many -= size_of({"description": text})
+    return _without(schema, left_out)
+
+
+def _descriptions(schema: JSONObject) -> Iterator[str]:
+    for below in (schema, *schemas_below(schema)):
+        if "description" in below:
+            yield below["description"]
+
+
+def _without(schema: JSONObject, texts: set[str]) -> JSONObject:
+    found = each_below(schema, lambda below: _without(below, texts))
+    return {key: value for key, value in found.items() if key != "description" or value not in texts}
