@@ -9,8 +9,9 @@ from typing import Any
 from handler.commands.changes.change import Change
 from handler.commands.changes.content_changes import content_changes
 from handler.commands.changes.endpoint_version import Published
+from handler.commands.changes.reach_changes import ReachChanges
 from handler.commands.changes.settings_changes import settings_changes
-from handler.commands.changes.tool_changes import tool_changes
+from handler.commands.changes.tool_changes import renamed_tools, tool_changes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,10 +57,14 @@ def compare(before: Published | None, after: Published | None) -> EndpointChange
     """
     if before is None or after is None:
         return _of_one(before, after)
-    found = list(_differences(before, after)) if before.bundle != after.bundle else []
+    if before.bundle == after.bundle:
+        return EndpointChanges(endpoint=after.bundle.endpoint, changes=())
+    reach = ReachChanges(before, after, renamed=renamed_tools(before.bundle, after.bundle))
+    found = [*reach.changes(), *_differences(before, after)]
     return EndpointChanges(
         endpoint=after.bundle.endpoint,
         changes=tuple(sorted((_judged(each, after) for each in found), key=_rank)),
+        notes=tuple(reach.notes),
     )
 
 

@@ -34,7 +34,7 @@ FORMS: Mapping[str, frozenset[str]] = {
 def tool_changes(before: Bundle, after: Bundle) -> Iterator[Change]:
     """Yield the differences of tools. A tool with a new name is the same tool if the old name is its alias."""
     old, new = ({tool.name: tool for tool in bundle.tools} for bundle in (before, after))
-    renamed = dict(_renamed(old, new))
+    renamed = renamed_tools(before, after)
     for name in new:
         if name not in old and name not in renamed.values():
             yield Change(code="tool-added", about=name, sentence=f"tool {name} is new")
@@ -52,12 +52,15 @@ def tool_changes(before: Bundle, after: Bundle) -> Iterator[Change]:
             yield Change(code="tool-removed", about=name, sentence=f"tool {name} is gone")
 
 
-def _renamed(old: Mapping[str, Tool], new: Mapping[str, Tool]) -> Iterator[tuple[str, str]]:
-    for name in old:
-        if name not in new:
-            found = [each.name for each in new.values() if name in each.options.aliases and each.name not in old]
-            if found:
-                yield name, found[0]
+def renamed_tools(before: Bundle, after: Bundle) -> dict[str, str]:
+    """Return old name -> new name of the tools whose old name is an alias of a new one."""
+    old, new = {tool.name for tool in before.tools}, {tool.name: tool for tool in after.tools}
+    found = {}
+    for name in old - new.keys():
+        successor = next((each.name for each in new.values() if name in each.options.aliases), "")
+        if successor and successor not in old:
+            found[name] = successor
+    return found
 
 
 def _of_tool(before: Tool, after: Tool) -> Iterator[Change]:

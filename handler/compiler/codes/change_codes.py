@@ -23,7 +23,7 @@ CHANGE_CODES: Mapping[str, ChangeCode] = {
     # reach
     "reach-gained": ChangeCode("callers reach a coordinate that they did not reach", opens=True),
     "reach-lost": ChangeCode("callers no longer reach a coordinate", breaking=True),
-    "reach-changed": ChangeCode("other values of variables open a coordinate", breaking=True, opens=True),
+    "reads-less": ChangeCode("an operation of the author no longer selects a field"),
     "reach-unknown": ChangeCode(
         "too many combinations of conditions: callers may reach a coordinate or no longer reach it",
         breaking=True,

@@ -1,0 +1,244 @@
+"""Random edits of random endpoints: what any caller reaches otherwise has to be in the differences, and nothing else.
+
+The oracle is the view that the function enforces, built for one caller at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import product
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from handler.bundle.identity import Issuer
+from handler.bundle.tools import CodeTool, GraphQLTool, PrescribedTool
+from handler.commands.changes.endpoint_changes import EndpointChanges, compare
+from handler.commands.changes.endpoint_version import Published, version_of
+from handler.commands.local.local_endpoint import local_endpoint
+from handler.compiler.compile import Compiled, compile_endpoint
+from handler.errors.authoring import CompileError
+from handler.graph.documents.fields_read import fields_of_text
+from handler.graph.index import read_index
+from handler.graph.view import View
+from handler.server.auth.principal import ANONYMOUS, Principal, principal_of_key
+from handler.server.auth.scopes import has_scopes
+from tests.changes.edits import Source, edited
+from tests.leaks.endpoint import FLAT, OPERATIONS, PASSING_ON, LeakEndpoint, random_endpoint
+from tests.leaks.policies import print_config, print_schema_definition
+from tests.leaks.schemas import print_types
+from tests.support.endpoints import write_endpoint
+from tests.support.kits import with_kit
+
+URL = "http://127.0.0.1:1/graphql"
+
+ISSUER = Issuer(
+    issuer="https://issuer.example",
+    audiences=("api",),
+    subject="",
+    required_claims=(),
+    algorithms=("RS256",),
+    jwks_url="https://issuer.example/keys",
+    keys=(),
+    leeway_s=0,
+)
+
+POOL: Mapping[str, tuple[Any, ...]] = {
+    "role": (None, "hr", "it", ["hr"]),
+    "groups": (None, "x", "y", ["x"], ["y"], ["x", "y"]),
+    "level": (None, 2, 3, 4, "5", 3.5),
+}
+
+Reached = frozenset[tuple[str, str]]
+"""Names of ways in, each with a coordinate behind it; an empty one stands for the tool itself."""
+
+
+@dataclass(slots=True)
+class ChangeTally:
+    """What came of cases. ``faults`` are differences that were not told, or told and not there."""
+
+    cases: int = 0
+    refused: int = 0  # edits that the compiler refuses
+    differing: int = 0  # edits that change what somebody reaches
+    faults: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.cases:,} edits: {self.differing:,} changed what a caller reaches, {self.refused:,} more were "
+            f"refused by the compiler, {len(self.faults)} faults"
+        )
+
+
+def run_cases(cases: int, *, endpoints: int, seed: str = "changes", stop_after: int = 5) -> ChangeTally:
+    """Run so many random edits over so many random endpoints."""
+    tally = ChangeTally()
+    with TemporaryDirectory() as folder:
+        for number in range(endpoints):
+            share = cases // endpoints + (number < cases % endpoints)
+            _run_endpoint(f"{seed}-{number}", share, Path(folder), tally)
+            if len(tally.faults) >= stop_after:
+                break
+    return tally
+
+
+def _run_endpoint(seed: str, share: int, folder: Path, tally: ChangeTally) -> None:
+    endpoint = random_endpoint(seed, folder, URL)
+    random = Random(f"{seed} edits")
+    source, before = Source(schema=endpoint.schema, access=endpoint.access), Version(with_issuer(endpoint.compiled))
+    for number in range(share):
+        made, after = _edited(endpoint, source, random, folder, tally)
+        fault = judged(before, after, tally)
+        tally.cases += 1
+        if fault:
+            tally.faults.append(f"seed {seed!r}, edit {number}: {fault}")
+            return
+        if random.random() < 0.3:
+            source, before = made, after
+
+
+def _edited(
+    endpoint: LeakEndpoint, source: Source, random: Random, folder: Path, tally: ChangeTally
+) -> tuple[Source, Version]:
+    while True:
+        made = edited(source, random)
+        definition = print_schema_definition(made.schema, made.access, {"prescribed": "Prescribed"})
+        config = print_config(made.access, URL).replace('"anonymous": "allow"', f'"anonymous": "{made.anonymous}"')
+        files = {
+            "index.graphql": f"{definition}\n{print_types(made.schema)}",
+            "config.yaml": config,
+            OPERATIONS: endpoint.operations["prescribed"].text,
+            "operations/flat.graphql": endpoint.operations[FLAT].text,
+        }
+        try:
+            own = compile_endpoint(write_endpoint(folder / str(random.random()), files, name="api/leaks"))
+        except CompileError:
+            tally.refused += 1
+            continue
+        return made, Version(with_issuer(with_kit(own, f"{PASSING_ON}:kit")))
+
+
+def with_issuer(compiled: Compiled) -> Compiled:
+    """The endpoint for bearers of tokens, too."""
+    bundle = compiled.bundle
+    return replace(compiled, bundle=replace(bundle, identity=replace(bundle.identity, issuers=(ISSUER,))))
+
+
+class Version:
+    """One compiled version, with what each caller reaches by the view that the function enforces."""
+
+    def __init__(self, compiled: Compiled) -> None:
+        self.compiled = compiled
+        self.bundle = compiled.bundle
+        self.published: Published = version_of(compiled)
+        self._endpoint = local_endpoint(compiled)
+        self._index = read_index(compiled.index, sha256=compiled.bundle.index)
+        self._views: dict[tuple[str, frozenset[int]], frozenset[str]] = {}
+        self._fields: dict[str, frozenset[str]] = {}
+
+    def principal(self, caller: str | Mapping[str, Any]) -> Principal | None:
+        """A caller by the name of a key, or by claims; ``None`` if the version does not admit it."""
+        if caller == "anonymous":
+            return ANONYMOUS if self.bundle.access.anonymous == "allow" else None
+        if isinstance(caller, str):
+            keys = {key.name: key for key in self.bundle.identity.api_keys}
+            return principal_of_key(keys[caller]) if caller in keys else None
+        return Principal(kind="token", claims=caller)
+
+    def reached(self, caller: str | Mapping[str, Any]) -> Reached:
+        """What a caller reaches."""
+        principal = self.principal(caller)
+        return frozenset() if principal is None else frozenset(self._reached(principal))
+
+    def _reached(self, principal: Principal) -> Iterator[tuple[str, str]]:
+        evaluation = self._endpoint.evaluation_of(principal)
+        outcome = evaluation.outcome(self.bundle.graphql.conditions)
+        for tool in self.bundle.tools:
+            if not self._endpoint.is_visible(tool, evaluation) or not has_scopes(tool.options.scopes, principal):
+                continue
+            if isinstance(tool, GraphQLTool):
+                seen = self._seen(tool, evaluation.outcome(tool.conditions))
+            elif isinstance(tool, PrescribedTool):
+                seen = self._read(tool.operation.text)
+            elif isinstance(tool, CodeTool):
+                seen = self._seen(None, outcome)
+            else:
+                continue
+            yield tool.name, ""
+            yield from ((tool.name, each) for each in seen)
+        whole = self._seen(None, outcome)
+        yield from (("/graphql", each) for each in whole)
+        for document in self._endpoint.documents.values():
+            for persisted in document:
+                if evaluation.may_meet(persisted.mask, persisted.operation.variables):
+                    name = f"/graphql {persisted.operation.name}"
+                    yield from ((name, each) for each in self._read(persisted.operation.text))
+
+    def _seen(self, tool: GraphQLTool | None, outcome: frozenset[int]) -> frozenset[str]:
+        key = (tool.name if tool else "", outcome)
+        if key not in self._views:
+            self._views[key] = frozenset(coordinates_of(self._endpoint.schema.view(tool, outcome)))
+        return self._views[key]
+
+    def _read(self, text: str) -> frozenset[str]:
+        if text not in self._fields:
+            self._fields[text] = fields_of_text(text, self._index, max_tokens=None)
+        return self._fields[text]
+
+
+def coordinates_of(view: View) -> Iterator[str]:
+    """Every coordinate of a view."""
+    for owner, members in view.members.items():
+        yield owner
+        for member in members:
+            yield f"{owner}.{member}"
+            if view.index.kind(owner) in ("object", "interface"):
+                yield from (f"{owner}.{member}({each}:)" for each in view.arguments(owner, member))
+    for name, directive in view.directives().items():
+        yield f"@{name}"
+        yield from (f"@{name}({each}:)" for each in directive.arguments)
+
+
+CALLERS: tuple[Mapping[str, Any], ...] = tuple(
+    {name: value for name, value in zip(POOL, values, strict=True) if value is not None}
+    for values in product(*POOL.values())
+)
+
+
+def judged(before: Version, after: Version, tally: ChangeTally) -> str:
+    """A difference of reach that is not told, or one that is told and not there; empty if there is none."""
+    made = compare(before.published, after.published)
+    told = {"reach-gained": _told(made, "reach-gained"), "reach-lost": _told(made, "reach-lost", "reads-less")}
+    keys = {key.name for version in (before, after) for key in version.bundle.identity.api_keys}
+    found: dict[str, set[tuple[str, str]]] = {"reach-gained": set(), "reach-lost": set()}
+    for caller in ("anonymous", *sorted(keys), *CALLERS):
+        was, now = before.reached(caller), after.reached(caller)
+        for code, differing in (("reach-gained", now - was), ("reach-lost", was - now)):
+            coordinates = {each for each in differing if each[1]}
+            missing = coordinates - told[code]
+            if missing:
+                return f"{caller}: {code} of {sorted(missing)[:5]} is not told"
+            found[code] |= coordinates
+    tally.differing += any(found.values())
+    for code, pairs in told.items():
+        invented = {each for each in pairs - found[code] if not each[1].startswith("$")} if made.notes == () else set()
+        real = {each for each in invented if each[1] in _names(before, after)}
+        if real:
+            return f"{code} of {sorted(real)[:5]} is told, and no caller of {len(CALLERS)} shows it"
+    return ""
+
+
+def _names(before: Version, after: Version) -> set[str]:
+    """Coordinates that views have: names of arguments in a tool's schema stand in ``told``, too."""
+    return {each for version in (before, after) for seen in version._views.values() for each in seen}
+
+
+def _told(made: EndpointChanges, *codes: str) -> set[tuple[str, str]]:
+    return {
+        (way, coordinate)
+        for change in made.changes
+        if change.code in codes
+        for way in change.ways
+        for coordinate in change.coordinates
+    }
