@@ -212,7 +212,8 @@ def judged(before: Version, after: Version, tally: ChangeTally) -> str:
     told = {"reach-gained": _told(made, "reach-gained"), "reach-lost": _told(made, "reach-lost", "reads-less")}
     keys = {key.name for version in (before, after) for key in version.bundle.identity.api_keys}
     found: dict[str, set[tuple[str, str]]] = {"reach-gained": set(), "reach-lost": set()}
-    for caller in ("anonymous", *sorted(keys), *CALLERS):
+    callers: list[str | Mapping[str, Any]] = ["anonymous", *sorted(keys), *CALLERS]
+    for caller in callers:
         was, now = before.reached(caller), after.reached(caller)
         for code, differing in (("reach-gained", now - was), ("reach-lost", was - now)):
             coordinates = {each for each in differing if each[1]}

@@ -89,8 +89,8 @@ class _Walk:
         found: dict[str, list[Mapping[str, Any]]] = {}
         if not isinstance(schema, dict) or deep > 32:
             return {ANY: [{}]} if schema is True or schema is None or deep > 32 else {}
-        reference = _reference(schema)
-        if reference:
+        reference = schema.get("$ref")
+        if isinstance(reference, str):
             target = self._roots[side].get("$defs", {}).get(reference.rpartition("/")[2], {})
             return self._branches(target, side, deep + 1)
         alternatives = schema.get("anyOf") or schema.get("oneOf")
@@ -152,8 +152,14 @@ def _types_of(schema: Mapping[str, Any]) -> Sequence[str]:
 
 
 def _reference(schema: Any) -> str:
-    found = schema.get("$ref", "") if isinstance(schema, dict) else ""
-    return found if isinstance(found, str) else ""
+    """Return the definition that a schema refers to, in each form that the compiler writes; empty for others."""
+    match schema:
+        case {"$ref": str() as reference} | {"then": {"$ref": str() as reference}}:
+            return reference
+        case {"anyOf": [*branches]}:
+            return next(filter(None, map(_reference, branches)), "")
+        case _:
+            return ""
 
 
 def _canonical(schema: Any) -> str:
