@@ -47,24 +47,36 @@ class Trait:
 class CallerClass:
     """A class with its witness: the principal in each version, ``None`` if the version does not admit it."""
 
-    words: str
+    name: str
     principals: tuple[Principal | None, Principal | None]
     vector: tuple[int, ...] | None = None  # of a token: the place in each group of traits
     meets: bool | None = None  # nobody real: meets every condition, or none; ``None``: a real caller
+
+    @property
+    def words(self) -> str:
+        """The witness in words."""
+        principal = self.principals[0] or self.principals[1]
+        if self.vector is None or principal is None:
+            return self.name
+        return (
+            f"{self.name} {json.dumps(principal.claims, ensure_ascii=False)}"
+            if principal.claims
+            else f"any {self.name}"
+        )
 
 
 class CallerClasses:
     """The classes of callers of two versions. ``complete``: these are all."""
 
-    def __init__(self, before: Bundle, after: Bundle, traits: Sequence[Trait]) -> None:
+    def __init__(self, before: Bundle, after: Bundle, traits: Sequence[Trait], *, most: int = MAX_CLASSES) -> None:
         self._groups = [_Group(each) for each in _independent(traits)]
         self._group_of = {
             trait.key: (place, group) for place, group in enumerate(self._groups) for trait in group.traits
         }
         kinds = _token_kinds(before, after)
         self.total = prod(len(group.claims) for group in self._groups) if kinds else 1
-        self.complete = not kinds or (self.total <= MAX_CLASSES and all(group.complete for group in self._groups))
-        vectors = list(_vectors(self._groups, self.total)) if kinds else []
+        self.complete = not kinds or (self.total <= most and all(group.complete for group in self._groups))
+        vectors = list(_vectors(self._groups, most)) if kinds else []
         self.classes: list[CallerClass] = [*_fixed(before, after), *self._tokens(kinds, vectors)]
         if not self.complete:
             self.classes += _extremes(kinds)
@@ -111,8 +123,8 @@ class CallerClasses:
         """Return some witnesses of classes in words, and the number of the others."""
         if bits == admitted and bits.bit_count() > 1:
             return ("every caller",)
-        named = [each.words for place, each in enumerate(self.classes) if bits >> place & 1]
-        shown = sorted(named[:64], key=len)[:MOST_WORDS]
+        named = [each for place, each in enumerate(self.classes) if bits >> place & 1]
+        shown = sorted([each.words for each in named[:64]], key=len)[:MOST_WORDS]
         more = len(named) - len(shown)
         return (*shown, f"{more} more classes of callers") if more else tuple(shown)
 
@@ -125,10 +137,8 @@ class CallerClasses:
                 for group, place in zip(self._groups, vector, strict=True):
                     claims |= group.claims[place]  # groups share no names
                 principal = Principal(kind=kind, claims=claims)
-                shown = json.dumps(claims, ensure_ascii=False) if claims else ""
-                name = "token" if kind == "token" else "claims of an authorizer"
                 yield CallerClass(
-                    f"{name} {shown}" if shown else f"any {name}",
+                    "token" if kind == "token" else "claims of an authorizer",
                     (principal if admitted[0] else None, principal if admitted[1] else None),
                     vector,
                 )
@@ -203,23 +213,23 @@ def _extremes(kinds: Sequence[tuple[str, tuple[bool, bool]]]) -> Iterator[Caller
         yield CallerClass("", (principal if sides[0] else None, principal if sides[1] else None), None, meets)
 
 
-def _vectors(groups: Sequence[_Group], total: int) -> Iterator[tuple[int, ...]]:
+def _vectors(groups: Sequence[_Group], most: int) -> Iterator[tuple[int, ...]]:
     """Yield a place in each group: all combinations, or if there are too many, some that differ much."""
     sizes = [len(group.claims) for group in groups]
-    if total <= MAX_CLASSES:
+    if prod(sizes) <= most:
         yield from product(*map(range, sizes))
         return
     random = Random("classes")  # noqa: S311 - the same classes in each run
-    drawn = (tuple(random.randrange(size) for size in sizes) for _ in range(MAX_CLASSES))
-    yield from islice(dict.fromkeys(chain(_near_the_ends(sizes), drawn)), MAX_CLASSES)
+    drawn = (tuple(random.randrange(size) for size in sizes) for _ in range(most))
+    yield from islice(dict.fromkeys(chain(_near_the_ends(sizes, most // 2), drawn)), most)
 
 
-def _near_the_ends(sizes: Sequence[int]) -> Iterator[tuple[int, ...]]:
-    """Yield vectors that differ from the first and the last ones in at most two groups, half as many as are taken."""
+def _near_the_ends(sizes: Sequence[int], most: int) -> Iterator[tuple[int, ...]]:
+    """Yield vectors that differ from the first or the last one in at most two groups."""
     places = [(group, place) for group, size in enumerate(sizes) for place in range(size)]
     ends = [tuple(0 for _ in sizes), tuple(size - 1 for size in sizes)]
     chosen: Iterator[Sequence[tuple[int, int]]] = chain([()], combinations(places, 1), combinations(places, 2))
-    for some in islice(chosen, MAX_CLASSES // 4):
+    for some in islice(chosen, most // 2):
         for end in ends:
             vector = list(end)
             for group, place in some:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from handler.commands.changes.caller_classes import MAX_CLASSES
 from handler.commands.changes.change import Change
 from handler.commands.changes.content_changes import content_changes
 from handler.commands.changes.endpoint_version import Published
@@ -16,14 +17,10 @@ from handler.commands.changes.tool_changes import renamed_tools, tool_changes
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndpointChanges:
-    """All differences of one endpoint, those that open something first.
-
-    ``notes`` limit what the comparison can say, such as too many combinations of conditions.
-    """
+    """All differences of one endpoint, those that open something first."""
 
     endpoint: str
     changes: tuple[Change, ...]
-    notes: tuple[str, ...] = ()
 
     @property
     def is_empty(self) -> bool:
@@ -37,7 +34,7 @@ class EndpointChanges:
 
     def lines(self) -> list[str]:
         """Return the differences, a line for each."""
-        return [*(each.line() for each in self.changes), *(f"note: {each}" for each in self.notes)]
+        return [each.line() for each in self.changes]
 
     def as_json(self) -> dict[str, Any]:
         """Return the differences as JSON."""
@@ -45,12 +42,13 @@ class EndpointChanges:
             "endpoint": self.endpoint,
             "breaking": self.breaking,
             "changes": [each.as_json() for each in self.changes],
-            "notes": list(self.notes),
         }
 
 
-def compare(before: Published | None, after: Published | None) -> EndpointChanges:
+def compare(before: Published | None, after: Published | None, *, most_classes: int = MAX_CLASSES) -> EndpointChanges:
     """Compare two versions of an endpoint; ``None`` for an endpoint that does not exist.
+
+    ``most_classes`` bounds the classes of callers that are told apart.
 
     Raises:
         StorageError, BundleError: a schema index that the comparison needs cannot be loaded.
@@ -59,12 +57,11 @@ def compare(before: Published | None, after: Published | None) -> EndpointChange
         return _of_one(before, after)
     if before.bundle == after.bundle:
         return EndpointChanges(endpoint=after.bundle.endpoint, changes=())
-    reach = ReachChanges(before, after, renamed=renamed_tools(before.bundle, after.bundle))
+    reach = ReachChanges(before, after, renamed=renamed_tools(before.bundle, after.bundle), most_classes=most_classes)
     found = [*reach.changes(), *_differences(before, after)]
     return EndpointChanges(
         endpoint=after.bundle.endpoint,
         changes=tuple(sorted((_judged(each, after) for each in found), key=_rank)),
-        notes=tuple(reach.notes),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from handler.commands.changes.caller_classes import MAX_CLASSES, CallerClasses
+from handler.commands.changes.caller_classes import CallerClasses
 from handler.commands.changes.change import Change
 from handler.commands.changes.endpoint_version import Published
 from handler.commands.changes.followers import differing_guards, following
@@ -30,9 +30,9 @@ class _Group(NamedTuple):
 class ReachChanges:
     """The differences of reach between two versions. ``renamed``: old name of a tool -> its new name."""
 
-    def __init__(self, before: Published, after: Published, *, renamed: Mapping[str, str]) -> None:
+    def __init__(self, before: Published, after: Published, *, renamed: Mapping[str, str], most_classes: int) -> None:
         traits = {trait.key: trait for version in (before, after) for trait in traits_of(version)}
-        self.classes = CallerClasses(before.bundle, after.bundle, list(traits.values()))
+        self.classes = CallerClasses(before.bundle, after.bundle, list(traits.values()), most=most_classes)
         cache: ViewCache = {}
         sides = [Ways(version, self.classes, side, cache=cache) for side, version in enumerate((before, after))]
         self._versions = (before, after)
@@ -42,29 +42,23 @@ class ReachChanges:
         self._ways[0] = {renamed.get(name, name): way for name, way in self._ways[0].items()}
         self._reasons = Reasons((before, after), self.classes)
 
-    @property
-    def notes(self) -> list[str]:
-        """Return the limits of this comparison in words."""
-        if self.classes.complete:
-            return []
-        compared = self.classes.real.bit_count()
-        return [_TOO_MANY.format(most=MAX_CLASSES, compared=compared)]
-
     def changes(self) -> Iterator[Change]:
         """Yield the differences, coordinates that callers gain first."""
-        yield from self._of_coordinates()
+        found = list(self._of_coordinates())
         for name in [name for name in self._ways[1] if name in self._ways[0]]:
-            yield from self._of_tool(self._ways[0][name], self._ways[1][name])
+            found += self._of_tool(self._ways[0][name], self._ways[1][name])
         if not self.classes.complete:
-            yield from self._unknown()
+            found += self._unknown()
+        yield from found
+        if found and not self.classes.complete:
+            sentence = _TOO_MANY.format(compared=self.classes.real.bit_count())
+            yield Change(code="too-many-classes", about="access", sentence=sentence)
 
     def _unknown(self) -> Iterator[Change]:
         """Yield the coordinates that may differ for a combination of conditions that was not tried."""
         found: dict[tuple[str, ...], list[tuple[str, str]]] = {}
-        for name, new in self._ways[1].items():
-            old = self._ways[0].get(name)
-            if old is None or old.kind in FIXED:
-                continue
+        for name in {**self._ways[0], **self._ways[1]}:
+            old, new = (ways.get(name, _NO_WAY) for ways in self._ways)
             for coordinate in self._open_questions(name, old, new):
                 rules = self._reasons.conditions(coordinate, (old, new))
                 found.setdefault(rules, []).append((coordinate, name))
@@ -83,16 +77,21 @@ class ReachChanges:
     def _open_questions(self, name: str, old: Way, new: Way) -> list[str]:
         """Return the coordinates that some rule closes in a version, and that a changed guard can lead to."""
         meets, lacks = self.classes.extreme(meets=True), self.classes.extreme(meets=False)
+        told = {coordinate for coordinate, _, _ in self._of_way(name)}
+        if _NO_WAY in (old, new):
+            return sorted({each for each, bits in {**old.seen, **new.seen}.items() if bits & meets} - told)
+        changed = differing_guards(
+            *(_guards(version, way) for version, way in zip(self._versions, (old, new), strict=True))
+        )
+        if new.kind in FIXED:
+            differ = self._reasons.condition(old, 0) != self._reasons.condition(new, 1)
+            return sorted({*old.seen, *new.seen} - told) if differ else []
         among = {
             coordinate
             for coordinate in {**old.seen, **new.seen}
             if (old.seen.get(coordinate, 0) | new.seen.get(coordinate, 0)) & meets
             and not old.seen.get(coordinate, 0) & new.seen.get(coordinate, 0) & lacks
         }
-        changed = differing_guards(
-            *(_guards(version, way) for version, way in zip(self._versions, (old, new), strict=True))
-        )
-        told = {coordinate for coordinate, _, _ in self._of_way(name)}
         indexes = [version.index for version in self._versions]
         if not among or indexes[0] is None or indexes[1] is None:
             return []
@@ -179,9 +178,11 @@ class ReachChanges:
         return Change(code=code, about=name, sentence=f"{_joined(callers)} {words}", callers=callers, ways=(name,))
 
 
+_NO_WAY = Way(name="", kind="", open=0, sure=0)
+
 _TOO_MANY = (
-    "the conditions have more than {most:,} combinations. {compared:,} classes of callers were compared. Coordinates "
-    "that no compared class gains or loses, but another one may, are listed as reach-unknown, by rule."
+    "too many combinations of conditions: {compared:,} classes of callers were compared, and coordinates that only "
+    "others may gain or lose are listed as reach-unknown, by rule"
 )
 
 

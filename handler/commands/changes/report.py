@@ -62,7 +62,6 @@ def text_lines(of: EndpointChanges, *, full: bool) -> Iterator[str]:
         for change in section.changes:
             yield f"    {one_line(change.line())}"
             yield from (f"        {one_line(line)}" for line in _details(change, most=0 if full else MOST_NAMED))
-    yield from (f"  note: {one_line(note)}" for note in of.notes)
 
 
 def _details(change: Change, *, most: int) -> Iterator[str]:
@@ -107,7 +106,6 @@ def _markdown_lines(found: Sequence[EndpointChanges], notes: Sequence[str]) -> I
                 reason = f" — ignored: {code_span(change.ignored)}" if change.ignored else ""
                 yield f"- {mark}{code_span(change.sentence)} ({change.code}){reason}"
                 yield from (f"  - {code_span(line)}" for line in _details(change, most=MOST_NAMED))
-        yield from (f"\n{code_span(note)}" for note in each.notes)
     yield from (f"\n{code_span(note)}" for note in notes)
 
 

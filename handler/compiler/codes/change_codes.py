@@ -29,6 +29,9 @@ CHANGE_CODES: Mapping[str, ChangeCode] = {
         breaking=True,
         opens=True,
     ),
+    "too-many-classes": ChangeCode(
+        "the conditions have more than 4,096 combinations, and reach differs for some", breaking=True
+    ),
     "tool-opened": ChangeCode("callers may use a tool that they could not use", opens=True),
     "tool-closed": ChangeCode("callers may no longer use a tool", breaking=True),
     "tool-condition": ChangeCode("other values of variables open a tool", breaking=True, opens=True),
