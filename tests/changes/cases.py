@@ -16,7 +16,7 @@ from typing import Any
 
 from handler.bundle.identity import Issuer
 from handler.bundle.operations import Operation
-from handler.bundle.tools import CodeTool, GraphQLTool, PrescribedTool
+from handler.bundle.tools import CodeTool, GraphQLTool, PrescribedTool, Tool
 from handler.commands.changes.caller_classes import MAX_CLASSES
 from handler.commands.changes.endpoint_changes import EndpointChanges, compare
 from handler.commands.changes.endpoint_version import Published, version_of
@@ -27,6 +27,7 @@ from handler.errors.authoring import CompileError
 from handler.graph.documents.fields_read import fields_of_text
 from handler.graph.index import read_index
 from handler.graph.view import View
+from handler.policy.evaluation import Evaluation
 from handler.policy.guarded_schema import seen_by
 from handler.server.auth.principal import ANONYMOUS, Principal, principal_of_key
 from handler.server.auth.scopes import has_scopes
@@ -166,23 +167,30 @@ class Version:
         for tool in self.bundle.tools:
             if not self._endpoint.is_visible(tool, evaluation) or not has_scopes(tool.options.scopes, principal):
                 continue
-            if isinstance(tool, GraphQLTool):
-                seen = self._seen(tool, evaluation.outcome(tool.conditions))
-            elif isinstance(tool, PrescribedTool):
-                seen = self._read(tool.operation.text)
-            elif isinstance(tool, CodeTool):
-                seen = self._seen(None, outcome)
-            else:
+            seen = self._behind(tool, evaluation)
+            if seen is None:
                 continue
             yield tool.name, ""
             yield from ((tool.name, each) for each in seen)
-        whole = self._seen(None, outcome)
-        yield from (("/graphql", each) for each in whole)
+        if self.bundle.graphql.mode == "on":
+            yield from (("/graphql", each) for each in self._seen(None, outcome))
         for document in self._endpoint.documents.values():
             for persisted in document:
                 if evaluation.may_meet(persisted.mask, persisted.operation.variables):
                     name = f"/graphql {persisted.operation.name}"
                     yield from ((name, each) for each in self._read(persisted.operation.text))
+
+    def _behind(self, tool: Tool, evaluation: Evaluation) -> frozenset[str] | None:
+        """The coordinates behind a tool; ``None`` for one that leads to none by itself."""
+        match tool:
+            case GraphQLTool():
+                return self._seen(tool, evaluation.outcome(tool.conditions))
+            case PrescribedTool():
+                return self._read(tool.operation.text)
+            case CodeTool():
+                return self._seen(None, evaluation.outcome(self.bundle.graphql.conditions))
+            case _:
+                return None
 
     def named(self, caller: str | Mapping[str, Any]) -> dict[str, frozenset[str]]:
         """The arguments and values that the listed schemas of open operations show to a caller."""

@@ -1,50 +1,58 @@
-"""Differences of tools and arguments, each with the judgement that docs/diff.md gives it."""
+"""Differences of tools, arguments and settings, each with the judgement that docs/diff.md gives it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 
+import pytest
+
 from handler.commands.changes.endpoint_changes import compare
-from handler.commands.changes.endpoint_version import version_of
-from tests.support.endpoints import PUBLIC, compiled
-
-SCHEMA = """\
-type Query { order(id: ID!, first: Int = 10, state: State): Order }
-type Mutation { pay(id: ID!): Order }
-type Order { id: ID! total: Float! state: State note: String }
-enum State { OPEN PAID }
-"""
-ORDER = 'query Order($id: ID!, $first: Int = 10, $state: State) @mcpTool(name: "order") '
-ORDER += "{ order(id: $id, first: $first, state: $state) { id total state } }\n"
-FILES: Mapping[str, str] = {"index.graphql": SCHEMA, "config.yaml": PUBLIC, "operations/order.graphql": ORDER}
+from handler.commands.changes.endpoint_version import Published, version_of
+from handler.compiler.codes.change_codes import CHANGE_CODES
+from tests.changes.kinds import FILES, KINDS, NAMES, Kind
+from tests.support.endpoints import compiled
 
 
-def codes(folder: Path, **changed: str) -> list[tuple[str, bool]]:
-    """The differences that other texts of files make, by code, and whether they break."""
-    names = {"schema": "index.graphql", "config": "config.yaml", "order": "operations/order.graphql"}
-    files = {**FILES, **{names.get(name, f"operations/{name}.graphql"): text for name, text in changed.items()}}
-    made = compare(version_of(compiled(folder / "a", FILES)), version_of(compiled(folder / "b", files)))
-    assert made.breaking == any(each.breaking for each in made.changes)
-    return [(each.code, each.breaking) for each in made.changes]
+@pytest.fixture(scope="module")
+def before(tmp_path_factory: pytest.TempPathFactory) -> Published:
+    return version_of(compiled(tmp_path_factory.mktemp("before"), FILES))
 
 
-def test_equal_files_have_no_differences(tmp_path: Path) -> None:
-    assert codes(tmp_path) == []
+def changed(folder: Path, kind: Kind) -> Published:
+    """The endpoint with one edit."""
+    text = FILES[NAMES[kind.file]]
+    assert kind.old in text
+    return version_of(compiled(folder, {**FILES, NAMES[kind.file]: text.replace(kind.old, kind.new)}))
 
 
-def test_a_renamed_tool_breaks_nothing_while_its_old_name_is_an_alias(tmp_path: Path) -> None:
-    kept = codes(tmp_path, order=ORDER.replace('name: "order"', 'name: "find_order", aliases: ["order"]'))
-    lost = codes(tmp_path / "lost", order=ORDER.replace('name: "order"', 'name: "find_order"'))
-
-    assert ("tool-renamed", False) in kept
-    assert not any(breaking for _, breaking in kept)
-    assert ("tool-removed", True) in lost
+def test_there_are_kinds_enough() -> None:
+    assert len(KINDS) >= 40
+    assert {kind.code for kind in KINDS} <= set(CHANGE_CODES)
 
 
-def test_an_endpoint_that_is_gone_is_breaking(tmp_path: Path) -> None:
-    version = version_of(compiled(tmp_path, FILES))
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.what)
+def test_each_kind_of_edit_is_told_and_judged(kind: Kind, before: Published, tmp_path: Path) -> None:
+    made = compare(before, changed(tmp_path, kind))
 
-    assert compare(version, None).breaking
-    assert not compare(None, version).breaking
-    assert compare(None, version).lines()
+    assert kind.code in {change.code for change in made.changes}, made.lines()
+    assert CHANGE_CODES[kind.code].breaking == kind.breaks
+    assert made.breaking == kind.breaks, made.lines()
+
+
+def test_equal_files_have_no_differences(before: Published, tmp_path: Path) -> None:
+    made = compare(before, version_of(compiled(tmp_path, FILES)))
+
+    assert made.is_empty
+    assert made.lines() == []
+
+
+def test_comments_in_files_are_no_differences(before: Published, tmp_path: Path) -> None:
+    files = {**FILES, "config.yaml": "# a comment\n" + FILES["config.yaml"]}
+
+    assert compare(before, version_of(compiled(tmp_path, files))).is_empty
+
+
+def test_endpoint_that_is_gone_is_breaking_and_one_that_is_new_is_not(before: Published) -> None:
+    assert compare(before, None).breaking
+    assert not compare(None, before).breaking
+    assert [change.code for change in compare(None, before).changes] == ["endpoint-added"]

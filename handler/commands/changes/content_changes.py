@@ -63,25 +63,23 @@ def _documents(before: Bundle, after: Bundle) -> Iterator[Change]:
         yield Change(code=code, about="graphql", sentence=f"graphql is {now}, and was {was}")
     added, removed = [each for each in new if each not in old], [each for each in old if each not in new]
     for id_ in removed:
-        successor = next((each for each in added if new[each] == old[id_]), "")
+        successor = next((each for each in added if {*new[each]} >= {*old[id_]}), "")
         if successor:
             added.remove(successor)
-            sentence = f"the persisted document of {old[id_]} is {successor}, and was {id_}"
-            yield Change(code="document-replaced", about=old[id_], sentence=sentence)
+            sentence = f"the persisted document of {', '.join(old[id_])} is {successor}, and was {id_}"
+            yield Change(code="document-replaced", about=", ".join(old[id_]), sentence=sentence)
         else:
-            sentence = f"the persisted document of {old[id_]} is gone: {id_}"
-            yield Change(code="document-removed", about=old[id_], sentence=sentence)
+            sentence = f"the persisted document of {', '.join(old[id_])} is gone: {id_}"
+            yield Change(code="document-removed", about=", ".join(old[id_]), sentence=sentence)
     for id_ in added:
-        yield Change(
-            code="document-added", about=new[id_], sentence=f"the persisted document of {new[id_]} is new: {id_}"
-        )
+        names = ", ".join(new[id_])
+        yield Change(code="document-added", about=names, sentence=f"the persisted document of {names} is new: {id_}")
 
 
-def _names(bundle: Bundle) -> Mapping[str, str]:
+def _names(bundle: Bundle) -> Mapping[str, list[str]]:
+    """Return the id of each persisted document -> the names of its operations."""
     return {
-        each.id: ", ".join(
-            sorted([*(of.operation.name or "anonymous" for of in each.operations), *_run_by(each, bundle)])
-        )
+        each.id: sorted([*(of.operation.name or "anonymous" for of in each.operations), *_run_by(each, bundle)])
         for each in bundle.graphql.documents
     }
 

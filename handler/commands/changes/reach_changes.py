@@ -112,7 +112,7 @@ class ReachChanges:
         for (coordinate, code, bits, further), names in by_part.items():
             rules = self._reasons.of(coordinate, bits, gained=code == "reach-gained", ways=self._named(names))
             found.setdefault(_Group(code, bits, tuple(names), rules, further), []).append(coordinate)
-        for group, coordinates in found.items():
+        for group, coordinates in _merged(found).items():
             yield self._change(group, coordinates)
 
     def _named(self, names: Iterable[str]) -> list[tuple[Way | None, Way | None]]:
@@ -200,6 +200,16 @@ def _roots(version: Published) -> list[str]:
 def _counted(coordinates: Sequence[str]) -> str:
     more = len(coordinates) - 1
     return f"{coordinates[0]} and {more:,} more" if more else coordinates[0]
+
+
+def _merged(found: Mapping[_Group, list[str]]) -> dict[_Group, list[str]]:
+    """Add coordinates without a rule of their own to the first ones that differ alike and have a rule."""
+    merged = {group: list(coordinates) for group, coordinates in found.items() if group.rules}
+    for group, coordinates in found.items():
+        if not group.rules:
+            known = (each for each in merged if each._replace(rules=()) == group)
+            merged.setdefault(next(known, group), []).extend(coordinates)
+    return merged
 
 
 def _joined(callers: tuple[str, ...]) -> str:

@@ -14,6 +14,8 @@ from handler.storage.local import MemoryStorage
 
 MOST_RULES = 3
 
+NOT_OWN = "no condition of its own"
+
 Pair = tuple[Way | None, Way | None]
 
 
@@ -26,13 +28,18 @@ class Reasons:
         self._endpoints = [Endpoint(version.bundle, MemoryStorage()) for version in versions]
 
     def of(self, coordinate: str, bits: int, *, gained: bool, ways: Sequence[Pair]) -> tuple[str, ...]:
-        """Return the rule that closes a coordinate in one version, and its condition in the other one."""
+        """Return the rule that closes a coordinate in one version, and its condition in the other one.
+
+        Empty for a coordinate without a condition of its own: what leads there decides.
+        """
         closed, opened = (0, 1) if gained else (1, 0)
         said = {0: "before", 1: "now"}
         way = ways[0][closed] or ways[0][opened]
         found = [f"{said[closed]}: {each}" for each in self._closing(coordinate, bits, closed, way)]
         condition = self._condition_of(coordinate, opened, ways[0][opened])
-        return (*found, f"{said[opened]}: {condition}")
+        if found == [f"{said[closed]}: {NOT_OWN}"]:
+            return () if condition == NOT_OWN else (f"{said[opened]}: {condition}",)
+        return tuple(found) if condition == NOT_OWN else (*found, f"{said[opened]}: {condition}")
 
     def condition(self, way: Way, side: int) -> str:
         """Return the condition of an operation."""
@@ -90,4 +97,4 @@ class Reasons:
             own |= way.view_of.guards.get(coordinate, OPEN) | way.view_of.mask
         elif way.kind == "route":
             own |= bundle.graphql.guards.get(coordinate, OPEN)
-        return mask_in_words(own, bundle.conditions) if own else "no condition of its own"
+        return mask_in_words(own, bundle.conditions) if own else NOT_OWN
