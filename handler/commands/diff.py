@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
+from handler.commands.changes.changes_report import markdown, text_lines
 from handler.commands.changes.compared_sources import Side, compiled_side, is_destination, opened, published_side
 from handler.commands.changes.endpoint_changes import EndpointChanges, compare
 from handler.commands.changes.endpoint_version import Published
-from handler.commands.changes.report import markdown, text_lines
 from handler.commands.console import complain, say, show_json, show_verbatim
 from handler.commands.exit_codes import BREAKING, DIFFERENT, DONE, NOT_COMPARED
 from handler.commands.folders.endpoint_folders import add_compile_options
@@ -63,7 +63,7 @@ def _run(options: argparse.Namespace) -> int:
         sides = _sides(options, stack)
         if sides is None:
             return NOT_COMPARED
-        pairs, notes = _pairs(*sides, prune=options.prune)
+        pairs, notes = _pairs(*sides)
         found = [compare(before, after) for before, after in pairs]
     _show(options, found, notes)
     if any(each.breaking for each in found):
@@ -91,20 +91,13 @@ def _sides(options: argparse.Namespace, stack: ExitStack) -> tuple[Side, Side] |
     return (before, after) if before and after else None
 
 
-def _pairs(
-    before: Side, after: Side, *, prune: bool
-) -> tuple[list[tuple[Published | None, Published | None]], list[str]]:
+def _pairs(before: Side, after: Side) -> tuple[list[tuple[Published | None, Published | None]], list[str]]:
     """Return the versions of each endpoint, and notes on what is not compared."""
     old, new = dict(before.versions), dict(after.versions)
-    notes = []
     if len(old) == len(new) == 1 and old.keys() != new.keys() and not before.published and not after.published:
         (was,), (now,) = old, new
-        notes.append(f"{was} is compared with {now}: each side has one endpoint")
-        return [(old[was], new[now])], notes
-    if not prune and before.published != after.published:
-        folder = new if before.published else old
-        notes.append(f"only the endpoints of the folder are compared: {', '.join(folder)}")
-    return [(old.get(name), new.get(name)) for name in {**old, **new}], notes
+        return [(old[was], new[now])], [f"{was} is compared with {now}: each side has one endpoint"]
+    return [(old.get(name), new.get(name)) for name in {**old, **new}], []
 
 
 def _show(options: argparse.Namespace, found: Sequence[EndpointChanges], notes: Sequence[str]) -> None:

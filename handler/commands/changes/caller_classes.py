@@ -44,7 +44,7 @@ class Trait:
 
 
 @dataclass(frozen=True, slots=True)
-class CallerClass:
+class OutcomeClass:
     """A class with its witness: the principal in each version, ``None`` if the version does not admit it."""
 
     name: str
@@ -77,7 +77,7 @@ class CallerClasses:
         self.total = prod(len(group.claims) for group in self._groups) if kinds else 1
         self.complete = not kinds or (self.total <= most and all(group.complete for group in self._groups))
         vectors = list(_vectors(self._groups, most)) if kinds else []
-        self.classes: list[CallerClass] = [*_fixed(before, after), *self._tokens(kinds, vectors)]
+        self.classes: list[OutcomeClass] = [*_fixed(before, after), *self._tokens(kinds, vectors)]
         if not self.complete:
             self.classes += _extremes(kinds)
         self.everybody = (1 << len(self.classes)) - 1
@@ -130,14 +130,14 @@ class CallerClasses:
 
     def _tokens(
         self, kinds: Sequence[tuple[str, tuple[bool, bool]]], vectors: Sequence[tuple[int, ...]]
-    ) -> Iterator[CallerClass]:
+    ) -> Iterator[OutcomeClass]:
         for kind, admitted in kinds:
             for vector in vectors:
                 claims: dict[str, Any] = {}
                 for group, place in zip(self._groups, vector, strict=True):
                     claims |= group.claims[place]  # groups share no names
                 principal = Principal(kind=kind, claims=claims)
-                yield CallerClass(
+                yield OutcomeClass(
                     "token" if kind == "token" else "claims of an authorizer",
                     (principal if admitted[0] else None, principal if admitted[1] else None),
                     vector,
@@ -196,21 +196,21 @@ def _token_kinds(before: Bundle, after: Bundle) -> list[tuple[str, tuple[bool, b
     return [(kind, sides) for kind, sides in (("token", tokens), ("authorizer", authorized)) if any(sides)]
 
 
-def _fixed(before: Bundle, after: Bundle) -> Iterator[CallerClass]:
+def _fixed(before: Bundle, after: Bundle) -> Iterator[OutcomeClass]:
     def anonymous(bundle: Bundle) -> Principal | None:
         return ANONYMOUS if bundle.access.anonymous == "allow" else None
 
-    yield CallerClass("anonymous", (anonymous(before), anonymous(after)))
+    yield OutcomeClass("anonymous", (anonymous(before), anonymous(after)))
     keys = [{key.name: principal_of_key(key) for key in bundle.identity.api_keys} for bundle in (before, after)]
     for name in {**keys[0], **keys[1]}:
-        yield CallerClass(f"key:{name}", (keys[0].get(name), keys[1].get(name)))
+        yield OutcomeClass(f"key:{name}", (keys[0].get(name), keys[1].get(name)))
 
 
-def _extremes(kinds: Sequence[tuple[str, tuple[bool, bool]]]) -> Iterator[CallerClass]:
+def _extremes(kinds: Sequence[tuple[str, tuple[bool, bool]]]) -> Iterator[OutcomeClass]:
     sides = tuple(any(admitted[side] for _, admitted in kinds) for side in (0, 1))
     principal = Principal(kind="token", claims={})
     for meets in (False, True):
-        yield CallerClass("", (principal if sides[0] else None, principal if sides[1] else None), None, meets)
+        yield OutcomeClass("", (principal if sides[0] else None, principal if sides[1] else None), None, meets)
 
 
 def _vectors(groups: Sequence[_Group], most: int) -> Iterator[tuple[int, ...]]:

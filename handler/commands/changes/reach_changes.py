@@ -68,7 +68,7 @@ class ReachChanges:
             yield Change(
                 code="reach-unknown",
                 about=", ".join(ways),
-                sentence=f"some may reach, or no longer reach, {_counted(coordinates)} through {', '.join(ways)}",
+                sentence=f"perhaps newly or no longer reachable through {', '.join(ways)}: {_counted(coordinates)}",
                 coordinates=coordinates,
                 ways=ways,
                 rules=rules,
@@ -144,16 +144,13 @@ class ReachChanges:
             yield coordinate, "reach-lost", bits & ~less
 
     def _change(self, group: _Group, coordinates: list[str]) -> Change:
-        gains = group.code == "reach-gained"
         callers = self.classes.words(group.bits, self._admitted)
-        verb = {"reach-gained": "reach", "reach-lost": "no longer reach", "reads-less": "no longer read"}[group.code]
-        if group.further:
-            verb = f"{verb} (by this way; {'another was' if gains else 'another is'} open to them)"
         through = ", ".join(group.ways)
+        words = _WORDS[group.code, group.further].format(through)
         return Change(
             code=group.code,
             about=through,
-            sentence=f"{_joined(callers)} {verb} {_counted(coordinates)} through {through}",
+            sentence=f"{words}: {_counted(coordinates)}, for {_joined(callers)}",
             coordinates=tuple(coordinates),
             callers=callers,
             ways=group.ways,
@@ -163,20 +160,32 @@ class ReachChanges:
     def _of_tool(self, old: Way, new: Way) -> Iterator[Change]:
         """Yield the differences of who may use a tool or route, for which values of variables."""
         gained, lost = new.open & ~old.open & self._real, old.open & ~new.open & self._real
-        for code, bits, verb in (("tool-opened", gained, "may use"), ("tool-closed", lost, "may no longer use")):
+        for code, bits, verb in (("tool-opened", gained, "may be"), ("tool-closed", lost, "may no longer be")):
             if bits:
-                yield self._tool_change(code, bits, f"{verb} {new.name}", new.name)
+                yield self._tool_change(code, bits, f"{verb} used", new.name)
         both = old.open & new.open & self._real
         depends = both & ~(old.sure & new.sure)
         words = self._reasons.condition(old, 0), self._reasons.condition(new, 1)
         if depends and (old.sure & both != new.sure & both or words[0] != words[1]):
-            sentence = f"may use {new.name} for other values of variables: {words[1]}; before: {words[0]}"
+            sentence = f"may be used for other values of variables ({words[1]}; before: {words[0]})"
             yield self._tool_change("tool-condition", depends, sentence, new.name)
 
     def _tool_change(self, code: str, bits: int, words: str, name: str) -> Change:
         callers = self.classes.words(bits, self._admitted)
-        return Change(code=code, about=name, sentence=f"{_joined(callers)} {words}", callers=callers, ways=(name,))
+        return Change(
+            code=code, about=name, sentence=f"{name} {words} by {_joined(callers)}", callers=callers, ways=(name,)
+        )
 
+
+_WORDS: Mapping[tuple[str, bool], str] = {
+    ("reach-gained", False): "newly reachable through {}",
+    ("reach-gained", True): "reachable by a further way, {}",
+    ("reach-lost", False): "no longer reachable through {}",
+    ("reach-lost", True): "reachable only by other ways than {}",
+    ("reads-less", False): "no longer read by {}",
+    ("reads-less", True): "no longer read by {}, and reachable by another way",
+}
+"""Code, and true if callers have or keep another way -> the beginning of the sentence."""
 
 _NO_WAY = Way(name="", kind="", open=0, sure=0)
 

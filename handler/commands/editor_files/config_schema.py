@@ -219,7 +219,7 @@ IGNORE: Keys = {
 }
 CHANGE_IGNORE: Keys = {
     "code": text("the code of the difference"),
-    "about": texts("the coordinates, or the tool or name, that it is about, as `--json` says it"),
+    "about": texts("all coordinates, or the tool or name, that the difference is about, as `--json` says it"),
     "reason": text("your reason"),
 }
 IGNORED = "ignored, with a warning"
@@ -257,7 +257,8 @@ KEYS: Keys = {
     "log": section("facts of calls that the log has in addition", LOG),
     "checks": section("warnings of `stile check`", {"ignore": sections("warnings that an author has judged", IGNORE)}),
     "diff": section(
-        "differences from the version before", {"ignore": sections("differences that you accept", CHANGE_IGNORE)}
+        "differences that `stile diff` and `stile publish` find",
+        {"ignore": sections("differences that you accept; they stay in the report, with your reason", CHANGE_IGNORE)},
     ),
     "deployment": section(
         "StepZen's place for `identity`",
