@@ -135,11 +135,20 @@ def _operands(predicate: Any) -> Iterator[Mapping[str, Any]]:
                 yield from _operands(each)
 
 
-def leaves_of(conditions: Sequence[Predicate]) -> Iterator[Predicate]:
-    """Yield the conditions that are predicates on claims and variables."""
-    for number, predicate in enumerate(conditions):
-        if predicate not in (NEVER, OWN_TOKEN) and alternatives_of(conditions, number) is None:
-            yield predicate
+def leaves_of(conditions: Sequence[Predicate], mask: Mask | None = None) -> Iterator[Predicate]:
+    """Yield the predicates on claims and variables that a mask is made of; ``None``: all."""
+    waiting = list(range(len(conditions)) if mask is None else mask)
+    seen = set(waiting)
+    while waiting:
+        number = waiting.pop()
+        alternatives = alternatives_of(conditions, number)
+        if alternatives is None:
+            if conditions[number] not in (NEVER, OWN_TOKEN):
+                yield conditions[number]
+            continue
+        new = {each for ways in alternatives for each in ways} - seen
+        seen |= new
+        waiting += new
 
 
 def variables_in(predicate: Predicate) -> Iterator[str]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
+from handler.bundle.model import Bundle
 from handler.commands.changes.caller_classes import MAX_CLASSES
 from handler.commands.changes.change import Change
 from handler.commands.changes.content_changes import content_changes
@@ -58,7 +59,7 @@ def compare(before: Published | None, after: Published | None, *, most_classes: 
     if before.bundle == after.bundle:
         return EndpointChanges(endpoint=after.bundle.endpoint, changes=())
     reach = ReachChanges(before, after, renamed=renamed_tools(before.bundle, after.bundle), most_classes=most_classes)
-    found = [*reach.changes(), *_differences(before, after)]
+    found = [*reach.changes(), *_differences(before, after)] or list(_others(before.bundle, after.bundle))
     return EndpointChanges(
         endpoint=after.bundle.endpoint,
         changes=tuple(sorted((_judged(each, after) for each in found), key=_rank)),
@@ -79,6 +80,15 @@ def _differences(before: Published, after: Published) -> Iterator[Change]:
     yield from tool_changes(before.bundle, after.bundle)
     yield from content_changes(before.bundle, after.bundle)
     yield from settings_changes(before.bundle, after.bundle)
+
+
+def _others(before: Bundle, after: Bundle) -> Iterator[Change]:
+    """Yield a difference of a part that no comparison is about. Comments in files are none."""
+    names = [each.name for each in fields(Bundle) if each.name != "sources"]
+    parts = [name for name in names if getattr(before, name) != getattr(after, name)]
+    if parts:
+        sentence = f"other differences: {', '.join(parts)}"
+        yield Change(code="other-changed", about=", ".join(parts), sentence=sentence)
 
 
 def _judged(change: Change, after: Published) -> Change:

@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from handler.policy.evaluation import Mask
 from handler.policy.guarded_schema import GUARDS
 
 
-class SeenName(NamedTuple):
-    """A name in a schema: the classes that see it. ``guarded``: some caller may not."""
-
-    bits: int
-    guarded: bool
-
-
-def names_seen(schema: Mapping[str, Any], opened: int, meets: Callable[[Mask], int]) -> dict[str, SeenName]:
+def names_seen(schema: Mapping[str, Any], opened: int, meets: Callable[[Mask], int]) -> dict[str, int]:
     """Return the names of arguments and values, each with the classes that see it, of those that may use the tool.
 
     A name in a definition stands behind the name of the definition, which is that of a type: ``Filter.salary``. Any
@@ -24,7 +17,7 @@ def names_seen(schema: Mapping[str, Any], opened: int, meets: Callable[[Mask], i
     """
     definitions = schema.get("$defs", {})
     reached: dict[str, int] = {}
-    found: dict[str, SeenName] = {}
+    found: dict[str, int] = {}
     waiting: list[tuple[str, Any, int]] = [("$", {key: schema[key] for key in schema if key != "$defs"}, opened)]
     while waiting:
         label, part, bits = waiting.pop()
@@ -32,8 +25,7 @@ def names_seen(schema: Mapping[str, Any], opened: int, meets: Callable[[Mask], i
             seen = bits & meets(mask)
             below = label if not name else f"{label}{name}" if label == "$" else f"{label}.{name}"
             if name:
-                known = found.get(below, SeenName(0, guarded=False))
-                found[below] = SeenName(known.bits | seen, guarded=known.guarded or bool(mask))
+                found[below] = found.get(below, 0) | seen
             waiting.append((below, inner, seen))
         for name in _definitions_in(part):
             fresh = bits & ~reached.get(name, 0)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from handler.commands.changes.caller_classes import CallerClasses
 from handler.commands.changes.change import Change
+from handler.commands.changes.document_types import document_type_changes
 from handler.commands.changes.endpoint_version import Published
 from handler.commands.changes.followers import differing_guards, following
 from handler.commands.changes.reasons import Reasons
@@ -50,9 +51,20 @@ class ReachChanges:
         if not self.classes.complete:
             found += self._unknown()
         yield from found
+        yield from self._of_documents()
         if found and not self.classes.complete:
             sentence = _TOO_MANY.format(compared=self.classes.real.bit_count())
             yield Change(code="too-many-classes", about="access", sentence=sentence)
+
+    def _of_documents(self) -> Iterator[Change]:
+        """Yield the differences of types, for tools and routes that take documents in both versions."""
+        both = [
+            each for name, each in self._ways[1].items() if name in self._ways[0] and each.kind in ("graphql", "route")
+        ]
+        seen = dict.fromkeys(coordinate for way in both for coordinate in way.seen)
+        before, after = (version.index for version in self._versions)
+        if self._versions[0].bundle.index != self._versions[1].bundle.index:
+            yield from document_type_changes(before, after, seen=seen, ways=tuple(way.name for way in both))
 
     def _unknown(self) -> Iterator[Change]:
         """Yield the coordinates that may differ for a combination of conditions that was not tried."""
@@ -129,7 +141,7 @@ class ReachChanges:
                     yield coordinate, "reach-gained", now & ~was
                 if was & ~now:
                     yield from self._lost(coordinate, was & ~now, new)
-        for label, was, now in _guarded(old, new, self._real):
+        for label, was, now in _of_names(old, new, self._real):
             if now & ~was:
                 yield label, "reach-gained", now & ~was
             if was & ~now:
@@ -234,11 +246,12 @@ def _overall(ways: Iterable[Way]) -> dict[str, int]:
     return found
 
 
-def _guarded(old: Way | None, new: Way | None, real: int) -> Iterator[tuple[str, int, int]]:
-    """Yield the names of arguments and values that both versions have and one guards, if the classes differ."""
+def _of_names(old: Way | None, new: Way | None, real: int) -> Iterator[tuple[str, int, int]]:
+    """Yield the names of arguments and values that both versions have, if callers of both see them otherwise."""
     if old is None or new is None:
         return
+    both = old.open & new.open & real
     for label in [label for label in old.names if label in new.names]:
-        was, now = old.names[label], new.names[label]
-        if (was.guarded or now.guarded) and (was.bits ^ now.bits) & real:
-            yield label, was.bits & real, now.bits & real
+        was, now = old.names[label] & both, new.names[label] & both
+        if was != now:
+            yield label, was, now

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -10,7 +11,7 @@ from handler.bundle.tools import CodeTool, GraphQLTool, PrescribedTool
 from handler.commands.changes.caller_classes import CallerClasses, Trait
 from handler.commands.changes.condition_bits import ConditionBits, leaves_of, paths_in, predicate_trait, variables_in
 from handler.commands.changes.endpoint_version import Published
-from handler.commands.changes.guarded_names import SeenName, names_seen
+from handler.commands.changes.guarded_names import names_seen
 from handler.commands.changes.many_views import views_of
 from handler.commands.reach.operation_standing import operation_standing
 from handler.graph.documents.fields_read import fields_of_text
@@ -42,7 +43,7 @@ class Way:
     open: int
     sure: int
     seen: Mapping[str, int] = field(default_factory=dict)
-    names: Mapping[str, SeenName] = field(default_factory=dict)  # of arguments and their values
+    names: Mapping[str, int] = field(default_factory=dict)  # of arguments and their values
     mask: Mask = OPEN
     view_of: GraphQLTool | None = None
 
@@ -53,10 +54,8 @@ def traits_of(version: Published) -> Iterator[Trait]:
     for predicate in leaves_of(bundle.conditions):
         yield predicate_trait(predicate, None)
     for _, fixed in _operations(version):
-        for number in range(len(bundle.conditions)):
-            for predicate in leaves_of(bundle.conditions[number : number + 1]):
-                if any(variables_in(predicate)):
-                    yield predicate_trait(predicate, frozenset(fixed.operation.variables))
+        for predicate in leaves_of(bundle.conditions, fixed.mask):
+            yield predicate_trait(predicate, frozenset(fixed.operation.variables))
         if _is_bound(version, fixed):
             yield standing_trait(version, endpoint, fixed)
     for scopes in _all_scopes(version):
@@ -87,9 +86,13 @@ def standing_trait(version: Published, endpoint: Endpoint, fixed: Fixed) -> Trai
 
     claims = [binding for binding in fixed.bindings if binding.source == "claim"]
     types = {each.variable: fixed.bound.get("properties", {}).get(each.variable, {}).get("type") for each in claims}
-    paths = [path for predicate in leaves_of(version.bundle.conditions) for path in paths_in(predicate)]
+    decisive = list(leaves_of(version.bundle.conditions, fixed.mask))
+    paths = [path for predicate in decisive for path in paths_in(predicate)]
+    variables = fixed.operation.variables if any(any(variables_in(each)) for each in decisive) else ()
+    scopes = fixed.options.scopes if isinstance(fixed, PrescribedTool) else fixed.scopes
+    bound = json.dumps(fixed.bound, sort_keys=True, default=str)
     return Trait(
-        key=("standing", id(fixed)),
+        key=("standing", id(version.bundle), fixed.mask, repr(fixed.bindings), bound, scopes, variables),
         paths=(*paths, *((each.name,) for each in claims), *((name,) for name in SCOPE_CLAIMS)),
         read=read,
         values=tuple(((each.name,), _samples(types[each.variable])) for each in claims),
@@ -106,7 +109,7 @@ def _is_bound(version: Published, fixed: Fixed) -> bool:
         return True
     valued = {binding.variable for binding in fixed.bindings if binding.source == "value"}
     return bool(valued) and any(
-        not valued.isdisjoint(variables_in(predicate)) for predicate in leaves_of(version.bundle.conditions)
+        not valued.isdisjoint(variables_in(predicate)) for predicate in leaves_of(version.bundle.conditions, fixed.mask)
     )
 
 
