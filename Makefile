@@ -88,6 +88,7 @@ explain-oracle: $(VENV)/.stamp  ## Hold answers of `stile explain` against the e
 .PHONY: life
 life: $(VENV)/.stamp  ## Hold `stile diff` against the enforced view in 5,000 random edits; CASES=500 for fewer
 	$(VENV)/bin/python -m tests.changes --cases $(if $(filter file,$(origin CASES)),5000,$(CASES)) $(ARGS)
+	$(VENV)/bin/python -m tests.changes.github
 
 .PHONY: fuzz
 fuzz: $(VENV)/.stamp  ## Send requests with something wrong, and write tests/fuzz/RESULT.md; CASES=5000 for fewer

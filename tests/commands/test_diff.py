@@ -208,6 +208,25 @@ def test_markdown_is_bounded_and_counts_the_rest() -> None:
     assert f"{3_000 - shown:,} more differences are left out here" in made
 
 
+def test_one_long_text_does_not_take_the_place_of_others() -> None:
+    changes = [Change(code="text-changed", about="a", sentence="x" * 70_000)]
+    changes.append(Change(code="text-changed", about="b", sentence="the other one"))
+
+    assert "the other one" in markdown([EndpointChanges(endpoint="api/things", changes=tuple(changes))])
+
+
+def test_missing_schema_index_is_an_error(folder: Path, stile: Stile) -> None:
+    assert stile("build", "old", "--out", "whole").code == 0
+    write_endpoint(folder / "more", {**FILES, "index.graphql": FILES["index.graphql"].replace("a: ", "c: Int a: ")})
+    for index in (folder / "whole" / ".index").iterdir():
+        index.unlink()
+
+    done = stile("diff", "whole", "more")
+
+    assert (done.code, done.out) == (3, "")
+    assert ".index/" in done.err
+
+
 def test_secrets_of_versions_are_not_told(folder: Path, stile: Stile) -> None:
     def text(secret: str) -> Mapping[str, str]:
         url = f"https://things.example/graphql?key={secret}"

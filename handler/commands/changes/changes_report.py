@@ -14,6 +14,9 @@ from handler.sentences import counted
 MAX_MARKDOWN_CHARS = 60_000
 """Length of the Markdown. GitHub takes comments of 65,536 characters."""
 
+MAX_SPAN_CHARS = 600
+"""Length of one text in the Markdown, so that none takes the place of all others."""
+
 MOST_NAMED = 8
 """Coordinates that the report names of one difference, if not all are asked for. JSON has all of them."""
 
@@ -115,6 +118,7 @@ def code_span(text: str) -> str:
     Source: CommonMark, "Code spans".
     """
     plain = one_line(text) or " "
+    plain = plain if len(plain) <= MAX_SPAN_CHARS else f"{plain[:MAX_SPAN_CHARS]}…"
     fence = "`" * (max(map(len, re.findall("`+", plain)), default=0) + 1)
     padded = f" {plain} " if plain.startswith("`") or plain.endswith("`") else plain
     return f"{fence}{padded}{fence}"

@@ -58,6 +58,8 @@ def compare(before: Published | None, after: Published | None, *, most_classes: 
         return _of_one(before, after)
     if before.bundle == after.bundle:
         return EndpointChanges(endpoint=after.bundle.endpoint, changes=())
+    if before.bundle.index == after.bundle.index:
+        before = replace(before, load_index=after.load_index)  # the same bytes: a folder's need no storage
     reach = ReachChanges(before, after, renamed=renamed_tools(before.bundle, after.bundle), most_classes=most_classes)
     found = [*reach.changes(), *_differences(before, after)] or list(_others(before.bundle, after.bundle))
     return EndpointChanges(
