@@ -8,8 +8,9 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from contextlib import suppress
 
-from tests.changes.cases import run_cases
+from tests.changes.cases import ChangeTally, run_cases
 
 CASES_OF_AN_ENDPOINT = 25
 
@@ -20,9 +21,12 @@ def main() -> int:
     parser.add_argument("--seed", default="changes")
     options = parser.parse_args()
     started = time.monotonic()
-    tally = run_cases(options.cases, endpoints=max(options.cases // CASES_OF_AN_ENDPOINT, 1), seed=options.seed)
+    tally = ChangeTally()
+    with suppress(KeyboardInterrupt):  # a run that is ended early tells how far it came
+        endpoints = max(options.cases // CASES_OF_AN_ENDPOINT, 1)
+        run_cases(options.cases, endpoints=endpoints, seed=options.seed, tally=tally)
     sys.stdout.write("\n\n".join([*tally.faults, f"{tally}. In {time.monotonic() - started:.0f} s\n"]))
-    return 1 if tally.faults else 0
+    return 1 if tally.faults or tally.cases < options.cases else 0
 
 
 if __name__ == "__main__":

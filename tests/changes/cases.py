@@ -80,9 +80,11 @@ class ChangeTally:
         )
 
 
-def run_cases(cases: int, *, endpoints: int, seed: str = "changes", stop_after: int = 5) -> ChangeTally:
-    """Run so many random edits over so many random endpoints."""
-    tally = ChangeTally()
+def run_cases(
+    cases: int, *, endpoints: int, seed: str = "changes", stop_after: int = 5, tally: ChangeTally | None = None
+) -> ChangeTally:
+    """Run so many random edits over so many random endpoints. A ``tally`` that is given counts while they run."""
+    tally = tally or ChangeTally()
     with TemporaryDirectory() as folder:
         for number in range(endpoints):
             share = cases // endpoints + (number < cases % endpoints)
