@@ -86,6 +86,11 @@ leaks: $(VENV)/.stamp  ## Search for leaks in many random requests, and write te
 explain-oracle: $(VENV)/.stamp  ## Hold answers of `stile explain` against the enforced view; CASES=500 for fewer, ARGS="--seed x" for others
 	$(VENV)/bin/python -m tests.reach --cases $(if $(filter file,$(origin CASES)),5000,$(CASES)) $(ARGS)
 
+.PHONY: life
+life: $(VENV)/.stamp  ## Hold `stile diff` against the enforced view in 5,000 random edits; CASES=500 for fewer
+	$(VENV)/bin/python -m tests.changes --cases $(if $(filter file,$(origin CASES)),5000,$(CASES)) $(ARGS)
+	$(VENV)/bin/python -m tests.changes.github
+
 .PHONY: fuzz
 fuzz: $(VENV)/.stamp  ## Send requests with something wrong, and write tests/fuzz/RESULT.md; CASES=5000 for fewer
 	$(VENV)/bin/python -m tests.fuzz --cases $(if $(filter file,$(origin CASES)),100000,$(CASES)) --write

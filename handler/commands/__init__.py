@@ -21,7 +21,7 @@ from handler.commands.command_line import (
     exit_code_lines,
     parse_in_any_order,
 )
-from handler.commands.exit_codes import DONE, EXIT_CODES, INTERRUPTED, REFUSED, USAGE
+from handler.commands.exit_codes import CODE_OF_ERRORS, DONE, EXIT_CODES, INTERRUPTED, REFUSED, USAGE
 from handler.commands.json_answer import JsonAnswer, answering
 from handler.errors.infrastructure import SettingsError
 from handler.sentences import did_you_mean
@@ -47,6 +47,7 @@ COMMANDS: Mapping[str, str] = {
     "call": "Call a tool of an endpoint folder, as it would answer once published.",
     "explain": "Show the parts of endpoint folders that callers reach, and the rules that hide the rest.",
     "find": "Show what a model finds in an endpoint with a question.",
+    "diff": "Compare two versions of endpoints: what each caller, model and reader finds different.",
     "build": "Compile endpoint folders to bundles in a local folder.",
     "publish": "Compile endpoint folders and store their bundles where the function reads them.",
     "serve": "Serve endpoints on any machine by the function's own settings and rules: from a folder or from S3.",
@@ -109,19 +110,20 @@ def parser_of(name: str, command: Command) -> CommandParser:
 
 
 def _exit_code(words: Sequence[str]) -> int:
+    of_errors = CODE_OF_ERRORS.get(words[0] if words else "", USAGE)
     try:
         name = _command_in(words)
         command = load_command(name)
         options = _options_of(name, command, words[1:])
     except SystemExit as exc:  # argparse ends so, after help or an error
-        return int(exc.code or DONE)
+        return of_errors if exc.code == USAGE else int(exc.code or DONE)
     except ModuleNotFoundError as exc:
         missing = (exc.name or "").partition(".")[0]
         if missing in ("", "handler"):
             raise
         print(MISSING_EXTRA.format(name=missing), file=sys.stderr)  # noqa: T201 - rich may be the missing package
-        return USAGE
-    return _run(command, options)
+        return of_errors
+    return _run(command, options, of_errors=of_errors)
 
 
 def _command_in(words: Sequence[str]) -> str:
@@ -168,7 +170,7 @@ def _options_of(name: str, command: Command, words: Sequence[str]) -> argparse.N
     return options
 
 
-def _run(command: Command, options: argparse.Namespace) -> int:
+def _run(command: Command, options: argparse.Namespace, *, of_errors: int) -> int:
     from handler.commands.console import EscapingFormatter, complain, degrade_characters
 
     degrade_characters()
@@ -182,10 +184,10 @@ def _run(command: Command, options: argparse.Namespace) -> int:
         return INTERRUPTED
     except SettingsError as exc:
         complain(str(exc))
-        return USAGE
+        return of_errors
     except BrokenPipeError:  # `stile check --json . | head`; Python flushes once more at its end
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return REFUSED
+        return REFUSED if of_errors == USAGE else of_errors
     return code
 
 

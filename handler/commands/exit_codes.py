@@ -10,6 +10,14 @@ USAGE = 2
 INTERRUPTED = 130
 """The exit code that shells expect of a command that Ctrl-C ended."""
 
+DIFFERENT = 1
+BREAKING = 2
+NOT_COMPARED = 3
+"""The exit codes of ``stile diff``, whose errors must not look like breaking differences to CI."""
+
+CODE_OF_ERRORS: Mapping[str, int] = {"diff": NOT_COMPARED}
+"""Command -> the exit code of its errors of use, if it is not ``USAGE``."""
+
 EXIT_CODES: Mapping[int, str] = {
     DONE: "done",
     REFUSED: "something was found or refused",

@@ -209,7 +209,7 @@ def test_options_of_each_command_are_told(name: str) -> None:
     own = {code for rows in listed for code in first_codes(rows[1:])}
 
     without = name in ("init", "key", "new", "editor", "completion")
-    of_all = set() if without else OF_ALL - {"FOLDER"} if name == "serve" else OF_ALL
+    of_all = set() if without else OF_ALL - {"FOLDER"} if name in ("serve", "diff") else OF_ALL
     assert own | of_all == there
     assert not own & of_all
 

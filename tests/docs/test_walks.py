@@ -19,6 +19,7 @@ PAGES = {
     "CONTRIBUTING.md": 3,
     "docs/cli.md": 11,
     "docs/deploy.md": 4,
+    "docs/diff.md": 2,
     "docs/editors.md": 2,
     "docs/endpoints.md": 7,
     "docs/from-apollo.md": 5,

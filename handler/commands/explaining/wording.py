@@ -10,7 +10,8 @@ from pathlib import Path
 from handler.commands.console import OUT, one_line, say
 from handler.commands.reach.classes import UNNAMED, CallerClass
 from handler.commands.reach.entrances import Entrance
-from handler.commands.reach.reach import Standing, Visitor
+from handler.commands.reach.operation_standing import Standing
+from handler.commands.reach.reach import Visitor
 from handler.compiler.problems import Place
 from handler.compiler.provenance import Cause
 from handler.sentences import some

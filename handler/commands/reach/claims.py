@@ -16,15 +16,25 @@ Path = tuple[str, ...]
 
 Values = Mapping[Path, Sequence[Any]]
 
+MOST_ITEMS = 9
+"""Items of a list of which all sets are tried, if claims are to be thorough."""
+
+OF_NO_TYPE: Mapping[str, Any] = {}
+"""A value that exists, and that no comparison takes."""
+
 SAMPLES: Mapping[str, Any] = {"String": "x", "Int": 1, "Float": 1.5, "Boolean": True}
 """A value of each type, for a claim that no constant is compared with."""
 
 
 class ClaimValues:
-    """Values worth trying for each claim that predicates, bindings and scopes name."""
+    """Values worth trying for each claim that predicates, bindings and scopes name.
 
-    def __init__(self) -> None:
+    ``thorough``: also values of a type that no predicate expects, and all sets of items of a list.
+    """
+
+    def __init__(self, *, thorough: bool = False) -> None:
         self._values: dict[Path, list[Any]] = {}
+        self._thorough = thorough
 
     def add(self, path: Sequence[str], *values: Any) -> None:
         """Add values of a claim."""
@@ -42,28 +52,33 @@ class ClaimValues:
             case {"not": part}:
                 self.add_predicate(part)
             case {"exists": {"jwt": [_, *_] as path}}:
-                self.add(path)
+                self.add(path, *([OF_NO_TYPE] if self._thorough else []))
             case {"compare": _, "left": left, "right": right}:
                 self._add_operand(left, right)
                 self._add_operand(right, left)
             case {"has": {"jwt": path, "type": type_}, "value": value}:
                 constant = value.get("value", SAMPLES.get(type_, "x"))
                 self.add(path, [constant], [])  # a claim without the value is not a missing claim
+                if self._thorough:
+                    self.add(path, constant, OF_NO_TYPE)
 
     def _add_operand(self, operand: Mapping[str, Any], other: Mapping[str, Any]) -> None:
         if "jwt" not in operand:
             return
-        value = other.get("value")
-        self.add(operand["jwt"], *_near(value) if "value" in other else [SAMPLES.get(operand.get("type", ""), "x")])
+        value = other.get("value", SAMPLES.get(operand.get("type", ""), "x"))
+        self.add(operand["jwt"], *_near(value) if "value" in other or self._thorough else [value])
+        if self._thorough:
+            self.add(operand["jwt"], OF_NO_TYPE)
 
-    def claims(self) -> tuple[list[dict[str, Any]], bool]:
+    def claims(self, *, most: int = MAX_CLAIMS) -> tuple[list[dict[str, Any]], bool]:
         """Return sets of claims, the smallest first, and whether these are all combinations of the values."""
-        values = {path: _with_lists(each or ["x"]) for path, each in self._values.items()}
-        whole = prod(len(each) + 1 for each in values.values()) <= MAX_CLAIMS
-        most = len(values) if whole else 2
-        found = chain.from_iterable(_of_paths(paths, values) for paths in _by_size(values, most))
-        kept = [claims for claims, _ in zip(found, range(MAX_CLAIMS), strict=False)]
-        return kept, whole
+        items = MOST_ITEMS if self._thorough else 0
+        values = {path: _with_lists(each or ["x"], whole_to=items) for path, each in self._values.items()}
+        whole = prod(len(each) + 1 for each in values.values()) <= most
+        paths = len(values) if whole else 2
+        found = chain.from_iterable(_of_paths(chosen, values) for chosen in _by_size(values, paths))
+        kept = [claims for claims, _ in zip(found, range(most), strict=False)]
+        return kept, whole and not (self._thorough and any(_items(each) > items for each in self._values.values()))
 
 
 def _by_size(paths: Iterable[Path], most: int) -> Iterator[tuple[Path, ...]]:
@@ -105,8 +120,15 @@ def _near(value: Any) -> list[Any]:
             return ["x"]
 
 
-def _with_lists(values: Sequence[Any]) -> list[Any]:
-    """Add lists of several items: a caller may have some of them at once."""
+def _with_lists(values: Sequence[Any], *, whole_to: int) -> list[Any]:
+    """Add lists of several items: a caller may have some of them at once. Up to ``whole_to`` items, add all sets."""
     items = [each[0] for each in values if isinstance(each, list) and each]
-    more = [list(each) for size in (2, 3) for each in combinations(items, size)] if len(items) < 6 else [items]
+    if len(items) <= whole_to:
+        more = [list(each) for size in range(2, len(items) + 1) for each in combinations(items, size)]
+    else:
+        more = [list(each) for size in (2, 3) for each in combinations(items, size)] if len(items) < 6 else [items]
     return [*values, *more]
+
+
+def _items(values: Sequence[Any]) -> int:
+    return sum(isinstance(each, list) and bool(each) for each in values)

@@ -7,29 +7,24 @@ compiler's provenance.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
-from handler.bundle.operations import PersistedOperation
-from handler.bundle.tools import PrescribedTool
 from handler.commands.local.callers import NamedCaller
 from handler.commands.local.local_endpoint import local_endpoint
 from handler.commands.reach.entrances import Entrance, asks_for_its_caller, entrances_of
+from handler.commands.reach.operation_standing import Standing, lacking_scopes, operation_standing
 from handler.commands.reach.view_paths import find_document, is_visible
 from handler.compiler.compile import Compiled
 from handler.compiler.operations.operation_paths import find_path, find_variable, names_of
 from handler.compiler.provenance import Provenance
-from handler.errors.access import AccessError, CredentialRefused, CredentialRequired
+from handler.errors.access import CredentialRefused, CredentialRequired
 from handler.graph.index import SchemaIndex, read_index
 from handler.graph.view import View
 from handler.policy.evaluation import OPEN, Evaluation
-from handler.policy.operands import UNKNOWN
 from handler.server.auth.principal import Principal
-from handler.server.auth.scopes import require_scopes
 from handler.server.endpoints.endpoint import Endpoint
-from handler.server.upstream.bound_variables import find_claim
 
 OPEN_VERDICTS = ("yes", "call", "may ask")
 """Verdicts of entrances that let a caller through, for some values of variables if the verdict is ``call``."""
@@ -43,20 +38,6 @@ class Visitor:
     principal: Principal
     evaluation: Evaluation
     refusal: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
-    """An entrance for one caller.
-
-    ``verdict`` is ``yes``, ``no`` (the entrance does not exist for the caller), ``call`` (values of variables decide),
-    ``refused`` (listed, and every call is refused), ``403`` (scopes are missing) or ``401``. ``note`` is the reason in
-    words. ``fields`` counts the visible fields and all fields behind a GraphQL entrance, if they differ.
-    """
-
-    verdict: str
-    note: str = ""
-    fields: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,11 +109,13 @@ class Reach:
         if visitor.refusal:
             return Standing(verdict="401", note=visitor.refusal)
         if entrance.fixed is not None:
-            return self._of_operation(entrance.fixed, visitor)
+            return operation_standing(
+                self.endpoint, entrance.fixed, principal=visitor.principal, evaluation=visitor.evaluation
+            )
         if entrance.tool is not None:
             if not self.endpoint.is_visible(entrance.tool, visitor.evaluation):
                 return Standing(verdict="no")
-            lacking = self._lacking(entrance.tool.name, entrance.tool.options.scopes, visitor)
+            lacking = lacking_scopes(entrance.tool.name, entrance.tool.options.scopes, visitor.principal)
             if lacking:
                 return lacking
         elif not self.view(entrance, visitor).root_fields():
@@ -173,48 +156,6 @@ class Reach:
             return is_visible(self.whole_view(entrance), coordinate)
         everybody = self.visitor_of(Principal(kind="development", unrestricted=True), "")
         return entrance.fixed is not None and bool(self._path(entrance, coordinate, everybody))
-
-    def _of_operation(self, fixed: PrescribedTool | PersistedOperation, visitor: Visitor) -> Standing:
-        evaluation, variables = visitor.evaluation, fixed.operation.variables
-        if not evaluation.may_meet(fixed.mask, variables):
-            return Standing(verdict="no")
-        name = fixed.name if isinstance(fixed, PrescribedTool) else fixed.operation.name
-        scopes = fixed.options.scopes if isinstance(fixed, PrescribedTool) else fixed.scopes
-        lacking = self._lacking(name, scopes, visitor)
-        if lacking:
-            return lacking
-        known, missing = self._bound(fixed, visitor.principal)
-        if missing:
-            return Standing(verdict="refused", note=f"it needs the claim {missing}")
-        values = {**dict.fromkeys(variables, UNKNOWN), **known}
-        if evaluation.meets_with(fixed.mask, values):
-            return Standing(verdict="yes")
-        if evaluation.may_meet_with(fixed.mask, values):
-            return Standing(verdict="call", note="the values of $variables decide at the call")
-        return Standing(verdict="refused", note="no call meets its condition with the bound values")
-
-    def _bound(self, fixed: PrescribedTool | PersistedOperation, principal: Principal) -> tuple[Mapping[str, Any], str]:
-        """Return the values of variables bound to constants and claims, and a claim that is missing or does not fit."""
-        values: dict[str, Any] = {}
-        for binding in fixed.bindings:
-            if binding.source == "value":
-                values[binding.variable] = binding.value
-            elif binding.source == "claim":
-                values[binding.variable] = find_claim(principal.claims or {}, binding.name)
-        misfits = set(self.endpoint.bound_validator(fixed).misfits(values)) if values else set()
-        for binding in fixed.bindings:
-            if binding.source == "claim" and (values[binding.variable] is None or binding.variable in misfits):
-                return values, binding.name
-        return values, ""
-
-    def _lacking(self, name: str, scopes: Sequence[str], visitor: Visitor) -> Standing | None:
-        try:
-            require_scopes(name, tuple(scopes), visitor.principal)
-        except AccessError as exc:
-            lacking = " ".join(scope for scope in scopes if scope not in visitor.principal.scopes)
-            verdict = "401" if isinstance(exc, CredentialRequired) else "403"
-            return Standing(verdict=verdict, note=f"it needs the scopes {lacking}")
-        return None
 
     def _counts(self, entrance: Entrance, visitor: Visitor) -> tuple[int, int] | None:
         if not entrance.takes_documents:

@@ -1,0 +1,161 @@
+"""The conditions of one version, each as the classes of callers for which it holds."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from handler.bundle.model import Bundle
+from handler.commands.changes.caller_classes import CallerClasses, Trait
+from handler.policy.evaluation import NEVER, OWN_TOKEN, Mask
+from handler.policy.operands import UNKNOWN
+from handler.policy.predicates import Predicate, compile_predicate
+from handler.policy.truth import HOLDS, MAY_HOLD, SURELY_HOLDS
+from handler.server.auth.principal import Principal
+
+WITHOUT_TOKEN = ("api_key", "authorizer")
+
+
+class ConditionBits:
+    """The classes that meet masks of one version."""
+
+    def __init__(self, bundle: Bundle, classes: CallerClasses, side: int) -> None:
+        self.bundle = bundle
+        self.classes = classes
+        self.side = side
+        self.admitted = classes.admitted(side)
+        self._known: dict[tuple[int, int, frozenset[str] | None], int] = {}
+
+    def surely(self, mask: Mask) -> int:
+        """Return the classes that meet a mask for any values of variables."""
+        return self._of(mask, SURELY_HOLDS, None)
+
+    def may(self, mask: Mask, variables: Collection[str]) -> int:
+        """Return the classes that meet a mask for some values of these variables."""
+        return self._of(mask, SURELY_HOLDS, None) | self._of(mask, MAY_HOLD, frozenset(variables))
+
+    def _of(self, mask: Mask, fact: int, variables: frozenset[str] | None) -> int:
+        found = self.admitted
+        for number in mask:
+            found &= self._condition(number, fact, variables)
+        return found
+
+    def _condition(self, number: int, fact: int, variables: frozenset[str] | None) -> int:
+        key = (number, fact, variables)
+        if key not in self._known:
+            self._known.update(self._with_made(number, fact, variables))
+        return self._known[key]
+
+    def _with_made(
+        self, number: int, fact: int, variables: frozenset[str] | None
+    ) -> dict[tuple[int, int, frozenset[str] | None], int]:
+        """Return the classes of a condition and of those it is made of: the greatest fixed point."""
+        made: dict[int, list[list[int]]] = {}
+        bits: dict[int, int] = {}
+        waiting = [number]
+        while waiting:
+            each = waiting.pop()
+            if each in bits:
+                continue
+            alternatives = alternatives_of(self.bundle.conditions, each)
+            bits[each] = self.admitted if alternatives is not None else self._leaf(each, fact, variables)
+            if alternatives is not None:
+                made[each] = alternatives
+                waiting += [other for ways in alternatives for other in ways]
+        changed = True
+        while changed:
+            changed = False
+            for each, alternatives in made.items():
+                holds = 0
+                for ways in alternatives:
+                    of_way = self.admitted
+                    for other in ways:
+                        of_way &= bits[other]
+                    holds |= of_way
+                if holds & bits[each] != bits[each]:
+                    bits[each] &= holds
+                    changed = True
+        return {(each, fact, variables): found for each, found in bits.items()}
+
+    def _leaf(self, number: int, fact: int, variables: frozenset[str] | None) -> int:
+        conditions = self.bundle.conditions
+        predicate = conditions[number] if 0 <= number < len(conditions) else NEVER
+        if predicate == NEVER:
+            return 0
+        if predicate == OWN_TOKEN:
+            return self.classes.of(self.side, _has_own_token)
+        trait = predicate_trait(predicate, variables)
+        return self.classes.bits(trait, lambda truth: bool(truth & fact), self.side)
+
+
+def _has_own_token(principal: Principal) -> bool:
+    if principal.kind in WITHOUT_TOKEN:
+        return False
+    return principal.unrestricted or principal.claims is not None
+
+
+def alternatives_of(conditions: Sequence[Predicate], number: int) -> list[list[int]] | None:
+    """Return the alternatives of a condition made of others; ``None`` for other conditions."""
+    condition = conditions[number] if 0 <= number < len(conditions) else NEVER
+    found = condition.get("any") if len(condition) == 1 else None
+    return [ways for ways in found if isinstance(ways, list)] if isinstance(found, list) else None
+
+
+def predicate_trait(predicate: Predicate, variables: frozenset[str] | None) -> Trait:
+    """Return the trait of a predicate. Of its variables, those in ``variables`` are unknown (``None``: all)."""
+    named = frozenset(variables_in(predicate))
+    unknown = None if variables is None or variables >= named else variables & named
+    return _trait(json.dumps(predicate, sort_keys=True), unknown)
+
+
+@cache
+def _trait(text: str, unknown: frozenset[str] | None) -> Trait:
+    predicate = json.loads(text)
+    evaluate = compile_predicate(predicate)
+    values: dict[str, Any] | None = None if unknown is None else dict.fromkeys(unknown, UNKNOWN)
+
+    def read(principal: Principal) -> int:
+        claims = principal.claims
+        return HOLDS if principal.unrestricted else evaluate(None if claims is None else dict(claims), values)
+
+    return Trait(key=("predicate", text, unknown), paths=tuple(paths_in(predicate)), read=read, predicate=predicate)
+
+
+def _operands(predicate: Any) -> Iterator[Mapping[str, Any]]:
+    match predicate:
+        case {"jwt": _} | {"variables": _}:
+            yield predicate
+        case dict():
+            for each in predicate.values():
+                yield from _operands(each)
+        case list():
+            for each in predicate:
+                yield from _operands(each)
+
+
+def leaves_of(conditions: Sequence[Predicate], mask: Mask | None = None) -> Iterator[Predicate]:
+    """Yield the predicates on claims and variables that a mask is made of; ``None``: all."""
+    waiting = list(range(len(conditions)) if mask is None else mask)
+    seen = set(waiting)
+    while waiting:
+        number = waiting.pop()
+        alternatives = alternatives_of(conditions, number)
+        if alternatives is None:
+            if conditions[number] not in (NEVER, OWN_TOKEN):
+                yield conditions[number]
+            continue
+        new = {each for ways in alternatives for each in ways} - seen
+        seen |= new
+        waiting += new
+
+
+def variables_in(predicate: Predicate) -> Iterator[str]:
+    """Yield the variables that a predicate names."""
+    return (each["variables"][0] for each in _operands(predicate) if each.get("variables"))
+
+
+def paths_in(predicate: Predicate) -> Iterator[tuple[str, ...]]:
+    """Yield the paths of the claims that a predicate names."""
+    return (tuple(each["jwt"]) for each in _operands(predicate) if each.get("jwt"))

@@ -1,0 +1,100 @@
+"""The differences of types in the schema, for documents that callers or models write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from handler.commands.changes.change import Change
+from handler.graph.index import SchemaIndex
+from handler.graph.index_types import InputValue
+
+
+class _Typed(NamedTuple):
+    """A coordinate with its code, and the sentence on both of its types."""
+
+    code: str
+    words: str
+    coordinate: str
+
+
+def document_type_changes(
+    before: SchemaIndex | None, after: SchemaIndex | None, *, seen: Iterable[str], ways: tuple[str, ...]
+) -> Iterator[Change]:
+    """Yield the differences of types of the coordinates ``seen`` by somebody in the version after, in any of the ways.
+
+    Coordinates that differ by the same words are one difference.
+    """
+    if before is None or after is None or before is after:
+        return
+    found: dict[tuple[str, str], list[str]] = {}
+    for coordinate in seen:
+        for each in _of(coordinate, before, after):
+            found.setdefault((each.code, each.words), []).append(each.coordinate)
+    for (code, words), coordinates in found.items():
+        more = f" and {len(coordinates) - 1:,} more" if len(coordinates) > 1 else ""
+        yield Change(
+            code=code,
+            about=", ".join(ways),
+            sentence=f"{coordinates[0]}{more}: {words}",
+            coordinates=tuple(coordinates),
+            ways=ways,
+        )
+
+
+def _of(coordinate: str, before: SchemaIndex, after: SchemaIndex) -> Iterator[_Typed]:
+    owner, _, rest = coordinate.partition(".")
+    member, _, argument = rest.removesuffix(":)").partition("(")
+    if owner not in before or owner not in after or not member:
+        return
+    old, new = before[owner], after[owner]
+    if argument:
+        if member in old.fields and member in new.fields:
+            yield from _of_input(coordinate, argument, old.fields[member].arguments, new.fields[member].arguments)
+    elif after.kind(owner) == "input" == before.kind(owner):
+        yield from _of_input(coordinate, member, old.inputs, new.inputs)
+    elif member in old.fields and member in new.fields:
+        was, now = old.fields[member].type, new.fields[member].type
+        if was != now:
+            code = "field-required" if _is_stricter(now, was) else "field-type"
+            yield _Typed(code, f"type {now}, and was {was}", coordinate)
+
+
+def _of_input(
+    coordinate: str, name: str, before: Mapping[str, InputValue], after: Mapping[str, InputValue]
+) -> Iterator[_Typed]:
+    new, old = after.get(name), before.get(name)
+    if new is None:
+        return
+    if old is None:
+        if new.required:
+            yield _Typed("input-required", f"new and required, of type {new.type}", coordinate)
+        return
+    if new.type != old.type:
+        wider = _is_stricter(old.type, new.type)
+        code = "input-optional" if wider else "input-required"
+        yield _Typed(code, f"type {new.type}, and was {old.type}", coordinate)
+    elif new.required != old.required:
+        code = "input-required" if new.required else "input-optional"
+        yield _Typed(code, "required" if new.required else "may be left out", coordinate)
+    if new.default != old.default and not old.required:
+        yield _Typed("input-default", f"default {new.default or 'none'}, and was {old.default or 'none'}", coordinate)
+
+
+def _is_stricter(one: str, other: str) -> bool:
+    """Tell if a type is another one with further ``!``, and so takes or gives fewer values."""
+    if one.replace("!", "") != other.replace("!", ""):
+        return False
+    return _marks(one) > _marks(other)
+
+
+def _marks(type_: str) -> frozenset[int]:
+    """Return the depths at which a type is not null."""
+    plain = 0
+    found = set()
+    for character in type_:
+        if character == "!":
+            found.add(plain)
+        else:
+            plain += 1
+    return frozenset(found)

@@ -1,0 +1,107 @@
+"""The differences between two versions of an endpoint, for its models, users, readers and reviewers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from handler.bundle.model import Bundle
+from handler.commands.changes.caller_classes import MAX_CLASSES
+from handler.commands.changes.change import Change
+from handler.commands.changes.content_changes import content_changes
+from handler.commands.changes.endpoint_version import Published
+from handler.commands.changes.reach_changes import ReachChanges
+from handler.commands.changes.settings_changes import settings_changes
+from handler.commands.changes.tool_changes import renamed_tools, tool_changes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndpointChanges:
+    """All differences of one endpoint, those that open something first."""
+
+    endpoint: str
+    changes: tuple[Change, ...]
+
+    @property
+    def is_empty(self) -> bool:
+        """True if there is no difference."""
+        return not self.changes
+
+    @property
+    def breaking(self) -> bool:
+        """True if a difference is breaking and not ignored."""
+        return any(each.breaking for each in self.changes)
+
+    def lines(self) -> list[str]:
+        """Return the differences, a line for each."""
+        return [each.line() for each in self.changes]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the differences as JSON."""
+        return {
+            "endpoint": self.endpoint,
+            "breaking": self.breaking,
+            "changes": [each.as_json() for each in self.changes],
+        }
+
+
+def compare(before: Published | None, after: Published | None, *, most_classes: int = MAX_CLASSES) -> EndpointChanges:
+    """Compare two versions of an endpoint; ``None`` for an endpoint that does not exist.
+
+    ``most_classes`` bounds the classes of callers that are told apart.
+
+    Raises:
+        StorageError, BundleError: a schema index that the comparison needs cannot be loaded.
+    """
+    if before is None or after is None:
+        return _of_one(before, after)
+    if before.bundle == after.bundle:
+        return EndpointChanges(endpoint=after.bundle.endpoint, changes=())
+    if before.bundle.index == after.bundle.index:
+        before = replace(before, load_index=after.load_index)  # the same bytes: a folder's need no storage
+    reach = ReachChanges(before, after, renamed=renamed_tools(before.bundle, after.bundle), most_classes=most_classes)
+    found = [*reach.changes(), *_differences(before, after)] or list(_others(before.bundle, after.bundle))
+    return EndpointChanges(
+        endpoint=after.bundle.endpoint,
+        changes=tuple(sorted((_judged(each, after) for each in found), key=_rank)),
+    )
+
+
+def _of_one(before: Published | None, after: Published | None) -> EndpointChanges:
+    version = after or before
+    if version is None:
+        return EndpointChanges(endpoint="", changes=())
+    name, tools = version.bundle.endpoint, len(version.bundle.tools)
+    code, what = ("endpoint-added", "is new") if after else ("endpoint-removed", "is gone")
+    change = Change(code=code, about=name, sentence=f"the endpoint {name} {what}, with {tools} tools")
+    return EndpointChanges(endpoint=name, changes=(_judged(change, version),))
+
+
+def _differences(before: Published, after: Published) -> Iterator[Change]:
+    yield from tool_changes(before.bundle, after.bundle)
+    yield from content_changes(before.bundle, after.bundle)
+    yield from settings_changes(before.bundle, after.bundle)
+
+
+def _others(before: Bundle, after: Bundle) -> Iterator[Change]:
+    """Yield a difference of a part that no comparison is about. Comments in files are none."""
+    names = [each.name for each in fields(Bundle) if each.name != "sources"]
+    parts = [name for name in names if getattr(before, name) != getattr(after, name)]
+    if parts:
+        sentence = f"other differences: {', '.join(parts)}"
+        yield Change(code="other-changed", about=", ".join(parts), sentence=sentence)
+
+
+def _judged(change: Change, after: Published) -> Change:
+    reason = next((each.reason for each in after.ignores if each.covers(change.code, _names(change))), "")
+    return replace(change, ignored=reason) if reason else change
+
+
+def _names(change: Change) -> Sequence[str]:
+    return change.coordinates or (change.about,)
+
+
+def _rank(change: Change) -> tuple[bool, bool, bool]:
+    """Order reach first, then other differences that open something, then those that break."""
+    return not change.coordinates, not change.opens, not change.breaking

@@ -1,0 +1,257 @@
+"""The differences of what classes of callers reach: coordinates and tools, gained and lost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from handler.commands.changes.caller_classes import CallerClasses
+from handler.commands.changes.change import Change
+from handler.commands.changes.document_types import document_type_changes
+from handler.commands.changes.endpoint_version import Published
+from handler.commands.changes.followers import differing_guards, following
+from handler.commands.changes.reasons import Reasons
+from handler.commands.changes.ways import ViewCache, Way, Ways, traits_of
+from handler.policy.evaluation import OPEN, Mask
+from handler.policy.predicates import Predicate
+
+FIXED = ("prescribed", "persisted")
+
+
+class _Group(NamedTuple):
+    """Coordinates differ alike if all of this is equal."""
+
+    code: str
+    bits: int
+    ways: tuple[str, ...]
+    rules: tuple[str, ...]
+    further: bool  # callers who gain them had another way, and callers who lose them keep one
+
+
+class ReachChanges:
+    """The differences of reach between two versions. ``renamed``: old name of a tool -> its new name."""
+
+    def __init__(self, before: Published, after: Published, *, renamed: Mapping[str, str], most_classes: int) -> None:
+        traits = {trait.key: trait for version in (before, after) for trait in traits_of(version)}
+        self.classes = CallerClasses(before.bundle, after.bundle, list(traits.values()), most=most_classes)
+        cache: ViewCache = {}
+        sides = [Ways(version, self.classes, side, cache=cache) for side, version in enumerate((before, after))]
+        self._versions = (before, after)
+        self._real = self.classes.real
+        self._admitted = (sides[0].bits.admitted | sides[1].bits.admitted) & self._real
+        self._ways = [{way.name: way for way in side.all()} for side in sides]
+        self._ways[0] = {renamed.get(name, name): way for name, way in self._ways[0].items()}
+        self._reasons = Reasons((before, after), self.classes)
+
+    def changes(self) -> Iterator[Change]:
+        """Yield the differences, coordinates that callers gain first."""
+        found = list(self._of_coordinates())
+        for name in [name for name in self._ways[1] if name in self._ways[0]]:
+            found += self._of_tool(self._ways[0][name], self._ways[1][name])
+        if not self.classes.complete:
+            found += self._unknown()
+        yield from found
+        yield from self._of_documents()
+        if found and not self.classes.complete:
+            sentence = _TOO_MANY.format(compared=self.classes.real.bit_count())
+            yield Change(code="too-many-classes", about="access", sentence=sentence)
+
+    def _of_documents(self) -> Iterator[Change]:
+        """Yield the differences of types, for tools and routes that take documents in both versions."""
+        both = [
+            each for name, each in self._ways[1].items() if name in self._ways[0] and each.kind in ("graphql", "route")
+        ]
+        seen = dict.fromkeys(coordinate for way in both for coordinate in way.seen)
+        before, after = (version.index for version in self._versions)
+        if self._versions[0].bundle.index != self._versions[1].bundle.index:
+            yield from document_type_changes(before, after, seen=seen, ways=tuple(way.name for way in both))
+
+    def _unknown(self) -> Iterator[Change]:
+        """Yield the coordinates that may differ for a combination of conditions that was not tried."""
+        found: dict[tuple[str, ...], list[tuple[str, str]]] = {}
+        for name in {**self._ways[0], **self._ways[1]}:
+            old, new = (ways.get(name, _NO_WAY) for ways in self._ways)
+            for coordinate in self._open_questions(name, old, new):
+                rules = self._reasons.conditions(coordinate, (old, new))
+                found.setdefault(rules, []).append((coordinate, name))
+        for rules, pairs in found.items():
+            ways = tuple(dict.fromkeys(name for _, name in pairs))
+            coordinates = tuple(dict.fromkeys(coordinate for coordinate, _ in pairs))
+            yield Change(
+                code="reach-unknown",
+                about=", ".join(ways),
+                sentence=f"perhaps newly or no longer reachable through {', '.join(ways)}: {_counted(coordinates)}",
+                coordinates=coordinates,
+                ways=ways,
+                rules=rules,
+            )
+
+    def _open_questions(self, name: str, old: Way, new: Way) -> list[str]:
+        """Return the coordinates that some rule closes in a version, and that a changed guard can lead to."""
+        meets, lacks = self.classes.extreme(meets=True), self.classes.extreme(meets=False)
+        told = {coordinate for coordinate, _, _ in self._of_way(name)}
+        if _NO_WAY in (old, new):
+            return sorted({each for each, bits in {**old.seen, **new.seen}.items() if bits & meets} - told)
+        changed = differing_guards(
+            *(_guards(version, way) for version, way in zip(self._versions, (old, new), strict=True))
+        )
+        if new.kind in FIXED:
+            differ = self._reasons.condition(old, 0) != self._reasons.condition(new, 1)
+            return sorted({*old.seen, *new.seen} - told) if differ else []
+        among = {
+            coordinate
+            for coordinate in {**old.seen, **new.seen}
+            if (old.seen.get(coordinate, 0) | new.seen.get(coordinate, 0)) & meets
+            and not old.seen.get(coordinate, 0) & new.seen.get(coordinate, 0) & lacks
+        }
+        indexes = [version.index for version in self._versions]
+        if not among or indexes[0] is None or indexes[1] is None:
+            return []
+        if self._versions[0].bundle.index != self._versions[1].bundle.index:
+            return sorted(among - told)
+        return sorted(following(indexes[1], changed, among) - told)
+
+    def _of_coordinates(self) -> Iterator[Change]:
+        found: dict[_Group, list[str]] = {}
+        before, after = (_overall(ways.values()) for ways in self._ways)
+        by_part: dict[tuple[str, str, int, bool], list[str]] = {}
+        for name in {**self._ways[0], **self._ways[1]}:
+            for coordinate, code, bits in self._of_way(name):
+                kept = (before if code == "reach-gained" else after).get(coordinate, 0)
+                for part, further in ((bits & ~kept, False), (bits & kept, True)):
+                    if part:
+                        by_part.setdefault((coordinate, code, part, further), []).append(name)
+        for (coordinate, code, bits, further), names in by_part.items():
+            rules = self._reasons.of(coordinate, bits, gained=code == "reach-gained", ways=self._named(names))
+            found.setdefault(_Group(code, bits, tuple(names), rules, further), []).append(coordinate)
+        for group, coordinates in _merged(found).items():
+            yield self._change(group, coordinates)
+
+    def _named(self, names: Iterable[str]) -> list[tuple[Way | None, Way | None]]:
+        return [(self._ways[0].get(name), self._ways[1].get(name)) for name in names]
+
+    def _of_way(self, name: str) -> Iterator[tuple[str, str, int]]:
+        """Yield each coordinate that differs through one way, with its code and the classes."""
+        old, new = self._ways[0].get(name), self._ways[1].get(name)
+        seen = old.seen if old else {}, new.seen if new else {}
+        for coordinate in {**seen[0], **seen[1]}:
+            was, now = seen[0].get(coordinate, 0) & self._real, seen[1].get(coordinate, 0) & self._real
+            if was != now:
+                if now & ~was:
+                    yield coordinate, "reach-gained", now & ~was
+                if was & ~now:
+                    yield from self._lost(coordinate, was & ~now, new)
+        for label, was, now in _of_names(old, new, self._real):
+            if now & ~was:
+                yield label, "reach-gained", now & ~was
+            if was & ~now:
+                yield label, "reach-lost", was & ~now
+
+    def _lost(self, coordinate: str, bits: int, new: Way | None) -> Iterator[tuple[str, str, int]]:
+        """Yield a lost coordinate. An operation that its caller may still use selects less: its result is judged."""
+        less = bits & new.open if new and new.kind in FIXED else 0
+        if less:
+            yield coordinate, "reads-less", less
+        if bits & ~less:
+            yield coordinate, "reach-lost", bits & ~less
+
+    def _change(self, group: _Group, coordinates: list[str]) -> Change:
+        callers = self.classes.words(group.bits, self._admitted)
+        through = ", ".join(group.ways)
+        words = _WORDS[group.code, group.further].format(through)
+        return Change(
+            code=group.code,
+            about=through,
+            sentence=f"{words}: {_counted(coordinates)}, for {_joined(callers)}",
+            coordinates=tuple(coordinates),
+            callers=callers,
+            ways=group.ways,
+            rules=group.rules,
+        )
+
+    def _of_tool(self, old: Way, new: Way) -> Iterator[Change]:
+        """Yield the differences of who may use a tool or route, for which values of variables."""
+        gained, lost = new.open & ~old.open & self._real, old.open & ~new.open & self._real
+        for code, bits, verb in (("tool-opened", gained, "may be"), ("tool-closed", lost, "may no longer be")):
+            if bits:
+                yield self._tool_change(code, bits, f"{verb} used", new.name)
+        both = old.open & new.open & self._real
+        depends = both & ~(old.sure & new.sure)
+        words = self._reasons.condition(old, 0), self._reasons.condition(new, 1)
+        if depends and (old.sure & both != new.sure & both or words[0] != words[1]):
+            sentence = f"may be used for other values of variables ({words[1]}; before: {words[0]})"
+            yield self._tool_change("tool-condition", depends, sentence, new.name)
+
+    def _tool_change(self, code: str, bits: int, words: str, name: str) -> Change:
+        callers = self.classes.words(bits, self._admitted)
+        return Change(
+            code=code, about=name, sentence=f"{name} {words} by {_joined(callers)}", callers=callers, ways=(name,)
+        )
+
+
+_WORDS: Mapping[tuple[str, bool], str] = {
+    ("reach-gained", False): "newly reachable through {}",
+    ("reach-gained", True): "reachable by a further way, {}",
+    ("reach-lost", False): "no longer reachable through {}",
+    ("reach-lost", True): "reachable only by other ways than {}",
+    ("reads-less", False): "no longer read by {}",
+    ("reads-less", True): "no longer read by {}, and reachable by another way",
+}
+"""Code, and true if callers have or keep another way -> the beginning of the sentence."""
+
+_NO_WAY = Way(name="", kind="", open=0, sure=0)
+
+_TOO_MANY = (
+    "too many combinations of conditions: {compared:,} classes of callers were compared, and coordinates that only "
+    "others may gain or lose are listed as reach-unknown, by rule"
+)
+
+
+def _guards(version: Published, way: Way) -> tuple[tuple[Mapping[str, Mask], ...], Sequence[Predicate]]:
+    bundle = version.bundle
+    of_way = (way.view_of or bundle.graphql).guards
+    whole = dict.fromkeys(_roots(version), way.mask | (way.view_of.mask if way.view_of else OPEN))
+    return (bundle.guards, of_way, whole), bundle.conditions
+
+
+def _roots(version: Published) -> list[str]:
+    return list(version.index.roots.values()) if version.index else []
+
+
+def _counted(coordinates: Sequence[str]) -> str:
+    more = len(coordinates) - 1
+    return f"{coordinates[0]} and {more:,} more" if more else coordinates[0]
+
+
+def _merged(found: Mapping[_Group, list[str]]) -> dict[_Group, list[str]]:
+    """Add coordinates without a rule of their own to the first ones that differ alike and have a rule."""
+    merged = {group: list(coordinates) for group, coordinates in found.items() if group.rules}
+    for group, coordinates in found.items():
+        if not group.rules:
+            known = (each for each in merged if each._replace(rules=()) == group)
+            merged.setdefault(next(known, group), []).extend(coordinates)
+    return merged
+
+
+def _joined(callers: tuple[str, ...]) -> str:
+    return " or ".join(callers)
+
+
+def _overall(ways: Iterable[Way]) -> dict[str, int]:
+    """Return coordinate -> the classes that reach it through any way."""
+    found: dict[str, int] = {}
+    for way in ways:
+        for coordinate, bits in way.seen.items():
+            found[coordinate] = found.get(coordinate, 0) | bits
+    return found
+
+
+def _of_names(old: Way | None, new: Way | None, real: int) -> Iterator[tuple[str, int, int]]:
+    """Yield the names of arguments and values that both versions have, if callers of both see them otherwise."""
+    if old is None or new is None:
+        return
+    both = old.open & new.open & real
+    for label in [label for label in old.names if label in new.names]:
+        was, now = old.names[label] & both, new.names[label] & both
+        if was != now:
+            yield label, was, now

@@ -1,0 +1,128 @@
+"""``stile diff``: the differences between two versions of endpoints, by caller."""
+
+from __future__ import annotations
+
+import argparse
+import gc
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+from handler.commands.changes.changes_report import markdown, text_lines
+from handler.commands.changes.compared_sources import Side, compiled_side, is_destination, opened, published_side
+from handler.commands.changes.endpoint_changes import EndpointChanges, compare
+from handler.commands.changes.endpoint_version import Published
+from handler.commands.console import complain, say, show_json, show_verbatim
+from handler.commands.exit_codes import BREAKING, DIFFERENT, DONE, NOT_COMPARED
+from handler.commands.folders.endpoint_folders import add_compile_options
+from handler.errors.infrastructure import BundleError, StorageError
+
+EXAMPLES = (
+    "stile diff s3://bucket/prefix endpoints --stage prod",
+    "stile diff ../main/endpoints endpoints --markdown",
+)
+EXIT_CODES = {
+    DONE: "there are no differences",
+    DIFFERENT: "there are differences, none of them breaking",
+    BREAKING: "there are breaking differences",
+    NOT_COMPARED: "the versions could not be compared: see standard error",
+}
+
+SOURCE = "a folder of endpoints, or s3://bucket/prefix or a folder with published bundles"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("before", type=_source, metavar="A", help=f"the version before: {SOURCE}")
+    parser.add_argument("after", type=_source, metavar="B", help=f"the version now: {SOURCE}")
+    add_compile_options(parser)
+    parser.add_argument(
+        "--before-stage", metavar="STAGE", help="the stage of A, if it is a folder of endpoints; without it, --stage"
+    )
+    parser.add_argument(
+        "--prune", action="store_true", help="count endpoints that only the published side has as removed or added"
+    )
+    parser.add_argument("--full", action="store_true", help="print every coordinate")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print JSON for another program")
+    form.add_argument("--markdown", action="store_true", help="print Markdown for a pull request")
+
+
+def run(options: argparse.Namespace) -> int:
+    gc.disable()  # the syntax trees of schemas stay until the end, and scanning them takes long
+    try:
+        return _run(options)
+    except (StorageError, BundleError) as exc:
+        complain(str(exc))
+        return NOT_COMPARED
+    finally:
+        gc.enable()
+
+
+def _run(options: argparse.Namespace) -> int:
+    with ExitStack() as stack:
+        sides = _sides(options, stack)
+        if sides is None:
+            return NOT_COMPARED
+        pairs, notes = _pairs(*sides)
+        found = [compare(before, after) for before, after in pairs]
+    _show(options, found, notes)
+    if any(each.breaking for each in found):
+        return BREAKING
+    return DIFFERENT if any(not each.is_empty for each in found) else DONE
+
+
+def _sides(options: argparse.Namespace, stack: ExitStack) -> tuple[Side, Side] | None:
+    """Read both sides, folders first: they may name the endpoints to read; ``None`` after printing problems."""
+    sources, stages = (options.before, options.after), (options.before_stage or options.stage, options.stage)
+    sides: list[Side | None] = [None, None]
+    destinations = [is_destination(source) for source in sources]
+    for place, source in enumerate(sources):
+        if not destinations[place]:
+            sides[place] = compiled_side(Path(source), stage=stages[place], endpoint=options.endpoint)
+            if sides[place] is None:
+                return None
+    names: Sequence[str] | None = [options.endpoint] if options.endpoint else None
+    for place, source in enumerate(sources):
+        if destinations[place]:
+            other = sides[1 - place]
+            wanted = list(other.versions) if other and not other.published and not options.prune else names
+            sides[place] = published_side(stack.enter_context(opened(source)), source, names=wanted)
+    before, after = sides
+    return (before, after) if before and after else None
+
+
+def _pairs(before: Side, after: Side) -> tuple[list[tuple[Published | None, Published | None]], list[str]]:
+    """Return the versions of each endpoint, and notes on what is not compared."""
+    old, new = dict(before.versions), dict(after.versions)
+    if len(old) == len(new) == 1 and old.keys() != new.keys() and not before.published and not after.published:
+        (was,), (now,) = old, new
+        return [(old[was], new[now])], [f"{was} is compared with {now}: each side has one endpoint"]
+    return [(old.get(name), new.get(name)) for name in {**old, **new}], []
+
+
+def _show(options: argparse.Namespace, found: Sequence[EndpointChanges], notes: Sequence[str]) -> None:
+    differing = [each for each in found if not each.is_empty]
+    if options.json:
+        answer: Mapping[str, object] = {
+            "breaking": any(each.breaking for each in found),
+            "endpoints": [each.as_json() for each in differing],
+            "compared": len(found),
+            "notes": list(notes),
+        }
+        show_json(answer)
+    elif options.markdown:
+        show_verbatim(markdown(differing, notes=notes).rstrip("\n"))
+    else:
+        for each in differing:
+            for line in text_lines(each, full=options.full):
+                say(line)
+        if not differing:
+            say("There are no differences.")
+        for note in notes:
+            say(f"note: {note}")
+
+
+def _source(text: str) -> str:
+    if not text or (not text.startswith("s3://") and not Path(text).is_dir()):
+        raise argparse.ArgumentTypeError(f'"{text}": there is no such folder; expected {SOURCE}')
+    return text
