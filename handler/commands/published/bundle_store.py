@@ -19,7 +19,7 @@ from handler.errors import StileError
 from handler.errors.infrastructure import BundleError, ObjectNotFound, StorageError
 from handler.http.client import HttpClient
 from handler.sentences import counted
-from handler.storage.location import open_storage
+from handler.storage.location import open_publish_storage
 from handler.storage.storage import WritableStorage
 
 
@@ -78,7 +78,7 @@ def _open(destination: str, http: HttpClient) -> WritableStorage:
             Path(destination).mkdir(parents=True, exist_ok=True)
         except OSError as exc:
             raise StorageError(destination, f"cannot be made a folder: {exc.strerror or exc}") from exc
-    return open_storage(destination, http=http, environ=os.environ)
+    return open_publish_storage(destination, http=http, environ=os.environ)
 
 
 class _Store:
