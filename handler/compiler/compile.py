@@ -24,6 +24,7 @@ from handler.compiler.checks import CHECKS, CLIENT_CHECKS
 from handler.compiler.checks.compiled_endpoint import CompiledEndpoint
 from handler.compiler.checks.finding import run_checks
 from handler.compiler.compile_context import CompileContext, read_context
+from handler.compiler.config.change_ignores import ChangeIgnore
 from handler.compiler.config.identity import read_identity
 from handler.compiler.config.ignores import Ignore
 from handler.compiler.config.upstream_auth import judge_passthrough
@@ -61,6 +62,7 @@ class Compiled:
     env_file: Path  # may hold secrets to try the endpoint with; may not exist
     client_warnings: tuple[Problem, ...]  # reasons for clients to leave a tool out
     ignores: tuple[Ignore, ...]  # entries that silence warnings; ``warnings`` still has all
+    ignored_changes: tuple[ChangeIgnore, ...] = ()  # differences from the version before, with reasons
 
     def objects(self) -> Iterator[tuple[str, bytes]]:
         """Yield what to store, by key. The index comes first: a bundle must never name an index that is missing."""
@@ -189,6 +191,7 @@ def _compiled(endpoint: CompiledEndpoint, *, clients: Problems) -> Compiled:
         warnings=context.problems.warnings,
         client_warnings=clients.warnings,
         ignores=context.config.ignores,
+        ignored_changes=context.config.ignored_changes,
         env_file=context.files.folder / context.project.path(ENV_FILE),
     )
 

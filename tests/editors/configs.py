@@ -109,6 +109,7 @@ WHOLE: dict[str, Any] = {
     "find": {"words": {"turnover": ["revenue"]}},
     "log": {"coordinates": True, "arguments": ["O.x"]},
     "checks": {"ignore": [{"code": "no-audience", "coordinates": ["a"], "reason": "r"}]},
+    "diff": {"ignore": [{"code": "reach-lost", "about": ["a"], "reason": "r"}]},
     "configurationset": [],
     "ruleset": {},
     "fieldbasedrules": 5,

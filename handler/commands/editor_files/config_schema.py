@@ -217,6 +217,11 @@ IGNORE: Keys = {
     "coordinates": texts("what the warning is about, as `--json` says it"),
     "reason": text("your reason"),
 }
+CHANGE_IGNORE: Keys = {
+    "code": text("the code of the difference"),
+    "about": texts("the coordinates, or the tool or name, that it is about, as `--json` says it"),
+    "reason": text("your reason"),
+}
 IGNORED = "ignored, with a warning"
 KEYS: Keys = {
     "upstream": section("the API behind the endpoint", UPSTREAM),
@@ -251,6 +256,9 @@ KEYS: Keys = {
     ),
     "log": section("facts of calls that the log has in addition", LOG),
     "checks": section("warnings of `stile check`", {"ignore": sections("warnings that an author has judged", IGNORE)}),
+    "diff": section(
+        "differences from the version before", {"ignore": sections("differences that you accept", CHANGE_IGNORE)}
+    ),
     "deployment": section(
         "StepZen's place for `identity`",
         {"identity": sections("read as `identity`; only one of both may be there", {**IDENTITY, **OLD_KEYS})},

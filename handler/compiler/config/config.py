@@ -12,6 +12,7 @@ import yaml
 from handler.bundle.operations import Limits
 from handler.bundle.upstream import Upstream
 from handler.compiler.config.catalog import CatalogUse, read_catalog
+from handler.compiler.config.change_ignores import ChangeIgnore, read_change_ignores
 from handler.compiler.config.code import CodeConfig, read_code_config
 from handler.compiler.config.find import read_find
 from handler.compiler.config.foreign import warn_of_foreign_keys
@@ -43,6 +44,7 @@ KEYS = (
     "log",
     "find",
     "checks",
+    "diff",
 )
 
 STEPZEN_IGNORED: Mapping[str, str] = {
@@ -93,6 +95,7 @@ class Config:
     log: LogConfig
     synonyms: Mapping[str, tuple[str, ...]]  # words of questions, and the words that each finds beside itself
     ignores: tuple[Ignore, ...]  # warnings that the author has judged
+    ignored_changes: tuple[ChangeIgnore, ...]  # differences from the version before that the author has judged
 
 
 def read_config(
@@ -134,6 +137,7 @@ def read_config(
         log=read_log_config(top.section("log")),
         synonyms=read_find(top.section("find")),
         ignores=read_ignores(top.section("checks"), problems),
+        ignored_changes=read_change_ignores(top.section("diff"), problems),
     )
 
 

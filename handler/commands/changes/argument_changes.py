@@ -1,0 +1,68 @@
+"""The differences of the arguments of tools and prompts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from handler.bundle.tools import Tool
+from handler.commands.changes.change import Change
+from handler.commands.changes.schema_comparison import Difference, schema_differences
+
+CODES: Mapping[str, tuple[str, str]] = {
+    "added": ("argument-added", "takes {path}, which may be left out"),
+    "added-required": ("argument-required-added", "needs {path}"),
+    "removed": ("argument-removed", "does not take {path}"),
+    "required": ("argument-required", "needs {path}, which could be left out"),
+    "optional": ("argument-optional", "does not need {path}"),
+    "wider": ("argument-widened", "{path} takes more values: {words}"),
+    "nullable": ("argument-widened", "{path} may be null"),
+    "narrower": ("argument-narrowed", "{path} takes fewer values: {words}"),
+    "not-null": ("argument-narrowed", "{path} may not be null"),
+    "type": ("argument-type", "{path} takes values of other types: {words}"),
+    "value-added": ("argument-value-added", "{path} takes the value {words}"),
+    "value-removed": ("argument-value-removed", "{path} does not take the value {words}"),
+    "raised": ("argument-limit-raised", "{path} takes more values: {words}"),
+    "lowered": ("argument-limit-lowered", "{path} takes fewer values: {words}"),
+    "rule": ("argument-rule", "{path} has another rule: {words}"),
+    "default": ("argument-default", "{path} has another default: {words}"),
+    "text": ("text-changed", "{path} has another text"),
+}
+"""Kind of a difference of schemas -> its code for arguments, and the sentence behind the tool's name."""
+
+AS_LISTED = ("default", "text")
+"""Kinds that only the listed schema shows; the enforced schema has all others."""
+
+
+def argument_changes(before: Tool, after: Tool) -> Iterator[Change]:
+    """Yield the differences of a tool's arguments, as enforced and as listed."""
+    enforced = schema_differences(before.arguments, after.arguments)
+    listed = schema_differences(before.entry["inputSchema"], after.entry["inputSchema"])
+    found = [
+        *(each for each in enforced if each.kind not in AS_LISTED),
+        *(each for each in listed if each.kind in AS_LISTED),
+    ]
+    yield from (_change(each, after.name) for each in found)
+
+
+def _change(difference: Difference, tool: str) -> Change:
+    code, sentence = CODES[difference.kind]
+    path = f'"{difference.path}"' if difference.path else "its arguments"
+    words = sentence.format(path=path, words=difference.words)
+    return Change(
+        code=code, about=tool, sentence=f"tool {tool}: {words}" if words[0] == '"' else f"tool {tool} {words}"
+    )
+
+
+def prompt_argument_changes(before: Any, after: Any, *, about: str) -> Iterator[Change]:
+    """Yield the differences of a prompt's arguments, which are lists of names."""
+    old, new = ({str(each["name"]): each.get("required") is True for each in of or ()} for of in (before, after))
+    for name in {**old, **new}:
+        if name not in old:
+            code, what = ("argument-required-added", "needs") if new[name] else ("argument-added", "takes")
+            yield Change(code=code, about=about, sentence=f'{about} {what} "{name}"')
+        elif name not in new:
+            yield Change(code="argument-removed", about=about, sentence=f'{about} does not take "{name}"')
+        elif old[name] != new[name]:
+            code, what = ("argument-required", "needs") if new[name] else ("argument-optional", "does not need")
+            yield Change(code=code, about=about, sentence=f'{about} {what} "{name}"')

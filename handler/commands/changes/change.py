@@ -1,0 +1,56 @@
+"""One difference between two versions of an endpoint."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from handler.compiler.codes.change_codes import CHANGE_CODES
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One difference. ``code`` is a key of ``CHANGE_CODES``, ``about`` the tool, key or part that differs.
+
+    ``coordinates`` are parts of the schema that differ alike, for the same ``callers``, through the same ``ways``.
+    """
+
+    code: str
+    about: str
+    sentence: str
+    coordinates: tuple[str, ...] = ()
+    callers: tuple[str, ...] = ()  # witnesses in words
+    ways: tuple[str, ...] = ()  # tools and routes
+    rules: tuple[str, ...] = ()  # with their places, if they are known
+    ignored: str = ""  # the reason of the author who ignores it; empty: nobody does
+
+    @property
+    def breaking(self) -> bool:
+        """True if the difference counts as breaking: its kind does, and no author ignores it."""
+        return CHANGE_CODES[self.code].breaking and not self.ignored
+
+    @property
+    def opens(self) -> bool:
+        """True if somebody may reach, use or decide more than before."""
+        return CHANGE_CODES[self.code].opens
+
+    def line(self) -> str:
+        """Return the difference as one line, with its code."""
+        mark = "breaking: " if self.breaking else ""
+        reason = f" (ignored: {self.ignored})" if self.ignored else ""
+        return f"{mark}{self.sentence} [{self.code}]{reason}"
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the difference as JSON."""
+        return {
+            "code": self.code,
+            "about": self.about,
+            "sentence": self.sentence,
+            "breaking": self.breaking,
+            "opens": self.opens,
+            "coordinates": list(self.coordinates),
+            "callers": list(self.callers),
+            "ways": list(self.ways),
+            "rules": list(self.rules),
+            "ignored": self.ignored,
+        }

@@ -1,0 +1,92 @@
+"""The differences of prompts, resources, instructions and persisted documents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from handler.bundle.content import Prompt, Resource
+from handler.bundle.model import Bundle
+from handler.bundle.operations import PersistedDocument
+from handler.bundle.tools import PrescribedTool
+from handler.commands.changes.argument_changes import prompt_argument_changes
+from handler.commands.changes.change import Change
+from handler.policy.evaluation import OPEN, Mask
+from handler.policy.predicates import Predicate
+
+Content = Prompt | Resource
+
+
+def content_changes(before: Bundle, after: Bundle) -> Iterator[Change]:
+    """Yield the differences of what an endpoint has beside tools."""
+    old, new = contents_of(before), contents_of(after)
+    for name in [name for name in new if name not in old]:
+        yield Change(code="content-added", about=name, sentence=f"{name} is new")
+    for name, each in old.items():
+        if name not in new:
+            yield Change(code="content-removed", about=name, sentence=f"{name} is gone")
+        else:
+            yield from _of_content(name, each, new[name], conditions=(before.conditions, after.conditions))
+    if before.instructions != after.instructions:
+        yield Change(code="content-changed", about="instructions", sentence="the instructions are others")
+    yield from _documents(before, after)
+
+
+def contents_of(bundle: Bundle) -> dict[str, Content]:
+    """Return the prompts and resources by their kind and name."""
+    prompts: dict[str, Content] = {f"prompt {prompt.name}": prompt for prompt in bundle.prompts}
+    uris = (str(each.entry.get("uri") or each.entry["uriTemplate"]) for each in bundle.resources)
+    return prompts | {f"resource {uri}": each for uri, each in zip(uris, bundle.resources, strict=True)}
+
+
+def _of_content(
+    name: str, old: Content, new: Content, *, conditions: tuple[tuple[Predicate, ...], tuple[Predicate, ...]]
+) -> Iterator[Change]:
+    if _conditions(old.mask, conditions[0]) != _conditions(new.mask, conditions[1]):
+        yield Change(code="content-opened", about=name, sentence=f"{name} is for other callers")
+    if name.startswith("prompt "):
+        yield from prompt_argument_changes(old.entry.get("arguments"), new.entry.get("arguments"), about=name)
+    if replace(old, mask=OPEN) != replace(new, mask=OPEN):
+        yield Change(code="content-changed", about=name, sentence=f"{name} is another")
+
+
+def _conditions(mask: Mask, conditions: tuple[Predicate, ...]) -> list[str]:
+    return sorted(str(conditions[number]) for number in mask)
+
+
+def _documents(before: Bundle, after: Bundle) -> Iterator[Change]:
+    old, new = (_names(bundle) for bundle in (before, after))
+    modes = ("off", "persisted", "on")
+    was, now = before.graphql.mode, after.graphql.mode
+    if was != now:
+        code = "route-opened" if modes.index(now) > modes.index(was) else "route-closed"
+        yield Change(code=code, about="graphql", sentence=f"graphql is {now}, and was {was}")
+    added, removed = [each for each in new if each not in old], [each for each in old if each not in new]
+    for id_ in removed:
+        successor = next((each for each in added if new[each] == old[id_]), "")
+        if successor:
+            added.remove(successor)
+            sentence = f"the persisted document of {old[id_]} is {successor}, and was {id_}"
+            yield Change(code="document-replaced", about=old[id_], sentence=sentence)
+        else:
+            sentence = f"the persisted document of {old[id_]} is gone: {id_}"
+            yield Change(code="document-removed", about=old[id_], sentence=sentence)
+    for id_ in added:
+        yield Change(
+            code="document-added", about=new[id_], sentence=f"the persisted document of {new[id_]} is new: {id_}"
+        )
+
+
+def _names(bundle: Bundle) -> Mapping[str, str]:
+    return {
+        each.id: ", ".join(
+            sorted([*(of.operation.name or "anonymous" for of in each.operations), *_run_by(each, bundle)])
+        )
+        for each in bundle.graphql.documents
+    }
+
+
+def _run_by(document: PersistedDocument, bundle: Bundle) -> list[str]:
+    """Return the names of the operations that a document's tools run."""
+    tools = {tool.name: tool for tool in bundle.tools if isinstance(tool, PrescribedTool)}
+    return [tools[name].operation.name for name in document.tools if name in tools]

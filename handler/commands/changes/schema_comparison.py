@@ -1,0 +1,227 @@
+"""The differences of two JSON Schemas: what values fit, part by part."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from handler.policy.guarded_schema import GUARDS
+
+MOST = ("maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties")
+LEAST = ("minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties")
+
+ANY = "any"
+"""The type of a schema that takes values of every type."""
+
+NOT_NULL = {"not": {"type": "null"}}
+
+BY_THEMSELVES = frozenset(
+    {
+        *MOST,
+        *LEAST,
+        GUARDS,
+        "type",
+        "enum",
+        "properties",
+        "required",
+        "items",
+        "additionalProperties",
+        "anyOf",
+        "oneOf",
+        "$ref",
+        "$defs",
+        "$schema",
+        "$comment",
+        "default",
+        "title",
+        "description",
+        "examples",
+        "deprecated",
+    }
+)
+"""Keywords that are compared by their meaning, or mean nothing for values. Any other is a rule."""
+
+
+class Difference(NamedTuple):
+    """A difference of one part. ``path`` joins the names that lead there; empty string for the schema itself.
+
+    ``kind``: added | added-required | removed | required | optional | wider | narrower | nullable | not-null | type |
+    value-added | value-removed | raised | lowered | rule | default | text.
+    """
+
+    kind: str
+    path: str
+    words: str
+
+
+def schema_differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Difference]:
+    """Yield the differences. Guards are ignored: the schemas are those of a caller who meets all conditions."""
+    yield from _Walk(before, after).of(before, after, "")
+
+
+class _Walk:
+    """The walk through both schemas. Each pair of definitions is compared where it is met first."""
+
+    def __init__(self, before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
+        self._roots = (before, after)
+        self._seen: set[tuple[str, str]] = set()
+
+    def of(self, before: Any, after: Any, path: str) -> Iterator[Difference]:
+        """Yield the differences of two schemas at one path."""
+        references = _reference(before), _reference(after)
+        if all(references):
+            if references in self._seen:
+                return
+            self._seen.add(references)
+        if _canonical(before) == _canonical(after) and not any(references) and "$ref" not in _canonical(before):
+            return
+        yield from _annotations(before, after, path)
+        old, new = (self._branches(each, side) for side, each in enumerate((before, after)))
+        yield from _types(list(old), list(new), path)
+        for name, branches in old.items():
+            yield from self._of_branches(branches, new.get(name, ()), path)
+        if "integer" in old and "number" in new and "number" not in old:
+            yield from _bounds(old["integer"][0], new["number"][0], path)
+
+    def _branches(self, schema: Any, side: int, deep: int = 0) -> dict[str, list[Mapping[str, Any]]]:
+        """Return JSON type -> the alternatives of a schema that take values of the type."""
+        found: dict[str, list[Mapping[str, Any]]] = {}
+        if not isinstance(schema, dict) or deep > 32:
+            return {ANY: [{}]} if schema is True or schema is None or deep > 32 else {}
+        reference = _reference(schema)
+        if reference:
+            target = self._roots[side].get("$defs", {}).get(reference.rpartition("/")[2], {})
+            return self._branches(target, side, deep + 1)
+        alternatives = schema.get("anyOf") or schema.get("oneOf")
+        if isinstance(alternatives, list):
+            rest = {key: value for key, value in schema.items() if key not in ("anyOf", "oneOf")}
+            for each in alternatives:
+                for name, branches in self._branches(each, side, deep + 1).items():
+                    found.setdefault(name, []).extend({**rest, **branch} for branch in branches)
+            return found
+        if schema.get("if") == NOT_NULL and "then" in schema:  # the compiler's form of a reference that may be null
+            return {**self._branches(schema["then"], side, deep + 1), "null": [{}]}
+        return {name: [schema] for name in _types_of(schema)}
+
+    def _of_branches(
+        self, old: Sequence[Mapping[str, Any]], new: Sequence[Mapping[str, Any]], path: str
+    ) -> Iterator[Difference]:
+        if not new:
+            return
+        if len(old) != len(new):
+            kind = "wider" if len(new) > len(old) else "narrower"
+            yield Difference(kind, path, f"{len(new)} alternatives, before {len(old)}")
+        for before, after in zip(old, new, strict=False):
+            yield from _values(before, after, path)
+            yield from _bounds(before, after, path)
+            yield from _rules(before, after, path)
+            yield from self._properties(before, after, path)
+            if "items" in before or "items" in after:
+                yield from self.of(before.get("items", {}), after.get("items", {}), f"{path}[]")
+            yield from self._others(before.get("additionalProperties", True), after, path)
+
+    def _others(self, old: Any, after: Mapping[str, Any], path: str) -> Iterator[Difference]:
+        new = after.get("additionalProperties", True)
+        if isinstance(old, dict) and isinstance(new, dict):
+            yield from self.of(old, new, _joined(path, "*"))
+        elif old != new:
+            kind = "narrower" if new is False or isinstance(new, dict) else "wider"
+            yield Difference(kind, path, "other names are taken otherwise")
+
+    def _properties(self, before: Mapping[str, Any], after: Mapping[str, Any], path: str) -> Iterator[Difference]:
+        old, new = before.get("properties", {}), after.get("properties", {})
+        needed, needs = before.get("required", ()), after.get("required", ())
+        for name in {**old, **new}:
+            here = _joined(path, name)
+            if name not in old:
+                yield Difference("added-required" if name in needs else "added", here, "new")
+            elif name not in new:
+                yield Difference("removed", here, "gone")
+            else:
+                if (name in needs) != (name in needed):
+                    yield Difference("required" if name in needs else "optional", here, "")
+                yield from self.of(old[name], new[name], here)
+
+
+def _types_of(schema: Mapping[str, Any]) -> Sequence[str]:
+    types = schema.get("type", ANY)
+    if types == ANY and schema.get("enum"):
+        return list(dict.fromkeys("null" if each is None else "string" for each in schema["enum"]))
+    return [types] if isinstance(types, str) else types
+
+
+def _reference(schema: Any) -> str:
+    found = schema.get("$ref", "") if isinstance(schema, dict) else ""
+    return found if isinstance(found, str) else ""
+
+
+def _canonical(schema: Any) -> str:
+    return json.dumps(schema, sort_keys=True, default=str)
+
+
+def _joined(path: str, name: str) -> str:
+    return f"{path}.{name}" if path else name
+
+
+def _annotations(before: Any, after: Any, path: str) -> Iterator[Difference]:
+    old, new = (each if isinstance(each, dict) else {} for each in (before, after))
+    if path and _canonical(old.get("default")) != _canonical(new.get("default")):
+        words = f"{_shown(new)}, before {_shown(old)}"
+        yield Difference("default", path, words)
+    if path and any(old.get(each) != new.get(each) for each in ("title", "description", "examples")):
+        yield Difference("text", path, "")
+
+
+def _shown(schema: Mapping[str, Any]) -> str:
+    return json.dumps(schema["default"], ensure_ascii=False) if "default" in schema else "none"
+
+
+def _types(old: list[str], new: list[str], path: str) -> Iterator[Difference]:
+    lost = [each for each in old if each not in new and ANY not in new]
+    won = [each for each in new if each not in old and ANY not in old]
+    if "number" in new and "integer" in lost:
+        lost.remove("integer")
+    if "number" in old and "integer" in won:
+        won.remove("integer")
+    if ANY in old and ANY not in new:
+        lost = [ANY]
+    if ANY in new and ANY not in old:
+        won = [ANY]
+    words = f"{' or '.join(new)}, before {' or '.join(old)}"
+    if lost and won:
+        yield Difference("type", path, words)
+    elif lost:
+        yield Difference("not-null" if lost == ["null"] else "narrower", path, words)
+    elif won:
+        yield Difference("nullable" if won == ["null"] else "wider", path, words)
+
+
+def _values(before: Mapping[str, Any], after: Mapping[str, Any], path: str) -> Iterator[Difference]:
+    old, new = before.get("enum"), after.get("enum")
+    if old is None and new is None:
+        return
+    if old is None or new is None:
+        yield Difference("wider" if new is None else "narrower", path, "any value" if new is None else "some values")
+        return
+    for each in new:
+        if each not in old and each is not None:
+            yield Difference("value-added", path, str(each))
+    for each in old:
+        if each not in new and each is not None:
+            yield Difference("value-removed", path, str(each))
+
+
+def _bounds(before: Mapping[str, Any], after: Mapping[str, Any], path: str) -> Iterator[Difference]:
+    for names, sign in ((MOST, 1), (LEAST, -1)):
+        for name in names:
+            old, new = (sign * each.get(name, sign * float("inf")) for each in (before, after))
+            if old != new:
+                words = f"{name} {after.get(name, 'none')}, before {before.get(name, 'none')}"
+                yield Difference("raised" if new > old else "lowered", path, words)
+
+
+def _rules(before: Mapping[str, Any], after: Mapping[str, Any], path: str) -> Iterator[Difference]:
+    for name in sorted({*before, *after} - BY_THEMSELVES):
+        if _canonical(before.get(name)) != _canonical(after.get(name)):
+            yield Difference("rule" if name in after else "raised", path, name)

@@ -1,0 +1,181 @@
+"""The differences of tools: their names, texts, arguments, results, consent, scopes, limits and sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from handler.bundle.model import Bundle
+from handler.bundle.tools import (
+    CONFIRM_LEVELS,
+    CatalogTool,
+    CodeTool,
+    GraphQLTool,
+    PrescribedTool,
+    Tool,
+    ToolOptions,
+)
+from handler.commands.changes.argument_changes import argument_changes
+from handler.commands.changes.change import Change
+from handler.commands.changes.limit_changes import limit_changes
+from handler.commands.changes.output_changes import output_changes
+from handler.listed_sizes import BYTES_PER_TOKEN
+from handler.strict_json import to_json_bytes
+
+MIN_TOKENS = 50
+"""Tokens by which an entry has to grow or shrink to be told of: shorter texts are told of by themselves."""
+
+FORMS: Mapping[str, frozenset[str]] = {
+    "both": frozenset({"text", "structured"}),
+    "text": frozenset({"text"}),
+    "structured": frozenset({"structured"}),
+}
+
+
+def tool_changes(before: Bundle, after: Bundle) -> Iterator[Change]:
+    """Yield the differences of tools. A tool with a new name is the same tool if the old name is its alias."""
+    old, new = ({tool.name: tool for tool in bundle.tools} for bundle in (before, after))
+    renamed = dict(_renamed(old, new))
+    for name in new:
+        if name not in old and name not in renamed.values():
+            yield Change(code="tool-added", about=name, sentence=f"tool {name} is new")
+    for name, tool in old.items():
+        if name in new:
+            yield from _of_tool(tool, new[name])
+        elif name in renamed:
+            yield Change(
+                code="tool-renamed",
+                about=name,
+                sentence=f"tool {name} is now {renamed[name]}, and may be called by its old name",
+            )
+            yield from _of_tool(tool, new[renamed[name]])
+        else:
+            yield Change(code="tool-removed", about=name, sentence=f"tool {name} is gone")
+
+
+def _renamed(old: Mapping[str, Tool], new: Mapping[str, Tool]) -> Iterator[tuple[str, str]]:
+    for name in old:
+        if name not in new:
+            found = [each.name for each in new.values() if name in each.options.aliases and each.name not in old]
+            if found:
+                yield name, found[0]
+
+
+def _of_tool(before: Tool, after: Tool) -> Iterator[Change]:
+    name = after.name
+    if before.KIND != after.KIND:
+        sentence = f"tool {name} is a {after.KIND} tool, and was a {before.KIND} tool"
+        yield Change(code="tool-replaced", about=name, sentence=sentence)
+    yield from _options(before, after)
+    yield from _texts(before, after)
+    yield from argument_changes(before, after)
+    yield from output_changes(before.entry.get("outputSchema"), after.entry.get("outputSchema"), tool=name)
+    yield from _sizes(before, after)
+    match before, after:
+        case PrescribedTool(), PrescribedTool():
+            yield from _operation(before, after)
+        case GraphQLTool(), GraphQLTool():
+            yield from limit_changes(before.limits, after.limits, about=name, where=f"tool {name}")
+        case CodeTool(), CodeTool() if (before.kit, before.digest) != (after.kit, after.digest):
+            yield Change(code="code-changed", about=name, sentence=f"tool {name} has another definition in Python")
+        case CatalogTool(), CatalogTool() if _budget(before) != _budget(after):
+            yield Change(code="catalog-changed", about=name, sentence=f"tool {name}: the catalog is set otherwise")
+
+
+def _budget(tool: CatalogTool) -> tuple[str, str, int]:
+    return tool.role, tool.unlisted, tool.list_budget
+
+
+def _options(before: Tool, after: Tool) -> Iterator[Change]:
+    old, new, name = before.options, after.options, after.name
+    for alias in new.aliases:
+        if alias not in (*old.aliases, before.name):
+            yield Change(code="alias-added", about=name, sentence=f"tool {name} may be called as {alias}, too")
+    for alias in old.aliases:
+        if alias not in (*new.aliases, name):
+            yield Change(code="alias-removed", about=name, sentence=f"tool {name} may not be called as {alias}")
+    yield from _listing(old, new, name)
+    yield from _scopes(old, new, name)
+    if old.confirm != new.confirm:
+        raised = CONFIRM_LEVELS.index(new.confirm) > CONFIRM_LEVELS.index(old.confirm)
+        yield Change(
+            code="confirm-raised" if raised else "confirm-lowered",
+            about=name,
+            sentence=f"tool {name}: confirm is {new.confirm or 'none'}, and was {old.confirm or 'none'}",
+        )
+    if old.output != new.output:
+        lost = FORMS[old.output] - FORMS[new.output]
+        yield Change(
+            code="output-form" if lost else "output-added",
+            about=name,
+            sentence=f"tool {name}: results come as {new.output}, and came as {old.output}",
+        )
+    if old.meta != new.meta:
+        yield Change(code="meta-changed", about=name, sentence=f"tool {name}: results have another _meta")
+
+
+def _listing(old: ToolOptions, new: ToolOptions, name: str) -> Iterator[Change]:
+    if old.hidden != new.hidden:
+        code, what = ("tool-unlisted", "lists do not have") if new.hidden else ("tool-listed", "lists have")
+        yield Change(code=code, about=name, sentence=f"{what} tool {name}")
+    if old.pinned != new.pinned:
+        what = "stays" if new.pinned else "does not stay"
+        yield Change(code="catalog-changed", about=name, sentence=f"tool {name} {what} in a short list")
+
+
+def _scopes(old: ToolOptions, new: ToolOptions, name: str) -> Iterator[Change]:
+    added = [each for each in new.scopes if each not in old.scopes]
+    removed = [each for each in old.scopes if each not in new.scopes]
+    if added:
+        yield Change(code="scopes-added", about=name, sentence=f"tool {name} needs the scopes {', '.join(added)}")
+    if removed:
+        sentence = f"tool {name} does not need the scopes {', '.join(removed)}"
+        yield Change(code="scopes-removed", about=name, sentence=sentence)
+
+
+def _texts(before: Tool, after: Tool) -> Iterator[Change]:
+    name = after.name
+    for part in ("title", "description"):
+        if before.entry.get(part) != after.entry.get(part):
+            yield Change(code="text-changed", about=name, sentence=f"tool {name} has another {part}")
+    if before.entry.get("annotations") != after.entry.get("annotations"):
+        hints = {**(before.entry.get("annotations") or {}), **(after.entry.get("annotations") or {})}
+        other = [
+            hint
+            for hint in hints
+            if (before.entry.get("annotations") or {}).get(hint) != (after.entry.get("annotations") or {}).get(hint)
+        ]
+        yield Change(code="annotations-changed", about=name, sentence=f"tool {name}: other hints: {', '.join(other)}")
+
+
+def _sizes(before: Tool, after: Tool) -> Iterator[Change]:
+    old, new = _tokens(before), _tokens(after)
+    if abs(new - old) >= MIN_TOKENS:
+        sentence = f"tool {after.name} takes about {new:,} tokens of a list, and took {old:,}"
+        yield Change(code="size-changed", about=after.name, sentence=sentence)
+
+
+def _tokens(tool: Tool) -> int:
+    if isinstance(tool, GraphQLTool):
+        return max((_size(each.entry) for each in tool.listings if each.entry), default=_size(tool.entry))
+    return _size(tool.entry)
+
+
+def _size(entry: Mapping[str, object]) -> int:
+    return len(to_json_bytes(dict(entry))) // BYTES_PER_TOKEN
+
+
+def _operation(before: PrescribedTool, after: PrescribedTool) -> Iterator[Change]:
+    old, new, name = before.operation, after.operation, after.name
+    if old.kind != new.kind:
+        code = "operation-writes" if new.kind == "mutation" else "operation-reads"
+        yield Change(code=code, about=name, sentence=f"tool {name} sends a {new.kind}, and sent a {old.kind}")
+    elif old.text != new.text:
+        yield Change(code="operation-changed", about=name, sentence=f"tool {name} sends another operation")
+    if before.flat != after.flat:
+        how = "stand by themselves" if after.flat else 'are inside of "variables"'
+        yield Change(code="argument-type", about=name, sentence=f"tool {name}: the variables {how}")
+    if before.bindings != after.bindings:
+        bound = {each.variable: each for each in before.bindings}
+        now = {each.variable: each for each in after.bindings}
+        others = [f"${each}" for each in {**bound, **now} if bound.get(each) != now.get(each)]
+        yield Change(code="binding-changed", about=name, sentence=f"tool {name}: otherwise bound: {', '.join(others)}")
