@@ -47,6 +47,10 @@ class ObjectNotFound(StorageError):
         super().__init__(location, "no such object")
 
 
+class StorageDenied(StorageError):
+    """The credentials may not do this with the storage."""
+
+
 class ObjectChanged(StorageError):
     """Another object is stored than the one that a conditional write is for. Nothing was written."""
 

@@ -120,6 +120,8 @@ class FolderPublishStorage:
         return True
 
     def _require_present(self, key: str) -> bytes:
+        if not self._folder.exists():
+            raise ObjectNotFound(f"{self.location}/{key}")
         found = self._objects.read(key)
         if found is None:
             raise ObjectNotFound(f"{self.location}/{key}")

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from handler.errors.infrastructure import ObjectChanged, ObjectNotFound, StorageError, WriteUnconfirmed
+from handler.errors.infrastructure import ObjectChanged, ObjectNotFound, StorageDenied, StorageError, WriteUnconfirmed
 from handler.storage.boto3_requests import Boto3Requests, Failure
 from handler.storage.publishing import ObjectHead, ObjectVersion
 from handler.storage.s3 import S3Storage
@@ -178,7 +178,8 @@ class S3PublishStorage:
 
     def _require_done(self, failure: Failure | None, action: str) -> None:
         if failure:
-            raise StorageError(self.location, self._requests.reason(failure, action))
+            error = StorageDenied if failure.code in _DENIED else StorageError
+            raise error(self.location, self._requests.reason(failure, action))
 
 
 def _get_whole(client: Any, place: Mapping[str, str]) -> dict[str, Any]:
@@ -224,6 +225,7 @@ _UNVERSIONED = "null"
 _NOT_AS_EXPECTED = "PreconditionFailed"
 _CONFLICT = "ConditionalRequestConflict"
 _NOT_THERE = ("404", "405", "NoSuchKey", "NoSuchVersion", "MethodNotAllowed")
+_DENIED = ("403", "AccessDenied", "AllAccessDisabled")
 _OTHER_OBJECT = (_NOT_AS_EXPECTED, _CONFLICT, "NoSuchKey")
 _TRIES_IN_CONFLICT = 3
 """S3 asks for a repetition if two writers of one object meet."""
