@@ -85,6 +85,10 @@ leaks: $(VENV)/.stamp  ## Search for leaks in many random requests, and write te
 explain-oracle: $(VENV)/.stamp  ## Hold answers of `stile explain` against the enforced view; CASES=500 for fewer, ARGS="--seed x" for others
 	$(VENV)/bin/python -m tests.reach --cases $(if $(filter file,$(origin CASES)),5000,$(CASES)) $(ARGS)
 
+.PHONY: life
+life: $(VENV)/.stamp  ## Publish with kills, with a second publisher and with faults of S3, at full counts; ARGS=killed for one leg
+	$(VENV)/bin/python -m tests.life $(ARGS)
+
 .PHONY: fuzz
 fuzz: $(VENV)/.stamp  ## Send requests with something wrong, and write tests/fuzz/RESULT.md; CASES=5000 for fewer
 	$(VENV)/bin/python -m tests.fuzz --cases $(if $(filter file,$(origin CASES)),100000,$(CASES)) --write

@@ -1,0 +1,113 @@
+"""Publishes that SIGKILL ends at one of their writes, each time another one."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from tests.life.between import BROKEN, Between, Forward, Passing, Reply
+from tests.life.publishers import bundles_at, require_unlocked, titles_served, write_edition
+from tests.life.zygote import Zygote
+
+NAMES = [f"api/e{number:02}" for number in range(20)]
+WRITES = ("PUT", "DELETE")
+
+
+class Interrupted:
+    """A destination, to which editions are published one after the other."""
+
+    def __init__(
+        self, work: Path, location: str, zygote: Zygote, *, environ: dict[str, str], direct: dict[str, str]
+    ) -> None:
+        self._work = work
+        self._location = location
+        self._environ = environ
+        self._direct = direct  # the environment of those who read
+        self._zygote = zygote
+        self._edition = 0
+        self.publish()
+        self._held = bundles_at(location, direct, NAMES)
+
+    def publish(self, *, kill_at: int = 0) -> int:
+        """Publish the endpoints as they are."""
+        if not self._edition:
+            write_edition(self._work / "endpoints", NAMES, "edition 0")
+        words = ("publish", str(self._work / "endpoints"), self._location, "--create")
+        return self._zygote.run(*words, environ=self._environ, kill_at=kill_at, below=self._location)
+
+    def next_edition(self) -> None:
+        self._edition += 1
+        write_edition(self._work / "endpoints", NAMES, f"edition {self._edition}")
+
+    def judge(self) -> None:
+        """Require whole endpoints, old or new, after a publish was killed, and all new ones after the next."""
+        left = bundles_at(self._location, self._direct, NAMES)
+        served = set(titles_served(self._location, self._direct, NAMES).values())
+        assert served <= {f"edition {self._edition}", f"edition {self._edition - 1}"}
+        code = self.publish()
+        assert code == 0, self._zygote.output
+        after = bundles_at(self._location, self._direct, NAMES)
+        assert len(left) == len(after) == len(NAMES)
+        for name in NAMES:
+            assert left[name] in (self._held[name], after[name]), name
+        self._held = after
+
+
+def killed_in_a_folder(work: Path, zygote: Zygote, numbers: Sequence[int] | None) -> Iterator[int]:
+    """Kill at each write of the numbers, or at every one; yield the numbers at which it was killed."""
+    folder = work / "bundles"
+    published = Interrupted(work, str(folder), zygote, environ={}, direct={})
+    number = 0
+    for number in numbers or range(1, 10_000):
+        published.next_edition()
+        code = published.publish(kill_at=number)
+        if code == 0:
+            return
+        assert code == -signal.SIGKILL, zygote.output
+        require_unlocked(folder)
+        published.judge()
+        assert not list(folder.rglob("*.tmp"))
+        yield number
+
+
+def killed_at_s3(
+    work: Path,
+    zygote: Zygote,
+    between: Between,
+    *,
+    location: str,
+    direct: dict[str, str],
+    numbers: Sequence[int] | None,
+) -> Iterator[str]:
+    """Kill at each write to S3, before and after S3 has carried it out; yield each kill."""
+    published = Interrupted(work, location, zygote, environ={**direct, "AWS_ENDPOINT_URL": between.url}, direct=direct)
+    for kind in ("before", "after"):
+        for number in numbers or range(1, 10_000):
+            published.next_edition()
+            between.begin(_killing(zygote, number, is_done=kind == "after"))
+            code = published.publish()
+            between.begin()
+            if code == 0:
+                break
+            assert code == -signal.SIGKILL, zygote.output
+            published.judge()
+            yield f"{kind} {number}"
+
+
+def _killing(zygote: Zygote, number: int, *, is_done: bool) -> Callable[[Passing, Forward], Reply]:
+    writes = []
+
+    def rule(passing: Passing, forward: Forward) -> Reply:
+        if passing.method in WRITES:
+            writes.append(passing)
+            if len(writes) == number:
+                if is_done:
+                    forward()
+                os.kill(zygote.pid, signal.SIGKILL)
+            if len(writes) >= number:
+                return BROKEN
+        return forward()
+
+    return rule
