@@ -29,8 +29,9 @@ class FolderPublishStorage:
     replaces the rest. The lock is the kernel's, on the folder itself, so that a killed process leaves none.
     """
 
-    def __init__(self, folder: str | Path) -> None:
+    def __init__(self, folder: str | Path, *, lock_timeout_s: float = LOCK_TIMEOUT_S) -> None:
         self.location = str(folder)
+        self._lock_timeout_s = lock_timeout_s
         self._folder = Path(folder)
         self._objects = FolderStorage(folder)
 
@@ -167,14 +168,14 @@ class FolderPublishStorage:
             os.close(descriptor)  # the lock ends with it
 
     def _take(self, descriptor: int) -> None:
-        deadline = time.monotonic() + LOCK_TIMEOUT_S
+        deadline = time.monotonic() + self._lock_timeout_s
         while True:
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError as exc:
                 if time.monotonic() > deadline:
                     raise StorageError(
-                        self.location, f"another process has locked the folder for {LOCK_TIMEOUT_S:g} s"
+                        self.location, f"another process has locked the folder for {self._lock_timeout_s:g} s"
                     ) from exc
                 time.sleep(LOCK_POLL_S)
             except OSError as exc:

@@ -50,6 +50,7 @@ def two_publishers(work: Path) -> str:
             interleave(work, zygotes, proxies, environ=moto.environ(), seed=f"pair{number}")
             for number in range(INTERLEAVINGS)
         )
+    assert lost
     return f"{INTERLEAVINGS} interleavings: {lost} endpoints refused, each by one sentence, and no update lost"
 
 

@@ -11,7 +11,7 @@ from tests.life.between import BROKEN, Between, Forward, Passing, Reply
 from tests.life.publishers import bundles_at, require_unlocked, titles_served, write_edition
 from tests.life.zygote import Zygote
 
-NAMES = [f"api/e{number:02}" for number in range(20)]
+ENDPOINTS = 20
 WRITES = ("PUT", "DELETE")
 
 
@@ -19,8 +19,16 @@ class Interrupted:
     """A destination, to which editions are published one after the other."""
 
     def __init__(
-        self, work: Path, location: str, zygote: Zygote, *, environ: dict[str, str], direct: dict[str, str]
+        self,
+        work: Path,
+        location: str,
+        zygote: Zygote,
+        *,
+        environ: dict[str, str],
+        direct: dict[str, str],
+        endpoints: int,
     ) -> None:
+        self._names = [f"api/e{number:02}" for number in range(endpoints)]
         self._work = work
         self._location = location
         self._environ = environ
@@ -28,37 +36,39 @@ class Interrupted:
         self._zygote = zygote
         self._edition = 0
         self.publish()
-        self._held = bundles_at(location, direct, NAMES)
+        self._held = bundles_at(location, direct, self._names)
 
     def publish(self, *, kill_at: int = 0) -> int:
         """Publish the endpoints as they are."""
         if not self._edition:
-            write_edition(self._work / "endpoints", NAMES, "edition 0")
+            write_edition(self._work / "endpoints", self._names, "edition 0")
         words = ("publish", str(self._work / "endpoints"), self._location, "--create")
         return self._zygote.run(*words, environ=self._environ, kill_at=kill_at, below=self._location)
 
     def next_edition(self) -> None:
         self._edition += 1
-        write_edition(self._work / "endpoints", NAMES, f"edition {self._edition}")
+        write_edition(self._work / "endpoints", self._names, f"edition {self._edition}")
 
     def judge(self) -> None:
         """Require whole endpoints, old or new, after a publish was killed, and all new ones after the next."""
-        left = bundles_at(self._location, self._direct, NAMES)
-        served = set(titles_served(self._location, self._direct, NAMES).values())
+        left = bundles_at(self._location, self._direct, self._names)
+        served = set(titles_served(self._location, self._direct, self._names).values())
         assert served <= {f"edition {self._edition}", f"edition {self._edition - 1}"}
         code = self.publish()
         assert code == 0, self._zygote.output
-        after = bundles_at(self._location, self._direct, NAMES)
-        assert len(left) == len(after) == len(NAMES)
-        for name in NAMES:
+        after = bundles_at(self._location, self._direct, self._names)
+        assert len(left) == len(after) == len(self._names)
+        for name in self._names:
             assert left[name] in (self._held[name], after[name]), name
         self._held = after
 
 
-def killed_in_a_folder(work: Path, zygote: Zygote, numbers: Sequence[int] | None) -> Iterator[int]:
+def killed_in_a_folder(
+    work: Path, zygote: Zygote, numbers: Sequence[int] | None, *, endpoints: int = ENDPOINTS
+) -> Iterator[int]:
     """Kill at each write of the numbers, or at every one; yield the numbers at which it was killed."""
     folder = work / "bundles"
-    published = Interrupted(work, str(folder), zygote, environ={}, direct={})
+    published = Interrupted(work, str(folder), zygote, environ={}, direct={}, endpoints=endpoints)
     number = 0
     for number in numbers or range(1, 10_000):
         published.next_edition()
@@ -80,9 +90,11 @@ def killed_at_s3(
     location: str,
     direct: dict[str, str],
     numbers: Sequence[int] | None,
+    endpoints: int = ENDPOINTS,
 ) -> Iterator[str]:
     """Kill at each write to S3, before and after S3 has carried it out; yield each kill."""
-    published = Interrupted(work, location, zygote, environ={**direct, "AWS_ENDPOINT_URL": between.url}, direct=direct)
+    environ = {**direct, "AWS_ENDPOINT_URL": between.url}
+    published = Interrupted(work, location, zygote, environ=environ, direct=direct, endpoints=endpoints)
     for kind in ("before", "after"):
         for number in numbers or range(1, 10_000):
             published.next_edition()
