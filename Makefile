@@ -134,8 +134,9 @@ find-reading: $(VENV)/.stamp  ## Fetch the corpora, and write the bytes that a m
 	$(VENV)/bin/python -m benchmarks.find_reading --write
 
 .PHONY: endpoints
-endpoints: $(VENV)/.stamp  ## Thousands of endpoints: requests to S3, memory and warm calls; ENDPOINTS=500 for fewer
+endpoints: $(VENV)/.stamp  ## Thousands of endpoints: requests to S3, memory, warm calls and an unchanged publish; ENDPOINTS=500 for fewer
 	$(VENV)/bin/python -m benchmarks.endpoints --endpoints $(or $(ENDPOINTS),5000) --write
+	$(VENV)/bin/python -m benchmarks.publish --write --slack $(SLACK)
 
 .PHONY: soak
 soak: $(VENV)/.stamp  ## Many warm calls with publishes going on: no error, and no growth of memory; CALLS=20000 for fewer

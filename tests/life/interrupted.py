@@ -13,6 +13,7 @@ from tests.life.zygote import Zygote
 
 ENDPOINTS = 20
 WRITES = ("PUT", "DELETE")
+MAX_WRITES = 10_000
 
 
 class Interrupted:
@@ -38,12 +39,12 @@ class Interrupted:
         self.publish()
         self._held = bundles_at(location, direct, self._names)
 
-    def publish(self, *, kill_at: int = 0) -> int:
+    def publish(self, *, kill_at: int = 0, tears: bool = False) -> int:
         """Publish the endpoints as they are."""
         if not self._edition:
             write_edition(self._work / "endpoints", self._names, "edition 0")
         words = ("publish", str(self._work / "endpoints"), self._location, "--create")
-        return self._zygote.run(*words, environ=self._environ, kill_at=kill_at, below=self._location)
+        return self._zygote.run(*words, environ=self._environ, kill_at=kill_at, below=self._location, tears=tears)
 
     def next_edition(self) -> None:
         self._edition += 1
@@ -65,21 +66,21 @@ class Interrupted:
 
 def killed_in_a_folder(
     work: Path, zygote: Zygote, numbers: Sequence[int] | None, *, endpoints: int = ENDPOINTS
-) -> Iterator[int]:
-    """Kill at each write of the numbers, or at every one; yield the numbers at which it was killed."""
+) -> Iterator[str]:
+    """Kill before each write of the numbers, or before every one, and inside each; yield the kills."""
     folder = work / "bundles"
     published = Interrupted(work, str(folder), zygote, environ={}, direct={}, endpoints=endpoints)
-    number = 0
-    for number in numbers or range(1, 10_000):
-        published.next_edition()
-        code = published.publish(kill_at=number)
-        if code == 0:
-            return
-        assert code == -signal.SIGKILL, zygote.output
-        require_unlocked(folder)
-        published.judge()
-        assert not list(folder.rglob("*.tmp"))
-        yield number
+    for kind in ("before", "inside"):
+        for number in numbers or range(1, MAX_WRITES):
+            published.next_edition()
+            code = published.publish(kill_at=number, tears=kind == "inside")
+            if code == 0:
+                break
+            assert code in (-signal.SIGKILL, -signal.SIGXFSZ), zygote.output
+            require_unlocked(folder)
+            published.judge()
+            assert not list(folder.rglob("*.tmp"))
+            yield f"{kind} {number}"
 
 
 def killed_at_s3(
@@ -96,7 +97,7 @@ def killed_at_s3(
     environ = {**direct, "AWS_ENDPOINT_URL": between.url}
     published = Interrupted(work, location, zygote, environ=environ, direct=direct, endpoints=endpoints)
     for kind in ("before", "after"):
-        for number in numbers or range(1, 10_000):
+        for number in numbers or range(1, MAX_WRITES):
             published.next_edition()
             between.begin(_killing(zygote, number, is_done=kind == "after"))
             code = published.publish()

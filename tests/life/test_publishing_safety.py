@@ -38,7 +38,9 @@ def zygotes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Zygo
 def test_publish_that_is_killed_leaves_each_endpoint_of_a_folder_old_or_new(
     tmp_path: Path, zygotes: dict[str, Zygote]
 ) -> None:
-    assert list(killed_in_a_folder(tmp_path, zygotes["ada"], [9, 17], endpoints=3)) == [9, 17]
+    kills = killed_in_a_folder(tmp_path, zygotes["ada"], [9, 12], endpoints=3)
+
+    assert list(kills) == ["before 9", "before 12", "inside 9", "inside 12"]
 
 
 def test_publish_that_is_killed_leaves_each_endpoint_in_s3_old_or_new(

@@ -1,14 +1,15 @@
 """A process that has loaded the commands, and runs each one that it is told of in a copy of itself.
 
 Each line of its input is JSON: ``words``, ``environ``, ``output`` (a file), and ``kill_at``, the number of the write to
-files below ``below`` at which the copy is killed; 0 for none. It answers with a line that has the copy's process id,
-and one that has its exit code.
+files below ``below`` at which the copy is killed; 0 for none. ``tears``: the kernel kills it inside the write to a file
+that it opens then. The process answers with a line that has the copy's process id, and one that has its exit code.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -19,6 +20,9 @@ from typing import Any, NoReturn
 from tests.conftest import ROOT
 
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
+TORN_BYTES = 64
+"""What is written of a file at which the kernel kills."""
+
 CHANGES = ("os.mkdir", "os.rename", "os.remove", "os.rmdir")
 
 
@@ -38,12 +42,19 @@ class Zygote:
         self.pid = 0
         self.output = ""
 
-    def start(self, *words: str, environ: Mapping[str, str] | None = None, kill_at: int = 0, below: str = "") -> None:
+    def start(
+        self,
+        *words: str,
+        environ: Mapping[str, str] | None = None,
+        kill_at: int = 0,
+        below: str = "",
+        tears: bool = False,
+    ) -> None:
         """Begin a command. ``pid`` is then its process id."""
         assert self._process.stdin
         assert self._process.stdout
         self._file = self._folder / f"output-{self._process.pid}"
-        told = {"words": words, "environ": dict(environ or {}), "kill_at": kill_at, "below": below}
+        told = {"words": words, "environ": dict(environ or {}), "kill_at": kill_at, "below": below, "tears": tears}
         self._process.stdin.write(json.dumps({**told, "output": str(self._file)}) + "\n")
         self._process.stdin.flush()
         self.pid = int(self._process.stdout.readline())
@@ -55,9 +66,9 @@ class Zygote:
         self.output = self._file.read_text("utf-8", errors="replace")
         return code
 
-    def run(self, *words: str, environ: Mapping[str, str] | None = None, kill_at: int = 0, below: str = "") -> int:
+    def run(self, *words: str, environ: Mapping[str, str] | None = None, **killing: Any) -> int:
         """Run a command to its end, and return its exit code."""
-        self.start(*words, environ=environ, kill_at=kill_at, below=below)
+        self.start(*words, environ=environ, **killing)
         return self.wait()
 
     def stop(self) -> None:
@@ -72,8 +83,9 @@ class Zygote:
 class _Killer:
     """An audit hook that kills the process at its write of one number."""
 
-    def __init__(self, number: int, below: str) -> None:
+    def __init__(self, number: int, below: str, *, tears: bool) -> None:
         self._number = number
+        self._tears = tears
         self._below = str(Path(below).absolute())
         self._writes = 0
 
@@ -81,7 +93,13 @@ class _Killer:
         if self._is_write(event, arguments):
             self._writes += 1
             if self._writes == self._number:
-                os.kill(os.getpid(), signal.SIGKILL)
+                self._end(event)
+
+    def _end(self, event: str) -> None:
+        if self._tears and event == "open":
+            resource.setrlimit(resource.RLIMIT_FSIZE, (TORN_BYTES, TORN_BYTES))
+        else:
+            os.kill(os.getpid(), signal.SIGKILL)
 
     def _is_write(self, event: str, arguments: tuple[Any, ...]) -> bool:
         if event == "open":
@@ -121,7 +139,8 @@ def _run(told: Mapping[str, Any]) -> NoReturn:
     for stream in (1, 2):
         os.dup2(output, stream)
     if told["kill_at"]:
-        sys.addaudithook(_Killer(told["kill_at"], told["below"]))
+        signal.signal(signal.SIGXFSZ, signal.SIG_DFL)  # Python ignores it
+        sys.addaudithook(_Killer(told["kill_at"], told["below"], tears=told["tears"]))
     code: Any = 70
     try:
         code = handler.__main__.main(told["words"])

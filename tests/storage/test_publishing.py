@@ -243,7 +243,7 @@ class TestFolder:
         finally:
             os.close(descriptor)
 
-        assert folder.put(KEY, b"one", expected=None, facts=FACTS)
+        assert impatient.put(KEY, b"one", expected=None, facts=FACTS).version == "1"
 
     def test_history_holds_no_path_that_a_key_could_name(self, folder: FolderPublishStorage) -> None:
         folder.put(KEY, b"one", expected=None, facts=FACTS)

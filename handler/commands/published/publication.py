@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from handler.bundle.stored import bundle_key
-from handler.commands.console import ERR, OUT, complain, track
+from handler.commands.console import ERR, OUT, complain, one_line, track
 from handler.commands.json_answer import current_answer
 from handler.commands.progress import told_if_slow
 from handler.commands.published.facts import PublishFacts, read_facts
@@ -136,7 +136,7 @@ class Publication:
         except StorageError:
             return "another publisher was faster. Run the command again"
         facts = read_facts(head.facts)
-        by = facts.by or "another publisher"
-        at = facts.at or head.modified.strftime("%Y-%m-%dT%H:%M:%SZ")
+        by = one_line(facts.by) or "another publisher"
+        at = one_line(facts.at) or head.modified.strftime("%Y-%m-%dT%H:%M:%SZ")
         version = f", as version {head.version}" if head.version else ""
         return f"{by} was faster, at {at}{version}. Run the command again to compare with that version"
