@@ -34,7 +34,6 @@ class PlannedEndpoint:
     index: tuple[str, bytes] | None  # key and bytes of the schema index
     what: str  # new | changed | unchanged
     expected: str | None  # etag of the stored version; ``None`` if there is none
-    is_versioned: bool  # False also if nothing is stored
     parts: tuple[str, ...] = ()
     changes: EndpointChanges | None = None
     fault: str = ""  # why the comparison is not complete
@@ -137,7 +136,6 @@ def _plan(one: Compiled, raw: bytes, stored: Stored, storage: PublishStorage) ->
         index=(index_key(one.bundle.index), one.index) if one.bundle.index else None,
         what=what,
         expected=head.etag if head else None,
-        is_versioned=bool(head and head.version),
         parts=() if what == "unchanged" else changed_parts(one.bundle, before),
         changes=changes,
         fault=fault,
