@@ -87,9 +87,11 @@ explain-oracle: $(VENV)/.stamp  ## Hold answers of `stile explain` against the e
 	$(VENV)/bin/python -m tests.reach --cases $(if $(filter file,$(origin CASES)),5000,$(CASES)) $(ARGS)
 
 .PHONY: life
-life: $(VENV)/.stamp  ## Hold `stile diff` against the enforced view in 5,000 random edits; CASES=500 for fewer
-	$(VENV)/bin/python -m tests.changes --cases $(if $(filter file,$(origin CASES)),5000,$(CASES)) $(ARGS)
+life: $(VENV)/.stamp  ## The life of a published endpoint at full counts: kills, two publishers, faults of S3, rollbacks, and what `stile diff` tells
+	$(VENV)/bin/python -m tests.life $(ARGS)
+	STILE_EXAMPLES=full $(VENV)/bin/python -m pytest --quiet --no-cov --numprocesses 2 --dist loadfile tests/life
 	$(VENV)/bin/python -m tests.changes.github
+	$(VENV)/bin/python -m tests.changes --cases $(if $(filter file,$(origin CASES)),5000,$(CASES))
 
 .PHONY: fuzz
 fuzz: $(VENV)/.stamp  ## Send requests with something wrong, and write tests/fuzz/RESULT.md; CASES=5000 for fewer
@@ -142,8 +144,9 @@ find-reading: $(VENV)/.stamp  ## Fetch the corpora, and write the bytes that a m
 	$(VENV)/bin/python -m benchmarks.find_reading --write
 
 .PHONY: endpoints
-endpoints: $(VENV)/.stamp  ## Thousands of endpoints: requests to S3, memory and warm calls; ENDPOINTS=500 for fewer
+endpoints: $(VENV)/.stamp  ## Thousands of endpoints: requests to S3, memory, warm calls and an unchanged publish; ENDPOINTS=500 for fewer
 	$(VENV)/bin/python -m benchmarks.endpoints --endpoints $(or $(ENDPOINTS),5000) --write
+	$(VENV)/bin/python -m benchmarks.publish --write --slack $(SLACK)
 
 .PHONY: many-tools
 many-tools: $(VENV)/.stamp .stile/runtime/.stamp  ## Tools that share their input types: bundle, compiler and cold starts, against their gates

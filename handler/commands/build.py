@@ -29,7 +29,7 @@ def run(options: argparse.Namespace) -> int:
         complain("Nothing was built.")
         return 1
     warn_of_upstreams(compiled)
-    return store_all(compiled, options.out, force=True, as_json=options.json)
+    return store_all(compiled, options.out, as_json=options.json)
 
 
 def _folder(text: str) -> str:

@@ -12,8 +12,11 @@ QUIET_S = 1.0
 
 
 @contextmanager
-def told_if_slow(what: str) -> Iterator[None]:
-    """Print the sentence if the block takes longer than a second."""
+def told_if_slow(what: str, *, when: bool = True) -> Iterator[None]:
+    """Print the sentence if the block takes longer than a second, and ``when``."""
+    if not when:
+        yield
+        return
     timer = threading.Timer(QUIET_S, announce, [f"{one_line(what)} …"])
     timer.daemon = True
     timer.start()

@@ -11,6 +11,9 @@
       SettingsError             an environment variable that is missing or not valid
       StorageError              the storage of the bundles did not answer as it should
         ObjectNotFound          the storage has no such object
+        StorageDenied           the credentials may not do this with the storage
+        ObjectChanged           another object is there than a conditional write is for
+        WriteUnconfirmed        the storage did not tell if it carried out a write
       AwsError                  AWS refused, or there are no credentials to sign a request with
         AwsDenied               the credentials do not allow the call
         AwsUnanswered           an AWS service did not answer, or says to try later

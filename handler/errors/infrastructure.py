@@ -47,6 +47,21 @@ class ObjectNotFound(StorageError):
         super().__init__(location, "no such object")
 
 
+class StorageDenied(StorageError):
+    """The credentials may not do this with the storage."""
+
+
+class ObjectChanged(StorageError):
+    """Another object is stored than the one that a conditional write is for. Nothing was written."""
+
+    def __init__(self, location: str) -> None:
+        super().__init__(location, "another object is stored since, or none")
+
+
+class WriteUnconfirmed(StorageError):
+    """The storage did not tell if it carried out a write."""
+
+
 class AwsError(StileError):
     """A refusal by AWS, with AWS's code; or no credentials to sign with, and the message says what to set."""
 

@@ -74,19 +74,19 @@ class FolderStorage:
 
     def write(self, key: str, body: bytes) -> None:
         """See ``Storage``."""
-        with self._writable(key) as file:
+        with self.writable(key) as file:
             _replace(file, body)
 
     def add(self, key: str, body: bytes) -> bool:
         """See ``Storage``."""
-        with self._writable(key) as file:
+        with self.writable(key) as file:
             if file.exists():
                 return False
             _replace(file, body)
             return True
 
     @contextlib.contextmanager
-    def _writable(self, key: str) -> Iterator[Path]:
+    def writable(self, key: str) -> Iterator[Path]:
         """Yield the file of a key, with its folder created. An ``OSError`` becomes a ``StorageError``."""
         require_key(key, self.location)
         file = self._folder / key
@@ -116,14 +116,22 @@ def _unless_unchanged(body: bytes, etag: str | None) -> StoredObject | None:
     return None if digest == etag else StoredObject(body, digest)
 
 
-def _replace(file: Path, body: bytes) -> None:
-    # Not a private temporary file, so that the umask decides about read access.
-    temporary = file.parent / f".{secrets.token_hex(8)}.tmp"
+def replace_file(file: Path, body: bytes, *, temporary: Path) -> None:
+    """Replace a file in one step, by way of a file beside it.
+
+    Raises:
+        OSError: the file cannot be written. The old one stays.
+    """
     try:
-        with temporary.open("xb") as stream:
+        with temporary.open("wb") as stream:
             stream.write(body)
             stream.flush()
             os.fsync(stream.fileno())
         temporary.replace(file)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _replace(file: Path, body: bytes) -> None:
+    # Not a private temporary file, so that the umask decides about read access.
+    replace_file(file, body, temporary=file.parent / f".{secrets.token_hex(8)}.tmp")

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from handler.aws.sigv4 import CredentialSource
 from handler.errors.infrastructure import StorageError
 from handler.http.client import HttpClient
-from handler.storage.storage import WritableStorage, require_key
+from handler.storage.storage import Storage, require_key
+
+if TYPE_CHECKING:
+    from handler.storage.publishing import PublishStorage
+    from handler.storage.s3 import S3Storage
 
 _BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 
 
 def open_storage(
     location: str, *, http: HttpClient, environ: Mapping[str, str], credentials: CredentialSource | None = None
-) -> WritableStorage:
+) -> Storage:
     """Return the storage at ``location``: ``s3://bucket/prefix``, or the path of a folder. Touches neither yet.
 
     ``credentials``: the source that the process uses elsewhere, too; ``None`` if there is none.
@@ -26,11 +31,38 @@ def open_storage(
 
     """
     if not location.startswith("s3://"):
-        if not location or "://" in location or "\0" in location:
-            raise StorageError(repr(location), "expected a folder or s3://bucket/prefix")
+        _require_folder(location)
         from handler.storage.local import FolderStorage  # the function has one storage, and loads no other
 
         return FolderStorage(location)
+    return _open_s3(location, http=http, environ=environ, credentials=credentials)
+
+
+def open_publish_storage(location: str, *, http: HttpClient, environ: Mapping[str, str]) -> PublishStorage:
+    """Return the storage at ``location`` for commands that publish. Touches nothing yet.
+
+    Raises:
+        StorageError: the location is not valid.
+        SettingsError: an AWS variable is missing or malformed.
+    """
+    if not location.startswith("s3://"):
+        _require_folder(location)
+        from handler.storage.folder_publishing import FolderPublishStorage  # at deploy time only
+
+        return FolderPublishStorage(location)
+    from handler.storage.s3_publishing import S3PublishStorage  # at deploy time only
+
+    return S3PublishStorage(_open_s3(location, http=http, environ=environ, credentials=None))
+
+
+def _require_folder(location: str) -> None:
+    if not location or "://" in location or "\0" in location:
+        raise StorageError(repr(location), "expected a folder or s3://bucket/prefix")
+
+
+def _open_s3(
+    location: str, *, http: HttpClient, environ: Mapping[str, str], credentials: CredentialSource | None
+) -> S3Storage:
     bucket, _, prefix = location.removeprefix("s3://").partition("/")
     prefix = prefix.rstrip("/")
     if not _BUCKET.fullmatch(bucket) or ".." in bucket:

@@ -1,7 +1,8 @@
-"""Run a command many times, each time ended at one of its writes: ``interrupting.py SORT KEPT… -- COMMAND…``.
+"""Run a command many times, each ended at one of its writes: ``interrupting.py SORT STEP FIRST KEPT… -- COMMAND…``.
 
-SORT is the number of a signal, or ``error`` for a full disk. KEPT are files that are restored before each run. Each
-line of the output is JSON about one run; the last run reached its end.
+SORT is the number of a signal, or ``error`` for a full disk. It ends at the write FIRST, and each STEP writes later.
+KEPT are files that are restored before each run. Each line of the output is JSON about one run; the last run reached
+its end.
 """
 
 from __future__ import annotations
@@ -50,12 +51,14 @@ def _is_below_here(path: object) -> bool:
 
 
 def main() -> None:
-    sort, *words = sys.argv[1:]
+    sort, step, first, *words = sys.argv[1:]
     end = words.index("--")
     kept = {Path(name): Path(name).read_bytes() for name in words[:end]}
-    import handler.commands  # noqa: F401 - each run is a copy of this process
+    import handler.commands.init  # each run is a copy of this process
+    import handler.commands.pull
+    import handler.compiler.compile  # noqa: F401
 
-    for number in range(1, MAX_RUNS):
+    for number in range(int(first), MAX_RUNS, int(step)):
         reading, writing = os.pipe()
         child = os.fork()
         if child == 0:

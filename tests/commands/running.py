@@ -67,14 +67,14 @@ class Stile:
 
 
 def started(
-    *arguments: str, output: int | None = None, environ: Mapping[str, str] | None = None
+    *arguments: str, output: int | None = None, environ: Mapping[str, str] | None = None, input_: int | None = None
 ) -> subprocess.Popen[str]:
     """The command in a process of its own, in the current folder. ``output``: where all it prints goes."""
     SESSION.keep_environ(environ or {})
     return subprocess.Popen(
         [sys.executable, "-m", "handler", *arguments],
         env={**os.environ, "PYTHONPATH": str(ROOT), **(environ or {})},
-        stdin=subprocess.DEVNULL,
+        stdin=subprocess.DEVNULL if input_ is None else input_,
         stdout=subprocess.PIPE if output is None else output,
         stderr=subprocess.PIPE if output is None else output,
         text=True,
@@ -89,12 +89,13 @@ def ran(*arguments: str, **environ: str) -> Ran:
     return Ran(process.returncode, out, err)
 
 
-def ran_on_terminal(*arguments: str, columns: int = 120, **more: str) -> tuple[int, str]:
-    """The exit code, and all that a terminal of that width got."""
+def ran_on_terminal(*arguments: str, columns: int = 120, typed: str = "", **more: str) -> tuple[int, str]:
+    """The exit code, and all that a terminal of that width got. ``typed``: what its user types; else nobody can."""
     terminal, inner = pty.openpty()
     fcntl.ioctl(inner, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
     environ = {"TERM": "xterm-256color", "NO_COLOR": "", "COLUMNS": str(columns), **more}
-    process = started(*arguments, output=inner, environ=environ)
+    process = started(*arguments, output=inner, environ=environ, input_=inner if typed else None)
+    os.write(terminal, typed.encode())
     os.close(inner)
     pieces = []
     with contextlib.suppress(OSError):  # Linux's way to say that the other side was closed

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import re
+import shutil
 import signal
+import threading
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,6 +18,7 @@ from tests.support.endpoints import write_endpoint
 from tests.support.moto import Moto
 from tests.support.raw_http import Peer, answer, running_server
 
+NOT_THERE = answer(status="404 Not Found")
 TWO_TOOLS = {**FILES, "operations/b.graphql": 'query B @mcpTool(name: "b") { b }\n'}
 
 
@@ -229,8 +232,7 @@ class TestNothingIsPublished:
         assert (done.code, done.out) == (1, "")
         assert done.err.splitlines() == [
             "out: cannot be made a folder: File exists",
-            "Stored: nothing.",
-            "Not stored (unchanged): api/things. Run the command again.",
+            "Nothing was published.",
         ]
 
 
@@ -243,31 +245,36 @@ class TestTwentyEndpoints:
         assert (done.code, done.err) == (0, "")
         assert done.out.splitlines() == [*(f"{name}: new  +a" for name in names), "20 endpoints in out"]
 
-    def test_each_line_comes_when_its_endpoint_is_stored_and_ctrl_c_says_what_is_left(self, workplace: Path) -> None:
+    def test_ctrl_c_says_what_is_stored_what_is_not_and_what_nobody_knows(self, workplace: Path) -> None:
         write_many(workplace, 3)
+
+        asked = threading.Event()
 
         def script(peer: Peer) -> None:
             while request := peer.read_request():
-                if b"/e02/" in request:
+                if request.startswith(b"PUT") and b"/e02/" in request:
+                    asked.set()
                     peer.wait()
-                put = request.startswith(b"PUT")
-                peer.send(answer() if put else answer(b"<Code>NoSuchKey</Code>", status="404 Not Found"))
+                listing = b"<ListBucketResult></ListBucketResult>"
+                answers = {b"PUT": answer(ETag='"1"'), b"HEA": NOT_THERE, b"GET": answer(listing)}
+                peer.send(answers.get(request[:3], answer(status="403 Forbidden")))
 
         with running_server(script) as bucket:
             environ = {"AWS_ENDPOINT_URL": bucket.url, "AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b"}
             process = started("publish", ".", "s3://bucket/prefix", environ=environ)
             assert process.stdout
-            line = process.stdout.readline()
+            lines = [process.stdout.readline() for _ in range(3)]
+            assert asked.wait(60)
             process.send_signal(signal.SIGINT)
-            rest, errors = process.communicate(timeout=120)
+            _, errors = process.communicate(timeout=120)
 
-        assert line == "api/e01: new  +a\n"
-        assert (process.returncode, rest) == (1, "")
-        assert errors.splitlines() == [
-            "Interrupted.",
-            "Stored: api/e01.",
-            "Not stored (unchanged): api/e02, api/e03. Run the command again.",
-        ]
+        assert lines == [f"api/e0{number}: new  +a\n" for number in (1, 2, 3)]
+        assert process.returncode == 1
+        interrupted, stored, unknown = errors.splitlines()
+        assert interrupted == "Interrupted."
+        assert "api/e02" not in stored
+        assert unknown.startswith("Stored or not, without an answer: ")
+        assert "api/e02" in unknown
 
     def test_a_terminal_sees_a_bar_and_keeps_only_the_lines(self, workplace: Path) -> None:
         names = write_many(workplace / "endpoints")
@@ -291,21 +298,18 @@ class TestTwentyEndpoints:
         done = stile("publish", "endpoints", "--create", "out")
 
         assert done.code == 1
-        assert done.out.splitlines() == ["api/e01: new  +a", "api/e02: new  +a"]
-        assert done.err.splitlines()[1:] == [
-            "Stored: api/e01, api/e02.",
-            "Not stored (unchanged): api/e03, api/e04. Run the command again.",
-        ]
-        assert bundle_key("api/e03") in done.err.splitlines()[0]
-        assert bundles_in(workplace / "out") == ["api/e01", "api/e02"]
+        assert done.out.splitlines() == [f"api/e0{number}: new  +a" for number in (1, 2, 3, 4)]
+        failure, stored, left = done.err.splitlines()
+        assert bundle_key("api/e03") in failure
+        assert stored.removeprefix("Stored: ").removesuffix(".").split(", ") == bundles_in(workplace / "out")
+        assert left.startswith("Not stored (unchanged): api/e03")
 
         obstacle.unlink()
         again = stile("publish", "endpoints", "--create", "out")
 
         assert again.code == 0
-        assert [line.split(": ")[1].split()[0] for line in again.out.splitlines()[:4]] == [
-            "unchanged", "unchanged", "new", "new",
-        ]  # fmt: skip
+        assert "api/e03: new  +a" in again.out.splitlines()
+        assert bundles_in(workplace / "out") == [f"api/e0{number}" for number in (1, 2, 3, 4)]
 
 
 class TestS3:
@@ -338,7 +342,7 @@ class TestS3:
         done = stile("publish", ".", f"s3://{self.BUCKET}/{prefix}/")
 
         assert (done.code, done.err) == (0, "")
-        assert done.out.splitlines() == ["api/things: new  +a", f"1 endpoint in s3://{self.BUCKET}/{prefix}"]
+        assert done.out.splitlines()[:2] == ["api/things: new  +a", f"1 endpoint in s3://{self.BUCKET}/{prefix}"]
         assert stile("publish", ".", f"s3://{self.BUCKET}/{prefix}").out.startswith("api/things: unchanged\n")
         http = HttpClient()
         storage = open_storage(f"s3://{self.BUCKET}/{prefix}", http=http, environ=environ)
@@ -390,25 +394,48 @@ class TestS3:
     ) -> None:
         write_many(workplace, 4)
         location = f"s3://{self.BUCKET}/{prefix}"
-        third = {"Action": "*", "Effect": "Deny", "Resource": f"arn:aws:s3:::{self.BUCKET}/{prefix}/api/e03/*"}
+        third = {
+            "Action": "s3:PutObject",
+            "Effect": "Deny",
+            "Resource": f"arn:aws:s3:::{self.BUCKET}/{prefix}/api/e03/*",
+        }
         self.become(monkeypatch, self.publisher(moto, f"{prefix}-limited", third))
 
         done = stile("publish", ".", location)
 
         assert done.code == 1
-        assert done.out.splitlines() == ["api/e01: new  +a", "api/e02: new  +a"]
         failure, stored, left = done.err.splitlines()
-        assert failure.startswith(f"{location}: access denied: check that the role has s3:")
-        assert stored == "Stored: api/e01, api/e02."
-        assert left == "Not stored (unchanged): api/e03, api/e04. Run the command again."
+        assert failure.startswith(f"{location}: access denied: check that the role has s3:PutObject and s3:GetObject")
+        assert stored.startswith("Stored: api/e0")
+        assert left.startswith("Not stored (unchanged): api/e03")
 
         self.become(monkeypatch, self.publisher(moto, f"{prefix}-full"))
         again = stile("publish", ".", location)
 
         assert (again.code, again.err) == (0, "")
-        assert [line.split(": ")[1].split()[0] for line in again.out.splitlines()[:4]] == [
-            "unchanged", "unchanged", "new", "new",
-        ]  # fmt: skip
+        assert "api/e03: new  +a" in again.out.splitlines()
+
+    def test_endpoint_that_the_folder_lacks_is_named_and_withdrawn_with_prune(
+        self, workplace: Path, stile: Stile, moto: Moto, prefix: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        write_many(workplace, 2)
+        self.keep_versions(moto)
+        removal = {"Action": "s3:DeleteObject", "Resource": f"arn:aws:s3:::{self.BUCKET}/*"}
+        self.become(monkeypatch, self.publisher(moto, prefix, removal))
+        location = f"s3://{self.BUCKET}/{prefix}"
+        stile("publish", ".", location)
+        shutil.rmtree(workplace / "api" / "e01")
+
+        named = stile("publish", ".", location)
+        refused = stile("publish", ".", location, "--prune")
+        done = stile("publish", ".", location, "--prune", "--allow-breaking")
+
+        assert "Published, and not in .: api/e01; --prune withdraws what the folder does not have" in named.out
+        assert (refused.code, named.code, done.code) == (1, 0, 0)
+        assert "Breaking for callers: api/e01. --allow-breaking publishes it." in refused.err
+        assert "Withdrawn: api/e01" in done.out
+        assert self.keys(moto, f"{prefix}/api") == ["api"]
+        assert self.versions(moto, prefix)[f"{prefix}/{bundle_key('api/e01')}"] == 1
 
     def test_a_bucket_that_is_not_there_is_one_sentence(
         self, workplace: Path, stile: Stile, moto: Moto, monkeypatch: pytest.MonkeyPatch
@@ -423,7 +450,7 @@ class TestS3:
         assert done.err.splitlines()[0] == (
             "s3://nobodys-bucket/x: there is no bucket nobodys-bucket: check the location, or deploy the bucket first"
         )
-        assert done.err.splitlines()[1] == "Stored: nothing."
+        assert done.err.splitlines()[1] == "Nothing was published."
 
     def keep_versions(self, moto: Moto) -> None:
         with moto.unchecked():
@@ -443,6 +470,74 @@ class TestS3:
         return sorted({str(entry["Key"]).split("/")[1] for entry in listed.get("Contents", [])})
 
 
+class TestBreakingChanges:
+    @pytest.fixture
+    def endpoint(self, workplace: Path, stile: Stile) -> Path:
+        """Two tools are published, and one of them is then removed."""
+        endpoint = write_endpoint(workplace / "endpoints", TWO_TOOLS)
+        stile("publish", "endpoints", "--create", "out")
+        (endpoint / "operations" / "b.graphql").unlink()
+        return endpoint
+
+    @pytest.mark.usefixtures("endpoint")
+    def test_it_is_refused_where_nobody_can_be_asked(self, workplace: Path, stile: Stile) -> None:
+        (bundle,) = (workplace / "out").glob("api/things/*")
+        before = bundle.read_bytes()
+
+        done = stile("publish", "endpoints", "out")
+
+        assert done.code == 1
+        assert done.err.splitlines() == [
+            "Breaking for callers: api/things. --allow-breaking publishes it.",
+            "Nothing was published.",
+        ]
+        assert done.out.splitlines()[0] == "api/things: changed  -b"
+        assert "  breaking: tool b is gone [tool-removed]" in done.out.splitlines()
+        assert bundle.read_bytes() == before
+
+    @pytest.mark.usefixtures("endpoint")
+    def test_it_is_published_if_it_is_allowed(self, stile: Stile) -> None:
+        assert stile("publish", "endpoints", "out", "--allow-breaking").code == 0
+        assert stile("publish", "endpoints", "out").out.startswith("api/things: unchanged\n")
+
+    @pytest.mark.usefixtures("endpoint")
+    def test_a_dry_run_stores_nothing_and_says_it(self, workplace: Path, stile: Stile) -> None:
+        files = {path: path.read_bytes() for path in (workplace / "out").rglob("*") if path.is_file()}
+
+        done = stile("publish", "endpoints", "out", "--dry-run")
+
+        assert done.code == 0
+        assert done.out.splitlines()[-1] == (
+            "Nothing was published, because of --dry-run. Breaking for callers: api/things."
+        )
+        assert {path: path.read_bytes() for path in (workplace / "out").rglob("*") if path.is_file()} == files
+
+    @pytest.mark.parametrize(("answer", "code"), [("yes", 0), ("no", 1), ("", 1)])
+    @pytest.mark.usefixtures("endpoint")
+    def test_a_terminal_is_asked(self, answer: str, code: int) -> None:
+        ended, shown = ran_on_terminal("publish", "endpoints", "out", typed=f"{answer}\n")
+
+        assert "Publish? (yes, no; default no)" in shown
+        assert ended == code
+
+    @pytest.mark.parametrize("name", ["endpoints/api/things", "endpoints --endpoint api/things"])
+    @pytest.mark.usefixtures("endpoint")
+    def test_prune_needs_all_endpoints(self, stile: Stile, name: str) -> None:
+        done = stile("publish", *name.split(), "out", "--prune")
+
+        assert done.code == 2
+        assert done.err.startswith("--prune compares all endpoints")
+
+
+def test_dry_run_into_a_folder_that_is_to_be_made_makes_none(workplace: Path, stile: Stile) -> None:
+    write_endpoint(workplace / "endpoints", FILES)
+
+    done = stile("publish", "endpoints", "out", "--create", "--dry-run")
+
+    assert (done.code, done.out.splitlines()[0]) == (0, "api/things: new  +a")
+    assert not (workplace / "out").exists()
+
+
 class TestBuild:
     def test_it_writes_below_dot_stile(self, workplace: Path, stile: Stile) -> None:
         write_endpoint(workplace, FILES)
@@ -459,8 +554,9 @@ class TestBuild:
         stile("build", ".", "--out", "built")
         stile("publish", ".", "--create", "published")
 
+        published = {path.relative_to("published") for path in Path("published").rglob("*") if path.is_file()}
         files = {path.relative_to("built") for path in Path("built").rglob("*") if path.is_file()}
-        assert files == {path.relative_to("published") for path in Path("published").rglob("*") if path.is_file()}
+        assert files == {path for path in published if path.parts[0] != ".history"}
         assert len(files) == 2
         assert all((Path("built") / file).read_bytes() == (Path("published") / file).read_bytes() for file in files)
 

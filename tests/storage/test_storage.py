@@ -15,8 +15,10 @@ import pytest
 from handler.aws.sigv4 import CredentialSource
 from handler.errors.infrastructure import ObjectNotFound, SettingsError, StorageError
 from handler.http.client import HttpClient
+from handler.storage.boto3_requests import Boto3Requests
 from handler.storage.local import FolderStorage, MemoryStorage
-from handler.storage.location import open_storage
+from handler.storage.location import open_publish_storage, open_storage
+from handler.storage.publishing import PublishStorage
 from handler.storage.s3 import S3Storage
 from handler.storage.storage import StoredObject, WritableStorage
 from tests.support.moto import Moto, running_moto
@@ -41,18 +43,20 @@ def open_moto() -> Iterator[Moto]:
         yield moto
 
 
-@pytest.fixture(params=["folder", "memory", "s3", "s3 without prefix"])
+@pytest.fixture(params=["folder", "published folder", "memory", "s3", "s3 without prefix"])
 def storage(request: pytest.FixtureRequest, tmp_path: Path, http: HttpClient) -> WritableStorage:
     """Each kind of storage in turn, empty."""
     if request.param == "folder":
-        return open_storage(str(tmp_path), http=http, environ={})
+        return FolderStorage(tmp_path)
+    if request.param == "published folder":
+        return open_publish_storage(str(tmp_path), http=http, environ={})
     if request.param == "memory":
         return MemoryStorage()
     moto: Moto = request.getfixturevalue("open_moto")
     bucket = tmp_path.name.replace("_", "-").lower()[-40:].strip("-")
     moto.add_bucket(bucket)
     suffix = "" if request.param.endswith("without prefix") else "/prod/bundles/"
-    return open_storage(f"s3://{bucket}{suffix}", http=http, environ=moto.environ())
+    return open_publish_storage(f"s3://{bucket}{suffix}", http=http, environ=moto.environ())
 
 
 class TestEveryStorage:
@@ -389,7 +393,7 @@ class TestLocations:
 class TestS3:
     def test_objects_of_another_prefix_do_not_meet(self, open_moto: Moto, http: HttpClient) -> None:
         one, two = (
-            open_storage(f"s3://stile-bundles/{prefix}", http=http, environ=open_moto.environ())
+            open_publish_storage(f"s3://stile-bundles/{prefix}", http=http, environ=open_moto.environ())
             for prefix in ("one", "two")
         )
         one.write(KEY, b"1")
@@ -398,31 +402,27 @@ class TestS3:
             two.read(KEY)
 
     def test_a_write_says_what_it_stores(self, open_moto: Moto, http: HttpClient) -> None:
-        open_storage("s3://stile-bundles/typed", http=http, environ=open_moto.environ()).write("k", b"{}")
+        open_publish_storage("s3://stile-bundles/typed", http=http, environ=open_moto.environ()).write("k", b"{}")
 
         stored = open_moto.client("s3").head_object(Bucket="stile-bundles", Key="typed/k", ChecksumMode="ENABLED")
         assert stored["ContentType"] == "application/json"
         assert stored["ChecksumSHA256"] == base64.b64encode(hashlib.sha256(b"{}").digest()).decode()
 
-    def test_many_writes_share_a_client(self, open_moto: Moto, http: HttpClient) -> None:
-        storage = open_storage("s3://stile-bundles/shared", http=http, environ=open_moto.environ())
-        assert isinstance(storage, S3Storage)
+    def test_many_writes_share_a_client(self, http: HttpClient) -> None:
+        requests = Boto3Requests(objects_at("s3://bundles/p", http), timeout_s=1)
 
-        clients = []
-        for number in range(3):
-            storage.write(f"k{number}", b"{}")
-            clients.append(storage._writer(boto3.Session))
+        clients = [requests.client(boto3.Session) for _ in range(3)]
 
         assert clients[0] is clients[1] is clients[2]
 
     def test_credentials_that_change_make_another_client(self, http: HttpClient) -> None:
-        storage = open_storage("s3://bundles/p", http=http, environ=ON_LOOPBACK)
-        assert isinstance(storage, S3Storage)
+        objects = objects_at("s3://bundles/p", http)
+        requests = Boto3Requests(objects, timeout_s=1)
 
-        before = storage._writer(boto3.Session)
-        storage._credentials.forget()
+        before = requests.client(boto3.Session)
+        objects.credentials.forget()
 
-        assert storage._writer(boto3.Session) is not before
+        assert requests.client(boto3.Session) is not before
 
     @pytest.mark.parametrize("conflicts", [1, 2])
     def test_object_that_two_add_at_once_is_added_again(self, http: HttpClient, conflicts: int) -> None:
@@ -498,7 +498,7 @@ class TestS3:
             at_server(url, http).write("k", b"{}")
 
     def test_a_missing_bucket_is_named(self, open_moto: Moto, http: HttpClient) -> None:
-        storage = open_storage("s3://nobodys-bucket", http=http, environ=open_moto.environ())
+        storage = open_publish_storage("s3://nobodys-bucket", http=http, environ=open_moto.environ())
 
         for use in both_uses(storage, KEY):
             with pytest.raises(StorageError, match="there is no bucket nobodys-bucket") as caught:
@@ -513,7 +513,7 @@ class TestS3:
         monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "none"))
         monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))
         monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
-        storage = open_storage("s3://bundles", http=http, environ={"AWS_REGION": "eu-central-1"})
+        storage = open_publish_storage("s3://bundles", http=http, environ={"AWS_REGION": "eu-central-1"})
 
         for use in both_uses(storage, KEY):
             with pytest.raises(StorageError, match="no AWS credentials: set AWS_ACCESS_KEY_ID"):
@@ -523,8 +523,8 @@ class TestS3:
         code = (
             "import sys; sys.modules['boto3'] = None\n"
             "from handler.http.client import HttpClient\n"
-            "from handler.storage.location import open_storage\n"
-            f"open_storage('s3://bundles', http=HttpClient(), environ={ON_LOOPBACK!r}).write('k', b'')"
+            "from handler.storage.location import open_publish_storage\n"
+            f"open_publish_storage('s3://bundles', http=HttpClient(), environ={ON_LOOPBACK!r}).write('k', b'')"
         )
         ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
 
@@ -551,8 +551,14 @@ class TestS3:
 CONFLICT = answer(b"<Error><Code>ConditionalRequestConflict</Code></Error>", status="409 Conflict")
 
 
-def at_server(url: str, http: HttpClient) -> WritableStorage:
-    return open_storage("s3://bundles/p", http=http, environ=ON_LOOPBACK | {"AWS_ENDPOINT_URL": url})
+def objects_at(location: str, http: HttpClient) -> S3Storage:
+    objects = open_storage(location, http=http, environ=ON_LOOPBACK)
+    assert isinstance(objects, S3Storage)
+    return objects
+
+
+def at_server(url: str, http: HttpClient) -> PublishStorage:
+    return open_publish_storage("s3://bundles/p", http=http, environ=ON_LOOPBACK | {"AWS_ENDPOINT_URL": url})
 
 
 def refusal(raw: bytes, http: HttpClient) -> StorageError:
@@ -580,21 +586,21 @@ def reader(guarded: Moto) -> dict[str, str]:
 
 class TestPermissions:
     def test_the_role_reads_below_its_prefix(self, reader: dict[str, str], http: HttpClient) -> None:
-        storage = open_storage("s3://guarded/prod", http=http, environ=reader)
+        storage = open_publish_storage("s3://guarded/prod", http=http, environ=reader)
 
         assert body_at(storage, KEY) == b"{}"
         with pytest.raises(ObjectNotFound):
             storage.read("api/customers/missing.json")
 
     def test_the_role_reads_nothing_else(self, reader: dict[str, str], http: HttpClient) -> None:
-        storage = open_storage("s3://guarded/other", http=http, environ=reader)
+        storage = open_publish_storage("s3://guarded/other", http=http, environ=reader)
 
         with pytest.raises(StorageError, match="access denied") as caught:
             storage.read(KEY)
         assert not isinstance(caught.value, ObjectNotFound)
 
     def test_the_role_does_not_write(self, reader: dict[str, str], http: HttpClient) -> None:
-        storage = open_storage("s3://guarded/prod", http=http, environ=reader)
+        storage = open_publish_storage("s3://guarded/prod", http=http, environ=reader)
 
         with pytest.raises(StorageError, match="s3:PutObject on arn:aws:s3:::guarded/prod/"):
             storage.write(KEY, b"{}")
@@ -604,14 +610,14 @@ class TestPermissions:
             "publisher-of-guarded",
             {"Action": ["s3:PutObject", "s3:GetObject"], "Resource": "arn:aws:s3:::guarded/prod/*"},
         )
-        storage = open_storage("s3://guarded/prod", http=http, environ=environ)
+        storage = open_publish_storage("s3://guarded/prod", http=http, environ=environ)
         storage.write("a b/ü%/+.json", b"new")
 
         assert body_at(storage, "a b/ü%/+.json") == b"new"
 
     def test_a_wrong_secret_is_called_that(self, reader: dict[str, str], http: HttpClient) -> None:
         environ = reader | {"AWS_SECRET_ACCESS_KEY": "wrong"}
-        storage = open_storage("s3://guarded/prod", http=http, environ=environ)
+        storage = open_publish_storage("s3://guarded/prod", http=http, environ=environ)
 
         for use in both_uses(storage, KEY):
             with pytest.raises(StorageError, match="the AWS credentials were refused"):

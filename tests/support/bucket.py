@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from handler.compiler.compile import Compiled
 from handler.http.client import HttpClient
-from handler.storage.location import open_storage
+from handler.storage.location import open_publish_storage
 from handler.storage.storage import Storage, StoredObject
 from tests.infra.cloudformation import read_template
 from tests.support.function import store
@@ -54,7 +54,7 @@ def published_bucket(moto: Moto, compiled: Compiled) -> BundleBucket:
     role = moto.add_user("function", *_role_statements())
     location = f"s3://{NAME}/{PREFIX}"
     http = HttpClient()
-    store(open_storage(location, http=http, environ=writer), compiled)
+    store(open_publish_storage(location, http=http, environ=writer), compiled)
     http.close()
     return BundleBucket(location, writer, role)
 

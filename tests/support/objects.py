@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from handler.http.client import HttpClient
-from handler.storage.location import open_storage
+from handler.storage.location import open_publish_storage
 from handler.storage.storage import WritableStorage
 from tests.support.raw_http import Peer, RawServer, answer, running_server
 
@@ -55,7 +55,7 @@ class Objects:
         self.bodies[key] = body
 
     def storage(self, http: HttpClient) -> WritableStorage:
-        return open_storage(self.location, http=http, environ=self.environ())
+        return open_publish_storage(self.location, http=http, environ=self.environ())
 
     def serve(self, peer: Peer) -> None:
         while request := peer.read_request():

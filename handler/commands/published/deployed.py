@@ -14,8 +14,8 @@ from handler.compiler.compile import Compiled
 from handler.errors import StileError
 from handler.errors.infrastructure import StorageError
 from handler.http.client import HttpClient
-from handler.storage.location import open_storage
-from handler.storage.s3 import S3Storage
+from handler.storage.location import open_publish_storage
+from handler.storage.s3_publishing import S3PublishStorage
 
 EXTRAS_TAG = "stile:extras"
 MODULES_TAG = "stile:code-modules"
@@ -85,8 +85,8 @@ def _read_built(destination: str) -> tuple[_Built | None, str]:
         return None, ""
     try:
         with closing(HttpClient()) as http:
-            storage = open_storage(destination, http=http, environ=os.environ)
-            tags = storage.read_tags() if isinstance(storage, S3Storage) else {}
+            storage = open_publish_storage(destination, http=http, environ=os.environ)
+            tags = storage.read_tags() if isinstance(storage, S3PublishStorage) else {}
     except StorageError as exc:
         return None, str(exc)
     except StileError:

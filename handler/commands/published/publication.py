@@ -1,0 +1,142 @@
+"""The writes of a publish: schema indexes, then bundles, several at a time, each on the condition of the plan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from handler.bundle.stored import bundle_key
+from handler.commands.console import ERR, OUT, complain, one_line, track
+from handler.commands.json_answer import current_answer
+from handler.commands.progress import told_if_slow
+from handler.commands.published.facts import PublishFacts, read_facts
+from handler.commands.published.parallel import Parallel
+from handler.commands.published.publish_plan import MANY, Leftover, PlannedEndpoint
+from handler.commands.published.withdrawal import withdraw
+from handler.errors import StileError
+from handler.errors.infrastructure import ObjectChanged, ObjectNotFound, StorageError, WriteUnconfirmed
+from handler.sentences import counted
+from handler.storage.publishing import ObjectHead, PublishStorage
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+LAST_WAIT_S = 2.0
+"""The wait after Ctrl-C for requests that are under way."""
+
+
+class Publication:
+    """The writes of one publish, and their outcome by names of endpoints."""
+
+    def __init__(self, storage: PublishStorage, *, force: bool) -> None:
+        self.stored: dict[str, ObjectHead] = {}
+        self.unconfirmed: list[str] = []
+        self.withdrawn: list[str] = []
+        self.is_whole = True  # every write was done
+        self._storage = storage
+        self._force = force
+        self._goes_on = True
+        self._settled: set[str] = set()
+        self._told: set[str] = set()
+
+    def publish(self, planned: Sequence[PlannedEndpoint], facts: PublishFacts) -> None:
+        """Store each endpoint in one step after its schema index, and complain of each that cannot be stored.
+
+        An endpoint that another publisher stored first stays as it is, and the rest goes on. Another failure ends the
+        work: what is under way is finished, and nothing else begins.
+        """
+        indexes = dict(each.index for each in planned if each.index)
+        told = f"Storing {counted(len(planned), 'endpoint')} in {self._storage.location}"
+        with told_if_slow(told, when=len(planned) > MANY):
+            self._do(self._store_index, list(indexes.items()), settle=self._settle_index, name=lambda _: "schemas")
+            if self._goes_on:
+
+                def store(each: PlannedEndpoint) -> ObjectHead:
+                    key = bundle_key(each.name)
+                    return self._storage.put(key, each.raw, expected=each.expected, facts=facts.stored())
+
+                begun = self._do(store, planned, settle=self._settle, name=lambda each: each.name)
+                self.unconfirmed += [each.name for each in begun if each.name not in self._settled]
+        self.is_whole &= not self.unconfirmed
+
+    def withdraw(self, leftovers: Sequence[Leftover], facts: PublishFacts) -> None:
+        """Withdraw endpoints, and complain of each that cannot be withdrawn."""
+        for each in leftovers:
+            try:
+                withdraw(self._storage, each.etags, facts)
+            except StileError as exc:
+                self.is_whole = False
+                complain(f"{each.name} is not withdrawn: {self._reason(bundle_key(each.name), exc)}")
+            else:
+                self.withdrawn.append(each.name)
+
+    def _store_index(self, index: tuple[str, bytes]) -> None:
+        """Store a schema index. Its key is its digest, so a stored one is equal, unless it is damaged."""
+        key, body = index
+        if self._force:
+            self._storage.write(key, body)
+        else:
+            self._storage.add(key, body)
+
+    def _settle_index(self, _index: tuple[str, bytes], outcome: object) -> None:
+        if isinstance(outcome, StileError):
+            self._fail(str(outcome))
+
+    def _settle(self, each: PlannedEndpoint, outcome: ObjectHead | StileError) -> None:
+        self._settled.add(each.name)
+        match outcome:
+            case ObjectHead():
+                self.stored[each.name] = outcome
+            case ObjectChanged():
+                self.is_whole = False
+                complain(f"{each.name} is not stored: {self._reason(bundle_key(each.name), outcome)}")
+            case WriteUnconfirmed():
+                self.unconfirmed.append(each.name)
+                self._fail(str(outcome))
+            case _:
+                self._fail(str(outcome))
+
+    def _fail(self, sentence: str) -> None:
+        """Complain, once of each sentence: the same reason may meet several requests."""
+        if sentence not in self._told:
+            self._told.add(sentence)
+            complain(sentence)
+        self.is_whole = self._goes_on = False
+
+    def _do(
+        self,
+        work: Callable[[T], R],
+        items: Sequence[T],
+        *,
+        settle: Callable[[T, R | StileError], None],
+        name: Callable[[T], str],
+    ) -> Sequence[T]:
+        """Work on the items until one fails, and return those that were begun."""
+        running = Parallel(work, items)
+        try:
+            shown = track(items, "Storing", ERR if current_answer() else OUT, name=name)
+            for _, (item, outcome) in zip(shown, running, strict=False):
+                settle(item, outcome)
+                if not self._goes_on:
+                    running.stop()
+        except KeyboardInterrupt:
+            self._fail("Interrupted.")
+            for item, outcome in running.finished_within(LAST_WAIT_S):
+                settle(item, outcome)
+        return running.begun
+
+    def _reason(self, key: str, error: StileError) -> str:
+        """Return the reason of a failed write; for one that met another publisher's, who was faster with what."""
+        if not isinstance(error, ObjectChanged):
+            return str(error)
+        try:
+            head = self._storage.head(key)
+        except ObjectNotFound:
+            return "another publisher has withdrawn it meanwhile. Run the command again"
+        except StorageError:
+            return "another publisher was faster. Run the command again"
+        facts = read_facts(head.facts)
+        by = one_line(facts.by) or "another publisher"
+        at = one_line(facts.at) or head.modified.strftime("%Y-%m-%dT%H:%M:%SZ")
+        version = f", as version {head.version}" if head.version else ""
+        return f"{by} was faster, at {at}{version}. Run the command again to compare with that version"

@@ -1,0 +1,156 @@
+"""The plan of a publish: each endpoint compared with the version that is stored, and endpoints left over there."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from handler.bundle.stored import bundle_key, index_key, write_bundle
+from handler.commands.changes.endpoint_changes import EndpointChanges, compare
+from handler.commands.changes.endpoint_version import Published, version_in, version_of
+from handler.commands.console import ERR, OUT, track
+from handler.commands.json_answer import current_answer
+from handler.commands.progress import told_if_slow
+from handler.commands.published.bundle_parts import changed_parts, parts_as_json
+from handler.commands.published.parallel import Parallel
+from handler.commands.published.withdrawal import bundles_by_endpoint, etags_of
+from handler.compiler.compile import Compiled
+from handler.errors.infrastructure import BundleError, ObjectNotFound, StorageError
+from handler.sentences import counted
+from handler.storage.publishing import ObjectHead, PublishStorage
+
+MANY = 50
+"""The number of endpoints from which on slow work is told of where no progress bar is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedEndpoint:
+    """An endpoint, and its difference from the stored version."""
+
+    name: str
+    raw: bytes  # the bundle
+    index: tuple[str, bytes] | None  # key and bytes of the schema index
+    what: str  # new | changed | unchanged
+    expected: str | None  # etag of the stored version; ``None`` if there is none
+    parts: tuple[str, ...] = ()
+    changes: EndpointChanges | None = None
+    fault: str = ""  # why the comparison is not complete
+
+    @property
+    def is_breaking(self) -> bool:
+        """Tell if callers may lose something."""
+        return bool(self.fault) or (self.what == "changed" and self.changes is not None and self.changes.breaking)
+
+    def lines(self) -> Iterator[str]:
+        """Yield the change in one line, and each difference below."""
+        yield "  ".join([f"{self.name}: {self.what}", *self.parts])
+        if self.what == "changed" and self.changes:
+            yield from (f"  {line}" for line in self.changes.lines())
+        if self.fault:
+            yield f"  breaking: the stored version cannot be compared: {self.fault}"
+
+    def plain(self) -> dict[str, Any]:
+        """Return the plan as JSON."""
+        changes = self.changes.as_json()["changes"] if self.changes and self.what == "changed" else []
+        told = {"endpoint": self.name, "what": self.what, **parts_as_json(self.parts)}
+        return {**told, "breaking": self.is_breaking, "changes": changes}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leftover:
+    """A stored endpoint that the published folder does not have."""
+
+    name: str
+    etags: Mapping[str, str]  # of its bundles, by their keys; empty if it is not to be withdrawn
+
+
+def plan_publish(compiled: Sequence[Compiled], storage: PublishStorage) -> list[PlannedEndpoint]:
+    """Compare each endpoint with its stored version, with one HEAD for an unchanged one, several at a time.
+
+    Raises:
+        StorageError: the storage does not answer as it should.
+    """
+    raws = {one.bundle.endpoint: write_bundle(one.bundle) for one in compiled}
+    stored = _read_stored(raws, storage)
+    return [_plan(one, raws[one.bundle.endpoint], stored[one.bundle.endpoint], storage) for one in compiled]
+
+
+def find_leftovers(names: Sequence[str], storage: PublishStorage, *, with_etags: bool) -> list[Leftover]:
+    """Return the stored endpoints that are not among ``names``. ``with_etags``: they are to be withdrawn as they are.
+
+    Raises:
+        StorageError: the storage does not answer as it should.
+    """
+    stored = bundles_by_endpoint(storage.keys())
+    return [
+        Leftover(name=name, etags=etags_of(storage, keys) if with_etags else {})
+        for name, keys in stored.items()
+        if name not in names
+    ]
+
+
+Stored = tuple[ObjectHead | None, bytes | None]
+"""The stored version of an endpoint; its bundle, if it is another than the compiled one."""
+
+
+def _read_stored(raws: dict[str, bytes], storage: PublishStorage) -> dict[str, Stored]:
+    def read(name: str) -> Stored:
+        return _read_one(bundle_key(name), raws[name], storage)
+
+    told = f"Comparing {counted(len(raws), 'endpoint')} with {storage.location}"
+    work = Parallel(read, list(raws))
+    found: dict[str, Stored] = {}
+    try:
+        with told_if_slow(told, when=len(raws) > MANY):
+            shown = track(list(raws), "Comparing", ERR if current_answer() else OUT, name=str)
+            for _, (name, outcome) in zip(shown, work, strict=False):
+                if isinstance(outcome, Exception):
+                    raise outcome
+                found[name] = outcome
+    finally:
+        work.stop()
+    return found
+
+
+def _read_one(key: str, raw: bytes, storage: PublishStorage) -> Stored:
+    try:
+        head = storage.head(key)
+        if head.sha256 == hashlib.sha256(raw).hexdigest():
+            return head, None
+        head, body = storage.get(key)
+    except ObjectNotFound:
+        return None, None
+    return head, None if body == raw else body
+
+
+def _plan(one: Compiled, raw: bytes, stored: Stored, storage: PublishStorage) -> PlannedEndpoint:
+    head, before = stored
+    is_changed = head is not None and before is not None
+    changes, fault = _compared(one, before, storage) if is_changed else (None, "")
+    what = "new" if head is None else "changed" if is_changed else "unchanged"
+    return PlannedEndpoint(
+        name=one.bundle.endpoint,
+        raw=raw,
+        index=(index_key(one.bundle.index), one.index) if one.bundle.index else None,
+        what=what,
+        expected=head.etag if head else None,
+        parts=() if what == "unchanged" else changed_parts(one.bundle, before),
+        changes=changes,
+        fault=fault,
+    )
+
+
+def _compared(one: Compiled, before: bytes | None, storage: PublishStorage) -> tuple[EndpointChanges | None, str]:
+    """Return the differences from the stored bundle, and why they are not complete.
+
+    A stored bundle that this release cannot read has no version to compare with: the endpoint is told as changed.
+    """
+    now = version_of(one)
+    was: Published | None = None
+    try:
+        was = version_in(storage, before or b"", endpoint=one.bundle.endpoint)
+        return compare(was, now), ""
+    except (BundleError, StorageError) as exc:
+        return None, str(exc) if was else ""

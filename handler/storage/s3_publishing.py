@@ -1,0 +1,231 @@
+"""Publishing to an S3 bucket: conditional writes, facts as metadata of the object, and versions."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from handler.errors.infrastructure import ObjectChanged, ObjectNotFound, StorageDenied, StorageError, WriteUnconfirmed
+from handler.storage.boto3_requests import Boto3Requests, Failure
+from handler.storage.publishing import ObjectHead, ObjectVersion
+from handler.storage.s3 import S3Storage
+from handler.storage.storage import READ_TIMEOUT_S, StoredObject, require_key
+
+TIMEOUT_S = 30.0
+"""The longest silence of S3 in one attempt: the end of an upload waits in buffers on the way."""
+
+
+class S3PublishStorage:
+    """See ``PublishStorage``.
+
+    Source: Amazon S3, "Add preconditions to S3 operations with conditional requests".
+    """
+
+    def __init__(self, objects: S3Storage, *, timeout_s: float = TIMEOUT_S) -> None:
+        self.location = objects.location
+        self._objects = objects
+        self._requests = Boto3Requests(objects, timeout_s=timeout_s)
+
+    def read(self, key: str, *, etag: str | None = None, timeout_s: float = READ_TIMEOUT_S) -> StoredObject | None:
+        """See ``Storage``."""
+        return self._objects.read(key, etag=etag, timeout_s=timeout_s)
+
+    def warm(self) -> None:
+        """See ``Storage``."""
+        self._objects.warm()
+
+    def write(self, key: str, body: bytes) -> None:
+        """See ``WritableStorage``."""
+        _, failure = self._put(key, body)
+        self._require_done(failure, "s3:PutObject")
+
+    def add(self, key: str, body: bytes) -> bool:
+        """See ``WritableStorage``."""
+        _, failure = self._put(key, body, IfNoneMatch="*")
+        if failure and failure.code == _NOT_AS_EXPECTED:
+            return False
+        self._require_done(failure, "s3:PutObject")
+        return True
+
+    def head(self, key: str, *, version: str = "") -> ObjectHead:
+        """See ``PublishStorage``."""
+        return _head_of(self._read(lambda client, place: client.head_object(**place), key, version=version))
+
+    def get(self, key: str, *, version: str = "") -> tuple[ObjectHead, bytes]:
+        """See ``PublishStorage``."""
+        answer = self._read(_get_whole, key, version=version)
+        return _head_of(answer), answer["Body"]
+
+    def put(self, key: str, body: bytes, *, expected: str | None, facts: Mapping[str, str]) -> ObjectHead:
+        """See ``PublishStorage``. A write may have been done though its answer was lost, so it is looked for."""
+        condition = {"IfNoneMatch": "*"} if expected is None else {"IfMatch": expected}
+        answer, failure = self._put(key, body, Metadata=dict(facts), **condition)
+        digest = hashlib.sha256(body).hexdigest()
+        if failure is None:
+            now = datetime.now(UTC)
+            version = _version_in(answer)
+            return ObjectHead(
+                etag=answer["ETag"], version=version, sha256=digest, size=len(body), modified=now, facts=dict(facts)
+            )
+        if failure.is_certain and failure.code not in _OTHER_OBJECT:
+            self._require_done(failure, "s3:PutObject and s3:GetObject")
+        present = self._look(key, after=failure)
+        if present and (present.sha256, present.facts) == (digest, facts):
+            return present
+        if failure.code in _OTHER_OBJECT:
+            raise ObjectChanged(f"{self.location}/{key}")
+        raise StorageError(f"{self.location}/{key}", self._requests.reason(failure, "s3:PutObject"))
+
+    def remove(self, key: str, *, expected: str, facts: Mapping[str, str]) -> None:  # noqa: ARG002 (S3 keeps none)
+        """See ``PublishStorage``. In a versioned bucket, a delete marker hides the versions."""
+        place = self._place(key)
+        _, failure = self._in_conflict_again(lambda client: client.delete_object(**place, IfMatch=expected))
+        if failure is None:
+            return
+        if failure.is_certain and failure.code not in _OTHER_OBJECT:
+            self._require_done(failure, "s3:DeleteObject and s3:GetObject")
+        if self._look(key, after=failure) is None:
+            return
+        if failure.code in _OTHER_OBJECT:
+            raise ObjectChanged(f"{self.location}/{key}")
+        raise StorageError(f"{self.location}/{key}", self._requests.reason(failure, "s3:DeleteObject"))
+
+    def keys(self) -> Sequence[str]:
+        """See ``PublishStorage``."""
+        prefix = self._objects.prefix
+        pages = self._pages("list_objects_v2", prefix, action="s3:ListBucket")
+        return sorted(str(each["Key"]).removeprefix(prefix) for page in pages for each in page.get("Contents", ()))
+
+    def versions(self, key: str) -> Sequence[ObjectVersion]:
+        """See ``PublishStorage``."""
+        full = self._place(key)["Key"]
+        found = [
+            _version_of(each, is_removal=kind == "DeleteMarkers")
+            for page in self._pages("list_object_versions", full, action="s3:ListBucketVersions")
+            for kind in ("Versions", "DeleteMarkers")
+            for each in page.get(kind, ())
+            if each["Key"] == full and each["VersionId"] != _UNVERSIONED
+        ]
+        return sorted(found, key=lambda each: (each.is_current, each.modified), reverse=True)
+
+    def keeps_versions(self) -> bool:
+        """See ``PublishStorage``."""
+        bucket = self._objects.bucket
+        answer, failure = self._requests.ask(lambda client: client.get_bucket_versioning(Bucket=bucket))
+        self._require_done(failure, "s3:GetBucketVersioning")
+        return bool(answer.get("Status") == "Enabled")
+
+    def read_tags(self) -> dict[str, str]:
+        """Read the tags of the bucket; empty if it has none.
+
+        Raises:
+            StorageError: access is denied, or S3 does not answer as it should.
+        """
+        bucket = self._objects.bucket
+        answer, failure = self._requests.ask(lambda client: client.get_bucket_tagging(Bucket=bucket))
+        if failure and failure.code == "NoSuchTagSet":
+            return {}
+        if failure and failure.code == "AccessDenied":
+            raise StorageError(self.location, f"access denied: s3:GetBucketTagging on arn:aws:s3:::{bucket}")
+        self._require_done(failure, "s3:GetBucketTagging")
+        return {str(tag["Key"]): str(tag.get("Value", "")) for tag in answer["TagSet"]}
+
+    def _put(self, key: str, body: bytes, **more: Any) -> tuple[Any, Failure | None]:
+        described = {"ChecksumAlgorithm": "SHA256", "ContentType": "application/json", **more}
+        place = self._place(key)
+        return self._in_conflict_again(lambda client: client.put_object(**place, Body=body, **described))
+
+    def _in_conflict_again(self, request: Callable[[Any], Any]) -> tuple[Any, Failure | None]:
+        """Ask again if S3 says that two writers met: at most one of them then has its condition."""
+        for _ in range(_TRIES_IN_CONFLICT):
+            answer, failure = self._requests.ask(request)
+            if failure is None or failure.code != _CONFLICT:
+                break
+        return answer, failure
+
+    def _read(self, request: Callable[[Any, Mapping[str, str]], Any], key: str, *, version: str) -> Any:
+        place = {**self._place(key), "ChecksumMode": "ENABLED", **({"VersionId": version} if version else {})}
+        answer, failure = self._requests.ask(lambda client: request(client, place))
+        if failure and failure.code in _NOT_THERE:
+            raise ObjectNotFound(f"{self.location}/{key}")
+        self._require_done(failure, "s3:GetObjectVersion" if version else "s3:GetObject")
+        return answer
+
+    def _look(self, key: str, *, after: Failure) -> ObjectHead | None:
+        """Describe the object that is there after a failed write; ``None`` if there is none."""
+        try:
+            return self.head(key)
+        except ObjectNotFound:
+            return None
+        except StorageError as exc:
+            if after.is_certain:
+                raise ObjectChanged(f"{self.location}/{key}") from exc
+            reason = self._requests.reason(after, "s3:PutObject")
+            raise WriteUnconfirmed(f"{self.location}/{key}", reason) from exc
+
+    def _pages(self, operation: str, prefix: str, *, action: str) -> list[Any]:
+        place = {"Bucket": self._objects.bucket, "Prefix": prefix}
+        pages, failure = self._requests.ask(lambda client: list(client.get_paginator(operation).paginate(**place)))
+        self._require_done(failure, action)
+        return list(pages)
+
+    def _place(self, key: str) -> dict[str, str]:
+        require_key(key, self.location)
+        return {"Bucket": self._objects.bucket, "Key": f"{self._objects.prefix}{key}"}
+
+    def _require_done(self, failure: Failure | None, action: str) -> None:
+        if failure:
+            error = StorageDenied if failure.code in _DENIED else StorageError
+            raise error(self.location, self._requests.reason(failure, action))
+
+
+def _get_whole(client: Any, place: Mapping[str, str]) -> dict[str, Any]:
+    answer = client.get_object(**place)
+    return {**answer, "Body": answer["Body"].read()}
+
+
+def _head_of(answer: Mapping[str, Any]) -> ObjectHead:
+    return ObjectHead(
+        etag=answer["ETag"],
+        version=_version_in(answer),
+        sha256=_digest_in(answer),
+        size=int(answer["ContentLength"]),
+        modified=answer["LastModified"].astimezone(UTC),
+        facts=dict(answer.get("Metadata", {})),
+    )
+
+
+def _version_in(answer: Mapping[str, Any]) -> str:
+    version = str(answer.get("VersionId", ""))
+    return "" if version == _UNVERSIONED else version
+
+
+def _digest_in(answer: Mapping[str, Any]) -> str:
+    """Return S3's own digest of the body. A checksum with a dash is of the parts of an upload."""
+    checksum = str(answer.get("ChecksumSHA256", ""))
+    return "" if "-" in checksum else base64.b64decode(checksum).hex()
+
+
+def _version_of(entry: Mapping[str, Any], *, is_removal: bool) -> ObjectVersion:
+    return ObjectVersion(
+        version=str(entry["VersionId"]),
+        modified=entry["LastModified"].astimezone(UTC),
+        size=int(entry.get("Size", 0)),
+        is_current=bool(entry["IsLatest"]),
+        is_removal=is_removal,
+    )
+
+
+_UNVERSIONED = "null"
+"""S3's version id of objects that were stored without versioning."""
+
+_NOT_AS_EXPECTED = "PreconditionFailed"
+_CONFLICT = "ConditionalRequestConflict"
+_NOT_THERE = ("404", "405", "NoSuchKey", "NoSuchVersion", "MethodNotAllowed")
+_DENIED = ("403", "AccessDenied", "AllAccessDisabled")
+_OTHER_OBJECT = (_NOT_AS_EXPECTED, _CONFLICT, "NoSuchKey")
+_TRIES_IN_CONFLICT = 3
+"""S3 asks for a repetition if two writers of one object meet."""

@@ -1,0 +1,82 @@
+"""A slice of ``make life``: publishes that are killed, that meet another one, or that S3 fails."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.life.between import running_between
+from tests.life.faults import Faulty
+from tests.life.interleaved import WHO, interleave
+from tests.life.interrupted import killed_at_s3, killed_in_a_folder
+from tests.life.zygote import Zygote
+from tests.support.examples import examples
+from tests.support.moto import Moto, running_moto
+
+
+@pytest.fixture(scope="module")
+def bucket() -> Iterator[Moto]:
+    """A moto server with a versioned bucket."""
+    with running_moto() as moto:
+        moto.add_bucket("life")
+        kept = {"Status": "Enabled"}
+        moto.client("s3").put_bucket_versioning(Bucket="life", VersioningConfiguration=kept)
+        yield moto
+
+
+@pytest.fixture(scope="module")
+def zygotes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Zygote]]:
+    """Two processes that publish."""
+    found = {who: Zygote(tmp_path_factory.mktemp(who)) for who in WHO}
+    yield found
+    for zygote in found.values():
+        zygote.stop()
+
+
+def test_publish_that_is_killed_leaves_each_endpoint_of_a_folder_old_or_new(
+    tmp_path: Path, zygotes: dict[str, Zygote]
+) -> None:
+    kills = killed_in_a_folder(tmp_path, zygotes["ada"], [9, 12], endpoints=3)
+
+    assert list(kills) == ["before 9", "before 12", "inside 9", "inside 12"]
+
+
+def test_publish_that_is_killed_leaves_each_endpoint_in_s3_old_or_new(
+    tmp_path: Path, zygotes: dict[str, Zygote], bucket: Moto
+) -> None:
+    with running_between(bucket.url) as between:
+        kills = killed_at_s3(
+            tmp_path,
+            zygotes["ada"],
+            between,
+            location="s3://life/killed",
+            direct=bucket.environ(),
+            numbers=[4],
+            endpoints=3,
+        )
+        assert list(kills) == ["before 4", "after 4"]
+
+
+def test_of_two_publishers_none_overwrites_what_it_has_not_seen(
+    tmp_path: Path, zygotes: dict[str, Zygote], bucket: Moto
+) -> None:
+    with running_between(bucket.url) as first, running_between(bucket.url) as second:
+        proxies = dict(zip(WHO, (first, second), strict=True))
+        for number in range(examples(20, share=20)):
+            interleave(tmp_path, zygotes, proxies, environ=bucket.environ(), seed=f"pair{number}")
+
+
+@pytest.mark.parametrize(
+    ("fault", "number", "refused"),
+    [("403", 9, True), ("412", 10, True), ("lost", 9, False)],
+)
+def test_fault_of_s3_is_a_sentence_and_leaves_nothing_half_done(
+    tmp_path: Path, zygotes: dict[str, Zygote], bucket: Moto, *, fault: str, number: int, refused: bool
+) -> None:
+    location = f"s3://life/fault-{fault}"
+    with running_between(bucket.url) as between:
+        faulty = Faulty(tmp_path, location, zygotes["ada"], between, bucket.environ())
+
+        assert faulty.meet(fault, number, lasts=False) is refused
