@@ -13,7 +13,7 @@ from starlette.middleware import Middleware
 from starlette.middleware.errors import ServerErrorMiddleware
 from starlette.requests import Request as HttpCall
 from starlette.responses import Response
-from starlette.routing import Route, request_response
+from starlette.routing import Match, Route, request_response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from handler.errors import StileError
@@ -70,6 +70,7 @@ def routes(services: Services) -> list[Route]:
         Route(f"{oauth}/token", lazy("handler.server.oauth_proxy.routes:token_route"), methods=["POST"]),
         Route(HEALTH[0], lazy("handler.server.health:health_route"), methods=["GET"]),
         Route(HEALTH[1], lazy("handler.server.health:live_route"), methods=["GET"]),
+        _GetRoute(ENDPOINT, lazy("handler.server.card:card_route"), methods=["GET"]),
     ]
 
 
@@ -96,6 +97,14 @@ def _guards_outside_of_aws(services: Services) -> list[Middleware]:
         return [Middleware(KnownHosts, hosts=services.hosts), Middleware(OwnMachine)]
     # A load balancer asks for the health by an address.
     return [Middleware(KnownHosts, hosts=services.hosts, open_paths=HEALTH)]
+
+
+class _GetRoute(Route):
+    """A route whose path other methods do not find. Many paths have the form of the card's, also ``/health/live``."""
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        match, child = super().matches(scope)
+        return (match, child) if match is Match.FULL else (Match.NONE, {})
 
 
 class _Lazy:

@@ -58,7 +58,8 @@ class S3Storage:
         if response.status != 200:
             raise self._refusal(response, key)
         _require_checksum(response, f"{self.location}/{key}")
-        return StoredObject(response.body, response.headers.get("etag", ""))
+        version = response.headers.get("x-amz-version-id", "")
+        return StoredObject(response.body, response.headers.get("etag", ""), "" if version == UNVERSIONED else version)
 
     def warm(self) -> None:
         """See ``Storage``."""
@@ -120,6 +121,9 @@ def _require_checksum(response: HttpResponse, location: str) -> None:
     if stored and "-" not in stored and stored != digest:
         raise StorageError(location, "the content does not match the checksum it was stored with")
 
+
+UNVERSIONED = "null"
+"""S3's version id of objects that were stored without versioning."""
 
 _REFUSED_CREDENTIALS = frozenset({"ExpiredToken", "InvalidAccessKeyId", "InvalidToken", "SignatureDoesNotMatch"})
 _MAX_BYTES = 64 * 1024 * 1024

@@ -14,10 +14,14 @@ READ_TIMEOUT_S = 5.0
 
 @record(frozen=True, slots=True)
 class StoredObject:
-    """One object as read. ``etag`` is passed to the next ``read``; its form is up to the storage."""
+    """One object as read. ``etag`` is passed to the next ``read``; its form is up to the storage.
+
+    ``version``: the id that a versioned bucket gave the object, which nobody can guess; empty string elsewhere.
+    """
 
     body: bytes = field(repr=False)
     etag: str
+    version: str = ""
 
 
 class Storage(Protocol):

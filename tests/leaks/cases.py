@@ -31,6 +31,9 @@ WORD = re.compile(r"[A-Za-z_]\w+")
 PART = re.compile(r"[A-Z]?[a-z]+")
 """A part of a name."""
 
+LISTS = ("list", "card")
+"""The routes that answer with entries of tools."""
+
 SEARCH_FIELDS = ("__search", "__definitions")
 
 ROUTES = (
@@ -43,6 +46,7 @@ ROUTES = (
     "graphql",
     "get",
     "list",
+    "card",
     "search",
     "definitions",
     PRESCRIBED,
@@ -91,7 +95,7 @@ class Request:
                 return Facts(claims, {**self.defaults, **self.body["variables"]})
             case "flat":
                 return Facts(claims, {**self.defaults, **self.body})
-            case "list":
+            case "list" | "card":
                 return Facts(claims, anything=True)
             case _:
                 return None
@@ -110,6 +114,8 @@ class Request:
                 return function.graphql(self.body, f"/tools/{self.tool}/graphql", headers=headers)
             case "list":
                 return function.request("tools/list", modern=bool(self.body), headers=headers)
+            case "card":
+                return function.send("GET", function.path.removesuffix("/mcp"), headers=headers)
             case _:
                 return function.graphql(self.body, headers=headers)
 
@@ -192,6 +198,8 @@ def random_request(endpoint: LeakEndpoint, random: Random) -> Request:
     tool = random.choice(list(endpoint.access.tools)) if route in ("call", "tool") else None
     if route == "list":
         return Request(route=route, caller=caller, body=random.choice([{}, {"modern": True}]))
+    if route == "card":
+        return Request(route=route, caller=caller)
     if route in ASKING:
         return _about_the_schema(endpoint, caller, route, random)
     denied = endpoint.denied(caller, tool)
@@ -242,7 +250,7 @@ class Trial:
         self._asked_names = set(WORD.findall(asked))
         self._written = set(SECRET.findall(asked + "".join(each.text for each in endpoint.operations.values())))
         self._kept = _Kept(_values(endpoint, denied) | _descriptions(named), _names(endpoint, named))
-        self._of_tools = {name: self._kept_from(name) for name in endpoint.access.tools if request.route == "list"}
+        self._of_tools = {name: self._kept_from(name) for name in endpoint.access.tools if request.route in LISTS}
 
     def _kept_from(self, tool: str) -> _Kept:
         """What a GraphQL tool's entry must not tell."""
@@ -286,7 +294,8 @@ class Trial:
         return all(self._endpoint.oracle.may_ask(self._request.caller, each) for each in names)
 
     def _listed(self, answer: Answer) -> str:
-        entries = answer.result["tools"] if self._of_tools else []
+        listed = answer.json if self._request.route == "card" else answer.json.get("result", {})
+        entries = listed["tools"] if self._of_tools else []
         known = [(json.dumps(entry), self._of_tools.get(entry["name"])) for entry in entries]
         return next((told for text, kept in known if kept and (told := self._told(text, "list", kept))), "")
 

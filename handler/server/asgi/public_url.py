@@ -30,7 +30,10 @@ ROUTE = (
     rf"|/{_ENDPOINT}/(mcp|graphql|__graphql|tools/[^/]+/graphql|oauth/[^/]+|\.well-known/[^/]+)"
     rf"|{WELL_KNOWN}/{_ENDPOINT}/mcp|/\.well-known/({'|'.join(METADATA_NAMES)})/{_ENDPOINT}"
 )
-"""The form of every route's path, which decides between several readings of a path."""
+"""The form of the path of every route but the card's, which decides between several readings of a path."""
+
+CARD = f"/{_ENDPOINT}"
+"""The form of a card's path. It decides last: `/base/health` has the form, too."""
 
 BASE_PATH = r"(/[A-Za-z0-9$._~+!*'()-]+)+"
 """The prefix that may precede the path of a route. Source: the API Gateway guide, characters of API mappings."""
@@ -114,7 +117,9 @@ def _route_path(path: str, event: Mapping[str, Any], base_path: str) -> str:
         ways += [staged, _below(staged, base_path)]
         known = staged or path
     others = {way for way in ways if way} - {known}
-    return next((way for way in ways if re.fullmatch(ROUTE, way)), known) if others else known
+    if not others:
+        return known
+    return next((way for form in (ROUTE, CARD) for way in ways if re.fullmatch(form, way)), known)
 
 
 def _in_api(path: str, event: Mapping[str, Any]) -> str:

@@ -110,7 +110,7 @@ def level_of(facts: Mapping[str, Any]) -> str:
 
 
 class RequestLog:
-    """Middleware that gives each request an id, a log line, and a response with ``Cache-Control: no-store``."""
+    """Middleware that gives each request an id, a log line, and a response that no cache stores."""
 
     def __init__(self, app: ASGIApp, *, write_line: WriteLine) -> None:
         self._app = app
@@ -125,7 +125,7 @@ class RequestLog:
                 facts["status"] = message["status"]
                 headers = MutableHeaders(scope=message)
                 headers["x-request-id"] = facts["request_id"]
-                headers["cache-control"] = "no-store"
+                headers.setdefault("cache-control", "no-store")
             await send(message)
 
         try:

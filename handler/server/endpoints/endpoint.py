@@ -49,17 +49,19 @@ class Endpoint:
     ``on_trouble`` is called if the schema index cannot be loaded, once until it can be loaded.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - beside the bundle, facts of its stored object
         self,
         bundle: Bundle,
         storage: Storage,
         *,
         stored_bytes: int = 0,
         digest: str = "",
+        version: str = "",
         on_trouble: Callable[[Exception], None] = lambda _: None,
     ) -> None:
         self.bundle = bundle
         self.digest = digest  # the beginning of the stored bundle's digest
+        self.version = version  # of the stored object, as ``StoredObject`` has it
         self.tools: Mapping[str, Tool] = {
             name: tool for tool in bundle.tools for name in (tool.name, *tool.options.aliases)
         }

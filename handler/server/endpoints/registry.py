@@ -284,7 +284,14 @@ class Endpoints:
             bundle = read_bundle(stored.body, endpoint=name)
             digest = short_digest(stored.body)
             told = partial(self._on_trouble, name)
-            endpoint = Endpoint(bundle, self._storage, stored_bytes=len(stored.body), digest=digest, on_trouble=told)
+            endpoint = Endpoint(
+                bundle,
+                self._storage,
+                stored_bytes=len(stored.body),
+                digest=digest,
+                version=stored.version,
+                on_trouble=told,
+            )
             lacks = self._find_lacks(bundle)
             return _Held(endpoint=endpoint, etag=stored.etag, asked=asked, confirmed=asked, lacks=lacks)
         if known is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -47,14 +47,6 @@ MAX_URI_CHARS = 2_000
 MIN_COMPRESSED_BYTES = 65_536
 """The size from which a list is compressed. Below it, compressing takes more time than it saves on the way."""
 
-DENIALS: Mapping[int, str] = {
-    400: "invalid_request",
-    401: "unauthorized",
-    403: "insufficient_scope",
-    503: "temporarily_unavailable",
-}
-"""The ``error`` in the body of a denial. Denials are not JSON-RPC: most precede the message."""
-
 
 class McpRoute:
     """``POST /{folder}/{name}/mcp``. Source: MCP 2026-07-28, basic/transports/streamable-http."""
@@ -84,7 +76,9 @@ class McpRoute:
         except (Rejected, NotFound) as exc:
             return _rejection(http_call, exc, request)
         except AccessError as exc:
-            return _denial(http_call, exc)
+            from handler.server.context.denials import denial_response
+
+            return denial_response(http_call, exc)
         except HTTPException:
             raise
         except Exception as exc:  # noqa: BLE001 - the edge of an MCP request: the log gets the cause, the caller a sentence
@@ -229,14 +223,6 @@ def _not_found(reason: NotFound, request: Request | Rejected | None) -> Rejected
         return Rejected(code, str(reason), id=identifier, facts=uri, stile_code=reason.stile_code)
     tool = {"tool": reason.name[:MAX_SAID_CHARS]} if isinstance(reason, ToolNotFound) else None
     return Rejected(INVALID_PARAMS, str(reason), id=identifier, facts=tool, stile_code=reason.stile_code)
-
-
-def _denial(http_call: HttpCall, reason: AccessError) -> Response:
-    from handler.server.context.denials import deny
-
-    denial = deny(http_call, reason)
-    body = {"error": DENIALS[denial.status], "message": str(reason), "code": reason.stile_code}
-    return json_response(body, status=denial.status, headers=denial.headers)
 
 
 def _rejection(http_call: HttpCall, reason: Rejected | NotFound, request: Request | None) -> Response:

@@ -30,6 +30,7 @@ ROUTES = (
     ("GET", "/.well-known/oauth-authorization-server/api/things"),
     ("GET", "/api/things/.well-known/openid-configuration"),
     ("POST", "/api/things/oauth/register"),
+    ("GET", "/api/things"),
     ("GET", "/health"),
     ("GET", "/"),
     ("OPTIONS", "/api/things/mcp"),

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from handler.server.app import routes
-from handler.server.asgi.public_url import ROUTE
+from handler.server.asgi.public_url import CARD, ROUTE
 from handler.server.asgi.request_log import level_of
 from tests.conftest import ROOT
 from tests.support.endpoints import PUBLIC, compiled
@@ -194,6 +194,33 @@ def test_document_and_challenge_name_the_url_that_clients_use(tmp_path: Path, do
     assert "evil" not in f"{document.body!r} {document.headers} {refused.body!r} {refused.headers}"
 
 
+@pytest.mark.parametrize("door", FRONT_DOORS)
+def test_card_names_the_url_that_clients_use(tmp_path: Path, door: str) -> None:
+    event_of, url = FRONT_DOORS[door]
+    with serving(tmp_path) as function:
+        refused = send(function, event_of("GET", "/api/things"))
+        event = event_of("GET", "/api/things/")
+        event["headers"] = {**event["headers"], **HOLDER}
+        if "multiValueHeaders" in event:
+            event["multiValueHeaders"] |= {name: [value] for name, value in HOLDER.items()}
+        card = send(function, event)
+
+    assert refused.status == 401
+    assert card.json["mcpUrl"] == f"{url}/api/things/mcp"
+    assert card.json["signIn"] == {"resourceMetadata": f"{url}{WELL_KNOWN}/api/things/mcp"}
+    assert "evil" not in f"{card.body!r} {card.headers}"
+
+
+def test_card_behind_a_load_balancer_names_no_url_without_the_owners_word(tmp_path: Path) -> None:
+    event = load_balancer("GET", "/api/things")
+    with serving(tmp_path) as function:
+        card = send(function, {**event, "headers": {**event["headers"], **HOLDER}})
+
+    assert "mcpUrl" not in card.json
+    assert "resourceMetadata" not in card.json["signIn"]
+    assert [line["unset"] for line in function.lines] == ["STILE_PUBLIC_URL"]
+
+
 @pytest.mark.parametrize("door", [*FRONT_DOORS, "load balancer"])
 @pytest.mark.parametrize("public_url", ["https://mcp.example.org", "https://example.org/mcp"])
 def test_owner_has_the_last_word(tmp_path: Path, door: str, public_url: str) -> None:
@@ -360,7 +387,7 @@ def test_form_of_routes_is_that_of_all_routes() -> None:
     services: Any = SimpleNamespace(endpoints=None)
     paths = [route.path for route in routes(services)]
 
-    assert [path for path in paths if not re.fullmatch(ROUTE, re.sub(r"\{\w+\}", "x", path))] == []
+    assert [path for path in paths if not re.fullmatch(f"{ROUTE}|{CARD}", re.sub(r"\{\w+\}", "x", path))] == []
 
 
 def test_named_stage_serves_every_route(tmp_path: Path) -> None:

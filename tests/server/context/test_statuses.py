@@ -16,9 +16,9 @@ from handler.errors.upstream import UpstreamError
 from handler.server.asgi.content_negotiation import GRAPHQL_RESPONSE
 from handler.server.asgi.request_log import _FACTS
 from handler.server.context.challenges import challenge
+from handler.server.context.denials import DENIALS
 from handler.server.context.statuses import STATUSES, status_of
 from handler.server.graphql.route import _refusal
-from handler.server.mcp.route import DENIALS
 from tests.support.endpoints import compiled
 
 

@@ -1,0 +1,146 @@
+"""The card of an endpoint: a short description for one caller, with the tools that ``tools/list`` shows the caller.
+
+The digest is of the caller's list. A digest of the bundle would confirm guesses about the parts hidden from the caller.
+A maintainer, who can read the versions of the stored bundle, asks with their ids if one of them is served: nobody else
+can guess the ids.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request as HttpCall
+from starlette.responses import Response
+
+from handler.errors import StileError
+from handler.errors.access import AccessError
+from handler.errors.calls import DeadlinePassed
+from handler.errors.protocol import McpError
+from handler.errors.upstream import UpstreamError
+from handler.server.asgi.content_negotiation import JSON, accepted_kinds
+from handler.server.asgi.deadlines import before
+from handler.server.asgi.public_url import note_unknown_url, public_url
+from handler.server.asgi.request_log import note
+from handler.server.asgi.response_size import Room
+from handler.server.asgi.responses import Refused, json_response
+from handler.server.auth.resource_metadata import metadata_url, open_scopes, takes_tokens
+from handler.server.context.caller import Caller
+from handler.server.context.denials import denial_response
+from handler.server.context.request_context import find_endpoint, identify_caller
+from handler.server.context.services import Services
+from handler.server.context.statuses import status_of
+from handler.server.mcp.jsonrpc import Request
+from handler.server.mcp.method_call import Call
+from handler.server.mcp.revisions import MODERN
+from handler.server.mcp.revisions import listed as listed_for
+from handler.server.mcp.tools_list import list_tools
+from handler.strict_json import Entry, JSONObject, to_well_formed_json
+
+TOLD = ("name", "title", "description")
+"""The members of a tool in ``tools/list`` that the card repeats."""
+
+HEADERS = {"cache-control": "private, no-store", "vary": "Accept, Authorization, X-API-Key, Stile-Versions"}
+"""The headers of every response. Another media type may answer at the same URL one day."""
+
+VERSIONS = "stile-versions"
+"""The request header with the ids of versions, separated by spaces."""
+
+UNLISTED = "the tools cannot be listed at the moment"
+
+
+def card_route(services: Services) -> Callable[[HttpCall], Awaitable[Response]]:
+    """Build the route of the cards."""
+
+    async def card_of(http_call: HttpCall) -> Response:
+        note(http_call.scope, route="card")
+        try:
+            if not accepted_kinds(http_call.headers.get("accept", "")) & {JSON, "application/*", "*/*"}:
+                raise Refused("not-acceptable", "answers are application/json")
+            response = await _answer(services, http_call)
+        except HTTPException as exc:
+            exc.headers = {**HEADERS, **(exc.headers or {})}
+            raise
+        except AccessError as exc:
+            response = denial_response(http_call, exc)
+        except (UpstreamError, McpError, DeadlinePassed) as exc:
+            response = _failure(http_call, exc)
+        response.headers.update(HEADERS)
+        return response
+
+    return card_of
+
+
+async def _answer(services: Services, http_call: HttpCall) -> Response:
+    endpoint = await find_endpoint(services, http_call)
+    caller = await identify_caller(services, http_call, endpoint)
+    call = Call(request=Request(id=0, method="tools/list", params={}, revision=MODERN[0]), caller=caller)
+    async with before(caller.deadline):
+        listed = await list_tools(call)
+    url = public_url(http_call.scope)
+    if not url:
+        note_unknown_url(http_call.scope)
+    note(http_call.scope, outcome="ok", decision="allowed")
+    return json_response({**_card(caller, listed, url), **_serves(caller, http_call.headers.get(VERSIONS, ""))})
+
+
+def _card(caller: Caller, listed: Sequence[JSONObject], url: str) -> JSONObject:
+    bundle = caller.endpoint.bundle
+    name = bundle.endpoint
+    return {
+        "name": name,
+        "title": " ".join(word for part in name.split("/") for word in part.replace("_", "-").split("-") if word),
+        **({"mcpUrl": f"{url}/{name}/mcp"} if url else {}),
+        **_sign_in(caller, url),
+        "digest": list_digest(listed),
+        **_told(listed, caller.room),
+    }
+
+
+def _sign_in(caller: Caller, url: str) -> JSONObject:
+    """Return the metadata that the challenge of a denial has; empty if clients cannot find an authorization server."""
+    bundle = caller.endpoint.bundle
+    if not takes_tokens(bundle):
+        return {}
+    told = {"resourceMetadata": metadata_url(bundle, url), "scope": " ".join(open_scopes(bundle))}
+    return {"signIn": {name: each for name, each in told.items() if each}}
+
+
+def _serves(caller: Caller, versions: str) -> JSONObject:
+    """Tell if the endpoint is one of the versions; ``None`` if the storage has no ids, empty if none is asked for."""
+    version = caller.endpoint.version
+    return {"serves": version in versions.split() if version else None} if versions else {}
+
+
+def list_digest(listed: Iterable[JSONObject]) -> str:
+    """Return the digest of a caller's list of tools, as the newest revision of MCP shows it."""
+    entries = (each if isinstance(each, Entry) else Entry(each) for each in listed)
+    digest = hashlib.sha256()
+    for each in listed_for("tools", entries, MODERN[0]):
+        digest.update(each.digest)
+    return f"sha256:{digest.hexdigest()}"
+
+
+def _told(listed: Sequence[JSONObject], room: Room) -> JSONObject:
+    """Return the tools as far as a page has room, and the number of those without room."""
+    tools: list[JSONObject] = []
+    left = room.page_bytes
+    for entry in listed:
+        tool = {member: entry[member] for member in TOLD if member in entry}
+        left -= len(to_well_formed_json(tool)) + 1
+        if left < 0:
+            break
+        tools.append(tool)
+    more = len(listed) - len(tools)
+    return {"tools": tools, **({"more": more} if more else {})}
+
+
+def _failure(http_call: HttpCall, exc: UpstreamError | McpError | DeadlinePassed) -> Response:
+    """Build the response if the list cannot be made. The text of an author's ``McpError`` is for clients of MCP."""
+    if isinstance(exc, McpError):
+        code, status, sentence, reason = StileError.stile_code, 502, UNLISTED, type(exc).__name__
+    else:
+        code, status, sentence, reason = exc.stile_code, status_of(exc), str(exc), exc.log_reason
+    note(http_call.scope, outcome="errors", reason=reason, code=code)
+    return json_response({"error": sentence, "code": code}, status=status)
