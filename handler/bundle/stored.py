@@ -81,6 +81,28 @@ def short_digest(raw: bytes) -> str:
     return str(header["sha256"])[:DIGEST_CHARS]
 
 
+def format_of(raw: bytes) -> Any:
+    """Return the format that stored bytes name, whether or not this release reads it.
+
+    Raises:
+        BundleError: the bytes are not a bundle.
+    """
+    return _split(raw)[0].get("format_version")
+
+
+def index_named_by(raw: bytes) -> str:
+    """Return the SHA-256 of the schema index that a stored bundle of any format names; empty string if none.
+
+    Raises:
+        BundleError: the bytes are not a bundle, or do not say which index the bundle has.
+    """
+    content = parse_stored(_split(raw)[1])
+    index = content.get("index") if isinstance(content, dict) else None
+    if not isinstance(index, str):
+        raise BundleError("the bundle does not say which schema index it has")
+    return index
+
+
 def _split(raw: bytes) -> tuple[JSONObject, bytes]:
     head, _, rest = raw.partition(_HEADER_END)
     try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import gc
+import gc as garbage_collector  # a command has the shorter name
 import logging
 import os
 import sys
@@ -50,6 +50,10 @@ COMMANDS: Mapping[str, str] = {
     "diff": "Compare two versions of endpoints: what each caller, model and reader finds different.",
     "build": "Compile endpoint folders to bundles in a local folder.",
     "publish": "Compile endpoint folders and store their bundles where the function reads them.",
+    "published": "Show the endpoints that are published, and ask the running function if it serves them.",
+    "rollback": "Put an older version of a published endpoint in place of the present one.",
+    "remove": "Withdraw a published endpoint; a rollback brings it back.",
+    "gc": "List the stored schemas that no kept version of an endpoint needs, and delete them.",
     "serve": "Serve endpoints on any machine by the function's own settings and rules: from a folder or from S3.",
     "manifest": "List the operations that may be sent, for an API that takes only those it knows.",
     "key": "Make an API key, and the lines for config.yaml that let it in.",
@@ -90,12 +94,13 @@ def load_command(name: str) -> Command:
     module = f"{__name__}.{name}"
     if module in sys.modules:
         return cast("Command", sys.modules[module])
-    gc.disable()  # modules stay until the end, and scanning them would take a quarter of the time of `stile check`
+    # Modules stay until the end, and scanning them would take a quarter of the time of `stile check`.
+    garbage_collector.disable()
     try:
         return cast("Command", import_module(module))
     finally:
-        gc.freeze()
-        gc.enable()
+        garbage_collector.freeze()
+        garbage_collector.enable()
 
 
 def parser_of(name: str, command: Command) -> CommandParser:

@@ -41,3 +41,14 @@ def choose(question: str, choices: Sequence[str], *, default: str) -> str:
             raise KeyboardInterrupt
         if (line.strip() or default) in choices:
             return line.strip() or default
+
+
+def agreed(question: str, *, yes: bool) -> bool:
+    """Tell if the person at the terminal agrees, or has agreed with ``--yes``; ``False`` without a terminal.
+
+    Raises:
+        KeyboardInterrupt: the input ended.
+    """
+    if yes:
+        return True
+    return can_ask() and choose(question, ("y", "n"), default="n") == "y"

@@ -51,6 +51,7 @@ class FolderPublishStorage:
         """See ``WritableStorage``."""
         with self._locked(), self._objects.writable(key) as file:
             if file.exists():
+                os.utime(file)  # `discard` goes by the time of the file
                 return False
             _replace(file, body)
             return True
@@ -100,6 +101,20 @@ class FolderPublishStorage:
             found += [(inner / name).as_posix() for name in files if not _is_temporary(name)]
         return sorted(found)
 
+    def kept_keys(self) -> Sequence[str]:
+        """See ``PublishStorage``."""
+        history = self._folder / HISTORY
+        kept = {Path(path).relative_to(history).as_posix() for path, _, files in os.walk(history) if files}
+        return sorted({*self.keys(), *kept})
+
+    def discard(self, key: str, *, before: datetime) -> bool:
+        """See ``PublishStorage``. Objects without a history are meant: schema indexes never change."""
+        with self._locked(), self._objects.writable(key) as file:
+            if not file.exists() or datetime.fromtimestamp(file.stat().st_mtime, UTC) >= before:
+                return False
+            file.unlink()
+            return True
+
     def versions(self, key: str) -> Sequence[ObjectVersion]:
         """See ``PublishStorage``."""
         digest = self._present_digest(key)
@@ -110,6 +125,7 @@ class FolderPublishStorage:
                 version=str(entry.number),
                 modified=entry.at,
                 size=entry.size,
+                etag=entry.sha256,
                 is_current=digest is not None and index == 0,
                 is_removal=entry.is_removal,
             )

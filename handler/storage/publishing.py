@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Protocol
 
 from handler.storage.storage import WritableStorage
+
+FRESH = timedelta(days=1)
+"""The age up to which ``add`` leaves an existing object as it is. An older one counts as new afterwards, so that
+``discard`` spares it.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +34,7 @@ class ObjectVersion:
     version: str
     modified: datetime  # UTC
     size: int  # bytes; 0 for a removal
+    etag: str  # equal for versions with the same body; empty string for a removal
     is_current: bool
     is_removal: bool
 
@@ -75,6 +81,15 @@ class PublishStorage(WritableStorage, Protocol):
 
     def keys(self) -> Sequence[str]:
         """Return the keys of all present objects, sorted."""
+
+    def kept_keys(self) -> Sequence[str]:
+        """Return the keys of all objects, sorted, also of removed ones of which versions are kept."""
+
+    def discard(self, key: str, *, before: datetime) -> bool:
+        """Remove an object and all of its versions. Return ``False`` if it was stored or added since ``before``.
+
+        A concurrent ``add`` or ``write`` of the object stays.
+        """
 
     def versions(self, key: str) -> Sequence[ObjectVersion]:
         """Return the history of a key, newest first; empty if the storage keeps none."""

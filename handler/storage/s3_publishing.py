@@ -6,12 +6,13 @@ import base64
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from handler.errors.infrastructure import ObjectChanged, ObjectNotFound, StorageDenied, StorageError, WriteUnconfirmed
 from handler.storage.boto3_requests import Boto3Requests, Failure
-from handler.storage.publishing import ObjectHead, ObjectVersion
-from handler.storage.s3 import S3Storage
+from handler.storage.publishing import FRESH, ObjectHead, ObjectVersion
+from handler.storage.s3 import UNVERSIONED, S3Storage
 from handler.storage.storage import READ_TIMEOUT_S, StoredObject, require_key
 
 TIMEOUT_S = 30.0
@@ -46,6 +47,8 @@ class S3PublishStorage:
         """See ``WritableStorage``."""
         _, failure = self._put(key, body, IfNoneMatch="*")
         if failure and failure.code == _NOT_AS_EXPECTED:
+            if self.head(key).modified < datetime.now(UTC) - FRESH:
+                self.write(key, body)
             return False
         self._require_done(failure, "s3:PutObject")
         return True
@@ -99,15 +102,33 @@ class S3PublishStorage:
         pages = self._pages("list_objects_v2", prefix, action="s3:ListBucket")
         return sorted(str(each["Key"]).removeprefix(prefix) for page in pages for each in page.get("Contents", ()))
 
+    def kept_keys(self) -> Sequence[str]:
+        """See ``PublishStorage``."""
+        prefix = self._objects.prefix
+        pages = self._pages("list_object_versions", prefix, action="s3:ListBucketVersions")
+        found = (each for page in pages for kind in _KINDS for each in page.get(kind, ()))
+        return sorted({str(each["Key"]).removeprefix(prefix) for each in found})
+
+    def discard(self, key: str, *, before: datetime) -> bool:
+        """See ``PublishStorage``. Versions are removed by their ids, so that a new one stays."""
+        found = self.versions(key)
+        if not found or any(each.modified >= before for each in found):
+            return False
+        place = self._place(key)
+        for version in reversed(found):
+            request = partial(_delete_version, place={**place, "VersionId": version.version})
+            self._require_done(self._requests.ask(request)[1], "s3:DeleteObjectVersion")
+        return True
+
     def versions(self, key: str) -> Sequence[ObjectVersion]:
         """See ``PublishStorage``."""
         full = self._place(key)["Key"]
         found = [
             _version_of(each, is_removal=kind == "DeleteMarkers")
             for page in self._pages("list_object_versions", full, action="s3:ListBucketVersions")
-            for kind in ("Versions", "DeleteMarkers")
+            for kind in _KINDS
             for each in page.get(kind, ())
-            if each["Key"] == full and each["VersionId"] != _UNVERSIONED
+            if each["Key"] == full and each["VersionId"] != UNVERSIONED
         ]
         return sorted(found, key=lambda each: (each.is_current, each.modified), reverse=True)
 
@@ -182,6 +203,10 @@ class S3PublishStorage:
             raise error(self.location, self._requests.reason(failure, action))
 
 
+def _delete_version(client: Any, *, place: Mapping[str, str]) -> Any:
+    return client.delete_object(**place)
+
+
 def _get_whole(client: Any, place: Mapping[str, str]) -> dict[str, Any]:
     answer = client.get_object(**place)
     return {**answer, "Body": answer["Body"].read()}
@@ -200,7 +225,7 @@ def _head_of(answer: Mapping[str, Any]) -> ObjectHead:
 
 def _version_in(answer: Mapping[str, Any]) -> str:
     version = str(answer.get("VersionId", ""))
-    return "" if version == _UNVERSIONED else version
+    return "" if version == UNVERSIONED else version
 
 
 def _digest_in(answer: Mapping[str, Any]) -> str:
@@ -214,14 +239,13 @@ def _version_of(entry: Mapping[str, Any], *, is_removal: bool) -> ObjectVersion:
         version=str(entry["VersionId"]),
         modified=entry["LastModified"].astimezone(UTC),
         size=int(entry.get("Size", 0)),
+        etag="" if is_removal else str(entry["ETag"]),
         is_current=bool(entry["IsLatest"]),
         is_removal=is_removal,
     )
 
 
-_UNVERSIONED = "null"
-"""S3's version id of objects that were stored without versioning."""
-
+_KINDS = ("Versions", "DeleteMarkers")
 _NOT_AS_EXPECTED = "PreconditionFailed"
 _CONFLICT = "ConditionalRequestConflict"
 _NOT_THERE = ("404", "405", "NoSuchKey", "NoSuchVersion", "MethodNotAllowed")

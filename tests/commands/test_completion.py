@@ -50,7 +50,7 @@ def offered(folder: Path, *words: str) -> list[str]:
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        (["pu"], ["publish", "pull"]),
+        (["pu"], ["publish", "published", "pull"]),
         ([""], sorted([*COMMANDS, "--help", "--version"])),
         (["check", "--st"], ["--stage", "--strict"]),
         (["check", "a"], ["api"]),

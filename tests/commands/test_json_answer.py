@@ -9,9 +9,12 @@ from typing import Any
 import pytest
 
 from handler.commands import COMMANDS
+from handler.compiler.compile import compile_endpoint
+from handler.storage.folder_publishing import FolderPublishStorage
 from tests.commands.apis import SHOP
 from tests.commands.running import FILES, Ran, Stile
 from tests.docs.reference import codes, page
+from tests.life.publishing import put
 from tests.support.endpoints import write_endpoint
 
 RUNS = {
@@ -23,6 +26,10 @@ RUNS = {
     "diff": ("diff", "api", "api"),
     "build": ("build", "api", "--out", "built"),
     "publish": ("publish", "api", "out", "--create"),
+    "published": ("published", "stored"),
+    "rollback": ("rollback", "stored/api/things", "--to", "1"),
+    "remove": ("remove", "stored/api/things", "--yes"),
+    "gc": ("gc", "stored"),
     "manifest": ("manifest", "api", "--format", "relay", "--out", "made.json"),
     "key": ("key", "partner"),
     "find": ("find", "api", "what does it say"),
@@ -39,6 +46,7 @@ def folder(workplace: Path, stile: Stile) -> Path:
     write_endpoint(workplace, FILES)
     write_endpoint(workplace / "wrong", {**FILES, "config.yaml": "upstrem: {}\n"})
     (workplace / "shop.graphql").write_text(SHOP, encoding="utf-8")
+    put(FolderPublishStorage("stored"), compile_endpoint(workplace / "api" / "things"))
     assert stile(*RUNS["init"][:1], "new/made", *RUNS["init"][2:]).code == 0
     return workplace
 
@@ -84,6 +92,11 @@ def test_answer_is_one_document_and_the_exit_code_that_of_a_run_without_json(
         ("publish", "wrong", "out", "--create"),
         ("publish", "api", "my-bucket/x"),
         ("publish", "api", "shop.graphql"),
+        ("published", "s3:/nowhere"),
+        ("published", "stored", "nonsense"),
+        ("rollback", "stored/api/nothing", "--yes"),
+        ("remove", "stored/api/things"),
+        ("gc", "s3:/nowhere"),
         ("manifest", "wrong", "--format", "relay"),
         ("manifest", "api", "--format", "relay", "--out", "no/such/file"),
         ("init", "api/things", "--from", "shop.graphql", "--url", "https://api.example.com/graphql"),
@@ -115,7 +128,7 @@ def test_problems_of_a_folder_have_their_places(folder: Path, stile: Stile) -> N
     assert [problem] == document_of(stile("check", "wrong", "--json"))["endpoints"][0]["problems"]
 
 
-@pytest.mark.parametrize("name", ["build", "publish", "manifest", "key"])
+@pytest.mark.parametrize("name", ["build", "publish", "published", "rollback", "remove", "gc", "manifest", "key"])
 def test_members_of_the_document_are_told(folder: Path, stile: Stile, name: str) -> None:
     document = document_of(stile(*RUNS[name], "--json"))
     section = page("cli").section("## publish" if name == "build" else f"## {name}")

@@ -201,7 +201,8 @@ def is_run(line: str) -> bool:
     if words[0].startswith("../") or (words[1:2] == ["-m"] and words[2] in NOT_RUN_MODULES):
         return False
     if Path(words[0]).name == "stile":
-        return words[1] not in ("dev", "new", "publish", "serve")  # `new` needs a wheel
+        # `new` needs a wheel, and a bucket an account.
+        return words[1] not in ("dev", "new", "publish", "serve") and "s3://" not in line
     return "examples.upstream" not in words or "--print-schema" in words
 
 

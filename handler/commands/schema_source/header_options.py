@@ -80,8 +80,8 @@ class RequestHeaders:
         return sorted({each for header in self.given for each in header.secrets}, key=len, reverse=True)
 
 
-def add_header_argument(parser: argparse.ArgumentParser) -> None:
-    """Add the argument ``-H``."""
+def add_header_argument(parser: argparse.ArgumentParser, *, to: str = "the API") -> None:
+    """Add the argument ``-H`` for requests to an API or another server."""
     parser.add_argument(
         "-H",
         dest="headers",
@@ -89,7 +89,7 @@ def add_header_argument(parser: argparse.ArgumentParser) -> None:
         default=[],
         type=_header,
         metavar="HEADER",
-        help="a header for the API, as 'Name: value'; $NAME in it is an environment variable, $$ a dollar sign",
+        help=f"a header for {to}, as 'Name: value'; $NAME in it is an environment variable, $$ a dollar sign",
     )
 
 

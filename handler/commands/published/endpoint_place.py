@@ -1,0 +1,63 @@
+"""The places of published endpoints on the command line: a destination, and ``DESTINATION/FOLDER/NAME``."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from handler.bundle.model import ENDPOINT_NAME
+from handler.bundle.stored import bundle_key
+from handler.errors.infrastructure import StorageError
+from handler.http.client import HttpClient
+from handler.storage.location import open_publish_storage
+from handler.storage.publishing import PublishStorage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndpointPlace:
+    """One endpoint at a destination."""
+
+    destination: str
+    endpoint: str
+
+    @property
+    def key(self) -> str:
+        """The key of the bundle that a function of this release reads."""
+        return bundle_key(self.endpoint)
+
+
+def endpoint_place(text: str) -> EndpointPlace:
+    """Read a place from the command line."""
+    parts = text.rstrip("/").rsplit("/", 2)
+    endpoint = "/".join(parts[1:])
+    destination = parts[0] if len(parts) > 2 else "."
+    if not ENDPOINT_NAME.fullmatch(endpoint) or destination in ("s3:", "s3:/"):
+        raise argparse.ArgumentTypeError(
+            f"{text!r}: expected DESTINATION/FOLDER/NAME, as s3://bucket/prefix/shop/orders"
+        )
+    return EndpointPlace(destination=destination or "/", endpoint=endpoint)
+
+
+def add_endpoint_place(parser: argparse.ArgumentParser) -> None:
+    """Add the argument with the place of an endpoint."""
+    parser.add_argument(
+        "place",
+        metavar="DESTINATION/FOLDER/NAME",
+        type=endpoint_place,
+        help="the endpoint, below s3://bucket/prefix or a folder",
+    )
+
+
+def open_published(destination: str, http: HttpClient) -> PublishStorage:
+    """Return the storage at a destination that exists.
+
+    Raises:
+        StorageError: the destination is not valid, or there is no such folder.
+        SettingsError: an AWS variable is missing or malformed.
+    """
+    storage = open_publish_storage(destination, http=http, environ=os.environ)
+    if not destination.startswith("s3://") and not Path(destination).is_dir():
+        raise StorageError(destination, "there is no such folder: expected s3://bucket/prefix, or a folder")
+    return storage

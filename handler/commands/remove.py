@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import argparse
+import os
+from contextlib import closing
+
+from handler.commands.console import complain, say, show_json, warn
+from handler.commands.exit_codes import DONE, REFUSED
+from handler.commands.published.described import describe
+from handler.commands.published.endpoint_place import EndpointPlace, add_endpoint_place, open_published
+from handler.commands.published.facts import gather_facts
+from handler.commands.published.withdrawal import bundles_by_endpoint, etags_of, withdraw
+from handler.commands.questions import agreed, can_ask
+from handler.errors import StileError
+from handler.errors.infrastructure import ObjectChanged, ObjectNotFound
+from handler.http.client import HttpClient
+from handler.sentences import counted
+from handler.storage.publishing import PublishStorage
+
+EXAMPLES = ("stile remove s3://bucket/prefix/shop/orders",)
+EXIT_CODES = {REFUSED: "the endpoint is not published, was published meanwhile, or nobody agreed"}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_endpoint_place(parser)
+    parser.add_argument("--yes", action="store_true", help="do not ask; needed without a terminal")
+    parser.add_argument("--json", action="store_true", help="print one JSON document instead")
+
+
+def run(options: argparse.Namespace) -> int:
+    try:
+        with closing(HttpClient()) as http:
+            storage = open_published(options.place.destination, http)
+            return _remove(storage, options.place, options)
+    except ObjectChanged:
+        complain(f"{options.place.endpoint} was published or removed meanwhile. Look again.")
+    except StileError as exc:
+        complain(str(exc))
+    return REFUSED
+
+
+def _remove(storage: PublishStorage, place: EndpointPlace, options: argparse.Namespace) -> int:
+    keys = bundles_by_endpoint(storage.keys()).get(place.endpoint, [])
+    etags = etags_of(storage, keys)
+    if not etags:
+        complain(f"{place.endpoint} is not published at {storage.location}")
+        return REFUSED
+    _show(storage, place)
+    keeps = storage.keeps_versions()
+    if not keeps:
+        warn(f"{storage.location} keeps no versions: only a publish brings the endpoint back.")
+    if not agreed(f"Withdraw {place.endpoint}?", yes=options.yes):
+        complain("Nothing was changed." if can_ask() else "Nothing was changed: without a terminal, --yes agrees.")
+        return REFUSED
+    withdraw(storage, etags, gather_facts(None, place.destination, os.environ))
+    if options.json:
+        show_json({"endpoint": place.endpoint, "location": storage.location, "what": "removed", "restorable": keeps})
+    else:
+        say(f"{place.endpoint}: removed", "green")
+        if keeps:
+            say(f"`stile rollback {place.destination}/{place.endpoint}` brings it back.")
+    return DONE
+
+
+def _show(storage: PublishStorage, place: EndpointPlace) -> None:
+    try:
+        head, raw = storage.get(place.key)
+    except ObjectNotFound:
+        say(f"{place.endpoint} has bundles of other formats only")
+        return
+    found = describe(place.endpoint, head, raw)
+    by = f" by {found.facts.by}" if found.facts.by else ""
+    say(f"{place.endpoint}: {counted(len(found.tools), 'tool')}, published {found.at}{by}")

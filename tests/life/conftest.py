@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from handler.http.client import HttpClient
+from handler.storage.location import open_publish_storage
+from handler.storage.publishing import PublishStorage
+from tests.commands.running import Stile
+from tests.life.publishing import add_versioned_bucket
+from tests.support.moto import Moto, running_moto
+
+
+@pytest.fixture
+def stile(capsys: pytest.CaptureFixture[str]) -> Stile:
+    """The command, run in this process with its output going into a pipe."""
+    return Stile(capsys)
+
+
+@pytest.fixture(scope="session")
+def open_moto() -> Iterator[Moto]:
+    """A moto server that checks no rights."""
+    with running_moto() as running:
+        yield running
+
+
+@pytest.fixture(params=["folder", "bucket"])
+def location(request: pytest.FixtureRequest, tmp_path: Path, open_moto: Moto, monkeypatch: pytest.MonkeyPatch) -> str:
+    """An empty destination that keeps versions."""
+    for name, value in open_moto.environ().items():
+        monkeypatch.setenv(name, value)
+    if request.param == "folder":
+        return str(tmp_path / "bundles")
+    return add_versioned_bucket(open_moto, f"b-{tmp_path.name.replace('_', '-')[-40:].strip('-').lower()}")
+
+
+@pytest.fixture
+def storage(location: str) -> Iterator[PublishStorage]:
+    http = HttpClient()
+    yield open_publish_storage(location, http=http, environ=dict(os.environ))
+    http.close()
