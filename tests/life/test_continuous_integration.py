@@ -1,0 +1,259 @@
+"""The steps of CI: infra/publish.sh as the action runs it, against moto and a running server, and its rights."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import timedelta
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from handler.commands.published import unused_indexes
+from handler.http.client import HttpClient
+from handler.storage.location import open_publish_storage
+from tests.commands.running import Stile, change
+from tests.conftest import ROOT
+from tests.life.publishing import CONFIG, SDL, add_versioned_bucket
+from tests.life.serving import serving_bucket
+from tests.support.endpoints import write_endpoint
+from tests.support.moto import Moto
+from tests.support.secrecy import SESSION, Output
+
+ACTION = ROOT / ".github" / "actions" / "publish"
+POLICY = ROOT / "infra" / "publisher_policy.json"
+KEY = SESSION.keep("a key of the maintainer", "stile_Xq3v9Zc7Lr1Tb6Wn8Kd3Hf5Jp0GsUmW2")
+KEY_SHA256 = sha256(KEY.encode()).hexdigest()
+GUARDED = f"""\
+upstream: {{url: "https://things.example/graphql"}}
+identity: {{api_keys: [{{name: ci, sha256: {KEY_SHA256}, claims: {{role: maintainer}}}}]}}
+access:
+  anonymous: challenge
+  policies: [{{type: Query, policyDefault: {{condition: true}}}}]
+"""
+FILES = {
+    "index.graphql": SDL.replace(" b: Int", ' "Says b." b: Int') + 'extend schema @tool(name: "all", graphql: [{expose: true, types: "Query", fields: ".*"}])',
+    "operations/a.graphql": 'query A @mcpTool(name: "one") { a }\n',
+    "config.yaml": GUARDED,
+}
+GH = """\
+#!/bin/sh
+printf '%s\\n' "$*" >>"$GH_CALLS"
+case $* in
+    *--paginate*) cat "$GH_COMMENTS" ;;
+esac
+"""
+"""A program in place of GitHub's, which keeps its arguments."""
+
+
+def action() -> Any:
+    return yaml.safe_load((ACTION / "action.yml").read_text(encoding="utf-8"))
+
+
+def ran_action(folder: Path, inputs: Mapping[str, str], environ: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+    """Run the steps of the action as GitHub does: inputs fill the variables, and the script stays as it is."""
+    made = action()
+    assert set(inputs) <= set(made["inputs"])
+    values = {name: str(each.get("default", "")) for name, each in made["inputs"].items()} | dict(inputs)
+    (step,) = made["runs"]["steps"]
+    known = {f"inputs.{name}": value for name, value in values.items()}
+    known |= {"github.event.pull_request.number": environ.get("PULL_REQUEST", ""), "github.token": "t"}
+    filled = {name: re.sub(r"\$\{\{ (\S+) \}\}", lambda of: known[of[1]], text) for name, text in step["env"].items()}
+    done = subprocess.run(
+        ["bash", "-c", step["run"]],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "GITHUB_ACTION_PATH": str(ACTION), **environ, **filled},
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+        check=False,
+        timeout=180,
+    )
+    SESSION.note(Output.PROCESS, done.stdout + done.stderr)
+    return done
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """A repository with one endpoint, and the command where `make setup` puts it."""
+    write_endpoint(tmp_path / "endpoints", FILES)
+    program = tmp_path / ".venv" / "bin" / "stile"
+    program.parent.mkdir(parents=True)
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m handler "$@"\n', encoding="utf-8")
+    program.chmod(0o755)
+    gh = tmp_path / "bin" / "gh"
+    gh.parent.mkdir()
+    gh.write_text(GH, encoding="utf-8")
+    gh.chmod(0o755)
+    (tmp_path / "comments").touch()
+    return tmp_path
+
+
+def github(repository: Path, **more: str) -> dict[str, str]:
+    return {
+        "PATH": f"{repository / 'bin'}{os.pathsep}{os.environ['PATH']}",
+        "GITHUB_REPOSITORY": "acme/tools",
+        "GITHUB_STEP_SUMMARY": str(repository / "summary"),
+        "GH_CALLS": str(repository / "calls"),
+        "GH_COMMENTS": str(repository / "comments"),
+        "PULL_REQUEST": "7",
+        **more,
+    }
+
+
+def test_action_checks_shows_publishes_and_waits(repository: Path, open_moto: Moto) -> None:
+    location = add_versioned_bucket(open_moto, "integration")
+    environ = github(repository, **open_moto.environ())
+    inputs = {"bundles": location}
+    published = ran_action(repository, {**inputs, "steps": "check publish wait"}, environ)
+    assert published.returncode == 0, published.stderr
+    operation = repository / "endpoints" / "api" / "things" / "operations" / "a.graphql"
+    change(operation, '"one"', '"two"')
+
+    with serving_bucket(location, open_moto.environ()) as url:
+        shown = ran_action(repository, {**inputs, "steps": "check diff comment"}, environ)
+        assert shown.returncode == 0, shown.stderr
+        asked = {"url": url, "header": "X-API-Key: $STILE_KEY", "key": KEY, "wait-seconds": "30"}
+        waited = ran_action(repository, {**inputs, **asked, "steps": "publish wait", "allow-breaking": "true"}, environ)
+        refused = ran_action(repository, {**inputs, "url": url, "wait-seconds": "1", "steps": "wait"}, environ)
+
+    assert "two" in (repository / "stile-diff.md").read_text(encoding="utf-8")
+    assert "two" in (repository / "summary").read_text(encoding="utf-8")
+    calls = (repository / "calls").read_text(encoding="utf-8").splitlines()
+    assert calls[-1] == "api --method POST repos/acme/tools/issues/7/comments --field body=@stile-diff.md.cut --silent"
+    assert waited.returncode == 0, waited.stderr
+    assert KEY not in waited.stdout + waited.stderr
+    assert (refused.returncode, "401" in refused.stderr) == (1, True)
+
+
+def test_comment_replaces_the_last_one_and_is_cut(repository: Path) -> None:
+    (repository / "comments").write_text("4711\n", encoding="utf-8")
+    (repository / "stile-diff.md").write_text("é" * 40_000, encoding="utf-8")
+
+    done = ran_action(repository, {"bundles": "", "steps": "comment"}, github(repository))
+
+    assert done.returncode == 0, done.stderr
+    assert "--method PATCH repos/acme/tools/issues/comments/4711" in (repository / "calls").read_text("utf-8")
+
+
+@pytest.mark.parametrize("number", ["", "7; touch hacked", "../7", "$(touch hacked)"])
+def test_comment_goes_to_a_number_alone(repository: Path, number: str) -> None:
+    (repository / "stile-diff.md").touch()
+
+    done = ran_action(repository, {"bundles": "", "steps": "comment"}, github(repository, PULL_REQUEST=number))
+
+    assert done.returncode == 2
+    assert not (repository / "calls").exists()
+
+
+@pytest.mark.parametrize("steps", ["", "deploy", "check;id"])
+def test_unknown_steps_are_refused(repository: Path, steps: str) -> None:
+    assert ran_action(repository, {"bundles": "s3://b/p", "steps": steps}, github(repository)).returncode == 2
+
+
+@pytest.mark.parametrize(
+    "text", ["$(touch hacked)", "`touch hacked`", "; touch hacked", '"; touch hacked; "', "--help"]
+)
+def test_inputs_are_words_and_no_script(repository: Path, text: str) -> None:
+    names = ("endpoints", "stage", "bundles", "url", "header")
+    for name in names:
+        inputs = {"bundles": "s3://b/p", "url": "https://127.0.0.1:9", name: text, "steps": "check publish wait"}
+
+        assert ran_action(repository, inputs, github(repository)).returncode != 0, name
+
+    assert not (repository / "hacked").exists()
+
+
+def test_expressions_stand_in_variables_alone() -> None:
+    for step in action()["runs"]["steps"]:
+        assert "${{" not in step["run"]
+        assert step["shell"] == "bash"
+    script = (ROOT / "infra" / "publish.sh").read_text(encoding="utf-8")
+    assert "${{" not in script
+    assert "eval" not in script
+
+
+# The rights of a publisher
+
+
+def statements(*, without: str = "") -> list[dict[str, Any]]:
+    """The statements of the file for one bucket, without one action."""
+    text = POLICY.read_text(encoding="utf-8").replace("BUCKET", "rights")
+    found = json.loads(text)["Statement"]
+    left = [{**each, "Action": [action for action in each["Action"] if action != without]} for each in found]
+    return [each for each in left if each["Action"]]
+
+
+ACTIONS = [action for each in statements() for action in each["Action"]]
+
+
+@pytest.fixture(scope="module")
+def rights(moto: Moto, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
+    """A bucket with the tags of a build, and a folder with an endpoint that needs a part of it."""
+    location = add_versioned_bucket(moto, "rights")
+    with moto.unchecked():
+        tags = [{"Key": "stile:extras", "Value": "jwt"}, {"Key": "stile:code-modules", "Value": ""}]
+        moto.client("s3").put_bucket_tagging(Bucket="rights", Tagging={"TagSet": tags})
+    folder = tmp_path_factory.mktemp("rights")
+    issuer = "identity: {issuer: 'https://idp.example', audience: a, jwksendpoint: 'https://idp.example/jwks'}\n"
+    write_endpoint(folder, {**FILES, "config.yaml": CONFIG + issuer})
+    return location, folder
+
+
+@contextmanager
+def acting(moto: Moto, name: str, *, without: str = "") -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        for variable, value in moto.add_user(name, *statements(without=without)).items():
+            patch.setenv(variable, value)
+        patch.setattr(unused_indexes, "MIN_AGE", timedelta(seconds=-5))
+        yield
+
+
+def lives(moto: Moto, stile: Stile, location: str, folder: Path) -> str:
+    """Publish, show, roll back, remove and clean up, until a command fails or cannot see; give what it said."""
+    with moto.unchecked():
+        http = HttpClient()
+        open_publish_storage(location, http=http, environ=moto.environ()).add(".index/" + "0" * 64, b"unused")
+        http.close()
+    operation = folder / "api" / "things" / "operations" / "a.graphql"
+    now = "two" if "one" in operation.read_text(encoding="utf-8") else "one"
+    operation.write_text(f'query A @mcpTool(name: "{now}") {{ a }}\n', encoding="utf-8")
+    place = f"{location}/api/things"
+    allowing = ("--allow-breaking",) if "--allow-breaking" in stile("publish", "--help").out else ()
+    for words in (
+        ("diff", location, str(folder)),
+        ("publish", str(folder), location, *allowing),
+        ("published", location, "--versions"),
+        ("rollback", place, "--yes"),
+        ("remove", place, "--yes"),
+        ("rollback", place, "--yes"),
+        ("gc", location, "--delete"),
+    ):
+        done = stile(*words)
+        if done.code > (2 if words[0] == "diff" else 0) or "could not be compared" in done.out + done.err:
+            return f"{words}: {done.out} {done.err}"
+    return ""
+
+
+def test_all_rights_of_the_file_suffice(moto: Moto, stile: Stile, rights: tuple[str, Path]) -> None:
+    location, folder = rights
+    for number in range(2):  # something to go back to
+        with acting(moto, f"whole-{number}"):
+            failed = lives(moto, stile, location, folder)
+
+    assert failed == ""
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+def test_each_right_of_the_file_is_needed(moto: Moto, stile: Stile, rights: tuple[str, Path], action: str) -> None:
+    location, folder = rights
+    with acting(moto, f"without-{action.replace(':', '-')}", without=action):
+        assert lives(moto, stile, location, folder)
