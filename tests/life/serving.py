@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from handler.http.client import HttpClient, HttpRequest
 from tests.commands.running import started
 from tests.support.local import LOCAL
+from tests.support.secrecy import SESSION, Output
 
 
 @contextmanager
@@ -18,14 +19,15 @@ def serving_bucket(location: str, environ: Mapping[str, str]) -> Iterator[str]:
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
     url = f"http://127.0.0.1:{port}"
-    settings = {"STILE_REFRESH_S": "1", "STILE_ALLOWED_ADDRESSES": "127.0.0.1"}
+    settings = {"STILE_REFRESH_S": "1", "STILE_ALLOW_LOCAL_UPSTREAMS": "true"}
     process = started("serve", location, "--port", str(port), environ={**environ, **settings})
     try:
         _wait_until_live(f"{url}/health/live")
         yield url
     finally:
         process.terminate()
-        process.communicate(timeout=60)
+        _, log = process.communicate(timeout=60)
+        SESSION.note(Output.PROCESS, log)
 
 
 def _wait_until_live(url: str) -> None:

@@ -39,9 +39,10 @@ access:
   anonymous: challenge
   policies: [{{type: Query, policyDefault: {{condition: true}}}}]
 """
+ALL = 'extend schema @tool(name: "all", title: "All", graphql: [{expose: true, types: "Query", fields: ".*"}])'
 FILES = {
-    "index.graphql": SDL.replace(" b: Int", ' "Says b." b: Int') + 'extend schema @tool(name: "all", graphql: [{expose: true, types: "Query", fields: ".*"}])',
-    "operations/a.graphql": 'query A @mcpTool(name: "one") { a }\n',
+    "index.graphql": SDL.replace(" b: Int", ' "Says b." b: Int') + ALL,
+    "operations/a.graphql": 'query A @mcpTool(name: "one", title: "A") { a }\n',
     "config.yaml": GUARDED,
 }
 GH = """\
@@ -159,13 +160,12 @@ def test_unknown_steps_are_refused(repository: Path, steps: str) -> None:
     assert ran_action(repository, {"bundles": "s3://b/p", "steps": steps}, github(repository)).returncode == 2
 
 
-@pytest.mark.parametrize(
-    "text", ["$(touch hacked)", "`touch hacked`", "; touch hacked", '"; touch hacked; "', "--help"]
-)
+@pytest.mark.parametrize("text", ["$(touch hacked)`touch hacked`", '"; touch hacked; "', "--help"])
 def test_inputs_are_words_and_no_script(repository: Path, text: str) -> None:
     names = ("endpoints", "stage", "bundles", "url", "header")
     for name in names:
-        inputs = {"bundles": "s3://b/p", "url": "https://127.0.0.1:9", name: text, "steps": "check publish wait"}
+        steps = "check" if name in ("endpoints", "stage") else "wait"
+        inputs = {"bundles": "s3://b/p", "url": "https://127.0.0.1:9", name: text, "steps": steps}
 
         assert ran_action(repository, inputs, github(repository)).returncode != 0, name
 
@@ -225,7 +225,7 @@ def lives(moto: Moto, stile: Stile, location: str, folder: Path) -> str:
         http.close()
     operation = folder / "api" / "things" / "operations" / "a.graphql"
     now = "two" if "one" in operation.read_text(encoding="utf-8") else "one"
-    operation.write_text(f'query A @mcpTool(name: "{now}") {{ a }}\n', encoding="utf-8")
+    operation.write_text(f'query A @mcpTool(name: "{now}", title: "A") {{ a }}\n', encoding="utf-8")
     place = f"{location}/api/things"
     allowing = ("--allow-breaking",) if "--allow-breaking" in stile("publish", "--help").out else ()
     for words in (

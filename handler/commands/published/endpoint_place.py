@@ -33,11 +33,11 @@ def endpoint_place(text: str) -> EndpointPlace:
     parts = text.rstrip("/").rsplit("/", 2)
     endpoint = "/".join(parts[1:])
     destination = parts[0] if len(parts) > 2 else "."
-    if not ENDPOINT_NAME.fullmatch(endpoint) or destination in ("s3:", "s3:/"):
+    if not ENDPOINT_NAME.fullmatch(endpoint) or destination in ("", "s3:", "s3:/"):
         raise argparse.ArgumentTypeError(
             f"{text!r}: expected DESTINATION/FOLDER/NAME, as s3://bucket/prefix/shop/orders"
         )
-    return EndpointPlace(destination=destination or "/", endpoint=endpoint)
+    return EndpointPlace(destination=destination, endpoint=endpoint)
 
 
 def add_endpoint_place(parser: argparse.ArgumentParser) -> None:
