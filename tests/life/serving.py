@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -20,14 +21,17 @@ def serving_bucket(location: str, environ: Mapping[str, str]) -> Iterator[str]:
         port = probe.getsockname()[1]
     url = f"http://127.0.0.1:{port}"
     settings = {"STILE_REFRESH_S": "1", "STILE_ALLOW_LOCAL_UPSTREAMS": "true"}
-    process = started("serve", location, "--port", str(port), environ={**environ, **settings})
-    try:
-        _wait_until_live(f"{url}/health/live")
-        yield url
-    finally:
-        process.terminate()
-        _, log = process.communicate(timeout=60)
-        SESSION.note(Output.PROCESS, log)
+    with tempfile.TemporaryFile("w+", encoding="utf-8") as log:  # a pipe that nobody reads would stop the server
+        arguments = ("serve", location, "--port", str(port))
+        process = started(*arguments, output=log.fileno(), environ={**environ, **settings})
+        try:
+            _wait_until_live(f"{url}/health/live")
+            yield url
+        finally:
+            process.terminate()
+            process.wait(60)
+            log.seek(0)
+            SESSION.note(Output.PROCESS, log.read())
 
 
 def _wait_until_live(url: str) -> None:
