@@ -104,14 +104,6 @@ def test_health_answers_what_the_page_shows(function: Function) -> None:
     assert told == health.STATUS_OF_REPORT
 
 
-def test_rights_of_a_publisher_are_those_that_publishing_is_tested_with() -> None:
-    rights = {right for row in table(DEPLOY.text, "right", "on", "for") for right in codes(row[0])}
-    pages = (ROOT / "tests" / "commands" / name for name in ("test_deployed.py", "test_publish.py"))
-    tested = "".join(page.read_text("utf-8") for page in pages)
-
-    assert rights == set(re.findall(r'"(s3:(?:Delete|Get|Put|List)\w+)"', tested))
-
-
 def test_outputs_and_parameters_that_the_pages_name_are_in_the_template() -> None:
     template = read_template("template.yaml")
     known = {*template["Parameters"], *template["Outputs"]}

@@ -257,3 +257,25 @@ def test_each_right_of_the_file_is_needed(moto: Moto, stile: Stile, rights: tupl
     location, folder = rights
     with acting(moto, f"without-{action.replace(':', '-')}", without=action):
         assert lives(moto, stile, location, folder)
+
+
+def test_page_has_each_statement_with_its_rights() -> None:
+    page = (ROOT / "docs" / "publishing.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| `(\w+)` \| ((?:`s3:\w+`(?:, )?)+) \|", page, re.MULTILINE))
+
+    assert {name: re.findall(r"s3:\w+", rights) for name, rights in rows.items()} == {
+        each["Sid"]: each["Action"] for each in statements()
+    }
+
+
+def test_workflow_of_the_page_fits_the_action() -> None:
+    page = (ROOT / "docs" / "publishing.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"^```yaml\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    jobs = yaml.safe_load(block)["jobs"]
+    given = [step["with"] for job in jobs.values() for step in job["steps"]]
+    steps = {word for each in given for word in each["steps"].split()}
+
+    assert all(set(each) <= set(action()["inputs"]) for each in given)
+    assert steps == {"check", "diff", "comment", "publish", "wait"}
+    assert all(f"        {step})" in (ROOT / "infra" / "publish.sh").read_text(encoding="utf-8") for step in steps)
+    assert "pull_request_target" not in block
