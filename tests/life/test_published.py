@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import pty
+import subprocess
+import sys
 import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -13,8 +16,10 @@ import pytest
 from handler.bundle.stored import bundle_key, index_key, write_bundle
 from handler.commands.published import unused_indexes
 from handler.errors.infrastructure import ObjectNotFound
+from handler.storage.folder_publishing import FolderPublishStorage
 from handler.storage.publishing import PublishStorage
 from tests.commands.running import Stile
+from tests.conftest import ROOT
 from tests.life.publishing import FACTS, SDL, put, version_of
 from tests.support.moto import Moto
 
@@ -28,6 +33,26 @@ def present(storage: PublishStorage) -> bytes | None:
         return None
     assert found
     return found.body
+
+
+def ran_and_answered(*arguments: str, answer: str) -> tuple[int, str]:
+    """The exit code and the output of a command at a terminal whose person types an answer."""
+    terminal, inner = pty.openpty()
+    os.write(terminal, f"{answer}\n".encode())
+    process = subprocess.run(
+        [sys.executable, "-m", "handler", *arguments],
+        env={**os.environ, "PYTHONPATH": str(ROOT), "TERM": "dumb"},
+        stdin=inner,
+        stdout=subprocess.PIPE,
+        stderr=inner,
+        check=False,
+        timeout=60,
+    )
+    os.set_blocking(terminal, False)
+    shown = process.stdout + os.read(terminal, 65_536)
+    os.close(inner)
+    os.close(terminal)
+    return process.returncode, shown.decode()
 
 
 class TestPublished:
@@ -81,6 +106,27 @@ class TestPublished:
         assert "not a bundle" in faults["api/damaged"]
         assert "format_version 9 is unknown" in faults["api/newer"]
         assert "expected api/other" in faults["api/other"]
+
+    @pytest.mark.parametrize(
+        "url",
+        [
+            "http://example.com",
+            "http://localhost:99999",
+            "https://[::1",
+            "ftp://localhost",
+            "https://ada:hidden@example.com",
+            "http://ada:hidden@example.com",
+            "https://example.com/?a=1",
+            "https://exa mple.com",
+            "https://",
+            "",
+        ],
+    )
+    def test_url_that_would_tell_a_credential_or_is_not_valid_is_refused(self, stile: Stile, url: str) -> None:
+        done = stile("published", ".", "--url", url)
+
+        assert done.code == 2
+        assert "hidden" not in done.err
 
     def test_versions_are_listed_the_newest_first(
         self, location: str, storage: PublishStorage, stile: Stile, tmp_path: Path
@@ -206,6 +252,20 @@ class TestRollback:
         assert stile("rollback", f"{location}/api/things", "--yes").code == 0
         assert present(storage) == before
 
+    @pytest.mark.parametrize(("answer", "code"), [("n", 1), ("", 1), ("y", 0)])
+    def test_person_at_a_terminal_is_asked(self, tmp_path: Path, answer: str, code: int) -> None:
+        storage = FolderPublishStorage(tmp_path / "bundles")
+        put(storage, version_of(tmp_path, 1))
+        first = present(storage)
+        put(storage, version_of(tmp_path, 2))
+        second = present(storage)
+
+        ended, shown = ran_and_answered("rollback", str(tmp_path / "bundles" / "api" / "things"), answer=answer)
+
+        assert ended == code, shown
+        assert "in place of the present one?" in shown
+        assert present(storage) == (first if code == 0 else second)
+
     @pytest.mark.parametrize("place", ["s3://bucket", "things", "/api/things/", "out/api", "s3://b/api/th ings"])
     def test_place_without_an_endpoint_is_refused(self, stile: Stile, place: str) -> None:
         done = stile("remove", place, "--yes")
@@ -303,8 +363,6 @@ class TestGc:
 
 
 def test_added_again_an_old_file_counts_as_new(tmp_path: Path) -> None:
-    from handler.storage.folder_publishing import FolderPublishStorage
-
     storage = FolderPublishStorage(tmp_path)
     storage.add(".index/x", b"x")
     os.utime(tmp_path / ".index" / "x", (0, 0))

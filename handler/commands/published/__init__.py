@@ -15,6 +15,8 @@ EXIT_CODES = {
 
 MAX_WAIT_S = 3_600
 
+OWN_MACHINE = ("127.0.0.1", "::1", "localhost")
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("destination", metavar="DESTINATION", help="s3://bucket/prefix, or a folder")
@@ -44,15 +46,15 @@ def _url(text: str) -> str:
     """Return the base URL of a function without a final slash. Credentials travel over TLS, or stay on this machine."""
     from urllib.parse import urlsplit
 
+    if "@" in text or not text.isascii() or not text.isprintable() or " " in text:
+        raise argparse.ArgumentTypeError("expected a URL without credentials and with escapes: -H takes credentials")
     try:
         parts = urlsplit(text)
-        is_open = parts.scheme == "http" and parts.hostname not in ("127.0.0.1", "::1", "localhost")
+        is_valid = bool(parts.hostname) and parts.port != 0 and not (parts.query or parts.fragment)
     except ValueError:
-        parts, is_open = urlsplit(""), False
-    if parts.scheme not in ("https", "http") or not parts.hostname or parts.query or parts.fragment or is_open:
+        is_valid = False
+    if not is_valid or not (parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in OWN_MACHINE)):
         raise argparse.ArgumentTypeError(f"{text!r}: expected https://host, or http://localhost:port")
-    if parts.username is not None or not text.isascii() or not text.isprintable() or " " in text:
-        raise argparse.ArgumentTypeError("expected a URL without credentials and with escapes: -H takes credentials")
     return text.rstrip("/")
 
 

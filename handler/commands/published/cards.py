@@ -45,7 +45,9 @@ def _told(body: bytes) -> str:
         card = None
     if not isinstance(card, dict) or "serves" not in card:
         return "the answer is not a card: expected the URL of a function of this release"
-    return {True: SERVED, False: OLD}.get(card["serves"], UNKNOWN)
+    if card["serves"] is True:
+        return SERVED
+    return OLD if card["serves"] is False else UNKNOWN
 
 
 _REMEDIES = {

@@ -71,6 +71,8 @@ def _report(storage: PublishStorage, http: HttpClient, options: argparse.Namespa
     else:
         _show(storage, rows, options)
     for name in missing:
+        if options.versions and not options.json:
+            _show_versions(storage, name, storage.versions(bundle_key(name)))
         complain(f"{name}: not published at {storage.location}")
     bad = missing or any(each.fault for each in described) or any(each != SERVED for each in told.values())
     return REFUSED if bad else DONE
@@ -159,9 +161,7 @@ def _show(storage: PublishStorage, rows: Sequence[_Row], options: argparse.Names
     else:
         say(f"Nothing is published at {storage.location}.")
     for row in rows if options.versions else ():
-        versions = [_plain_version(storage, row.described.endpoint, each) for each in row.history]
-        title = f"{row.described.endpoint}: {counted(len(versions), 'version')}, the newest first"
-        show_table(title, ["version", "published", "by", "commit", "what"], [_version_cells(each) for each in versions])
+        _show_versions(storage, row.described.endpoint, row.history)
     for row in rows:
         if row.described.fault:
             complain(f"{row.described.endpoint}: a function of this release does not load it: {row.described.fault}")
@@ -169,6 +169,13 @@ def _show(storage: PublishStorage, rows: Sequence[_Row], options: argparse.Names
             complain(f"{row.described.endpoint}: {options.url} does not show that it serves this version: {row.told}")
     if options.url and rows and all(row.told == SERVED for row in rows):
         announce("An instance of the function serves these versions. Others follow within the time of RefreshSeconds.")
+
+
+def _show_versions(storage: PublishStorage, endpoint: str, history: Sequence[ObjectVersion]) -> None:
+    versions = [_plain_version(storage, endpoint, each) for each in history]
+    if versions:
+        title = f"{endpoint}: {counted(len(versions), 'version')}, the newest first"
+        show_table(title, ["version", "published", "by", "commit", "what"], [_version_cells(each) for each in versions])
 
 
 def _cells(row: _Row, options: argparse.Namespace) -> list[str | int]:
