@@ -21,6 +21,8 @@ REPOSITORY = {
     "infra/build_settings.py",
     "infra/find_python.sh",
     "infra/pack_modules.py",
+    "infra/publish.sh",
+    "infra/publisher_policy.json",
     "infra/storage.yaml",
     "requirements/cli.txt",
     "requirements/run-code.txt",
