@@ -21,7 +21,8 @@ KEY = SESSION.keep("a key for a server that repeats it", "stile_Kd3Hf5Jp0GsUmW2X
 ANSWERS = {
     "a page": Reply(b"<html>", headers={"content-type": "text/html"}),
     "a list": Reply([1]),
-    "another object": Reply({"digest": "sha256:0"}),
+    "another object": Reply({"data": None}),
+    "a card without the answer": Reply({"digest": "sha256:0"}),
     "an odd answer": Reply({"serves": [True]}),
     "a text": Reply({"serves": "true"}),
     "nothing known": Reply({"serves": None}),

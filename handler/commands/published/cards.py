@@ -43,8 +43,10 @@ def _told(body: bytes) -> str:
         card = parse_json(body)
     except ValueError:
         card = None
-    if not isinstance(card, dict) or "serves" not in card:
+    if not isinstance(card, dict) or not {"serves", "digest"} & card.keys():
         return "the answer is not a card: expected the URL of a function of this release"
+    if "serves" not in card:
+        return "the header Stile-Versions did not arrive: a proxy on the way has to pass it on"
     if card["serves"] is True:
         return SERVED
     return OLD if card["serves"] is False else UNKNOWN
