@@ -11,6 +11,7 @@ from handler.storage.location import open_publish_storage
 from handler.storage.publishing import PublishStorage
 from tests.commands.running import Stile
 from tests.life.publishing import add_versioned_bucket
+from tests.support.examples import FULL
 from tests.support.moto import Moto, running_moto
 
 
@@ -27,14 +28,15 @@ def open_moto() -> Iterator[Moto]:
         yield running
 
 
-@pytest.fixture(params=["folder", "bucket"])
+@pytest.fixture(params=["folder", "bucket"] if FULL else ["folder"])
 def location(request: pytest.FixtureRequest, tmp_path: Path, open_moto: Moto, monkeypatch: pytest.MonkeyPatch) -> str:
-    """An empty destination that keeps versions."""
-    for name, value in open_moto.environ().items():
-        monkeypatch.setenv(name, value)
+    """An empty destination that keeps versions. The tests of CI, rights and traffic have a bucket every day."""
     if request.param == "folder":
         return str(tmp_path / "bundles")
-    return add_versioned_bucket(open_moto, f"b-{tmp_path.name.replace('_', '-')[-40:].strip('-').lower()}")
+    moto: Moto = request.getfixturevalue("open_moto")
+    for name, value in moto.environ().items():
+        monkeypatch.setenv(name, value)
+    return add_versioned_bucket(moto, f"b-{tmp_path.name.replace('_', '-')[-40:].strip('-').lower()}")
 
 
 @pytest.fixture

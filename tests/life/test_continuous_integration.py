@@ -25,6 +25,7 @@ from tests.conftest import ROOT
 from tests.life.publishing import CONFIG, SDL, add_versioned_bucket
 from tests.life.serving import serving_bucket
 from tests.support.endpoints import write_endpoint
+from tests.support.examples import FULL
 from tests.support.moto import Moto
 from tests.support.secrecy import SESSION, Output
 
@@ -252,7 +253,7 @@ def test_all_rights_of_the_file_suffice(moto: Moto, stile: Stile, rights: tuple[
     assert failed == ""
 
 
-@pytest.mark.parametrize("action", ACTIONS)
+@pytest.mark.parametrize("action", ACTIONS if FULL else ACTIONS[::4])
 def test_each_right_of_the_file_is_needed(moto: Moto, stile: Stile, rights: tuple[str, Path], action: str) -> None:
     location, folder = rights
     with acting(moto, f"without-{action.replace(':', '-')}", without=action):
