@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from handler.answers.outline import Outline, Unit, Way
+from handler.answers.outline import Outline, Unit, CutForm
 from handler.answers.places import CutPlace, Spot
 from handler.answers.plan import Members
 from handler.answers.sizes import size_of
@@ -48,7 +48,7 @@ class Cut:
         return self.kept.places
 
 
-def cut(value: JSONObject, members: Members, *, room: int, way: Way, spot: Spot = TOP) -> Cut | None:
+def cut(value: JSONObject, members: Members, *, room: int, way: CutForm, spot: Spot = TOP) -> Cut | None:
     """Return the value cut to ``room`` bytes; ``None`` if it cannot be cut to that size."""
     outline = Outline(way, room=room)
     kept = outline.of_object(value, members, {}, spot)
@@ -68,7 +68,7 @@ def cut(value: JSONObject, members: Members, *, room: int, way: Way, spot: Spot 
     return Cut(value=kept, kept=whole)
 
 
-def _share(units: Sequence[Unit], room: int, way: Way) -> list[Kept] | None:
+def _share(units: Sequence[Unit], room: int, way: CutForm) -> list[Kept] | None:
     """Put into the outline: units that need no more than an equal share whole, and the others cut to theirs."""
     waiting = list(units)
     fitting: list[Unit] = waiting
@@ -87,7 +87,7 @@ def _share(units: Sequence[Unit], room: int, way: Way) -> list[Kept] | None:
     return None if cut_to is None else [parts.get(unit) or cut_to[unit] for unit in units]
 
 
-def _allotted(units: Sequence[Unit], room: int, way: Way) -> dict[Unit, Kept] | None:
+def _allotted(units: Sequence[Unit], room: int, way: CutForm) -> dict[Unit, Kept] | None:
     """Cut each unit to an equal share of the room. Few rows fill it badly: then each unit is tried as the first."""
     parts = _in_turn(units, room, way, equal=True)
     if parts is None or way.inner or not 1 < len(units) <= MOST_TRIED:
@@ -103,7 +103,7 @@ def _allotted(units: Sequence[Unit], room: int, way: Way) -> dict[Unit, Kept] | 
     return _in_turn(order, room, way, equal=order is units)
 
 
-def _in_turn(units: Sequence[Unit], room: int, way: Way, *, equal: bool) -> dict[Unit, Kept] | None:
+def _in_turn(units: Sequence[Unit], room: int, way: CutForm, *, equal: bool) -> dict[Unit, Kept] | None:
     parts: dict[Unit, Kept] = {}
     for number, unit in enumerate(units):
         part = _part(unit, room // (len(units) - number) if equal else room, way)
@@ -122,7 +122,7 @@ def _size(parts: Mapping[Unit, Kept]) -> int:
     return sum(each.size for each in parts.values())
 
 
-def _part(unit: Unit, share: int, way: Way) -> Kept | None:
+def _part(unit: Unit, share: int, way: CutForm) -> Kept | None:
     unit.grow(share)
     if not isinstance(unit, CuttableRows) or unit.whole:
         return unit.keep()
@@ -135,6 +135,6 @@ def _part(unit: Unit, share: int, way: Way) -> Kept | None:
     return unit.keep()
 
 
-def _may_part(unit: CuttableRows, way: Way) -> bool:
+def _may_part(unit: CuttableRows, way: CutForm) -> bool:
     """Tell if a row in part loses nothing: its list cannot be paged, or each cut list can be continued."""
     return unit.holds_objects and (way.continues or not unit.can_page)

@@ -9,7 +9,7 @@ from typing import Any
 from handler.answers.advice import CallForm
 from handler.answers.continued import Start
 from handler.answers.cut import cut
-from handler.answers.outline import Way
+from handler.answers.outline import CutForm
 from handler.answers.places import ITEMS, CutPlace
 from handler.answers.plan import Member, Members
 from handler.answers.units import Kept
@@ -49,10 +49,12 @@ class ResultLimit:
     start: Start | None = None
     continue_at: Continue | None = None
 
-    def way(self, *, strings: bool) -> Way:
+    def way(self, *, strings: bool) -> CutForm:
         """Return how an answer is cut; ``strings``: long strings, too."""
         size = 0 if self.start else self.size  # of the rest, the size is not known
-        return Way(variables=self.form.variables, strings=strings, continues=self.continue_at is not None, size=size)
+        return CutForm(
+            variables=self.form.variables, strings=strings, continues=self.continue_at is not None, size=size
+        )
 
 
 def fit(answer: JSONObject, plan: Members | None, limit: ResultLimit) -> Fitted:
@@ -81,7 +83,7 @@ def fit(answer: JSONObject, plan: Members | None, limit: ResultLimit) -> Fitted:
 
 def cut_value(value: Any, member: Member, *, max_bytes: int) -> tuple[Any, tuple[CutPlace, ...]] | None:
     """Return any JSON value cut to a limit, and the places that were cut; ``None`` if it cannot be cut to that size."""
-    ways = (Way(variables={}, strings=strings, continues=True) for strings in (False, True))
+    ways = (CutForm(variables={}, strings=strings, continues=True) for strings in (False, True))
     members = Members(fields={"": member})
     tried = (cut({"": value}, members, room=max_bytes + WRAPPED, way=way) for way in ways)
     found = [each for each in tried if each and (each.kept.rows or not each.kept.emptied)]
@@ -93,7 +95,7 @@ WRAPPED = 5
 """The bytes of an object with one member without a name."""
 
 
-def _fitted(answer: JSONObject, members: Members, way: Way, limit: ResultLimit) -> tuple[Fitted, Kept] | None:
+def _fitted(answer: JSONObject, members: Members, way: CutForm, limit: ResultLimit) -> tuple[Fitted, Kept] | None:
     room = limit.max_bytes - ENVELOPE_BYTES
     for number in range(TRIES):
         found = cut(answer, members, room=room, way=way)

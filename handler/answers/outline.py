@@ -19,7 +19,7 @@ Unit = CuttableRows | CuttableText
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Way:
+class CutForm:
     """How a value is cut. ``continues``: each list can be continued, whether or not its API can do that."""
 
     variables: Mapping[str, Any]
@@ -28,7 +28,7 @@ class Way:
     size: int = 0  # of the whole answer, if it is known
     inner: bool = False  # in a row, where a second try would double the work with each level
 
-    def inside(self, *, strings: bool) -> Way:
+    def inside(self, *, strings: bool) -> CutForm:
         """Return the way for a row that is kept in part; its strings are cut only if they are everywhere."""
         return replace(self, strings=self.strings and strings, size=0, inner=True)
 
@@ -36,7 +36,7 @@ class Way:
 class Outline:
     """Makes an outline, and gathers its units. ``room`` is that of the whole value."""
 
-    def __init__(self, way: Way, *, room: int) -> None:
+    def __init__(self, way: CutForm, *, room: int) -> None:
         self.units: list[Unit] = []
         self._way = way
         self._room = room

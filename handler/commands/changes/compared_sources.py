@@ -18,7 +18,7 @@ from handler.errors.authoring import CompileError
 from handler.errors.infrastructure import BundleError, ObjectNotFound, StorageError
 from handler.http.client import HttpClient
 from handler.storage.location import open_storage
-from handler.storage.storage import WritableStorage
+from handler.storage.storage import Storage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +55,7 @@ def compiled_side(folder: Path, *, stage: str | None, endpoint: str | None) -> S
 
 
 @contextmanager
-def opened(source: str) -> Iterator[WritableStorage]:
+def opened(source: str) -> Iterator[Storage]:
     """Open a destination until the block ends.
 
     Raises:
@@ -69,7 +69,7 @@ def opened(source: str) -> Iterator[WritableStorage]:
         http.close()
 
 
-def published_side(storage: WritableStorage, source: str, *, names: Sequence[str] | None) -> Side:
+def published_side(storage: Storage, source: str, *, names: Sequence[str] | None) -> Side:
     """Read the bundles of endpoints from a destination; ``None`` for all that it has.
 
     Raises:
