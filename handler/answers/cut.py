@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from handler.answers.outline import Outline, Unit, CutForm
+from handler.answers.outline import CutForm, Outline, Unit
 from handler.answers.places import CutPlace, Spot
 from handler.answers.plan import Members
 from handler.answers.sizes import size_of
