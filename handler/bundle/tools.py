@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import field
 
-from handler.bundle.operations import Binding, Limits, Operation
+from handler.bundle.operations import Binding, Limits, Operation, PersistedOperation
 from handler.policy.evaluation import OPEN, Mask
 from handler.records import record
 from handler.strict_json import JSONObject
@@ -71,10 +71,21 @@ class PrescribedTool:
     bound: JSONObject  # the schema of the bindings' values, as one object
     options: ToolOptions
     plan: str = ""  # of its answers: see answers/plan.py; empty: unknown, so that no answer is cut
-    shortening: Shortening | None = (
-        None  # of the input schema of the entry for each caller; None: it is listed as it is
-    )
+    shortening: Shortening | None = None  # of the entry's input schema, for each caller; None: it is listed as it is
     whole: JSONObject = field(default_factory=dict)  # input schema that the catalog shows by name; empty: the entry's
+
+    def persisted(self) -> PersistedOperation:
+        """Return the tool's operation as the GraphQL routes run it."""
+        return PersistedOperation(
+            operation=self.operation,
+            variables=self.arguments,
+            mask=self.mask,
+            conditions=self.conditions,
+            bindings=self.bindings,
+            bound=self.bound,
+            scopes=self.options.scopes,
+            confirm=self.options.confirm,
+        )
 
 
 @record(frozen=True, slots=True, kw_only=True)

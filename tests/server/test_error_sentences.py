@@ -7,7 +7,7 @@ from types import ModuleType
 
 import pytest
 
-from handler.errors import StileError, access, calls, protocol, upstream
+from handler.errors import StileError, access, calls, cursor_errors, protocol, upstream
 from handler.errors.access import (
     CredentialMalformed,
     CredentialRefused,
@@ -26,8 +26,6 @@ from handler.errors.calls import (
     ConsentImpossible,
     ConsentRequired,
     ConsentTooLong,
-    CursorPastEnd,
-    CursorRefused,
     DeadlinePassed,
     DocumentNotFound,
     DocumentRefused,
@@ -44,6 +42,7 @@ from handler.errors.calls import (
     ToolNotFound,
     ValuesRefused,
 )
+from handler.errors.cursor_errors import CursorPastEnd, CursorRefused
 from handler.errors.protocol import AuthenticationRequired, InvalidParams, McpError, StateRefused
 from handler.errors.upstream import (
     AnswerMisfit,
@@ -52,6 +51,7 @@ from handler.errors.upstream import (
     ClaimMissing,
     CredentialUnavailable,
     HeaderRefused,
+    ResultTooLarge,
     UpstreamError,
     UpstreamFailure,
     UpstreamForbidden,
@@ -146,6 +146,7 @@ CATALOGUE: list[tuple[StileError, str]] = [
     (DeadlinePassed(), "The call took too long and was cancelled. Ask for less, or try later."),
     (ToolError("try again with flag=true"), "try again with flag=true"),
     (GraphQLErrors([{"message": "no"}, {"message": "not now"}], partial=None), "The API reported: no; not now"),
+    (ResultTooLarge("Ask for fewer rows.", size=60_000, max_bytes=48_000), "Ask for fewer rows."),
     (
         CursorRefused("stileCursor"),
         (
@@ -258,5 +259,5 @@ def test_every_error_has_its_sentence_in_the_catalogue() -> None:
         found = {each for each in vars(module).values() if inspect.isclass(each) and issubclass(each, StileError)}
         return {each for each in found if each.__module__ == module.__name__}
 
-    reaching = defined(access) | defined(calls) | defined(upstream) | defined(protocol)
+    reaching = defined(access) | defined(calls) | defined(cursor_errors) | defined(upstream) | defined(protocol)
     assert {type(error) for error, _ in CATALOGUE} == reaching - NEVER_RAISED

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -66,8 +66,9 @@ class Endpoint:
             name: tool for tool in bundle.tools for name in (tool.name, *tool.options.aliases)
         }
         self.prompts: Mapping[str, Prompt] = {prompt.name: prompt for prompt in bundle.prompts}
+        fixed = {name: tool.persisted() for name, tool in self.tools.items() if isinstance(tool, PrescribedTool)}
         self.documents: Mapping[str, tuple[PersistedOperation, ...]] = {
-            document.id: (*document.operations, *self._operations_of(document.tools))
+            document.id: (*document.operations, *(fixed[name] for name in document.tools if name in fixed))
             for document in bundle.graphql.documents
         }
         self.schema = SchemaViews(bundle, storage, on_trouble=on_trouble)
@@ -118,9 +119,8 @@ class Endpoint:
     @cached_property
     def catalog(self) -> CatalogTool | None:
         """The tool that finds other tools; ``None`` if the endpoint has no catalog."""
-        return next(
-            (tool for tool in self.bundle.tools if isinstance(tool, CatalogTool) and tool.role == "search"), None
-        )
+        catalogs = (tool for tool in self.bundle.tools if isinstance(tool, CatalogTool))
+        return next((tool for tool in catalogs if tool.role == "search"), None)
 
     @cached_property
     def asks_for_consent(self) -> bool:
@@ -249,20 +249,6 @@ class Endpoint:
         from handler.bundle.listed_entry import whole_entry
 
         return whole_entry(tool, evaluation.outcome(tool.conditions), seen_by=self._guarded.seen_by)
-
-    def _operations_of(self, names: Iterable[str]) -> Iterator[PersistedOperation]:
-        for tool in map(self.tools.get, names):
-            if isinstance(tool, PrescribedTool):
-                yield PersistedOperation(
-                    operation=tool.operation,
-                    variables=tool.arguments,
-                    mask=tool.mask,
-                    conditions=tool.conditions,
-                    bindings=tool.bindings,
-                    bound=tool.bound,
-                    scopes=tool.options.scopes,
-                    confirm=tool.options.confirm,
-                )
 
     def _validator(
         self, kind: str, name: str, schema: JSONObject, outcome: Mask, *, limits: Limits | None = None

@@ -13,7 +13,8 @@ from typing import Any
 from handler.answers.continued import Start
 from handler.answers.places import CutPlace
 from handler.bundle.tools import GraphQLTool, PrescribedTool
-from handler.errors.calls import CursorPastEnd, CursorRefused, StateUnavailable
+from handler.errors.calls import StateUnavailable
+from handler.errors.cursor_errors import CursorPastEnd, CursorRefused
 from handler.errors.protocol import StateRefused
 from handler.records import record
 from handler.server.mcp.method_call import Call
