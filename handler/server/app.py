@@ -16,6 +16,7 @@ from starlette.responses import Response
 from starlette.routing import Match, Route, request_response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from handler.bundle.model import ENDPOINT_NAME
 from handler.errors import StileError
 from handler.server.asgi.cors import Cors
 from handler.server.asgi.deadlines import Deadlines
@@ -70,7 +71,7 @@ def routes(services: Services) -> list[Route]:
         Route(f"{oauth}/token", lazy("handler.server.oauth_proxy.routes:token_route"), methods=["POST"]),
         Route(HEALTH[0], lazy("handler.server.health:health_route"), methods=["GET"]),
         Route(HEALTH[1], lazy("handler.server.health:live_route"), methods=["GET"]),
-        _GetRoute(ENDPOINT, lazy("handler.server.card:card_route"), methods=["GET"]),
+        _CardRoute(ENDPOINT, lazy("handler.server.card:card_route"), methods=["GET"]),
     ]
 
 
@@ -99,12 +100,14 @@ def _guards_outside_of_aws(services: Services) -> list[Middleware]:
     return [Middleware(KnownHosts, hosts=services.hosts, open_paths=HEALTH)]
 
 
-class _GetRoute(Route):
-    """A route whose path other methods do not find. Many paths have the form of the card's, also ``/health/live``."""
+class _CardRoute(Route):
+    """The route of cards. Many paths have the form of its path: other methods, and other names, do not find it."""
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
         match, child = super().matches(scope)
-        return (match, child) if match is Match.FULL else (Match.NONE, {})
+        names = child.get("path_params", {}).values()
+        is_card = match is Match.FULL and ENDPOINT_NAME.fullmatch("/".join(names))
+        return (match, child) if is_card else (Match.NONE, {})
 
 
 class _Lazy:

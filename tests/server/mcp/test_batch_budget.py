@@ -17,6 +17,7 @@ from tests.support.function import Answer, Context, Function, running_function
 from tests.support.raw_http import Peer, answer, answering, running_server
 
 SDL = "type Query { rows: [Row!]! } type Row { n: [Int], text: String }"
+UNLIMITED = "limits: {max_result_bytes: 0}\n"
 OPERATION = "query Rows @mcpTool { rows { n text } }"
 
 
@@ -33,7 +34,7 @@ def files(url: str) -> dict[str, str]:
     return {
         "index.graphql": SDL,
         "operations/rows.graphql": OPERATION,
-        "config.yaml": f"upstream: {{url: '{url}'}}\n{READABLE}",
+        "config.yaml": f"upstream: {{url: '{url}'}}\n{UNLIMITED}{READABLE}",
     }
 
 
@@ -118,7 +119,7 @@ def test_mutation_whose_answer_does_not_fit_is_not_to_be_sent_once_more(tmp_path
     paid = answer(json.dumps({"data": {"pay": "x" * 3_200_000}}).encode(), content_type="application/json")
     items = [{**call(number), "params": {"name": "Pay", "arguments": {}}} for number in range(3)]
     with running_server(answering(paid)) as api:
-        config = f"upstream: {{url: '{api.url}'}}\n{PUBLIC}"
+        config = f"upstream: {{url: '{api.url}'}}\n{UNLIMITED}{PUBLIC}"
         with running_function(compiled(tmp_path, {**made, "config.yaml": config})) as function:
             _, second, third = outcomes(batch(function, items))
 
