@@ -24,8 +24,8 @@ from tests.commands.running import Stile, change
 from tests.conftest import ROOT
 from tests.life.publishing import CONFIG, SDL, add_versioned_bucket
 from tests.life.serving import serving_bucket
+from tests.life.share import FULL
 from tests.support.endpoints import write_endpoint
-from tests.support.examples import FULL
 from tests.support.moto import Moto
 from tests.support.secrecy import SESSION, Output
 
@@ -258,6 +258,23 @@ def test_each_right_of_the_file_is_needed(moto: Moto, stile: Stile, rights: tupl
     location, folder = rights
     with acting(moto, f"without-{action.replace(':', '-')}", without=action):
         assert lives(moto, stile, location, folder)
+
+
+@pytest.mark.parametrize(
+    ("words", "action"),
+    [(["published", "--versions"], "s3:ListBucketVersions"), (["gc"], "s3:GetBucketVersioning")],
+)
+def test_right_of_the_bucket_that_is_missing_is_named_with_the_bucket(
+    moto: Moto, stile: Stile, rights: tuple[str, Path], words: list[str], action: str
+) -> None:
+    location, folder = rights
+    with acting(moto, f"lacking-{action.replace(':', '-')}", without=action):
+        if words[0] == "published":
+            stile("publish", str(folder), location, "--allow-breaking")
+        done = stile(words[0], location, *words[1:])
+
+    assert done.code == 1
+    assert done.err.strip().endswith(f"check that the role has {action} on arn:aws:s3:::rights")
 
 
 def test_page_has_each_statement_with_its_rights() -> None:

@@ -11,8 +11,8 @@ from tests.life.between import running_between
 from tests.life.faults import Faulty
 from tests.life.interleaved import WHO, interleave
 from tests.life.interrupted import killed_at_s3, killed_in_a_folder
+from tests.life.share import tried
 from tests.life.zygote import Zygote
-from tests.support.examples import examples
 from tests.support.moto import Moto, running_moto
 
 
@@ -64,7 +64,7 @@ def test_of_two_publishers_none_overwrites_what_it_has_not_seen(
 ) -> None:
     with running_between(bucket.url) as first, running_between(bucket.url) as second:
         proxies = dict(zip(WHO, (first, second), strict=True))
-        for number in range(examples(20, share=20)):
+        for number in range(tried(20, share=20)):
             interleave(tmp_path, zygotes, proxies, environ=bucket.environ(), seed=f"pair{number}")
 
 
