@@ -103,7 +103,7 @@ def _chosen(storage: PublishStorage, place: EndpointPlace, present: ObjectHead |
     found = next((each for each in kept if present is None or each.etag != present.etag), None)
     if found is None:
         what = "no other version" if present else "no version"
-        raise StorageError(f"{storage.location}/{place.endpoint}", f"{what} is kept to go back to")
+        raise StorageError(f"{storage.location}/{place.key}", f"{what} is kept to go back to: publish the older commit")
     return found
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from handler.bundle.stored import bundle_key, index_key, write_bundle
+from handler.bundle.stored import FORMAT_VERSION, bundle_key, index_key, write_bundle
 from handler.commands.published import unused_indexes
 from handler.errors.infrastructure import ObjectNotFound
 from handler.storage.folder_publishing import FolderPublishStorage
@@ -24,6 +24,7 @@ from tests.life.publishing import FACTS, SDL, put, version_of
 from tests.support.moto import Moto
 
 KEY = bundle_key("api/things")
+OWN_FORMAT = b'"format_version":%d' % FORMAT_VERSION
 
 
 def present(storage: PublishStorage) -> bytes | None:
@@ -75,7 +76,7 @@ class TestPublished:
             "commit": FACTS.commit,
             "release": FACTS.release,
             "restores": "",
-            "format": 1,
+            "format": FORMAT_VERSION,
             "tools": ["all", "tool-1"],
             "bytes": head.size,
             "loads": True,
@@ -92,7 +93,7 @@ class TestPublished:
         broken = {
             "api/things": raw,
             "api/damaged": b"{}",
-            "api/newer": raw.replace(b'"format_version":1', b'"format_version":9'),
+            "api/newer": raw.replace(OWN_FORMAT, b'"format_version":9'),
             "api/other": raw,
         }
         for name, body in broken.items():
@@ -231,7 +232,7 @@ class TestRollback:
     ) -> None:
         first = version_of(tmp_path, 1)
         raw = write_bundle(first.bundle)
-        newer = storage.put(KEY, raw.replace(b'"format_version":1', b'"format_version":9'), expected=None, facts={})
+        newer = storage.put(KEY, raw.replace(OWN_FORMAT, b'"format_version":9'), expected=None, facts={})
         lacking = storage.put(KEY, raw, expected=newer.etag, facts={})
         put(storage, version_of(tmp_path, 2, sdl=SDL + "type Other { a: Int }\n"))
         before = present(storage)
@@ -241,6 +242,20 @@ class TestRollback:
 
             assert (done.code, why in done.err) == (1, True), done.err
         assert present(storage) == before
+
+    def test_version_of_an_older_format_cannot_be_gone_back_to(
+        self, location: str, storage: PublishStorage, stile: Stile, tmp_path: Path
+    ) -> None:
+        """A function of this release does not look for it: its name says the format."""
+        older = storage.put("api/things/bundle.v1.json", b"{}", expected=None, facts={}).version
+        put(storage, version_of(tmp_path, 1))
+        before = present(storage)
+
+        for more in ((), ("--to", older)):
+            done = stile("rollback", f"{location}/api/things", "--yes", *more)
+
+            assert (done.code, present(storage)) == (0 if "unchanged" in done.out else 1, before)
+        assert f"{KEY}: no other version" in stile("rollback", f"{location}/api/things", "--yes").err
 
     def test_broken_present_version_can_be_left(
         self, location: str, storage: PublishStorage, stile: Stile, tmp_path: Path

@@ -69,14 +69,14 @@ def test_of_two_publishers_none_overwrites_what_it_has_not_seen(
 
 
 @pytest.mark.parametrize(
-    ("fault", "number", "refused"),
-    [("403", 9, True), ("412", 10, True), ("lost", 9, False)],
+    ("fault", "number", "lasts", "refused"),
+    [("403", 9, False, True), ("412", 9, True, True), ("lost", 9, False, False)],
 )
 def test_fault_of_s3_is_a_sentence_and_leaves_nothing_half_done(
-    tmp_path: Path, zygotes: dict[str, Zygote], bucket: Moto, *, fault: str, number: int, refused: bool
+    tmp_path: Path, zygotes: dict[str, Zygote], bucket: Moto, *, fault: str, number: int, lasts: bool, refused: bool
 ) -> None:
     location = f"s3://life/fault-{fault}"
     with running_between(bucket.url) as between:
         faulty = Faulty(tmp_path, location, zygotes["ada"], between, bucket.environ())
 
-        assert faulty.meet(fault, number, lasts=False) is refused
+        assert faulty.meet(fault, number, lasts=lasts) is refused
