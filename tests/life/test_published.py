@@ -16,11 +16,14 @@ import pytest
 from handler.bundle.stored import FORMAT_VERSION, bundle_key, index_key, write_bundle
 from handler.commands.published import unused_indexes
 from handler.errors.infrastructure import ObjectNotFound
+from handler.http.client import HttpClient
 from handler.storage.folder_publishing import FolderPublishStorage
+from handler.storage.location import open_publish_storage
 from handler.storage.publishing import PublishStorage
 from tests.commands.running import Stile
 from tests.conftest import ROOT
-from tests.life.publishing import FACTS, SDL, put, version_of
+from tests.life.between import Forward, Passing, Reply, running_between
+from tests.life.publishing import FACTS, SDL, add_versioned_bucket, put, version_of
 from tests.support.moto import Moto
 
 KEY = bundle_key("api/things")
@@ -364,6 +367,28 @@ class TestGc:
         assert storage.read(".index/x")
         assert storage.discard(".index/x", before=datetime.now(UTC) + timedelta(seconds=2)) is True
         assert storage.discard(".index/x", before=datetime.now(UTC) + timedelta(seconds=2)) is False
+
+    def test_index_that_is_deleted_while_a_publish_looks_at_it_is_stored(self, open_moto: Moto) -> None:
+        """The publish has learnt that the index is there, and asks for its age."""
+        http = HttpClient()
+        location = add_versioned_bucket(open_moto, "meanwhile")
+        direct = open_publish_storage(location, http=http, environ=open_moto.environ())
+        direct.add(".index/x", b"x")
+
+        def rule(passing: Passing, forward: Forward) -> Reply:
+            if passing.method == "HEAD":
+                assert direct.discard(".index/x", before=datetime.now(UTC) + timedelta(hours=1))
+            return forward()
+
+        with running_between(open_moto.url) as between:
+            between.begin(rule)
+            environ = {**open_moto.environ(), "AWS_ENDPOINT_URL": between.url}
+            open_publish_storage(location, http=http, environ=environ).add(".index/x", b"x")
+
+        found = direct.read(".index/x")
+        http.close()
+        assert found
+        assert found.body == b"x"
 
     def test_bucket_without_versions_is_refused(
         self, open_moto: Moto, stile: Stile, monkeypatch: pytest.MonkeyPatch

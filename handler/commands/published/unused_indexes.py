@@ -48,9 +48,9 @@ def find_unused(storage: PublishStorage) -> list[UnusedIndex]:
     stored = storage.keys()  # before the bundles: a new index is young
     named = _named(storage, [key for keys in bundles_by_endpoint(storage.kept_keys()).values() for key in keys])
     found = []
-    for key in filter(_INDEX.fullmatch, stored):
+    for key in sorted(set(filter(_INDEX.fullmatch, stored)) - named):
         head = storage.head(key)
-        if key not in named and head.modified < limit:
+        if head.modified < limit:
             found.append(UnusedIndex(key=key, size=head.size, modified=head.modified))
     return found
 
