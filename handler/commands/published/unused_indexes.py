@@ -86,5 +86,6 @@ def _index_of(storage: PublishStorage, key: str, version: str) -> str:
     try:
         sha256 = index_named_by(raw)
     except BundleError as exc:
-        raise StorageError(f"{storage.location}/{key}", f"version {version}: {exc}; nothing is deleted") from exc
+        which = f"version {version}" if version else "the present version"
+        raise StorageError(f"{storage.location}/{key}", f"{which}: {exc}; nothing is deleted") from exc
     return index_key(sha256) if sha256 else ""
