@@ -159,6 +159,21 @@ class TestPublished:
         assert stile("published", location, "nonsense").code == 2
 
 
+def test_stored_fact_writes_no_line_of_its_own(stile: Stile, tmp_path: Path) -> None:
+    """Whoever may write the object writes its facts."""
+    storage = FolderPublishStorage(tmp_path / "bundles")
+    put(storage, version_of(tmp_path, 1), facts=FACTS)
+    (_, raw), etag = storage.get(KEY), storage.head(KEY).etag
+    storage.put(KEY, raw, expected=etag, facts={"stile-by": "ada%0aapi/things: removed%1b%5b2J"})
+
+    for command in ("published", "remove", "rollback"):
+        place = (str(tmp_path / "bundles"), *(["--versions"] if command == "published" else []))
+        done = stile(command, *(place if command == "published" else (f"{place[0]}/api/things",)))
+
+        assert "\napi/things: removed" not in done.out, command
+        assert "\x1b[2J" not in done.out
+
+
 class TestRollback:
     def test_older_bytes_become_a_new_version(
         self, location: str, storage: PublishStorage, stile: Stile, tmp_path: Path
