@@ -87,7 +87,9 @@ def _present(storage: PublishStorage, place: EndpointPlace) -> tuple[ObjectHead,
         return None
 
 
-def _chosen(storage: PublishStorage, place: EndpointPlace, present: ObjectHead | None, *, wanted: str | None) -> ObjectVersion:
+def _chosen(
+    storage: PublishStorage, place: EndpointPlace, present: ObjectHead | None, *, wanted: str | None
+) -> ObjectVersion:
     """Return the version that ``wanted`` names, or the last one that differs from the present one.
 
     Raises:
