@@ -18,6 +18,7 @@
 #   STILE_DIFF            the file of the differences (default: stile-diff.md)
 #   STILE_URL             the base URL of the function; empty: do not wait
 #   STILE_HEADER          a header with a credential for it, as 'X-API-Key: $STILE_KEY', from the variable STILE_KEY
+#   STILE_NAMES           the endpoints to wait for, as 'shop/orders shop/items' (default: all at STILE_BUNDLES)
 #   STILE_WAIT_S          how long to wait (default: 180)
 #   STILE_COMMAND         the command (default: .venv/bin/stile, else stile)
 set -euo pipefail
@@ -25,8 +26,7 @@ set -euo pipefail
 endpoints=${STILE_ENDPOINTS:-endpoints}
 diff_file=${STILE_DIFF:-stile-diff.md}
 marker='<!-- stile diff -->'
-stage=()
-if [ -n "${STILE_STAGE:-}" ]; then stage=(--stage "$STILE_STAGE"); fi
+words=() # of the command; an empty array is an error to the Bash of macOS
 
 fail() {
     printf 'publish.sh: %s\n' "$1" >&2
@@ -43,20 +43,34 @@ stile() {
     fi
 }
 
+add_stage() {
+    if [ -n "${STILE_STAGE:-}" ]; then words+=(--stage "$STILE_STAGE"); fi
+}
+
+add_prune() {
+    if [ "${STILE_PRUNE:-}" = true ]; then words+=(--prune); fi
+}
+
 require_bundles() {
     [ -n "${STILE_BUNDLES:-}" ] || fail 'STILE_BUNDLES is empty: expected s3://bucket/prefix'
 }
 
 check() {
-    stile check --strict "${stage[@]}" -- "$endpoints"
+    words=(check --strict)
+    add_stage
+    stile "${words[@]}" -- "$endpoints"
 }
 
 # The exit codes 0, 1 and 2 tell of no, other and breaking differences. A reviewer decides about them.
 diff() {
     require_bundles
     local code=0 found
-    found=$(stile diff --markdown "${stage[@]}" -- "$STILE_BUNDLES" "$endpoints") || code=$?
+    words=(diff --markdown)
+    add_stage
+    add_prune
+    found=$(stile "${words[@]}" -- "$STILE_BUNDLES" "$endpoints") || code=$?
     [ "$code" -le 2 ] || exit "$code"
+    [ -n "$found" ] || fail 'stile diff ended without a report'
     printf '%s\n%s\n' "$marker" "$found" >"$diff_file"
     if [ -n "${GITHUB_STEP_SUMMARY:-}" ]; then cat "$diff_file" >>"$GITHUB_STEP_SUMMARY"; fi
 }
@@ -69,7 +83,7 @@ comment() {
     [ -f "$diff_file" ] || fail "$diff_file is missing: the step diff writes it"
     place=repos/$GITHUB_REPOSITORY/issues
     id=$(gh api --paginate "$place/$number/comments" \
-        --jq ".[] | select(.user.type == \"Bot\" and (.body | startswith(\"$marker\"))) | .id" | head -n 1)
+        --jq ".[] | select(.user.type == \"Bot\" and (.body | startswith(\"$marker\"))) | .id" | sed -n 1p)
     head -c 60000 "$diff_file" | iconv -c -f utf-8 -t utf-8 >"$diff_file.cut" || true  # a character that the cut broke
     cmp -s "$diff_file" "$diff_file.cut" || printf '\n\nThe rest is too long for a comment.\n' >>"$diff_file.cut"
     if [ -n "$id" ]; then
@@ -82,18 +96,23 @@ comment() {
 
 publish() {
     require_bundles
-    local options=("${stage[@]}")
-    if [ "${STILE_ALLOW_BREAKING:-}" = true ]; then options+=(--allow-breaking); fi
-    if [ "${STILE_PRUNE:-}" = true ]; then options+=(--prune); fi
-    stile publish "${options[@]}" -- "$endpoints" "$STILE_BUNDLES"
+    words=(publish)
+    add_stage
+    add_prune
+    if [ "${STILE_ALLOW_BREAKING:-}" = true ]; then words+=(--allow-breaking); fi
+    stile "${words[@]}" -- "$endpoints" "$STILE_BUNDLES"
 }
 
 wait_until_served() {
     require_bundles
     [ -n "${STILE_URL:-}" ] || return 0
-    local options=(--url "$STILE_URL" --wait "${STILE_WAIT_S:-180}")
-    if [ -n "${STILE_HEADER:-}" ]; then options+=(-H "$STILE_HEADER"); fi
-    stile published "${options[@]}" -- "$STILE_BUNDLES"
+    words=(published --url "$STILE_URL" --wait "${STILE_WAIT_S:-180}")
+    if [ -n "${STILE_HEADER:-}" ]; then words+=(-H "$STILE_HEADER"); fi
+    words+=(-- "$STILE_BUNDLES")
+    local names
+    read -r -d '' -a names <<<"${STILE_NAMES:-}" || true
+    if [ "${#names[@]}" -gt 0 ]; then words+=("${names[@]}"); fi
+    stile "${words[@]}"
 }
 
 [ "$#" -gt 0 ] || fail 'expected steps: check, diff, comment, publish, wait'

@@ -61,6 +61,16 @@ def test_coverage_and_all_examples_are_for_one_run_in_ci_alone() -> None:
     assert (name, command[:2]) == ("STILE_EXAMPLES=full", ["make", "test"])
 
 
+def test_full_counts_of_published_endpoints_are_for_their_own_target() -> None:
+    """CI tries a slice of them in the run of all tests."""
+    life = (ROOT / "Makefile").read_text(encoding="utf-8").partition("\nlife:")[2].partition("\n\n")[0]
+
+    assert "STILE_LIFE=full $(VENV)/bin/python -m pytest" in life
+    assert life.rstrip().count("tests/life") == 1
+    assert "python -m tests.life $(ARGS)" in life
+    assert "STILE_LIFE" not in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+
+
 def test_folders_that_ci_leaves_out_of_the_run_with_coverage_have_steps_of_their_own() -> None:
     text = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
     corpora = (ROOT / "Makefile").read_text(encoding="utf-8").partition("\ncorpora:")[2]

@@ -42,7 +42,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--to",
         metavar="VERSION",
-        default="",
         help="a version that `stile published --versions` lists; by default the last that differs from the present one",
     )
     parser.add_argument("--yes", action="store_true", help="do not ask; needed without a terminal")
@@ -88,7 +87,9 @@ def _present(storage: PublishStorage, place: EndpointPlace) -> tuple[ObjectHead,
         return None
 
 
-def _chosen(storage: PublishStorage, place: EndpointPlace, present: ObjectHead | None, *, wanted: str) -> ObjectVersion:
+def _chosen(
+    storage: PublishStorage, place: EndpointPlace, present: ObjectHead | None, *, wanted: str | None
+) -> ObjectVersion:
     """Return the version that ``wanted`` names, or the last one that differs from the present one.
 
     Raises:
@@ -98,12 +99,12 @@ def _chosen(storage: PublishStorage, place: EndpointPlace, present: ObjectHead |
     if not history and not storage.keeps_versions():
         raise StorageError(storage.location, "the bucket keeps no versions: publish the older commit again")
     kept = [each for each in history if not each.is_removal]
-    if wanted:
+    if wanted is not None:  # an empty one is of a variable that is not set
         return _named(kept, wanted, storage.location)
     found = next((each for each in kept if present is None or each.etag != present.etag), None)
     if found is None:
         what = "no other version" if present else "no version"
-        raise StorageError(f"{storage.location}/{place.endpoint}", f"{what} is kept to go back to")
+        raise StorageError(f"{storage.location}/{place.key}", f"{what} is kept to go back to: publish the older commit")
     return found
 
 

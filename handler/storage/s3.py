@@ -96,6 +96,8 @@ class S3Storage:
         match code:
             case "NoSuchBucket":
                 return f"there is no bucket {self.bucket}: check the location, or deploy the bucket first"
+            case "AccessDenied" | "AllAccessDisabled" if "Bucket" in action:
+                return f"access denied: check that the role has {action} on arn:aws:s3:::{self.bucket}"
             case "AccessDenied" | "AllAccessDisabled":
                 needs = f"{action} on arn:aws:s3:::{self.bucket}/{self.prefix}*"
                 return f"access denied: check that the role has {needs} and s3:ListBucket on the bucket"

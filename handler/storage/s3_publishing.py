@@ -47,7 +47,7 @@ class S3PublishStorage:
         """See ``WritableStorage``."""
         _, failure = self._put(key, body, IfNoneMatch="*")
         if failure and failure.code == _NOT_AS_EXPECTED:
-            if self.head(key).modified < datetime.now(UTC) - FRESH:
+            if not self._is_fresh(key):
                 self.write(key, body)
             return False
         self._require_done(failure, "s3:PutObject")
@@ -153,6 +153,12 @@ class S3PublishStorage:
             raise StorageError(self.location, f"access denied: s3:GetBucketTagging on arn:aws:s3:::{bucket}")
         self._require_done(failure, "s3:GetBucketTagging")
         return {str(tag["Key"]): str(tag.get("Value", "")) for tag in answer["TagSet"]}
+
+    def _is_fresh(self, key: str) -> bool:
+        try:
+            return self.head(key).modified >= datetime.now(UTC) - FRESH
+        except ObjectNotFound:  # discarded since it was seen
+            return False
 
     def _put(self, key: str, body: bytes, **more: Any) -> tuple[Any, Failure | None]:
         described = {"ChecksumAlgorithm": "SHA256", "ContentType": "application/json", **more}

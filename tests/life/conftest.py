@@ -11,7 +11,7 @@ from handler.storage.location import open_publish_storage
 from handler.storage.publishing import PublishStorage
 from tests.commands.running import Stile
 from tests.life.publishing import add_versioned_bucket
-from tests.support.examples import FULL
+from tests.life.share import FULL
 from tests.support.moto import Moto, running_moto
 
 

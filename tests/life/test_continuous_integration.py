@@ -24,8 +24,8 @@ from tests.commands.running import Stile, change
 from tests.conftest import ROOT
 from tests.life.publishing import CONFIG, SDL, add_versioned_bucket
 from tests.life.serving import serving_bucket
+from tests.life.share import FULL
 from tests.support.endpoints import write_endpoint
-from tests.support.examples import FULL
 from tests.support.moto import Moto
 from tests.support.secrecy import SESSION, Output
 
@@ -258,6 +258,53 @@ def test_each_right_of_the_file_is_needed(moto: Moto, stile: Stile, rights: tupl
     location, folder = rights
     with acting(moto, f"without-{action.replace(':', '-')}", without=action):
         assert lives(moto, stile, location, folder)
+
+
+def test_publisher_of_some_endpoints_publishes_and_looks_at_those(
+    moto: Moto, stile: Stile, rights: tuple[str, Path]
+) -> None:
+    location, folder = rights
+    with acting(moto, "of-all"):
+        assert stile("publish", str(folder), location, "--allow-breaking").code == 0
+    shop = folder.parent / f"{folder.name}-shop" / "shop" / "orders"
+    for name, text in {**FILES, "config.yaml": CONFIG}.items():
+        (shop / name).parent.mkdir(parents=True, exist_ok=True)
+        (shop / name).write_text(text, encoding="utf-8")
+    objects = [f"arn:aws:s3:::rights/endpoints/{each}/*" for each in ("shop", ".index")]
+    few = [{**each, "Resource": objects} if each["Resource"].endswith("*") else each for each in statements()]
+    place = f"{location}/shop/orders"
+    with pytest.MonkeyPatch.context() as patch:
+        for variable, value in moto.add_user("of-some", *few).items():
+            patch.setenv(variable, value)
+        for words in (
+            ("diff", location, str(shop.parents[1])),
+            ("publish", str(shop.parents[1]), location),
+            ("published", location, "shop/orders", "--versions"),
+            ("remove", place, "--yes"),
+            ("rollback", place, "--yes"),
+        ):
+            done = stile(*words)
+            assert done.code == (1 if words[0] == "diff" else 0), (words, done.err)
+        assert stile("published", location).code == 1
+        assert stile("remove", f"{location}/api/things", "--yes").code == 1
+        stile("remove", place, "--yes")
+
+
+@pytest.mark.parametrize(
+    ("words", "action"),
+    [(["published", "--versions"], "s3:ListBucketVersions"), (["gc"], "s3:GetBucketVersioning")],
+)
+def test_right_of_the_bucket_that_is_missing_is_named_with_the_bucket(
+    moto: Moto, stile: Stile, rights: tuple[str, Path], words: list[str], action: str
+) -> None:
+    location, folder = rights
+    with acting(moto, f"lacking-{action.replace(':', '-')}", without=action):
+        if words[0] == "published":
+            stile("publish", str(folder), location, "--allow-breaking")
+        done = stile(words[0], location, *words[1:])
+
+    assert done.code == 1
+    assert done.err.strip().endswith(f"check that the role has {action} on arn:aws:s3:::rights")
 
 
 def test_page_has_each_statement_with_its_rights() -> None:

@@ -13,17 +13,21 @@ from pathlib import Path
 
 import pytest
 
-from handler.bundle.stored import bundle_key, index_key, write_bundle
+from handler.bundle.stored import FORMAT_VERSION, bundle_key, index_key, write_bundle
 from handler.commands.published import unused_indexes
 from handler.errors.infrastructure import ObjectNotFound
+from handler.http.client import HttpClient
 from handler.storage.folder_publishing import FolderPublishStorage
+from handler.storage.location import open_publish_storage
 from handler.storage.publishing import PublishStorage
 from tests.commands.running import Stile
 from tests.conftest import ROOT
-from tests.life.publishing import FACTS, SDL, put, version_of
+from tests.life.between import Forward, Passing, Reply, running_between
+from tests.life.publishing import FACTS, SDL, add_versioned_bucket, put, version_of
 from tests.support.moto import Moto
 
 KEY = bundle_key("api/things")
+OWN_FORMAT = b'"format_version":%d' % FORMAT_VERSION
 
 
 def present(storage: PublishStorage) -> bytes | None:
@@ -75,7 +79,7 @@ class TestPublished:
             "commit": FACTS.commit,
             "release": FACTS.release,
             "restores": "",
-            "format": 1,
+            "format": FORMAT_VERSION,
             "tools": ["all", "tool-1"],
             "bytes": head.size,
             "loads": True,
@@ -92,7 +96,7 @@ class TestPublished:
         broken = {
             "api/things": raw,
             "api/damaged": b"{}",
-            "api/newer": raw.replace(b'"format_version":1', b'"format_version":9'),
+            "api/newer": raw.replace(OWN_FORMAT, b'"format_version":9'),
             "api/other": raw,
         }
         for name, body in broken.items():
@@ -155,6 +159,21 @@ class TestPublished:
         assert stile("published", location, "nonsense").code == 2
 
 
+def test_stored_fact_writes_no_line_of_its_own(stile: Stile, tmp_path: Path) -> None:
+    """Whoever may write the object writes its facts."""
+    storage = FolderPublishStorage(tmp_path / "bundles")
+    put(storage, version_of(tmp_path, 1), facts=FACTS)
+    (_, raw), etag = storage.get(KEY), storage.head(KEY).etag
+    storage.put(KEY, raw, expected=etag, facts={"stile-by": "ada%0aapi/things: removed%1b%5b2J"})
+
+    for command in ("published", "remove", "rollback"):
+        place = (str(tmp_path / "bundles"), *(["--versions"] if command == "published" else []))
+        done = stile(command, *(place if command == "published" else (f"{place[0]}/api/things",)))
+
+        assert "\napi/things: removed" not in done.out, command
+        assert "\x1b[2J" not in done.out
+
+
 class TestRollback:
     def test_older_bytes_become_a_new_version(
         self, location: str, storage: PublishStorage, stile: Stile, tmp_path: Path
@@ -199,8 +218,10 @@ class TestRollback:
         assert present(storage) == bodies[0]
         assert stile("rollback", f"{location}/api/things", "--yes").code == 0
         assert present(storage) == bodies[2]
-        unknown = stile("rollback", f"{location}/api/things", "--to", "nope", "--yes")
-        assert (unknown.code, "names no single version" in unknown.err) == (1, True)
+        for unknown in ("nope", ""):  # an empty one is of a variable that is not set
+            done = stile("rollback", f"{location}/api/things", "--to", unknown, "--yes")
+            assert (done.code, "names no single version" in done.err) == (1, True)
+        assert present(storage) == bodies[2]
 
     def test_present_version_again_changes_nothing(
         self, location: str, storage: PublishStorage, stile: Stile, tmp_path: Path
@@ -231,7 +252,7 @@ class TestRollback:
     ) -> None:
         first = version_of(tmp_path, 1)
         raw = write_bundle(first.bundle)
-        newer = storage.put(KEY, raw.replace(b'"format_version":1', b'"format_version":9'), expected=None, facts={})
+        newer = storage.put(KEY, raw.replace(OWN_FORMAT, b'"format_version":9'), expected=None, facts={})
         lacking = storage.put(KEY, raw, expected=newer.etag, facts={})
         put(storage, version_of(tmp_path, 2, sdl=SDL + "type Other { a: Int }\n"))
         before = present(storage)
@@ -241,6 +262,20 @@ class TestRollback:
 
             assert (done.code, why in done.err) == (1, True), done.err
         assert present(storage) == before
+
+    def test_version_of_an_older_format_cannot_be_gone_back_to(
+        self, location: str, storage: PublishStorage, stile: Stile, tmp_path: Path
+    ) -> None:
+        """A function of this release does not look for it: its name says the format."""
+        older = storage.put("api/things/bundle.v1.json", b"{}", expected=None, facts={}).version
+        put(storage, version_of(tmp_path, 1))
+        before = present(storage)
+
+        for more in ((), ("--to", older)):
+            done = stile("rollback", f"{location}/api/things", "--yes", *more)
+
+            assert (done.code, present(storage)) == (0 if "unchanged" in done.out else 1, before)
+        assert f"{KEY}: no other version" in stile("rollback", f"{location}/api/things", "--yes").err
 
     def test_broken_present_version_can_be_left(
         self, location: str, storage: PublishStorage, stile: Stile, tmp_path: Path
@@ -333,7 +368,7 @@ class TestGc:
 
         done = stile("gc", location, "--delete")
 
-        assert (done.code, "nothing is deleted" in done.err) == (1, True)
+        assert (done.code, "the present version: this is not a bundle; nothing is deleted" in done.err) == (1, True)
         assert storage.read(keys[2])
 
     def test_index_that_a_publish_adds_meanwhile_stays(self, location: str, storage: PublishStorage) -> None:
@@ -349,6 +384,28 @@ class TestGc:
         assert storage.read(".index/x")
         assert storage.discard(".index/x", before=datetime.now(UTC) + timedelta(seconds=2)) is True
         assert storage.discard(".index/x", before=datetime.now(UTC) + timedelta(seconds=2)) is False
+
+    def test_index_that_is_deleted_while_a_publish_looks_at_it_is_stored(self, open_moto: Moto) -> None:
+        """The publish has learnt that the index is there, and asks for its age."""
+        http = HttpClient()
+        location = add_versioned_bucket(open_moto, "meanwhile")
+        direct = open_publish_storage(location, http=http, environ=open_moto.environ())
+        direct.add(".index/x", b"x")
+
+        def rule(passing: Passing, forward: Forward) -> Reply:
+            if passing.method == "HEAD":
+                assert direct.discard(".index/x", before=datetime.now(UTC) + timedelta(hours=1))
+            return forward()
+
+        with running_between(open_moto.url) as between:
+            between.begin(rule)
+            environ = {**open_moto.environ(), "AWS_ENDPOINT_URL": between.url}
+            open_publish_storage(location, http=http, environ=environ).add(".index/x", b"x")
+
+        found = direct.read(".index/x")
+        http.close()
+        assert found
+        assert found.body == b"x"
 
     def test_bucket_without_versions_is_refused(
         self, open_moto: Moto, stile: Stile, monkeypatch: pytest.MonkeyPatch

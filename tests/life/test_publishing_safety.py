@@ -11,8 +11,8 @@ from tests.life.between import running_between
 from tests.life.faults import Faulty
 from tests.life.interleaved import WHO, interleave
 from tests.life.interrupted import killed_at_s3, killed_in_a_folder
+from tests.life.share import tried
 from tests.life.zygote import Zygote
-from tests.support.examples import examples
 from tests.support.moto import Moto, running_moto
 
 
@@ -64,19 +64,19 @@ def test_of_two_publishers_none_overwrites_what_it_has_not_seen(
 ) -> None:
     with running_between(bucket.url) as first, running_between(bucket.url) as second:
         proxies = dict(zip(WHO, (first, second), strict=True))
-        for number in range(examples(20, share=20)):
+        for number in range(tried(20, share=20)):
             interleave(tmp_path, zygotes, proxies, environ=bucket.environ(), seed=f"pair{number}")
 
 
 @pytest.mark.parametrize(
-    ("fault", "number", "refused"),
-    [("403", 9, True), ("412", 10, True), ("lost", 9, False)],
+    ("fault", "number", "lasts", "refused"),
+    [("403", 9, False, True), ("412", 9, True, True), ("lost", 9, False, False)],
 )
 def test_fault_of_s3_is_a_sentence_and_leaves_nothing_half_done(
-    tmp_path: Path, zygotes: dict[str, Zygote], bucket: Moto, *, fault: str, number: int, refused: bool
+    tmp_path: Path, zygotes: dict[str, Zygote], bucket: Moto, *, fault: str, number: int, lasts: bool, refused: bool
 ) -> None:
     location = f"s3://life/fault-{fault}"
     with running_between(bucket.url) as between:
         faulty = Faulty(tmp_path, location, zygotes["ada"], between, bucket.environ())
 
-        assert faulty.meet(fault, number, lasts=False) is refused
+        assert faulty.meet(fault, number, lasts=lasts) is refused

@@ -18,12 +18,12 @@ from handler.storage.location import open_publish_storage
 from tests.commands.running import Stile
 from tests.life.publishing import CONFIG, SDL, add_versioned_bucket, put, version_of
 from tests.life.serving import serving_bucket
+from tests.life.share import tried
 from tests.support.api import Reply, running_api
-from tests.support.examples import examples
 from tests.support.moto import Moto
 
 PER_SECOND = 50
-CHANGES = examples(20, share=10)
+CHANGES = tried(20, share=10)
 SECONDS_OF_A_CHANGE = 1.5  # longer than the server keeps a bundle without asking
 TIMEOUT_S = 20
 

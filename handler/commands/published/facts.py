@@ -40,8 +40,9 @@ class PublishFacts:
 
 
 def read_facts(stored: Mapping[str, str]) -> PublishFacts:
-    """Return the facts of a stored object. Objects of older releases have none."""
-    return PublishFacts(**{name: unquote(stored.get(f"{PREFIX}{name}", "")) for name in _NAMES})
+    """Return the facts of a stored object, each in one line. Objects of older releases have none."""
+    known = {name: unquote(stored.get(f"{PREFIX}{name}", "")) for name in _NAMES}
+    return PublishFacts(**{name: " ".join(value.split()) for name, value in known.items()})
 
 
 def gather_facts(folder: Path | None, destination: str, environ: Mapping[str, str]) -> PublishFacts:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
+from typing import TypeVar
 
 from handler.bundle.model import ENDPOINT_NAME
 from handler.bundle.stored import bundle_key
 from handler.commands.console import announce, complain, say, show_json, show_table
 from handler.commands.exit_codes import DONE, REFUSED, USAGE
 from handler.commands.published.cards import SERVED, UNKNOWN, served
-from handler.commands.published.described import Described, describe_all
+from handler.commands.published.described import AT_ONCE, Described, describe_all
 from handler.commands.published.endpoint_place import open_published
 from handler.commands.published.facts import read_facts
 from handler.commands.schema_source.header_options import RequestHeaders, request_headers
@@ -24,6 +26,8 @@ from handler.http.client import HttpClient
 from handler.sentences import counted
 from handler.storage.publishing import ObjectVersion, PublishStorage
 from handler.strict_json import JSONObject
+
+R = TypeVar("R")
 
 POLL_S = 1.0
 SHORT_CHARS = 12
@@ -61,7 +65,8 @@ def report(options: argparse.Namespace) -> int:
 def _report(storage: PublishStorage, http: HttpClient, options: argparse.Namespace, headers: RequestHeaders) -> int:
     described, missing = describe_all(storage, options.endpoints)
     needs_history = options.versions or options.url
-    history = {each.endpoint: _history(storage, each) if needs_history else () for each in described}
+    names = [each.endpoint for each in described]
+    history = _for_each(names, lambda name: storage.versions(bundle_key(name)) if needs_history else ())
     told = _wait_until_served(http, described, history, options=options, headers=headers) if options.url else {}
     rows = [
         _Row(described=each, history=history[each.endpoint], told=told.get(each.endpoint, "")) for each in described
@@ -78,8 +83,10 @@ def _report(storage: PublishStorage, http: HttpClient, options: argparse.Namespa
     return REFUSED if bad else DONE
 
 
-def _history(storage: PublishStorage, described: Described) -> Sequence[ObjectVersion]:
-    return storage.versions(bundle_key(described.endpoint))
+def _for_each(names: Sequence[str], work: Callable[[str], R]) -> dict[str, R]:
+    """Return the result of the work on each endpoint, several at a time: one that does not answer delays few others."""
+    with ThreadPoolExecutor(AT_ONCE) as threads:
+        return dict(zip(names, threads.map(work, names), strict=True))
 
 
 def _same(described: Described, history: Sequence[ObjectVersion]) -> list[str]:
@@ -90,7 +97,7 @@ def _same(described: Described, history: Sequence[ObjectVersion]) -> list[str]:
 def _wait_until_served(
     http: HttpClient,
     described: Sequence[Described],
-    history: dict[str, Sequence[ObjectVersion]],
+    history: Mapping[str, Sequence[ObjectVersion]],
     *,
     options: argparse.Namespace,
     headers: RequestHeaders,
@@ -111,12 +118,12 @@ def _until(
 ) -> dict[str, str]:
     """Return the answers for all names, asked again until they are final or the time is over."""
     deadline = time.monotonic() + seconds
-    told = {name: ask(name) for name in names}
+    told = _for_each(names, ask)
     while not all(is_final(name, each) or each == UNKNOWN for name, each in told.items()):
         if time.monotonic() >= deadline:
             break
         time.sleep(min(POLL_S, max(deadline - time.monotonic(), 0)))
-        told |= {name: ask(name) for name, each in told.items() if not is_final(name, each)}
+        told |= _for_each([name for name, each in told.items() if not is_final(name, each)], ask)
     return told
 
 

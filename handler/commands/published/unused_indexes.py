@@ -47,18 +47,24 @@ def find_unused(storage: PublishStorage) -> list[UnusedIndex]:
     limit = datetime.now(UTC) - MIN_AGE
     stored = storage.keys()  # before the bundles: a new index is young
     named = _named(storage, [key for keys in bundles_by_endpoint(storage.kept_keys()).values() for key in keys])
-    found = []
-    for key in filter(_INDEX.fullmatch, stored):
-        head = storage.head(key)
-        if key not in named and head.modified < limit:
-            found.append(UnusedIndex(key=key, size=head.size, modified=head.modified))
-    return found
+    unnamed = sorted(set(filter(_INDEX.fullmatch, stored)) - named)
+    with ThreadPoolExecutor(AT_ONCE) as threads:
+        found = list(threads.map(lambda key: _look(storage, key), unnamed))
+    return [each for each in found if each and each.modified < limit]
 
 
 def discard_indexes(storage: PublishStorage, unused: Iterable[UnusedIndex]) -> list[UnusedIndex]:
     """Delete indexes with their versions, and return those deleted. One that was published meanwhile stays."""
     limit = datetime.now(UTC) - MIN_AGE
     return [each for each in unused if storage.discard(each.key, before=limit)]
+
+
+def _look(storage: PublishStorage, key: str) -> UnusedIndex | None:
+    try:
+        head = storage.head(key)
+    except ObjectNotFound:  # deleted meanwhile
+        return None
+    return UnusedIndex(key=key, size=head.size, modified=head.modified)
 
 
 def _named(storage: PublishStorage, keys: Sequence[str]) -> set[str]:
@@ -86,5 +92,6 @@ def _index_of(storage: PublishStorage, key: str, version: str) -> str:
     try:
         sha256 = index_named_by(raw)
     except BundleError as exc:
-        raise StorageError(f"{storage.location}/{key}", f"version {version}: {exc}; nothing is deleted") from exc
+        which = f"version {version}" if version else "the present version"
+        raise StorageError(f"{storage.location}/{key}", f"{which}: {exc}; nothing is deleted") from exc
     return index_key(sha256) if sha256 else ""

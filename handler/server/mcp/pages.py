@@ -1,7 +1,8 @@
 """Pages of lists, so that no result is larger than Lambda allows.
 
 A cursor holds a digest of its list and the next position; the server keeps nothing. A cursor is valid only for the
-caller's list of this very bundle: in another list it would skip or repeat entries.
+caller's list as it was: in another list it would skip or repeat entries. The digest is of nothing else, so that no
+cursor changes with, or confirms a guess about, the parts of a bundle that are hidden from the caller.
 
 Source: MCP 2026-07-28, server/utilities/pagination.
 """
@@ -81,8 +82,7 @@ def _end(entries: Sequence[Entry], start: int, room: Room) -> int:
 
 
 def _digest(call: Call, key: str, entries: Sequence[Entry]) -> bytes:
-    bundle = call.caller.endpoint.bundle
-    digest = hashlib.sha256(f"{bundle.endpoint} {bundle.sources} {key} ".encode())
+    digest = hashlib.sha256(f"{call.caller.endpoint.bundle.endpoint} {key} ".encode())
     for each in entries:
         digest.update(each.digest)
     return digest.digest()[:DIGEST_BYTES]

@@ -221,6 +221,22 @@ def test_cursor_of_a_caller_who_sees_another_list_is_refused(tmp_path: Path) -> 
         assert anonymous.request("tools/list", {"cursor": own}, modern=True).status == 200
 
 
+def test_cursor_of_a_list_is_the_same_whatever_is_hidden_from_the_caller(tmp_path: Path) -> None:
+    """A digest of more than the list would confirm what a stranger guesses of the rest."""
+    operations = [f'query Q{n}("{"d" * 40_000}" $id: ID) @mcpTool {{ thing(id: $id) }}' for n in range(50)]
+    cursors = set()
+    for number, hidden in enumerate(("Int", "String")):
+        files = {
+            "index.graphql": f"type Query {{ thing(id: ID): Int secret: {hidden} }}",
+            "operations/all.graphql": "\n".join([*operations, f"query Secret{number} @mcpTool {{ secret }}"]),
+            "config.yaml": CONFIG,
+        }
+        with running_function(compiled(tmp_path / str(number), files)) as anonymous:
+            cursors.add(anonymous.request("tools/list", modern=True).result["nextCursor"])
+
+    assert len(cursors) == 1
+
+
 def changed(cursor: str) -> list[Any]:
     raw = base64.urlsafe_b64decode(f"{cursor}==")
     place = int.from_bytes(raw[:4], "big")
