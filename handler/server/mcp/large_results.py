@@ -39,7 +39,13 @@ def fit_prescribed(
     Raises:
         ResultTooLarge: the response cannot be cut to the limit, or the bundle is of a release without plans.
     """
-    form = CallForm(below=() if tool.flat else ("variables",), variables=tool.operation.coerced(sent.variables))
+    bound = {each.variable for each in tool.bindings}
+    form = CallForm(
+        below=() if tool.flat else ("variables",),
+        mutates=not sent.is_query,
+        variables=tool.operation.coerced(sent.variables),
+        given={name: value for name, value in sent.variables.items() if name not in bound},
+    )
     plan = read_plan(tool.plan) if tool.plan else None
     return _fitted(response, plan, form, sent=sent, bounds=bounds)
 
@@ -63,7 +69,10 @@ def fit_graphql(response: JSONObject, view: View, sent: GraphQLRequest, bounds: 
     """
     from handler.graph.documents.answer_plan import plan_of_text
 
-    form = CallForm(below=("variables",), writes_text=True, variables=sent.variables)
+    variables = sent.variables
+    form = CallForm(
+        below=("variables",), writes_text=True, mutates=not sent.is_query, variables=variables, given=variables
+    )
     return _fitted(response, plan_of_text(sent.text, view), form, sent=sent, bounds=bounds)
 
 
