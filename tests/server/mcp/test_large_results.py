@@ -282,6 +282,16 @@ def test_each_answer_of_a_batch_has_the_limit(function: Function) -> None:
     ).json
 
     assert [len(each["result"]["content"][0]["text"].encode()) <= LIMIT for each in answers] == [True] * 3
+    assert [each["truncated"] for each in function.lines[-1]["calls"]] == [1] * 3
+
+
+def test_line_of_the_log_counts_the_cut_places(function: Function) -> None:
+    function.call("orders", {})
+    cut = function.lines[-1]
+    function.call("orders", {"first": 1})
+
+    assert (cut["outcome"], cut["truncated"]) == ("ok", 1)
+    assert "truncated" not in function.lines[-1]
 
 
 def test_route_of_graphql_has_no_such_limit(tmp_path: Path) -> None:
