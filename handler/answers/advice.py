@@ -50,7 +50,7 @@ class CallForm:
         elif place.before:
             told["from"] = place.before
         if self.mutates:
-            return {**told, "how": "The mutation was carried out: do not repeat it to read the rest."}
+            return {**told, "how": "The mutation was sent: do not repeat it to read the rest."}
         arguments = self.next_arguments(place)
         if not arguments:
             return {**told, "how": self._narrow(place)}

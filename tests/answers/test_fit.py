@@ -155,7 +155,7 @@ def test_no_note_asks_for_a_mutation_once_more() -> None:
     with pytest.raises(ResultTooLarge) as refused:
         fit({"data": {"me": "x" * 9_000}}, None, ResultLimit(max_bytes=3_000, form=form))
 
-    assert note["how"] == "The mutation was carried out: do not repeat it to read the rest."
+    assert note["how"] == "The mutation was sent: do not repeat it to read the rest."
     assert "next" not in note
     assert "Ask for" not in str(refused.value)
 

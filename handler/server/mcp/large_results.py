@@ -65,11 +65,14 @@ def fit_graphql(response: JSONObject, view: View, sent: GraphQLRequest, bounds: 
     Raises:
         ResultTooLarge: the response cannot be cut to the limit.
     """
-    from handler.graph.documents.answer_plan import plan_of_text
+    from handler.graph.documents.answer_plan import defaults_of_text, plan_of_text
 
-    variables = sent.variables
     form = CallForm(
-        below=("variables",), writes_text=True, mutates=not sent.is_query, variables=variables, given=variables
+        below=("variables",),
+        writes_text=True,
+        mutates=not sent.is_query,
+        variables={**defaults_of_text(sent.text), **sent.variables},
+        given=sent.variables,
     )
     return _fitted(response, plan_of_text(sent.text, view), form, sent=sent, bounds=bounds)
 
