@@ -133,7 +133,7 @@ def largest_fields(value: JSONObject, members: Members) -> list[str]:
     found: dict[tuple[str, ...], float] = {}
     _weigh(value, Member(below=members), (), 1.0, found)
     by_size = sorted(found, key=lambda path: (-found[path], path))
-    large = [path for path in by_size if found[path] * SMALL > sum(found.values())]
+    large = [path for path in by_size if found[path] * SMALL > sum(found.values()) and path != ("data",)]
     named = (".".join(path).strip(".").removeprefix("data.") for path in large[:NAMED])
     return [name for name in named if name]
 

@@ -158,6 +158,7 @@ def test_no_note_asks_for_a_mutation_once_more() -> None:
     assert note["how"] == "The mutation was sent: do not repeat it to read the rest."
     assert "next" not in note
     assert "Ask for" not in str(refused.value)
+    assert "largest" not in str(refused.value)  # nothing is known of the fields
 
 
 def test_call_with_a_cursor_goes_on_by_cursors_of_the_same_kind() -> None:
