@@ -181,3 +181,24 @@ def test_continued_answer_has_no_list_that_the_api_left_out(path: tuple[str | in
     answer = fit({"data": {"orders": {"edges": edges, **nodes}}}, plan_of(text), limit).answer
 
     assert {key: value for key, value in answer["data"]["orders"].items() if key != "edges"} == nodes
+
+
+CURSORS = build_schema("""
+type Query { found: [Found!]! page: Page }
+union Found = Page | Row
+type Page { cursor: String prevCursor: String text: String }
+type Row { text: String }
+""")
+
+
+def test_cursor_is_never_cut_under_any_name_that_ends_so() -> None:
+    text = "query { page { cursor at: prevCursor text } found { ... on Page { by: cursor } ... on Row { by: text } } }"
+    plan = read_plan(planned_answer(text, CURSORS, settable=()))
+    page = {"cursor": "c" * 1_600, "at": "d" * 1_600, "text": "x" * 9_000}
+    answer = {"data": {"page": page, "found": [{"by": "c" * 1_600}]}}
+
+    fitted = fit(answer, plan, ResultLimit(max_bytes=6_000, form=FORM)).answer["data"]
+
+    assert fitted["page"] | {"text": ""} == page | {"text": ""}
+    assert fitted["page"]["text"].endswith("…")
+    assert fitted["found"] == answer["data"]["found"]

@@ -266,8 +266,7 @@ class _Roles:
 
     def kept(self, key: str) -> bool:
         """Tell if a string under a key is a cursor."""
-        name = self._name(key)
-        return name in INFO or name in TOKENS or (name == "cursor" and self._all_have("node"))
+        return any(name in TOKENS or name.lower().endswith("cursor") for name in self._names[key])
 
     def plan(self, fields: Mapping[str, Member]) -> Members:
         """Return the roles of the keys, without the plans of their values."""
