@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field
 from typing import Any
 
 from handler.answers.places import CHARACTERS, CutPlace
@@ -21,17 +22,23 @@ NAMED = 3
 SMALL = 50
 """Fields with a smaller part of the bytes than one of so many are not named."""
 
+MAX_NEXT_BYTES = 4_000
+"""The longest ``next`` of a note. It repeats the values that stand beside the one to give."""
+
 
 @record(frozen=True, slots=True, kw_only=True)
 class CallForm:
     """How one tool takes values. ``below``: the argument that holds the variables; none if they are the arguments.
 
-    ``writes_text``: a model writes the document, so it can give each argument of a field.
+    ``writes_text``: a model writes the document, so it can give each argument of a field. ``mutates``: a second call
+    would change data once more. ``given``: the variables that the caller gave.
     """
 
     below: tuple[str, ...] = ()
     writes_text: bool = False
+    mutates: bool = False
     variables: Mapping[str, Any]
+    given: Mapping[str, Any] = field(default_factory=dict)
 
     def note(self, place: CutPlace) -> JSONObject:
         """Return the entry of a place in ``extensions.stile.truncated``."""
@@ -42,14 +49,17 @@ class CallForm:
             told["from"] = place.dropped
         elif place.before:
             told["from"] = place.before
+        if self.mutates:
+            return {**told, "how": "The mutation was sent: do not repeat it to read the rest."}
         arguments = self.next_arguments(place)
         if not arguments:
             return {**told, "how": self._narrow(place)}
         given = ", ".join(f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in arguments.items())
         by_variable = self._by_variable(place)
-        again = {"next": self._nested(by_variable)} if by_variable else {}
-        field = "Call again with the same arguments, and" if by_variable else "Ask again for this field with"
-        return {**told, **again, "how": f"{field} {given}."}
+        nested = self._nested(by_variable) if by_variable else {}
+        again = {"next": nested} if nested and size_of(nested) <= MAX_NEXT_BYTES else {}
+        way = "Call again with the same arguments, and" if by_variable else "Ask again for this field with"
+        return {**told, **again, "how": f"{way} {given}."}
 
     def next_arguments(self, place: CutPlace) -> JSONObject:
         """Return the argument of the field that goes on behind the kept rows; empty if there is none."""
@@ -82,7 +92,7 @@ class CallForm:
         return {first: _replaced(whole, inner, value)}
 
     def _nested(self, variables: JSONObject) -> JSONObject:
-        nested: Any = variables
+        nested: Any = {**self.given, **variables} if self.below else variables
         for name in reversed(self.below):
             nested = {name: nested}
         return dict(nested)
@@ -111,10 +121,10 @@ class CallForm:
         sizes = ", ".join(dict.fromkeys(self._sizes(members)))
         fewer = f" Ask for fewer items, with a smaller {sizes}." if sizes else ""
         advice = f"Ask for fewer fields.{fewer}" if self.writes_text else fewer.strip()
-        advice = advice or "Narrow the call by its arguments."
+        advice = "" if self.mutates else f" {advice or 'Narrow the call by its arguments.'}"
         return (
             f"The answer has {size:,} bytes, and a result of this tool may have {max_bytes:,}. It cannot be shortened "
-            f"to that without losing what it means.{named} {advice}"
+            f"to that without losing what it means.{named}{advice}"
         )
 
 
@@ -123,7 +133,7 @@ def largest_fields(value: JSONObject, members: Members) -> list[str]:
     found: dict[tuple[str, ...], float] = {}
     _weigh(value, Member(below=members), (), 1.0, found)
     by_size = sorted(found, key=lambda path: (-found[path], path))
-    large = [path for path in by_size if found[path] * SMALL > sum(found.values())]
+    large = [path for path in by_size if found[path] * SMALL > sum(found.values()) and path != ("data",)]
     named = (".".join(path).strip(".").removeprefix("data.") for path in large[:NAMED])
     return [name for name in named if name]
 

@@ -60,11 +60,13 @@ class Start:
         rows = members.rows if key in members.rows else (key,)
         kept = dict(value)
         for name, member in members.of(value).items():
+            if name not in kept:
+                continue
             if name == key or (name in rows and not inner):
-                kept[name] = self._value(kept.get(name), member, tuple(inner))
-            elif name in rows and isinstance(inner[0], int):
-                kept[name] = [emptied(each, member.item) for each in _one(kept.get(name), inner[0])]
-            elif name in kept:
+                kept[name] = self._value(kept[name], member, tuple(inner))
+            elif name in rows and isinstance(inner[0], int) and isinstance(kept[name], list):
+                kept[name] = [emptied(each, member.item) for each in _one(kept[name], inner[0])]
+            else:
                 kept[name] = emptied(kept[name], member)
         return kept
 

@@ -7,6 +7,7 @@ share; a later one only if no item is lost by that.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 from handler.answers.outline import CutForm, Outline, Unit
@@ -90,16 +91,16 @@ def _share(units: Sequence[Unit], room: int, way: CutForm) -> list[Kept] | None:
 def _allotted(units: Sequence[Unit], room: int, way: CutForm) -> dict[Unit, Kept] | None:
     """Cut each unit to an equal share of the room. Few rows fill it badly: then each unit is tried as the first."""
     parts = _in_turn(units, room, way, equal=True)
-    if parts is None or way.inner or not 1 < len(units) <= MOST_TRIED:
+    if way.inner or not 1 < len(units) <= MOST_TRIED:
         return parts
-    if sum(each.rows for each in parts.values()) >= FEW_ROWS:
+    if parts and sum(each.rows for each in parts.values()) >= FEW_ROWS:
         return parts
-    best, order = _size(parts), units
+    best, order = _worth(parts), units
     for first in units:
         others = [first, *(unit for unit in units if unit is not first)]
         tried = _in_turn(others, room, way, equal=False)
-        if tried and best < _size(tried) <= room:
-            best, order = _size(tried), others
+        if tried and best < _worth(tried) and _size(tried) <= room:
+            best, order = _worth(tried), others
     return _in_turn(order, room, way, equal=order is units)
 
 
@@ -116,6 +117,11 @@ def _in_turn(units: Sequence[Unit], room: int, way: CutForm, *, equal: bool) -> 
         room -= more.size - parts[unit].size
         parts[unit] = more
     return parts
+
+
+def _worth(parts: Mapping[Unit, Kept] | None) -> tuple[float, int]:
+    """Return the rank of a cut: a list that lost all its items is worse than many bytes less; no cut is the worst."""
+    return (-sum(each.emptied for each in parts.values()), _size(parts)) if parts else (-math.inf, 0)
 
 
 def _size(parts: Mapping[Unit, Kept]) -> int:

@@ -136,6 +136,7 @@ def _note(place: CutPlace, limit: ResultLimit, errors: Sequence[Any]) -> JSONObj
     lost = sum(place.lost(error.get("path")) for error in errors if isinstance(error, dict))
     if lost:
         note["errors"] = lost
-    if limit.continue_at and place.of == ITEMS and not limit.form.next_arguments(place):
+    # Arguments of the API beside a cursor would be other arguments than those that the cursor is for.
+    if limit.continue_at and place.of == ITEMS and (limit.start or not limit.form.next_arguments(place)):
         note |= limit.continue_at(place)
     return note

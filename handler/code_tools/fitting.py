@@ -8,7 +8,7 @@ from handler.answers.fit import cut_value
 from handler.answers.places import CHARACTERS, CutPlace
 from handler.answers.plan import ANYTHING
 from handler.errors.calls import ToolError
-from handler.strict_json import JSONObject, to_well_formed_json
+from handler.strict_json import JSONObject, parse_json, to_well_formed_json
 
 TRIES = 5
 """Cuts of one value, each with more room for the note."""
@@ -34,9 +34,11 @@ def fit_value(value: Any, *, max_bytes: int) -> FittedValue:
     """
     if max_bytes < 0:
         raise ValueError(f"max_bytes: expected 0 or more, got {max_bytes}")
-    size = len(to_well_formed_json(value))
+    text = to_well_formed_json(value)
+    size = len(text)
     if not max_bytes or size <= max_bytes:
         return FittedValue(value, {})
+    value = parse_json(text)  # tuples and other classes that JSON writes as lists, objects and texts
     room = max_bytes
     for _ in range(TRIES):
         found = cut_value(value, ANYTHING, max_bytes=room)

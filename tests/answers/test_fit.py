@@ -113,3 +113,92 @@ def test_plan_is_read_as_it_was_written(text: str) -> None:
 def test_plan_that_was_not_written_is_refused(text: str) -> None:
     with pytest.raises(BundleError, match="publish again"):
         read_plan(text)
+
+
+PAGED = "query Q($size: Int, $at: String) { orders(first: $size, after: $at) { edges { cursor node { id } } } }"
+
+
+def paged_answer() -> Any:
+    return {"data": {"orders": {"edges": [{"cursor": f"c{each}", "node": {"id": "x" * 40}} for each in range(99)]}}}
+
+
+def note_of_paged(form: CallForm, **limits: Any) -> Any:
+    plan = read_plan(planned_answer(PAGED, SCHEMA, settable=("size", "at")))
+    (note,) = fit(paged_answer(), plan, ResultLimit(max_bytes=3_000, form=form, **limits)).answer["extensions"][
+        "stile"
+    ]["truncated"]
+    return note
+
+
+def test_arguments_of_a_note_replace_those_of_the_call_whole() -> None:
+    given = {"size": 99, "at": None}
+    flat = note_of_paged(CallForm(variables=given, given=given))
+    nested = note_of_paged(CallForm(below=("variables",), variables={**given, "bound": "b"}, given=given))
+
+    assert flat["next"].keys() == {"at"}
+    assert nested["next"]["variables"] == {"size": 99, **flat["next"]}
+
+
+def test_arguments_of_a_note_do_not_fill_the_answer() -> None:
+    given = {"ids": ["an id"] * 2_000}
+
+    note = note_of_paged(CallForm(below=("variables",), variables=given, given=given))
+
+    assert "next" not in note
+    assert note["how"].startswith('Call again with the same arguments, and at: "c')
+
+
+def test_no_note_asks_for_a_mutation_once_more() -> None:
+    form = CallForm(mutates=True, writes_text=True, variables={})
+
+    note = note_of_paged(form)
+    with pytest.raises(ResultTooLarge) as refused:
+        fit({"data": {"me": "x" * 9_000}}, None, ResultLimit(max_bytes=3_000, form=form))
+
+    assert note["how"] == "The mutation was sent: do not repeat it to read the rest."
+    assert "next" not in note
+    assert "Ask for" not in str(refused.value)
+    assert "largest" not in str(refused.value)  # nothing is known of the fields
+
+
+def test_call_with_a_cursor_goes_on_by_cursors_of_the_same_kind() -> None:
+    start = Start(path=("orders", "edges"), offset=3)
+
+    note = note_of_paged(
+        FORM, start=start, continue_at=lambda _: {"next": {"stileCursor": "sealed"}, "how": "With it."}
+    )
+
+    assert note["next"] == {"stileCursor": "sealed"}
+
+
+@pytest.mark.parametrize("nodes", [{}, {"nodes": None}])
+@pytest.mark.parametrize("path", [("orders", "edges"), ("orders", "edges", 1, "node", "lines")])
+def test_continued_answer_has_no_list_that_the_api_left_out(path: tuple[str | int, ...], nodes: dict[str, Any]) -> None:
+    text = "query { orders { edges { node { id lines { sku } } } nodes { id } } }"
+    edges = [{"node": {"id": "1", "lines": [{"sku": "a"}]}}] * 3
+    limit = ResultLimit(max_bytes=3_000, form=FORM, start=Start(path=path, offset=0))
+
+    answer = fit({"data": {"orders": {"edges": edges, **nodes}}}, plan_of(text), limit).answer
+
+    assert {key: value for key, value in answer["data"]["orders"].items() if key != "edges"} == nodes
+
+
+CURSORS = build_schema("""
+type Query { found: [Found!]! page: Page }
+union Found = Page | Row
+type Page { cursor: String prevCursor: String text: String }
+type Row { text: String }
+""")
+
+
+def test_cursor_is_never_cut_under_any_name_that_ends_so() -> None:
+    text = "query { page { cursor at: prevCursor text } found { ... on Page { by: cursor } ... on Row { by: text } } }"
+    plan = read_plan(planned_answer(text, CURSORS, settable=()))
+    page = {"cursor": "c" * 1_600, "at": "d" * 1_600, "text": "x" * 9_000}
+    answer = {"data": {"page": page, "found": [{"by": "c" * 1_600}]}}
+
+    fitted = fit(answer, plan, ResultLimit(max_bytes=6_000, form=FORM)).answer["data"]
+
+    assert fitted["page"] | {"text": ""} == page | {"text": ""}
+    assert fitted["page"]["text"].endswith("…")
+    assert fitted["found"] == answer["data"]["found"]

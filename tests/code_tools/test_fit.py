@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+from collections import OrderedDict
 from typing import Any
 
 import pytest
@@ -52,6 +53,22 @@ def test_list_itself_is_cut(value: list[Any]) -> None:
 
     assert size(kept, note) <= 5_000
     assert kept
+    assert note["truncated"]
+
+
+class Name(str):
+    """A text of a class of its own, as those of enums."""
+
+    __slots__ = ()
+
+
+@pytest.mark.parametrize(
+    "value", [tuple(ROWS), OrderedDict(rows=tuple(ROWS)), {1: Name("x" * 9_000)}, [(1, 2)] * 9_000]
+)
+def test_values_that_json_writes_as_lists_objects_and_texts_are_cut_like_these(value: Any) -> None:
+    kept, note = Context(max_result_bytes=5_000).fit(value)
+
+    assert (kept, note) == Context(max_result_bytes=5_000).fit(json.loads(json.dumps(value)))
     assert note["truncated"]
 
 

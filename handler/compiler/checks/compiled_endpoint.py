@@ -32,4 +32,7 @@ class CompiledEndpoint:
     @cached_property
     def tools(self) -> tuple[CompiledTool, ...]:
         """All tools, in the bundle's order."""
-        return (*self.api.tools, *self.code.tools, *catalog_tools(self.context.config.catalog))
+        own, limit = (*self.api.tools, *self.code.tools), self.context.config.limits.max_result_bytes
+        limits = {limit if each is None else each for each in (made.tool.options.max_result_bytes for made in own)}
+        longest = 0 if 0 in limits else max(limits, default=limit)
+        return (*own, *catalog_tools(self.context.config.catalog, max_result_bytes=longest))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from handler.bundle.tools import CatalogTool, ToolOptions
 from handler.compiler.config.catalog import CatalogUse
+from handler.compiler.schema.result_hints import result_hints
 from handler.compiler.tools.declaration import CompiledTool
+from handler.json_bounds import MAX_RESULT_BYTES
 from handler.strict_json import JSONObject
 
 MAX_NAMES = 10
@@ -62,10 +64,15 @@ READS: JSONObject = {"readOnlyHint": True}
 WRITES: JSONObject = {"readOnlyHint": False, "destructiveHint": True}
 
 
-def catalog_tools(use: CatalogUse | None) -> tuple[CompiledTool, ...]:
-    """Return the tools of an endpoint's catalog; none if it has no catalog."""
+def catalog_tools(use: CatalogUse | None, *, max_result_bytes: int = MAX_RESULT_BYTES) -> tuple[CompiledTool, ...]:
+    """Return the tools of an endpoint's catalog; none if it has no catalog.
+
+    ``max_result_bytes`` is the limit of the longest results of the tools that are called by name; 0 is none.
+    """
     if use is None:
         return ()
+    hints = result_hints(max_result_bytes)
+    meta = {"_meta": hints} if hints else {}
     search = {
         "name": use.name,
         "title": "Find tools",
@@ -79,6 +86,7 @@ def catalog_tools(use: CatalogUse | None) -> tuple[CompiledTool, ...]:
         "description": CALL.format(search=use.name),
         "inputSchema": NAMED,
         "annotations": READS,
+        **meta,
     }
     call_mutation = {
         "name": f"{use.name}-call-mutation",
@@ -86,6 +94,7 @@ def catalog_tools(use: CatalogUse | None) -> tuple[CompiledTool, ...]:
         "description": CALL_MUTATION.format(search=use.name),
         "inputSchema": NAMED,
         "annotations": WRITES,
+        **meta,
     }
     return _tool(use, "search", search), _tool(use, "call", call), _tool(use, "call-mutation", call_mutation)
 

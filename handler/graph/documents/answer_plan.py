@@ -26,12 +26,14 @@ from graphql import (
     VariableNode,
     parse,
     print_ast,
+    value_from_ast_untyped,
 )
 
 from handler.answers.plan import OFFSETS, SIZES, TOKENS, Argument, Member, Members
 from handler.graph.index_types import named
 from handler.graph.view import View
 from handler.records import record
+from handler.strict_json import JSONObject
 
 CONDITIONS = frozenset({"skip", "include"})
 """Directives that may omit a field and do not change its value."""
@@ -80,7 +82,7 @@ class ViewTypes:
         self._view = view
 
     def kind(self, name: str) -> str:
-        """Return a type's kind; an empty string for a type that the API may have and the view has not."""
+        """Return a type's kind; that of a leaf for a type that the API may have and the view has not."""
         return self._view.index.kind(name) if name in self._view.index else "scalar"
 
     def field(self, type_name: str, name: str) -> TypedField | None:
@@ -101,6 +103,17 @@ class ViewTypes:
 def plan_of_text(text: str, view: View) -> Members:
     """Return the plan of the answer to a valid document of one operation, for a caller who writes documents."""
     return answer_plan(parse(text, no_location=True), ViewTypes(view), view.index.roots)
+
+
+def defaults_of_text(text: str) -> JSONObject:
+    """Return the defaults of the variables of a valid document of one operation."""
+    document = parse(text, no_location=True)
+    operation = next(node for node in document.definitions if isinstance(node, OperationDefinitionNode))
+    return {
+        node.variable.name.value: value_from_ast_untyped(node.default_value)
+        for node in operation.variable_definitions or ()
+        if node.default_value
+    }
 
 
 def answer_plan(
@@ -253,8 +266,7 @@ class _Roles:
 
     def kept(self, key: str) -> bool:
         """Tell if a string under a key is a cursor."""
-        name = self._name(key)
-        return name in INFO or name in TOKENS or (name == "cursor" and self._all_have("node"))
+        return any(name in TOKENS or name.lower().endswith("cursor") for name in self._names[key])
 
     def plan(self, fields: Mapping[str, Member]) -> Members:
         """Return the roles of the keys, without the plans of their values."""

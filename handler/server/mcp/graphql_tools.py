@@ -19,6 +19,7 @@ from handler.server.upstream.graphql_request import GraphQLRequest
 from handler.strict_json import JSONObject, to_well_formed_json
 
 if TYPE_CHECKING:
+    from handler.answers.fit import Fitted
     from handler.server.mcp.cursors import Continuation
 
 
@@ -112,7 +113,7 @@ async def _call_prescribed(
 
             bounds = Bounds(size=len(text), max_bytes=max_bytes, continued=continued)
             text = b""  # a large text is not kept beside what is cut from it
-            response, text = fit_prescribed(response, tool, sent, bounds)
+            response, text = _noted(call, fit_prescribed(response, tool, sent, bounds))
         return _result(response, text, tool, caller.room)
 
 
@@ -145,8 +146,15 @@ async def _call_graphql(
 
             bounds, text = Bounds(size=len(text), max_bytes=max_bytes, continued=continued), b""
             view = await view_of(call.caller, tool)
-            response, text = fit_graphql(response, view, prepared.request, bounds)
+            response, text = _noted(call, fit_graphql(response, view, prepared.request, bounds))
         return _result(response, text, tool, call.caller.room)
+
+
+def _noted(call: Call, fitted: Fitted) -> tuple[JSONObject, bytes]:
+    """Note the number of places that were cut, and return the answer and its JSON."""
+    if fitted.places:
+        call.note(truncated=len(fitted.places))
+    return fitted.answer, fitted.text
 
 
 def _is_begun(continued: Continuation | None) -> bool:

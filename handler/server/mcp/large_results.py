@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import replace
 
 from handler.answers.advice import CallForm
-from handler.answers.fit import ResultLimit, fit
+from handler.answers.fit import Fitted, ResultLimit, fit
 from handler.answers.plan import Members, read_plan
 from handler.bundle.tools import GraphQLTool, PrescribedTool
 from handler.errors.upstream import ResultTooLarge
@@ -31,15 +31,19 @@ class Bounds:
     continued: Continuation | None = None
 
 
-def fit_prescribed(
-    response: JSONObject, tool: PrescribedTool, sent: GraphQLRequest, bounds: Bounds
-) -> tuple[JSONObject, bytes]:
-    """Return a response cut by the plan that the compiler made, and its JSON.
+def fit_prescribed(response: JSONObject, tool: PrescribedTool, sent: GraphQLRequest, bounds: Bounds) -> Fitted:
+    """Return a response cut by the plan that the compiler made.
 
     Raises:
         ResultTooLarge: the response cannot be cut to the limit, or the bundle is of a release without plans.
     """
-    form = CallForm(below=() if tool.flat else ("variables",), variables=tool.operation.coerced(sent.variables))
+    bound = {each.variable for each in tool.bindings}
+    form = CallForm(
+        below=() if tool.flat else ("variables",),
+        mutates=not sent.is_query,
+        variables=tool.operation.coerced(sent.variables),
+        given={name: value for name, value in sent.variables.items() if name not in bound},
+    )
     plan = read_plan(tool.plan) if tool.plan else None
     return _fitted(response, plan, form, sent=sent, bounds=bounds)
 
@@ -55,21 +59,27 @@ async def view_of(caller: Caller, tool: GraphQLTool) -> View:
     return schemas.view
 
 
-def fit_graphql(response: JSONObject, view: View, sent: GraphQLRequest, bounds: Bounds) -> tuple[JSONObject, bytes]:
-    """Return the response to a caller's document, cut by the types of the caller's view, and its JSON.
+def fit_graphql(response: JSONObject, view: View, sent: GraphQLRequest, bounds: Bounds) -> Fitted:
+    """Return the response to a caller's document, cut by the types of the caller's view.
 
     Raises:
         ResultTooLarge: the response cannot be cut to the limit.
     """
-    from handler.graph.documents.answer_plan import plan_of_text
+    from handler.graph.documents.answer_plan import defaults_of_text, plan_of_text
 
-    form = CallForm(below=("variables",), writes_text=True, variables=sent.variables)
+    form = CallForm(
+        below=("variables",),
+        writes_text=True,
+        mutates=not sent.is_query,
+        variables={**defaults_of_text(sent.text), **sent.variables},
+        given=sent.variables,
+    )
     return _fitted(response, plan_of_text(sent.text, view), form, sent=sent, bounds=bounds)
 
 
 def _fitted(
     response: JSONObject, plan: Members | None, form: CallForm, *, sent: GraphQLRequest, bounds: Bounds
-) -> tuple[JSONObject, bytes]:
+) -> Fitted:
     continued = bounds.continued if sent.is_query else None
     limit = ResultLimit(max_bytes=bounds.max_bytes, form=form, size=bounds.size)
     if continued:
@@ -77,9 +87,8 @@ def _fitted(
         max_bytes = bounds.max_bytes or UNLIMITED
         limit = replace(limit, max_bytes=max_bytes, start=continued.start, continue_at=continued.continue_at)
     try:
-        found = fit(response, plan, limit)
+        return fit(response, plan, limit)
     except ResultTooLarge as exc:
         if sent.is_query:
             raise
         raise ResultTooLarge(f"{carried_out(response)} {exc}", size=exc.size, max_bytes=exc.max_bytes) from exc
-    return found.answer, found.text

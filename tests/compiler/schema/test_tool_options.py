@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from handler.bundle.operations import Limits
-from handler.bundle.tools import Tool, ToolOptions
+from handler.bundle.tools import CatalogTool, Tool, ToolOptions
 from handler.commands.local.local_server import local_entries
 from tests.support.endpoints import PUBLIC, compiled, graphql_tool, prescribed_tool, reported
 
@@ -200,6 +200,18 @@ def test_limit_of_results_is_kept_and_told_to_hosts_that_would_keep_less(
 
     assert tool.options.max_result_bytes == own
     assert entry.get("_meta", {}).get("anthropic/maxResultSizeChars") == chars
+
+
+@pytest.mark.parametrize(("own", "chars"), [("", None), ("limits: {max_result_bytes: 90000}", 90_000)])
+def test_tools_of_a_catalog_tell_the_longest_result_that_they_pass_on(
+    tmp_path: Path, own: str, chars: int | None
+) -> None:
+    files = files_of("prescribed", own)
+    files["config.yaml"] += "catalog: true\n"
+    tools = [tool for tool in compiled(tmp_path, files).bundle.tools if isinstance(tool, CatalogTool)]
+
+    told = {tool.name: tool.entry.get("_meta", {}).get("anthropic/maxResultSizeChars") for tool in tools}
+    assert told == {"catalog": None, "catalog-call": chars, "catalog-call-mutation": chars}
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -262,6 +262,16 @@ def test_request_that_a_model_writes_is_cut_by_its_view(function: Function) -> N
     assert "next" not in note_of(answer)
 
 
+@pytest.mark.parametrize("given", [{}, {"o": {"skip": 20, "take": 200}}])
+def test_offset_of_a_note_counts_from_that_of_the_request(function: Function, given: Any) -> None:
+    defaults = "$o: PageOptions = {skip: 10, take: 200}, $x: Boolean = true"
+    query = f"query({defaults}) {{ page(options: $o) {{ items {{ id note @include(if: $x) }} }} }}"
+    answer = function.call("ask", {"query": query, "variables": {"x": True, **given}})
+    note, skipped = note_of(answer), 20 if given else 10
+
+    assert note["next"] == {"variables": {"x": True, "o": {"skip": skipped + note["kept"], "take": 200}}}
+
+
 def test_request_that_cannot_be_paged_names_the_largest_fields(function: Function) -> None:
     answer = function.query("ask", "{ orders { nodes { id note } } }")
 
@@ -282,6 +292,16 @@ def test_each_answer_of_a_batch_has_the_limit(function: Function) -> None:
     ).json
 
     assert [len(each["result"]["content"][0]["text"].encode()) <= LIMIT for each in answers] == [True] * 3
+    assert [each["truncated"] for each in function.lines[-1]["calls"]] == [1] * 3
+
+
+def test_line_of_the_log_counts_the_cut_places(function: Function) -> None:
+    function.call("orders", {})
+    cut = function.lines[-1]
+    function.call("orders", {"first": 1})
+
+    assert (cut["outcome"], cut["truncated"]) == ("ok", 1)
+    assert "truncated" not in function.lines[-1]
 
 
 def test_route_of_graphql_has_no_such_limit(tmp_path: Path) -> None:
