@@ -20,12 +20,16 @@ from handler.storage.storage import Storage
 from handler.strict_json import Entry, JSONObject, to_json_bytes
 
 if TYPE_CHECKING:
+    from handler.bundle.listed_entry import ListedEntries
     from handler.json_schema.answer_check import AnswerChecker, Misfit
     from handler.policy.guarded_schema import GuardedSchemas
     from handler.server.endpoints.arguments_validator import ArgumentsValidator
 
 MAX_ENTRIES = 256
-"""Entries of ``tools/list`` cached for one endpoint because the bundle does not have them as callers see them."""
+"""Entries of ``tools/list`` cached for one endpoint because the bundle does not have them as callers see them.
+
+An endpoint with more tools caches one entry of each.
+"""
 
 MAX_VALIDATORS = 1_000
 MAX_EVALUATIONS = 256
@@ -77,7 +81,7 @@ class Endpoint:
         # Keys: the tool or operation, and an outcome.
         self._validators: Lru[tuple[str, Mask], ArgumentsValidator] = Lru(most=MAX_VALIDATORS)
         self._answer_checkers: dict[int, AnswerChecker] = {}  # by the identity of a schema, which tools may share
-        self._entries: Lru[tuple[str, Mask], Listing] = Lru(most=MAX_ENTRIES)
+        self._entries: Lru[tuple[str, Mask], Listing] = Lru(most=max(MAX_ENTRIES, len(bundle.tools)))
         self._listed_bytes: dict[str, int] = {}  # by the key of a list
         self._lock = Lock()
 
@@ -100,6 +104,7 @@ class Endpoint:
             made_entries = [each.entry for each in self._entries.values()]
             entries = ENTRY_SHARE * sum(each.size for each in made_entries if isinstance(each, Entry))
             made += self._guarded.cost_bytes if "_guarded" in vars(self) else 0
+            made += self._listed.cost_bytes if "_listed" in vars(self) else 0
         return self._bundle_bytes + made + entries + sum(self._listed_bytes.values()) + self.schema.cost_bytes
 
     def note_list(self, key: str, size_bytes: int) -> None:
@@ -146,6 +151,12 @@ class Endpoint:
         from handler.policy.guarded_schema import GuardedSchemas
 
         return GuardedSchemas()
+
+    @cached_property
+    def _listed(self) -> ListedEntries:
+        from handler.bundle.listed_entry import ListedEntries
+
+        return ListedEntries(self._guarded)
 
     def evaluation_of(self, principal: Principal) -> Evaluation:
         """Return the evaluation for a principal. Those with the same claims and kind of credential share it."""
@@ -246,9 +257,8 @@ class Endpoint:
 
     def whole_entry(self, tool: PrescribedTool, evaluation: Evaluation) -> JSONObject:
         """Return the caller's entry of a visible tool with more of its input schema than a list has."""
-        from handler.bundle.listed_entry import whole_entry
-
-        return whole_entry(tool, evaluation.outcome(tool.conditions), seen_by=self._guarded.seen_by)
+        with self._lock:
+            return self._listed.whole(tool, evaluation.outcome(tool.conditions))
 
     def _operations_of(self, names: Iterable[str]) -> Iterator[PersistedOperation]:
         for tool in map(self.tools.get, names):
@@ -288,10 +298,9 @@ class Endpoint:
     def _seen_entry(self, tool: PrescribedTool, outcome: Mask) -> JSONObject | None:
         if not tool.conditions and tool.shortening is None:
             return tool.entry
-        from handler.bundle.listed_entry import listed_entry
 
         def made() -> Listing:
-            return Listing(outcome=outcome, entry=Entry(listed_entry(tool, outcome, seen_by=self._guarded.seen_by)))
+            return Listing(outcome=outcome, entry=Entry(self._listed.listed(tool, outcome)))
 
         with self._lock:
             return self._entries.use_or_make((tool.name, outcome), made).entry
