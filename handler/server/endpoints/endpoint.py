@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 MAX_ENTRIES = 256
 """Entries of ``tools/list`` cached for one endpoint because the bundle does not have them as callers see them.
 
-An endpoint with more tools caches one entry of each.
+An endpoint with many tools caches two entries of each, as for callers with and without a token.
 """
 
 MAX_VALIDATORS = 1_000
@@ -81,7 +81,7 @@ class Endpoint:
         # Keys: the tool or operation, and an outcome.
         self._validators: Lru[tuple[str, Mask], ArgumentsValidator] = Lru(most=MAX_VALIDATORS)
         self._answer_checkers: dict[int, AnswerChecker] = {}  # by the identity of a schema, which tools may share
-        self._entries: Lru[tuple[str, Mask], Listing] = Lru(most=max(MAX_ENTRIES, len(bundle.tools)))
+        self._entries: Lru[tuple[str, Mask], Listing] = Lru(most=max(MAX_ENTRIES, 2 * len(bundle.tools)))
         self._listed_bytes: dict[str, int] = {}  # by the key of a list
         self._lock = Lock()
 

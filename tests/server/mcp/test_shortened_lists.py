@@ -13,6 +13,7 @@ from handler.bundle.listed_entry import MAX_WHOLE_BYTES
 from handler.commands.folders.tool_costs import told_of_tools, tool_list, tool_rows
 from handler.commands.local.local_endpoint import local_endpoint
 from handler.compiler.compile import Compiled
+from handler.policy.evaluation import Evaluation
 from handler.server.endpoints.endpoint import MAX_ENTRIES
 from handler.strict_json import to_json_bytes
 from tests.commands.running import ran
@@ -131,7 +132,11 @@ def test_schemas_of_callers_are_made_once_however_many_tools_there_are(tmp_path:
     )
     endpoint = local_endpoint(made)
 
-    first, again = ([endpoint.entry(tool, endpoint.everybody) for tool in made.bundle.tools] for _ in range(2))
+    outcomes = (endpoint.everybody, Evaluation(made.bundle.conditions, claims={}))
 
-    assert "price" not in json.dumps(first)
+    first, again = (
+        [endpoint.entry(tool, outcome) for outcome in outcomes for tool in made.bundle.tools] for _ in range(2)
+    )
+
+    assert ["price" in json.dumps(each) for each in first] == [False] * (MAX_ENTRIES + 1) + [True] * (MAX_ENTRIES + 1)
     assert all(one is other for one, other in zip(first, again, strict=True))
