@@ -72,7 +72,8 @@ class _Schemas:
                 names -= types
         catalog = self.context.endpoint.config.catalog
         if catalog and names and catalog.unlisted != "never":
-            found[f"{catalog.name}, names: {tool.name}"] = tuple(sorted(names))
+            # Without the name of the tool: texts that are equal in all tools are stored once.
+            found[f"{catalog.name}, by the name of this tool"] = tuple(sorted(names))
         return found
 
     def _types_of(self, tool: GraphQLTool, mask: Mask) -> tuple[str, frozenset[str]]:

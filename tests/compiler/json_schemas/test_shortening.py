@@ -186,7 +186,9 @@ def test_open_object_says_how_to_see_its_type_if_every_caller_can(tmp_path: Path
     assert line_beside(tmp_path / "5", ASK.format(".*", "hidden: true")) == members
     assert line_beside(tmp_path / "6", ASK.format(".*", 'condition: "?$jwt"')) == members
     assert line_beside(tmp_path / "7", ASK.format(".*", 'scopes: ["a"]')) == members
-    assert line_beside(tmp_path / "8", "", config="catalog: true\n") == f"{members}: see catalog, names: O"
+    assert (
+        line_beside(tmp_path / "8", "", config="catalog: true\n") == f"{members}: see catalog, by the name of this tool"
+    )
 
 
 def test_enforced_schema_stays_complete(tmp_path: Path) -> None:

@@ -112,7 +112,7 @@ def test_catalog_shows_more_of_a_schema_to_callers_who_name_the_tool(tmp_path: P
     listed = next(tool for tool in made.bundle.tools if tool.name == "Op1").entry["inputSchema"]
     assert len(to_json_bytes(listed)) <= 6_000
     assert 12_000 < len(to_json_bytes(found["inputSchema"])) <= MAX_WHOLE_BYTES
-    assert "see catalog, names: Op1" in json.dumps(listed)
+    assert "see catalog, by the name of this tool" in json.dumps(listed)
     assert "see catalog" not in json.dumps(found)
 
 
