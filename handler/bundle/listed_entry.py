@@ -41,11 +41,6 @@ class ListedEntries:
         self._types = SharedTypes()
         self._shortened: Lru[tuple[int, Mask, _Rules], JSONObject] = Lru(most=MAX_SHORTENED)
 
-    @property
-    def cost_bytes(self) -> int:
-        """The approximate memory of the types that were read. Schemas count with the entries that have them."""
-        return self._types.cost_bytes
-
     def listed(self, tool: PrescribedTool, outcome: Mask) -> JSONObject:
         """Return the entry as the function ``listed_entry`` does."""
         rules, schema = tool.shortening, tool.entry["inputSchema"]

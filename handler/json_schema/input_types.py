@@ -22,7 +22,6 @@ SHORT_ENUM_BYTES = 200
 """Enums with shorter lists of values are not types of their own, but repeated at each use."""
 
 MAX_READ_DEFINITIONS = 2_000
-READ_DEFINITION_BYTES = 8_000
 
 _OF_THE_PLACE = ("description", "default")
 """Members of an inlined type's schema that belong to the property that holds it."""
@@ -90,11 +89,6 @@ class SharedTypes:
 
     def __init__(self) -> None:
         self._read: Lru[tuple[str, tuple[int, ...]], _Read] = Lru(most=MAX_READ_DEFINITIONS)
-
-    @property
-    def cost_bytes(self) -> int:
-        """The approximate memory of the types."""
-        return len(self._read) * READ_DEFINITION_BYTES
 
     def types_in(self, schema: JSONObject) -> tuple[JSONObject, dict[str, InputType]]:
         """Return what the function ``types_in`` does."""

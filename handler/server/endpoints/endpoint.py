@@ -26,13 +26,9 @@ if TYPE_CHECKING:
     from handler.server.endpoints.arguments_validator import ArgumentsValidator
 
 MAX_ENTRIES = 256
-"""Entries of ``tools/list`` cached for one endpoint because the bundle does not have them as callers see them.
+"""Entries of ``tools/list`` cached for one endpoint, or two of each tool: the bundle lacks them as callers see them."""
 
-An endpoint with many tools caches two entries of each, as for callers with and without a token.
-"""
-
-MAX_VALIDATORS = 1_000
-MAX_EVALUATIONS = 256
+MAX_VALIDATORS, MAX_EVALUATIONS = 1_000, 256
 
 WITHOUT_TOKEN = ("api_key", "authorizer")
 """Kinds of principals whose credential is not a token that this function has verified."""
@@ -78,8 +74,7 @@ class Endpoint:
         self._conditions = Conditions(bundle.conditions)
         self._bundle_bytes = read_cost(stored_bytes)
         self._evaluations: Lru[bytes, Evaluation] = Lru(most=MAX_EVALUATIONS)  # by a digest of the claims
-        # Keys: the tool or operation, and an outcome.
-        self._validators: Lru[tuple[str, Mask], ArgumentsValidator] = Lru(most=MAX_VALIDATORS)
+        self._validators: Lru[tuple[str, Mask], ArgumentsValidator] = Lru(most=MAX_VALIDATORS)  # by name and outcome
         self._answer_checkers: dict[int, AnswerChecker] = {}  # by the identity of a schema, which tools may share
         self._entries: Lru[tuple[str, Mask], Listing] = Lru(most=max(MAX_ENTRIES, 2 * len(bundle.tools)))
         self._listed_bytes: dict[str, int] = {}  # by the key of a list
@@ -104,7 +99,6 @@ class Endpoint:
             made_entries = [each.entry for each in self._entries.values()]
             entries = ENTRY_SHARE * sum(each.size for each in made_entries if isinstance(each, Entry))
             made += self._guarded.cost_bytes if "_guarded" in vars(self) else 0
-            made += self._listed.cost_bytes if "_listed" in vars(self) else 0
         return self._bundle_bytes + made + entries + sum(self._listed_bytes.values()) + self.schema.cost_bytes
 
     def note_list(self, key: str, size_bytes: int) -> None:
@@ -280,8 +274,7 @@ class Endpoint:
         def made() -> ArgumentsValidator:
             from handler.server.endpoints.arguments_validator import ArgumentsValidator
 
-            guarded = self._guarded
-            seen = guarded.seen_by(schema, outcome) if guarded.conditions_in(schema) else schema
+            seen = self._guarded.seen_by(schema, outcome) if self._guarded.conditions_in(schema) else schema
             return ArgumentsValidator(name, seen, max_values=(limits or self.bundle.limits).max_values)
 
         with self._lock:
@@ -298,12 +291,10 @@ class Endpoint:
     def _seen_entry(self, tool: PrescribedTool, outcome: Mask) -> JSONObject | None:
         if not tool.conditions and tool.shortening is None:
             return tool.entry
-
-        def made() -> Listing:
-            return Listing(outcome=outcome, entry=Entry(self._listed.listed(tool, outcome)))
-
         with self._lock:
-            return self._entries.use_or_make((tool.name, outcome), made).entry
+            key, listed = (tool.name, outcome), self._listed.listed
+            made = self._entries.use_or_make(key, lambda: Listing(outcome=outcome, entry=Entry(listed(tool, outcome))))
+            return made.entry
 
     def _listing(self, tool: GraphQLTool, outcome: Mask) -> Listing:
         listing = tool.listing_for(outcome)
