@@ -102,9 +102,10 @@ work: $(VENV)/.stamp  ## Search for requests that cost too much, and write tests
 	$(VENV)/bin/python -m tests.work --cases $(if $(filter file,$(origin CASES)),8000,$(CASES)) --write
 
 .PHONY: answers
-answers: $(VENV)/.stamp  ## Cut random answers of public APIs, judge each cut, and write tests/answers/RESULT.md; CASES=1000 for fewer
+answers: $(VENV)/.stamp  ## Cut random answers of public APIs, judge each cut, write tests/answers/RESULT.md, and judge shortened schemas; CASES=1000 for fewer
 	$(VENV)/bin/python -m tests.corpora.fetch
 	$(VENV)/bin/python -m tests.answers --cases $(if $(filter file,$(origin CASES)),10000,$(CASES)) --write
+	$(VENV)/bin/python -m tests.compiler.advertised --cases $(if $(filter file,$(origin CASES)),1000,$(CASES))
 
 .PHONY: bench
 bench: $(VENV)/.stamp  ## Measure, and write benchmarks/results; ROUNDS=3 for a quick look

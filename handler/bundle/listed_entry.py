@@ -2,40 +2,72 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 
 from handler.bundle.tools import PrescribedTool
+from handler.json_schema.input_types import SharedTypes
 from handler.json_schema.shortening import shortened
+from handler.lru import Lru
 from handler.policy.evaluation import Mask
-from handler.policy.guarded_schema import seen_by
+from handler.policy.guarded_schema import GuardedSchemas
 from handler.strict_json import JSONObject
-
-SeenBy = Callable[[JSONObject, Mask], JSONObject]
 
 MAX_WHOLE_BYTES = 24_000
 """The size of an input schema that a caller asks for by the name of its tool."""
 
+MAX_SHORTENED = 256
 
-def listed_entry(tool: PrescribedTool, outcome: Mask, *, seen_by: SeenBy = seen_by) -> JSONObject:
-    """Return the entry for callers with an outcome of the tool's conditions. ``seen_by`` may remember definitions."""
-    if tool.shortening is None:
-        return tool.entry if not tool.conditions else _with_schema(tool, seen_by(tool.entry["inputSchema"], outcome))
-    rules = tool.shortening
-    schema = shortened(
-        seen_by(tool.entry["inputSchema"], outcome),
-        max_bytes=rules.max_bytes,
-        recursive=rules.recursive,
-        shown_by={name: way for way, names in rules.shown_by.items() for name in names},
-    )
-    return _with_schema(tool, schema)
+_Rules = tuple[int, bool, tuple[tuple[str, str], ...]]
 
 
-def whole_entry(tool: PrescribedTool, outcome: Mask, *, seen_by: SeenBy = seen_by) -> JSONObject:
+def listed_entry(tool: PrescribedTool, outcome: Mask) -> JSONObject:
+    """Return the entry for callers with an outcome of the tool's conditions."""
+    return ListedEntries(GuardedSchemas()).listed(tool, outcome)
+
+
+def whole_entry(tool: PrescribedTool, outcome: Mask) -> JSONObject:
     """Return the entry with an input schema of ``MAX_WHOLE_BYTES`` or less, for a caller who asks for this tool."""
-    if tool.shortening is None:
-        return _with_schema(tool, tool.whole) if tool.whole else listed_entry(tool, outcome, seen_by=seen_by)
-    schema = seen_by(tool.entry["inputSchema"], outcome)
-    return _with_schema(tool, shortened(schema, max_bytes=MAX_WHOLE_BYTES, recursive=tool.shortening.recursive))
+    return ListedEntries(GuardedSchemas()).whole(tool, outcome)
+
+
+class ListedEntries:
+    """The entries of tools that share schemas: each schema is shortened once, and each definition is read once.
+
+    The tools must live as long as this object.
+    """
+
+    def __init__(self, guarded: GuardedSchemas) -> None:
+        self._guarded = guarded
+        self._types = SharedTypes()
+        self._shortened: Lru[tuple[int, Mask, _Rules], JSONObject] = Lru(most=MAX_SHORTENED)
+
+    def listed(self, tool: PrescribedTool, outcome: Mask) -> JSONObject:
+        """Return the entry as the function ``listed_entry`` does."""
+        rules, schema = tool.shortening, tool.entry["inputSchema"]
+        if rules:
+            shown_by = {name: way for way, names in rules.shown_by.items() for name in names}
+            short = self._short(schema, outcome, max_bytes=rules.max_bytes, recursive=rules.recursive, ways=shown_by)
+            return _with_schema(tool, short)
+        return _with_schema(tool, self._guarded.seen_by(schema, outcome)) if tool.conditions else tool.entry
+
+    def whole(self, tool: PrescribedTool, outcome: Mask) -> JSONObject:
+        """Return the entry as the function ``whole_entry`` does."""
+        rules, schema = tool.shortening, tool.entry["inputSchema"]
+        if rules is None:
+            return _with_schema(tool, tool.whole) if tool.whole else self.listed(tool, outcome)
+        return _with_schema(
+            tool, self._short(schema, outcome, max_bytes=MAX_WHOLE_BYTES, recursive=rules.recursive, ways={})
+        )
+
+    def _short(
+        self, schema: JSONObject, outcome: Mask, *, max_bytes: int, recursive: bool, ways: Mapping[str, str]
+    ) -> JSONObject:
+        def made() -> JSONObject:
+            seen = self._guarded.seen_by(schema, outcome)
+            return shortened(seen, max_bytes=max_bytes, recursive=recursive, shown_by=ways, shared=self._types)
+
+        rules = max_bytes, recursive, tuple(sorted(ways.items()))
+        return self._shortened.use_or_make((id(schema), outcome, rules), made)
 
 
 def _with_schema(tool: PrescribedTool, schema: JSONObject) -> JSONObject:

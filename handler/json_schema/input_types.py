@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import NamedTuple
 
+from handler.lru import Lru
 from handler.strict_json import JSONObject, to_json_bytes
 
 TYPE = "stile:type"
@@ -19,6 +20,8 @@ DEFINITIONS = "#/$defs/"
 
 SHORT_ENUM_BYTES = 200
 """Enums with shorter lists of values are not types of their own, but repeated at each use."""
+
+MAX_READ_DEFINITIONS = 2_000
 
 _OF_THE_PLACE = ("description", "default")
 """Members of an inlined type's schema that belong to the property that holds it."""
@@ -78,13 +81,42 @@ class InputType:
 
 def types_in(schema: JSONObject) -> tuple[JSONObject, dict[str, InputType]]:
     """Return the schema of the arguments with references to types, and the types by name."""
-    definitions = schema.get("$defs", {})
-    found = _Found({name: each for name, each in definitions.items() if _is_short_enum(each)})
-    arguments = found.referring({key: value for key, value in schema.items() if key != "$defs"})
-    for name, each in definitions.items():
-        if name not in found.short:
-            found.types[name] = found.referring({key: value for key, value in each.items() if key != TYPE})
-    return arguments, {name: InputType(name, each) for name, each in found.types.items()}
+    return SharedTypes().types_in(schema)
+
+
+class SharedTypes:
+    """The types of schemas that share definitions, each read once. Nothing may change a schema that it was given."""
+
+    def __init__(self) -> None:
+        self._read: Lru[tuple[str, tuple[int, ...]], _Read] = Lru(most=MAX_READ_DEFINITIONS)
+
+    def types_in(self, schema: JSONObject) -> tuple[JSONObject, dict[str, InputType]]:
+        """Return what the function ``types_in`` does."""
+        definitions = schema.get("$defs", {})
+        short = {name: each for name, each in definitions.items() if _is_short_enum(each)}
+        found = _Found(short)
+        arguments = found.referring({key: value for key, value in schema.items() if key != "$defs"})
+        types = found.as_types()
+        for name, each in definitions.items():
+            if name not in short:
+                key = name, (id(each), *map(id, short.values()))  # scalars of different names may share a definition
+                types |= self._read.use_or_make(key, partial(_Read, name, each, short)).types
+        return arguments, types
+
+
+class _Read:
+    """The types in a definition: its own, and those that are written out in it.
+
+    The objects by whose identity it is known are kept alive.
+    """
+
+    __slots__ = ("_of", "types")
+
+    def __init__(self, name: str, definition: JSONObject, short: Mapping[str, JSONObject]) -> None:
+        self._of = definition, short
+        found = _Found(short)
+        found.types[name] = found.referring({key: value for key, value in definition.items() if key != TYPE})
+        self.types = found.as_types()
 
 
 def uses_in(
@@ -111,6 +143,10 @@ class _Found:
     def __init__(self, short: Mapping[str, JSONObject]) -> None:
         self.short = short
         self.types: dict[str, JSONObject] = {}
+
+    def as_types(self) -> dict[str, InputType]:
+        """Return the types by name."""
+        return {name: InputType(name, each) for name, each in self.types.items()}
 
     def referring(self, schema: JSONObject) -> JSONObject:
         """Return a schema with references in place of types."""

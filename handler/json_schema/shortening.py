@@ -18,12 +18,12 @@ from typing import Any, NamedTuple
 from handler.json_schema.input_types import (
     DEFINITIONS,
     InputType,
+    SharedTypes,
     Use,
     each_below,
     plain,
     reached,
     schemas_below,
-    types_in,
     users_of,
     uses_in,
 )
@@ -48,17 +48,23 @@ _DEFINITION = len('"_2":,')
 
 
 def shortened(
-    schema: JSONObject, *, max_bytes: int, recursive: bool = False, shown_by: Mapping[str, str] | None = None
+    schema: JSONObject,
+    *,
+    max_bytes: int,
+    recursive: bool = False,
+    shown_by: Mapping[str, str] | None = None,
+    shared: SharedTypes | None = None,
 ) -> JSONObject:
     """Return an advertised schema, in which types are named, as clients see it: in ``max_bytes``, if arguments fit.
 
     ``recursive``: a reference may lead to itself. ``shown_by``: type -> the way to see all of it, in a few words.
+    ``shared``: the types of schemas with the same definitions.
     """
     listed = plain(schema)
     fits = size_of(listed) <= max_bytes
     if fits and (recursive or "$defs" not in schema):
         return listed
-    arguments, types = types_in(schema)
+    arguments, types = (shared or SharedTypes()).types_in(schema)
     users = users_of(types)
     if fits and not any(name in reached(name, users) for name in types):
         return listed

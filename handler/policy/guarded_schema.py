@@ -15,7 +15,7 @@ from handler.policy.evaluation import Mask
 GUARDS = "stile:guards"
 
 MAX_SEEN_DEFINITIONS = 2_000
-SEEN_DEFINITION_BYTES = 8_000
+SEEN_DEFINITION_BYTES = 16_000  # with the type that is read of it: see json_schema/input_types.py
 
 
 def guarded(schema: dict[str, Any], guards: Mapping[str, Mask]) -> dict[str, Any]:

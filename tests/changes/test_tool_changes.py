@@ -10,7 +10,7 @@ from handler.commands.changes.endpoint_changes import compare
 from handler.commands.changes.endpoint_version import Published, version_of
 from handler.compiler.codes.change_codes import CHANGE_CODES
 from tests.changes.kinds import FILES, KINDS, NAMES, Kind
-from tests.support.endpoints import compiled
+from tests.support.endpoints import READABLE, compiled
 
 
 @pytest.fixture(scope="module")
@@ -56,3 +56,22 @@ def test_endpoint_that_is_gone_is_breaking_and_one_that_is_new_is_not(before: Pu
     assert compare(before, None).breaking
     assert not compare(None, before).breaking
     assert [change.code for change in compare(None, before).changes] == ["endpoint-added"]
+
+
+def test_tool_with_hidden_arguments_is_compared_as_it_is_listed_to_those_who_see_them(tmp_path: Path) -> None:
+    wide = " ".join(f'"the part {number} of a thing" f{number}: Int' for number in range(100))
+    rule = "{type: Thing, policyDefault: {condition: true}, rules: [{condition: '?$jwt', fields: [price]}]}"
+    files = {
+        "index.graphql": "type Query { a(f: Filter): [Thing] } type Thing { name: String price: Int } "
+        f"input Filter {{ name: String price: Int wide: Wide }} input Wide {{ {wide} }}",
+        "operations/o.graphql": "query O($f: Filter) @mcpTool { a(f: $f) { name } }",
+    }
+    limits = "limits: {max_schema_bytes: 1000}\n"
+    guarded = READABLE.replace("]}", f", {rule}]}}")
+
+    made = compare(
+        version_of(compiled(tmp_path / "before", {**files, "config.yaml": READABLE + limits})),
+        version_of(compiled(tmp_path / "after", {**files, "config.yaml": guarded + limits})),
+    )
+
+    assert not {"size-changed", "text-changed"} & {change.code for change in made.changes}, made.lines()

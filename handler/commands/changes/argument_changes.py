@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from handler.bundle.tools import Tool
+from handler.bundle.listed_entry import listed_entry
+from handler.bundle.tools import PrescribedTool, Tool
 from handler.commands.changes.change import Change
 from handler.commands.changes.schema_comparison import Difference, schema_differences
+from handler.strict_json import JSONObject
 
 CODES: Mapping[str, tuple[str, str]] = {
     "added": ("argument-added", "takes {path}, which may be left out"),
@@ -34,10 +36,15 @@ AS_LISTED = ("default", "text")
 """Kinds that only the listed schema shows; the enforced schema has all others."""
 
 
+def entry_of(tool: Tool) -> JSONObject:
+    """Return the entry of a tool for callers from whom no argument is hidden."""
+    return listed_entry(tool, tool.conditions) if isinstance(tool, PrescribedTool) else tool.entry
+
+
 def argument_changes(before: Tool, after: Tool) -> Iterator[Change]:
     """Yield the differences of a tool's arguments, as enforced and as listed."""
     enforced = schema_differences(before.arguments, after.arguments)
-    listed = schema_differences(before.entry["inputSchema"], after.entry["inputSchema"])
+    listed = schema_differences(entry_of(before)["inputSchema"], entry_of(after)["inputSchema"])
     found = [
         *(each for each in enforced if each.kind not in AS_LISTED),
         *(each for each in listed if each.kind in AS_LISTED),

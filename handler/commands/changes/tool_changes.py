@@ -14,7 +14,7 @@ from handler.bundle.tools import (
     Tool,
     ToolOptions,
 )
-from handler.commands.changes.argument_changes import argument_changes
+from handler.commands.changes.argument_changes import argument_changes, entry_of
 from handler.commands.changes.change import Change
 from handler.commands.changes.limit_changes import limit_changes
 from handler.commands.changes.output_changes import output_changes
@@ -160,7 +160,7 @@ def _sizes(before: Tool, after: Tool) -> Iterator[Change]:
 def _tokens(tool: Tool) -> int:
     if isinstance(tool, GraphQLTool):
         return max((_size(each.entry) for each in tool.listings if each.entry), default=_size(tool.entry))
-    return _size(tool.entry)
+    return _size(entry_of(tool))
 
 
 def _size(entry: Mapping[str, object]) -> int:

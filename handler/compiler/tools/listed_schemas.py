@@ -6,14 +6,15 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from handler.bundle.listed_entry import MAX_WHOLE_BYTES, listed_entry
+from handler.bundle.listed_entry import MAX_WHOLE_BYTES, ListedEntries
 from handler.bundle.tools import CompanionTool, GraphQLTool, PrescribedTool, Shortening
 from handler.compiler.api_context import ApiContext
 from handler.compiler.tools.declaration import CompiledTool
 from handler.graph.tool_entry import graphql_entry
-from handler.json_schema.input_types import plain, types_in
+from handler.json_schema.input_types import SharedTypes, plain
 from handler.json_schema.shortening import shortened, size_of
 from handler.policy.evaluation import Mask
+from handler.policy.guarded_schema import GuardedSchemas
 
 
 def with_listed_schemas(tools: Sequence[CompiledTool], context: ApiContext | None) -> Iterator[CompiledTool]:
@@ -33,6 +34,8 @@ class _Schemas:
     context: ApiContext
     tools: Sequence[CompiledTool]
     _types: dict[tuple[str, Mask], tuple[str, frozenset[str]]] = field(default_factory=dict)
+    _entries: ListedEntries = field(default_factory=lambda: ListedEntries(GuardedSchemas()))
+    _shared: SharedTypes = field(default_factory=SharedTypes)
 
     def listed(self, made: CompiledTool, tool: PrescribedTool) -> CompiledTool:
         """Return a tool with the input schema that callers are listed."""
@@ -43,19 +46,23 @@ class _Schemas:
         shown_by = self._shown_by(tool)
         rules = Shortening(max_bytes=limits.max_schema_bytes, recursive=limits.recursive, shown_by=shown_by)
         guarded = replace(tool, shortening=rules)
-        entry = listed_entry(guarded, tool.conditions)
+        entry = self._entries.listed(guarded, tool.conditions)
         whole = size_of(plain(schema))
         sizes = {"inputSchema": whole} if size_of(entry["inputSchema"]) < whole else {}
         made = replace(made, shortened_from={**made.shortened_from, **sizes})
         if tool.conditions:
             return replace(made, tool=guarded, listed=entry)
-        kept = shortened(schema, max_bytes=MAX_WHOLE_BYTES, recursive=limits.recursive) if config.catalog else {}
+        kept = (
+            shortened(schema, max_bytes=MAX_WHOLE_BYTES, recursive=limits.recursive, shared=self._shared)
+            if config.catalog
+            else {}
+        )
         kept = kept if kept != entry["inputSchema"] else {}
         return replace(made, tool=replace(tool, entry=entry, whole=kept))
 
     def _shown_by(self, tool: PrescribedTool) -> dict[str, tuple[str, ...]]:
         """Return the ways to see types of a tool's arguments that every caller of the tool has."""
-        names = set(types_in(tool.entry["inputSchema"])[1])
+        names = set(self._shared.types_in(tool.entry["inputSchema"])[1])
         found: dict[str, tuple[str, ...]] = {}
         mask = self._of_claims(tool.mask)
         for each in self.tools:
@@ -65,7 +72,8 @@ class _Schemas:
                 names -= types
         catalog = self.context.endpoint.config.catalog
         if catalog and names and catalog.unlisted != "never":
-            found[f"{catalog.name}, names: {tool.name}"] = tuple(sorted(names))
+            # Without the name of the tool: texts that are equal in all tools are stored once.
+            found[f"{catalog.name}, by the name of this tool"] = tuple(sorted(names))
         return found
 
     def _types_of(self, tool: GraphQLTool, mask: Mask) -> tuple[str, frozenset[str]]:

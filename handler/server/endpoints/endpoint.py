@@ -20,15 +20,15 @@ from handler.storage.storage import Storage
 from handler.strict_json import Entry, JSONObject, to_json_bytes
 
 if TYPE_CHECKING:
+    from handler.bundle.listed_entry import ListedEntries
     from handler.json_schema.answer_check import AnswerChecker, Misfit
     from handler.policy.guarded_schema import GuardedSchemas
     from handler.server.endpoints.arguments_validator import ArgumentsValidator
 
 MAX_ENTRIES = 256
-"""Entries of ``tools/list`` cached for one endpoint because the bundle does not have them as callers see them."""
+"""Entries of ``tools/list`` cached for one endpoint, or two of each tool: the bundle lacks them as callers see them."""
 
-MAX_VALIDATORS = 1_000
-MAX_EVALUATIONS = 256
+MAX_VALIDATORS, MAX_EVALUATIONS = 1_000, 256
 
 WITHOUT_TOKEN = ("api_key", "authorizer")
 """Kinds of principals whose credential is not a token that this function has verified."""
@@ -75,10 +75,9 @@ class Endpoint:
         self._conditions = Conditions(bundle.conditions)
         self._bundle_bytes = read_cost(stored_bytes)
         self._evaluations: Lru[bytes, Evaluation] = Lru(most=MAX_EVALUATIONS)  # by a digest of the claims
-        # Keys: the tool or operation, and an outcome.
-        self._validators: Lru[tuple[str, Mask], ArgumentsValidator] = Lru(most=MAX_VALIDATORS)
+        self._validators: Lru[tuple[str, Mask], ArgumentsValidator] = Lru(most=MAX_VALIDATORS)  # by name and outcome
         self._answer_checkers: dict[int, AnswerChecker] = {}  # by the identity of a schema, which tools may share
-        self._entries: Lru[tuple[str, Mask], Listing] = Lru(most=MAX_ENTRIES)
+        self._entries: Lru[tuple[str, Mask], Listing] = Lru(most=max(MAX_ENTRIES, 2 * len(bundle.tools)))
         self._listed_bytes: dict[str, int] = {}  # by the key of a list
         self._lock = Lock()
 
@@ -146,6 +145,12 @@ class Endpoint:
         from handler.policy.guarded_schema import GuardedSchemas
 
         return GuardedSchemas()
+
+    @cached_property
+    def _listed(self) -> ListedEntries:
+        from handler.bundle.listed_entry import ListedEntries
+
+        return ListedEntries(self._guarded)
 
     def evaluation_of(self, principal: Principal) -> Evaluation:
         """Return the evaluation for a principal. Those with the same claims and kind of credential share it."""
@@ -246,9 +251,8 @@ class Endpoint:
 
     def whole_entry(self, tool: PrescribedTool, evaluation: Evaluation) -> JSONObject:
         """Return the caller's entry of a visible tool with more of its input schema than a list has."""
-        from handler.bundle.listed_entry import whole_entry
-
-        return whole_entry(tool, evaluation.outcome(tool.conditions), seen_by=self._guarded.seen_by)
+        with self._lock:
+            return self._listed.whole(tool, evaluation.outcome(tool.conditions))
 
     def _validator(
         self, kind: str, name: str, schema: JSONObject, outcome: Mask, *, limits: Limits | None = None
@@ -256,8 +260,7 @@ class Endpoint:
         def made() -> ArgumentsValidator:
             from handler.server.endpoints.arguments_validator import ArgumentsValidator
 
-            guarded = self._guarded
-            seen = guarded.seen_by(schema, outcome) if guarded.conditions_in(schema) else schema
+            seen = self._guarded.seen_by(schema, outcome) if self._guarded.conditions_in(schema) else schema
             return ArgumentsValidator(name, seen, max_values=(limits or self.bundle.limits).max_values)
 
         with self._lock:
@@ -274,13 +277,10 @@ class Endpoint:
     def _seen_entry(self, tool: PrescribedTool, outcome: Mask) -> JSONObject | None:
         if not tool.conditions and tool.shortening is None:
             return tool.entry
-        from handler.bundle.listed_entry import listed_entry
-
-        def made() -> Listing:
-            return Listing(outcome=outcome, entry=Entry(listed_entry(tool, outcome, seen_by=self._guarded.seen_by)))
-
         with self._lock:
-            return self._entries.use_or_make((tool.name, outcome), made).entry
+            key, listed = (tool.name, outcome), self._listed.listed
+            made = self._entries.use_or_make(key, lambda: Listing(outcome=outcome, entry=Entry(listed(tool, outcome))))
+            return made.entry
 
     def _listing(self, tool: GraphQLTool, outcome: Mask) -> Listing:
         listing = tool.listing_for(outcome)

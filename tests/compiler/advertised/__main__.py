@@ -22,6 +22,7 @@ def main() -> int:
     """Run the search, and print what was found."""
     parser = argparse.ArgumentParser(prog="python -m tests.compiler.advertised")
     parser.add_argument("--cases", type=int, default=1_000)
+    parser.add_argument("--sizes", type=int, default=len(BUDGETS), help="of each operation of a corpus")
     parser.add_argument("--seed", default="advertised")
     options = parser.parse_args()
     found = Found()
@@ -29,7 +30,8 @@ def main() -> int:
     _say(f"random: {found}")
     for corpus in filter(is_fetched, CORPORA):
         of_corpus = Found(faults=found.faults)
-        shares = {str(budget): try_corpus(corpus, budget, seed=options.seed, found=of_corpus) for budget in BUDGETS}
+        budgets = BUDGETS[: options.sizes]
+        shares = {str(budget): try_corpus(corpus, budget, seed=options.seed, found=of_corpus) for budget in budgets}
         _say(f"{corpus}: {of_corpus}")
         _say("  share of the whole list: " + ", ".join(f"{budget} {share:.0%}" for budget, share in shares.items()))
     _say(*found.faults[:SHOWN], f"{len(found.faults)} faults")

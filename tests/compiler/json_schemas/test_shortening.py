@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
-from handler.bundle.listed_entry import listed_entry, whole_entry
+from handler.bundle.listed_entry import ListedEntries, listed_entry, whole_entry
 from handler.bundle.tools import PrescribedTool
 from handler.compiler.config.schema_limits import MAX_OUTPUT_SCHEMA_BYTES, MAX_SCHEMA_BYTES
 from handler.json_schema.shortening import size_of
 from handler.policy.evaluation import OPEN
+from handler.policy.guarded_schema import GuardedSchemas
 from handler.strict_json import JSONObject
 from tests.compiler.advertised.cases import try_random
 from tests.compiler.advertised.judged import Found, leads_to_itself
@@ -185,7 +186,9 @@ def test_open_object_says_how_to_see_its_type_if_every_caller_can(tmp_path: Path
     assert line_beside(tmp_path / "5", ASK.format(".*", "hidden: true")) == members
     assert line_beside(tmp_path / "6", ASK.format(".*", 'condition: "?$jwt"')) == members
     assert line_beside(tmp_path / "7", ASK.format(".*", 'scopes: ["a"]')) == members
-    assert line_beside(tmp_path / "8", "", config="catalog: true\n") == f"{members}: see catalog, names: O"
+    assert (
+        line_beside(tmp_path / "8", "", config="catalog: true\n") == f"{members}: see catalog, by the name of this tool"
+    )
 
 
 def test_enforced_schema_stays_complete(tmp_path: Path) -> None:
@@ -237,6 +240,39 @@ def test_shortened_schema_tells_nobody_of_parts_that_are_hidden(tmp_path: Path, 
     assert max(size_of(seen), size_of(everything)) <= max_bytes
     assert not leads_to_itself(everything)
     assert "price" not in str(whole_entry(guarded, OPEN))
+
+
+NAMES_OF_A_SCALAR = "scalar BigInt scalar Long"
+SHARING = """
+type Query { a(f: Filter): [Thing] b(f: Filter): [Thing] c(f: RowFilter, s: Sort): [Thing] }
+type Thing { name: String price: Int }
+enum Sort { NAME_ASC PRICE_ASC }
+input Filter { name: BigInt price: Long rows: RowFilter sort: Sort not: Filter other: BigInt }
+input RowFilter { sizes: [Long] price: Int sort: Sort not: Filter above: [BigInt] }
+"""
+
+
+def test_tools_that_share_definitions_are_listed_as_each_is_by_itself(tmp_path: Path) -> None:
+    rule = "{type: Thing, policyDefault: {condition: true}, rules: [{condition: '?$jwt', fields: [price]}]}"
+    made = compiled(
+        tmp_path,
+        {
+            "index.graphql": SHARING + NAMES_OF_A_SCALAR,
+            "operations/o.graphql": """
+                query A($f: Filter) @mcpTool { a(f: $f) { name } }
+                query B($f: Filter) @mcpTool { b(f: $f) { name } }
+                query C($f: RowFilter, $s: Sort) @mcpTool { c(f: $f, s: $s) { name } }
+            """,
+            "config.yaml": f"{READABLE.replace(']}', f', {rule}]}}')}limits: {{max_schema_bytes: 900}}\n",
+        },
+    )
+    tools = [prescribed_tool(made, name) for name in "ABC"]
+    entries = ListedEntries(GuardedSchemas())
+
+    assert "$defs" in tools[0].entry["inputSchema"]
+    for tool, outcome in [(tool, outcome) for outcome in (OPEN, tools[0].conditions, OPEN) for tool in tools]:
+        assert entries.listed(tool, outcome) == listed_entry(tool, outcome)
+        assert entries.whole(tool, outcome) == whole_entry(tool, outcome)
 
 
 def test_random_schemas_are_shortened_without_anything_wrong() -> None:

@@ -11,7 +11,10 @@ import pytest
 
 from handler.bundle.listed_entry import MAX_WHOLE_BYTES
 from handler.commands.folders.tool_costs import told_of_tools, tool_list, tool_rows
+from handler.commands.local.local_endpoint import local_endpoint
 from handler.compiler.compile import Compiled
+from handler.policy.evaluation import Evaluation
+from handler.server.endpoints.endpoint import MAX_ENTRIES
 from handler.strict_json import to_json_bytes
 from tests.commands.running import ran
 from tests.support.endpoints import compiled, write_endpoint
@@ -109,5 +112,31 @@ def test_catalog_shows_more_of_a_schema_to_callers_who_name_the_tool(tmp_path: P
     listed = next(tool for tool in made.bundle.tools if tool.name == "Op1").entry["inputSchema"]
     assert len(to_json_bytes(listed)) <= 6_000
     assert 12_000 < len(to_json_bytes(found["inputSchema"])) <= MAX_WHOLE_BYTES
-    assert "see catalog, names: Op1" in json.dumps(listed)
+    assert "see catalog, by the name of this tool" in json.dumps(listed)
     assert "see catalog" not in json.dumps(found)
+
+
+def test_schemas_of_callers_are_made_once_however_many_tools_there_are(tmp_path: Path) -> None:
+    rule = "{type: Row, policyDefault: {condition: true}, rules: [{condition: '?$jwt', fields: [price]}]}"
+    made = compiled(
+        tmp_path,
+        {
+            "index.graphql": "type Query { rows(where: F): Row } type Row { name: Int price: Int } "
+            "input F { name: Int price: Int }",
+            "operations/o.graphql": "\n".join(
+                f"query Op{number}($where: F) @mcpTool {{ rows(where: $where) {{ name }} }}"
+                for number in range(MAX_ENTRIES + 1)
+            ),
+            "config.yaml": CONFIG.replace("]}", f", {rule}]}}"),
+        },
+    )
+    endpoint = local_endpoint(made)
+
+    outcomes = (endpoint.everybody, Evaluation(made.bundle.conditions, claims={}))
+
+    first, again = (
+        [endpoint.entry(tool, outcome) for outcome in outcomes for tool in made.bundle.tools] for _ in range(2)
+    )
+
+    assert ["price" in json.dumps(each) for each in first] == [False] * (MAX_ENTRIES + 1) + [True] * (MAX_ENTRIES + 1)
+    assert all(one is other for one, other in zip(first, again, strict=True))
