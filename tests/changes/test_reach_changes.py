@@ -111,6 +111,12 @@ def test_closed_field_is_breaking(tmp_path: Path) -> None:
         ("$jwt.level:Int > 3", "!($jwt.level:Int <= 3)", False, False),
         ("$jwt.a:String == $jwt.b:String", "?$jwt.a && ?$jwt.b", True, False),
         ('!($jwt.role:String == "x")', '$jwt.role:String != "x"', False, False),
+        ("$jwt.level:Float > 3 && $jwt.level:Float < 3.5", "false", False, True),
+        ("$jwt.level:Int > 3.5 && $jwt.level:Int < 4.5", "false", False, True),
+        ("$jwt.level:Float > 3 && $jwt.level:Float < 4", "$jwt.level:Float == 3.5", False, True),
+        ("$jwt.a:Int > 10 && $jwt.b:Int > $jwt.a:Int", "false", False, True),
+        ('$jwt.role:String > "a" && $jwt.role:String < "a0"', "false", False, True),
+        ("$jwt.level:Float > 1e17", "false", False, True),
         ("?$jwt.team.lead", "?$jwt.team", True, True),  # a claim may have a dot in its name
     ],
 )
