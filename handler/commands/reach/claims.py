@@ -69,7 +69,7 @@ class ClaimValues:
             return
         value = other.get("value", SAMPLES.get(operand.get("type", ""), "x"))
         if self._thorough:
-            self.add(operand["jwt"], *_ends(value), OF_NO_TYPE)
+            self.add(operand["jwt"], value, *([not value] if isinstance(value, bool) else []), OF_NO_TYPE)
         else:
             self.add(operand["jwt"], *_near(value) if "value" in other else [value])
 
@@ -137,17 +137,6 @@ def _near(value: Any) -> list[Any]:
             return ["x"]
 
 
-def _ends(value: Any) -> list[Any]:
-    """Return a constant, and the ends of an order that has some."""
-    match value:
-        case bool():
-            return [value, not value]
-        case str():
-            return [value, ""]
-        case _:
-            return [value]
-
-
 def _distinct(values: Iterable[Any]) -> list[Any]:
     """Return the values without those that are there already: 1, 1.0 and true are three values."""
     found: list[Any] = []
@@ -171,6 +160,7 @@ def _beside(values: Sequence[Any], count: int) -> Iterator[Any]:
     for first, second in zip_longest(texts, texts[1:]):
         after = (f"{first}{sign * place}" for sign in ("x", " ", "\0") for place in range(1, count + 1))
         yield from islice((each for each in after if second is None or each < second), count)
+    yield from [""] if texts else []
 
 
 def _with_lists(values: Sequence[Any], *, whole_to: int) -> list[Any]:
