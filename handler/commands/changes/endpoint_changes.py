@@ -14,6 +14,7 @@ from handler.commands.changes.endpoint_version import Published
 from handler.commands.changes.reach_changes import ReachChanges
 from handler.commands.changes.settings_changes import settings_changes
 from handler.commands.changes.tool_changes import renamed_tools, tool_changes
+from handler.sentences import counted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,9 +73,9 @@ def _of_one(before: Published | None, after: Published | None) -> EndpointChange
     version = after or before
     if version is None:
         return EndpointChanges(endpoint="", changes=())
-    name, tools = version.bundle.endpoint, len(version.bundle.tools)
+    name, tools = version.bundle.endpoint, counted(len(version.bundle.tools), "tool")
     code, what = ("endpoint-added", "is new") if after else ("endpoint-removed", "is gone")
-    change = Change(code=code, about=name, sentence=f"the endpoint {name} {what}, with {tools} tools")
+    change = Change(code=code, about=name, sentence=f"the endpoint {name} {what}, with {tools}")
     return EndpointChanges(endpoint=name, changes=(_judged(change, version),))
 
 
