@@ -58,7 +58,16 @@ def test_comments_in_files_are_no_differences(before: Published, tmp_path: Path)
 def test_endpoint_that_is_gone_is_breaking_and_one_that_is_new_is_not(before: Published) -> None:
     assert compare(before, None).breaking
     assert not compare(None, before).breaking
-    assert [change.code for change in compare(None, before).changes] == ["endpoint-added"]
+
+
+def test_new_endpoint_is_told_with_all_that_callers_reach(before: Published) -> None:
+    *opened, last = compare(None, before).changes
+
+    assert last.code == "endpoint-added"
+    assert {each.code for each in opened} == {"reach-gained"}
+    coordinates = {coordinate for each in opened for coordinate in each.coordinates}
+    assert {"Mutation.pay", "Query.orders", "Order.total"} <= coordinates
+    assert "Query.secret" not in coordinates
 
 
 def lines(folder: Path, before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:

@@ -127,7 +127,7 @@ class ReachChanges:
         for (coordinate, code, bits, further), names in by_part.items():
             rules = self._reasons.of(coordinate, bits, gained=code == "reach-gained", ways=self._named(names))
             found.setdefault(_Group(code, bits, tuple(names), rules, further), []).append(coordinate)
-        for group, coordinates in _merged(found).items():
+        for group, coordinates in sorted(_merged(found).items(), key=lambda each: (each[0].code, each[0].further)):
             yield self._change(group, coordinates)
 
     def _named(self, names: Iterable[str]) -> list[tuple[Way | None, Way | None]]:
