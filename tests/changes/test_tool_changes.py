@@ -151,3 +151,12 @@ def test_toolkit_that_is_set_otherwise_is_told_beside_other_differences(before: 
 
     assert "the toolkit shop:kit: other per_caller [code-changed]" in compare(old, new).lines()
     assert "the toolkit shop:kit is new [code-changed]" in compare(before, new).lines()
+
+
+def test_prompt_for_other_callers_is_told_with_both_conditions(tmp_path: Path) -> None:
+    prompt = '---\ndescription: A\ncondition: "?$jwt"\n---\nHello\n'
+    opened = prompt.replace('condition: "?$jwt"\n', "")
+
+    told = lines(tmp_path, {"prompts/p.md": prompt}, {"prompts/p.md": opened})
+
+    assert told == ["breaking: prompt p is for other callers: no condition, before: ?$jwt [content-opened]"]

@@ -11,6 +11,7 @@ from handler.bundle.operations import PersistedDocument
 from handler.bundle.tools import PrescribedTool
 from handler.commands.changes.argument_changes import prompt_argument_changes, variable_changes
 from handler.commands.changes.change import Change
+from handler.commands.changes.predicate_text import mask_in_words
 from handler.policy.evaluation import OPEN, Mask
 from handler.policy.predicates import Predicate
 
@@ -43,11 +44,19 @@ def _of_content(
     name: str, old: Content, new: Content, *, conditions: tuple[tuple[Predicate, ...], tuple[Predicate, ...]]
 ) -> Iterator[Change]:
     if conditions_of(old.mask, conditions[0]) != conditions_of(new.mask, conditions[1]):
-        yield Change(code="content-opened", about=name, sentence=f"{name} is for other callers")
+        yield content_opened(name, (old.mask, new.mask), conditions)
     if name.startswith("prompt "):
         yield from prompt_argument_changes(old.entry.get("arguments"), new.entry.get("arguments"), about=name)
     if replace(old, mask=OPEN) != replace(new, mask=OPEN):
         yield Change(code="content-changed", about=name, sentence=f"{name} is another")
+
+
+def content_opened(
+    name: str, masks: tuple[Mask, Mask], conditions: tuple[tuple[Predicate, ...], tuple[Predicate, ...]]
+) -> Change:
+    """Return the difference of a content's callers, with the conditions of both versions."""
+    was, now = (mask_in_words(mask, some) for mask, some in zip(masks, conditions, strict=True))
+    return Change(code="content-opened", about=name, sentence=f"{name} is for other callers: {now}, before: {was}")
 
 
 def conditions_of(mask: Mask, conditions: tuple[Predicate, ...]) -> list[str]:

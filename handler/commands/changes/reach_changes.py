@@ -182,7 +182,7 @@ class ReachChanges:
         depends = both & ~(old.sure & new.sure)
         words = self._reasons.condition(old, 0), self._reasons.condition(new, 1)
         if depends and (old.sure & both != new.sure & both or words[0] != words[1]):
-            sentence = f"may be used for other values of variables ({words[1]}; before: {words[0]})"
+            sentence = f"asks for other values of variables or claims ({words[1]}; before: {words[0]}) if used"
             yield self._tool_change("tool-condition", depends, sentence, new.name)
 
     def _tool_change(self, code: str, bits: int, words: str, name: str) -> Change:

@@ -11,7 +11,7 @@ from handler.bundle.identity import ApiKey, Identity
 from handler.bundle.model import Bundle
 from handler.bundle.upstream import Upstream, is_reference
 from handler.commands.changes.change import Change
-from handler.commands.changes.content_changes import conditions_of
+from handler.commands.changes.content_changes import conditions_of, content_opened
 from handler.commands.changes.limit_changes import limit_changes, number_change
 from handler.policy.evaluation import OPEN
 
@@ -38,7 +38,8 @@ def _kits(before: Bundle, after: Bundle) -> Iterator[Change]:
             yield Change(code="code-changed", about=name, sentence=f"the toolkit {name} is {what}")
             continue
         if conditions_of(old[name].mask, before.conditions) != conditions_of(new[name].mask, after.conditions):
-            yield Change(code="content-opened", about=name, sentence=f"the toolkit {name} is for other callers")
+            masks, conditions = (old[name].mask, new[name].mask), (before.conditions, after.conditions)
+            yield content_opened(f"toolkit {name}", masks, conditions)
         parts = _differing(replace(old[name], mask=OPEN), replace(new[name], mask=OPEN))
         if parts:
             yield Change(code="code-changed", about=name, sentence=f"the toolkit {name}: other {', '.join(parts)}")

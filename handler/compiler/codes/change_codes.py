@@ -34,7 +34,7 @@ CHANGE_CODES: Mapping[str, ChangeCode] = {
     ),
     "tool-opened": ChangeCode("callers may use a tool that they could not use", opens=True),
     "tool-closed": ChangeCode("callers may no longer use a tool", breaking=True),
-    "tool-condition": ChangeCode("other values of variables open a tool", breaking=True, opens=True),
+    "tool-condition": ChangeCode("a condition on variables opens a tool otherwise", breaking=True, opens=True),
     # endpoints and tools
     "endpoint-added": ChangeCode("the endpoint is new", opens=True),
     "endpoint-removed": ChangeCode("the endpoint is gone", breaking=True),
