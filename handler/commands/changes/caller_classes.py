@@ -129,7 +129,7 @@ class CallerClasses:
         told = [*(f"any {kind}" for kind in whole), *(each.words for each in named[:64])]
         shown = sorted(told, key=len)[:MOST_WORDS]
         more = len(whole) + len(named) - len(shown)
-        return (*shown, f"{more} more classes of callers") if more else tuple(shown)
+        return (*shown, f"{more} more class{'es' if more > 1 else ''} of callers") if more else tuple(shown)
 
     def _whole_kinds(self, bits: int) -> set[str]:
         """Return the kinds of credentials whose classes are all among some: any token is."""

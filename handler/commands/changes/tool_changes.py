@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from handler.bundle.model import Bundle
 from handler.bundle.tools import (
@@ -51,7 +51,14 @@ def tool_changes(before: Bundle, after: Bundle) -> Iterator[Change]:
             yield from _of_tool(tool, new[renamed[name]])
             yield from _result_size(tool, new[renamed[name]], before, after)
         else:
-            yield Change(code="tool-removed", about=name, sentence=f"tool {name} is gone")
+            yield _gone(name, new.values())
+
+
+def _gone(name: str, tools: Iterable[Tool]) -> Change:
+    other = next((tool.name for tool in tools if name in tool.options.aliases), "")
+    if other:
+        return Change(code="tool-replaced", about=name, sentence=f"tool {name} is gone, and calls of it call {other}")
+    return Change(code="tool-removed", about=name, sentence=f"tool {name} is gone")
 
 
 def renamed_tools(before: Bundle, after: Bundle) -> dict[str, str]:
