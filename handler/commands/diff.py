@@ -64,6 +64,8 @@ def _run(options: argparse.Namespace) -> int:
         if sides is None:
             return NOT_COMPARED
         pairs, notes = _pairs(*sides)
+        if not pairs:
+            raise StorageError(options.after, "no side has an endpoint to compare")
         found = [compare(before, after) for before, after in pairs]
     _show(options, found, notes)
     if any(each.breaking for each in found):

@@ -111,6 +111,12 @@ def test_closed_field_is_breaking(tmp_path: Path) -> None:
         ("$jwt.level:Int > 3", "!($jwt.level:Int <= 3)", False, False),
         ("$jwt.a:String == $jwt.b:String", "?$jwt.a && ?$jwt.b", True, False),
         ('!($jwt.role:String == "x")', '$jwt.role:String != "x"', False, False),
+        ("$jwt.level:Float > 3 && $jwt.level:Float < 3.5", "false", False, True),
+        ("$jwt.level:Int > 3.5 && $jwt.level:Int < 4.5", "false", False, True),
+        ("$jwt.level:Float > 3 && $jwt.level:Float < 4", "$jwt.level:Float == 3.5", False, True),
+        ("$jwt.a:Int > 10 && $jwt.b:Int > $jwt.a:Int", "false", False, True),
+        ('$jwt.role:String > "a" && $jwt.role:String < "a0"', "false", False, True),
+        ("$jwt.level:Float > 1e17", "false", False, True),
         ("?$jwt.team.lead", "?$jwt.team", True, True),  # a claim may have a dot in its name
     ],
 )
@@ -178,3 +184,30 @@ def test_bearers_of_tokens_lose_everything_with_the_issuer(tmp_path: Path) -> No
 
     assert "reach-lost" in {change.code for change in compare(whole, without).changes}
     assert "reach-lost" not in {change.code for change in compare(whole, other).changes}
+
+
+def test_callers_who_lack_claims_are_not_any_token(tmp_path: Path) -> None:
+    made = compared(
+        tmp_path, config(rule("false")), config(rule('!($jwt.role:String == "x") && ?$jwt.role || !?$jwt.role'))
+    )
+
+    callers = only(made, "reach-gained").callers
+    assert "token {}" in callers
+    assert "any token" not in callers
+
+
+def test_difference_for_all_bearers_is_one_for_any_token(tmp_path: Path) -> None:
+    made = compared(tmp_path, config(rule("false"), rule('$jwt.role:String == "x"', "mail")), config(rule("?$jwt")))
+
+    assert ("any token",) in {change.callers for change in made.changes if change.code == "reach-gained"}
+
+
+def test_holder_of_a_key_without_claims_is_said_to_skip_policies(tmp_path: Path) -> None:
+    def with_key(claims: str) -> str:
+        key = f"api_keys: [{{name: partner, sha256: {'a' * 64}{claims}}}]"
+        return config(rule("false")).replace("identity: {", f"identity: {{{key}, ")
+
+    made = compared(tmp_path, with_key(", claims: {role: partner}"), with_key(""))
+
+    (change,) = [each for each in made.changes if "Person.salary" in each.coordinates]
+    assert (change.callers, change.rules[-1]) == (("key:partner",), "now: such callers skip policies")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from handler.bundle.tools import CodeKit
 from handler.commands.changes.endpoint_changes import compare
 from handler.commands.changes.endpoint_version import Published, version_of
 from handler.compiler.codes.change_codes import CHANGE_CODES
@@ -55,7 +58,6 @@ def test_comments_in_files_are_no_differences(before: Published, tmp_path: Path)
 def test_endpoint_that_is_gone_is_breaking_and_one_that_is_new_is_not(before: Published) -> None:
     assert compare(before, None).breaking
     assert not compare(None, before).breaking
-    assert [change.code for change in compare(None, before).changes] == ["endpoint-added"]
 
 
 def test_tool_with_hidden_arguments_is_compared_as_it_is_listed_to_those_who_see_them(tmp_path: Path) -> None:
@@ -75,3 +77,114 @@ def test_tool_with_hidden_arguments_is_compared_as_it_is_listed_to_those_who_see
     )
 
     assert not {"size-changed", "text-changed"} & {change.code for change in made.changes}, made.lines()
+
+
+def test_new_endpoint_is_told_with_all_that_callers_reach(before: Published) -> None:
+    *opened, last = compare(None, before).changes
+
+    assert last.code == "endpoint-added"
+    assert {each.code for each in opened} == {"reach-gained"}
+    coordinates = {coordinate for each in opened for coordinate in each.coordinates}
+    assert {"Mutation.pay", "Query.orders", "Order.total"} <= coordinates
+    assert "Query.secret" not in coordinates
+
+
+def lines(folder: Path, before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
+    """The differences of two sets of files, which are laid over those of all tests."""
+    versions = [
+        version_of(compiled(folder / name, {**FILES, **files})) for name, files in (("a", before), ("b", after))
+    ]
+    return compare(*versions).lines()
+
+
+def edited(name: str, old: str, new: str) -> dict[str, str]:
+    assert old in FILES[name]
+    return {name: FILES[name].replace(old, new)}
+
+
+def with_filters(count: int) -> dict[str, str]:
+    """A schema whose input type has so many further types below, too many for the list."""
+    members = " ".join(f'"Text {number}." f{number}: Filter{number}' for number in range(count))
+    types = "".join(
+        f'input Filter{n} {{ "Count {n}." count: Int = 5 "Word {n}." word: String }}\n' for n in range(count)
+    )
+    return {"index.graphql": FILES["index.graphql"].replace("{ total: Float,", f"{{ {members} total: Float,") + types}
+
+
+def test_texts_that_lists_leave_out_are_one_difference(tmp_path: Path) -> None:
+    told = lines(tmp_path, with_filters(5), with_filters(60))
+
+    assert sum("[text-changed]" in line for line in told) == 1, told
+    assert sum("[argument-" in line and "[argument-added]" not in line for line in told) == 0, told
+
+
+def test_difference_of_an_argument_of_several_types_is_told_once(tmp_path: Path) -> None:
+    told = lines(tmp_path, {}, edited("index.graphql", "OPEN PAID", "OPEN"))
+
+    assert len(told) == len(set(told)), told
+    assert 'breaking: tool order: "where.state" does not take the value PAID [argument-value-removed]' in told
+
+
+PERSISTED = edited("config.yaml", "graphql: on", "graphql: persisted")
+DOCUMENT = {"operations/more.graphql": "query More($s: State) { order(id: 1, state: $s) { total buyer { name } } }\n"}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("OPEN PAID", "OPEN", 'breaking: /graphql More: "s" does not take the value PAID [argument-value-removed]'),
+        ("total: Float!", "total: Float", "breaking: Order.total: type Float, and was Float! [field-type]"),
+    ],
+)
+def test_document_of_one_id_is_compared_by_its_types(tmp_path: Path, old: str, new: str, expected: str) -> None:
+    files = {**PERSISTED, **DOCUMENT}
+
+    assert expected in lines(tmp_path, files, {**files, **edited("index.graphql", old, new)})
+
+
+def test_results_without_a_schema_are_compared_by_the_types_of_fields(tmp_path: Path) -> None:
+    files = edited("config.yaml", "graphql: on", "graphql: off\noutput_schema: off")
+
+    told = lines(tmp_path, files, {**files, **edited("index.graphql", "{ id: ID! total", "{ id: ID total")})
+
+    assert told == ["breaking: Order.id: type ID, and was ID! [field-type]"]
+
+
+def test_pattern_of_tenants_is_told_beside_other_differences(tmp_path: Path) -> None:
+    url = '"https://{claim:tenant}.example.com/graphql"\n  tenant_pattern: "PATTERN"'
+    before = edited("config.yaml", "https://orders.example.com/graphql", url)["config.yaml"]
+    configs = [before.replace("PATTERN", pattern) for pattern in ("[a-z]+", "[a-z0-9]+")]
+    other = edited("operations/order.graphql", "One order", "An order")
+
+    told = lines(tmp_path, {"config.yaml": configs[0]}, {"config.yaml": configs[1], **other})
+
+    assert "tenants in the URL fit [a-z0-9]+, and fitted [a-z]+ [upstream-url]" in told
+
+
+def test_toolkit_that_is_set_otherwise_is_told_beside_other_differences(before: Published) -> None:
+    kits = [
+        CodeKit(use="shop:kit", per_caller=each, hidden=None, category="", mask=frozenset()) for each in (True, False)
+    ]
+    old, new = (replace(before, bundle=replace(before.bundle, code=(kit,))) for kit in kits)
+    new = replace(new, bundle=replace(new.bundle, instructions="Others."))
+
+    assert "the toolkit shop:kit: other per_caller [code-changed]" in compare(old, new).lines()
+    assert "the toolkit shop:kit is new [code-changed]" in compare(before, new).lines()
+
+
+def test_prompt_for_other_callers_is_told_with_both_conditions(tmp_path: Path) -> None:
+    prompt = '---\ndescription: A\ncondition: "?$jwt"\n---\nHello\n'
+    opened = prompt.replace('condition: "?$jwt"\n', "")
+
+    told = lines(tmp_path, {"prompts/p.md": prompt}, {"prompts/p.md": opened})
+
+    assert told == ["breaking: prompt p is for other callers: no condition, before: ?$jwt [content-opened]"]
+
+
+def test_name_that_becomes_an_alias_of_a_tool_that_was_there_means_another_tool(tmp_path: Path) -> None:
+    renamed = edited("operations/order.graphql", '"order"', '"find"')
+    taken = edited("operations/pay.graphql", '"pay"', '"pay", aliases: ["order"]')
+
+    assert "breaking: tool order is gone, and calls of it call pay [tool-replaced]" in lines(
+        tmp_path, {}, renamed | taken
+    )

@@ -111,6 +111,15 @@ def test_stages_of_one_folder_are_compared(folder: Path, stile: Stile) -> None:
     assert stile("diff", "old", "text", "--stage", "dev").code == 3
 
 
+def test_two_sides_without_an_endpoint_are_not_compared(folder: Path, stile: Stile) -> None:
+    (folder / "none").mkdir()
+
+    done = stile("diff", "none", "none")
+
+    assert (done.code, done.out) == (3, "")
+    assert "no side has an endpoint" in done.err
+
+
 def document_of(stile: Stile, *words: str) -> Any:
     return json.loads(stile("diff", *words, "--json").out)
 

@@ -14,6 +14,7 @@ from handler.strict_json import JSONObject
 CODES: Mapping[str, tuple[str, str]] = {
     "added": ("argument-added", "takes {path}, which may be left out"),
     "added-required": ("argument-required-added", "needs {path}"),
+    "open": ("argument-widened", "{path} takes {words}"),
     "removed": ("argument-removed", "does not take {path}"),
     "required": ("argument-required", "needs {path}, which could be left out"),
     "optional": ("argument-optional", "does not need {path}"),
@@ -28,12 +29,14 @@ CODES: Mapping[str, tuple[str, str]] = {
     "lowered": ("argument-limit-lowered", "{path} takes fewer values: {words}"),
     "rule": ("argument-rule", "{path} has another rule: {words}"),
     "default": ("argument-default", "{path} has another default: {words}"),
-    "text": ("text-changed", "{path} has another text"),
 }
 """Kind of a difference of schemas -> its code for arguments, and the sentence behind the tool's name."""
 
 AS_LISTED = ("default", "text")
 """Kinds that only the listed schema shows; the enforced schema has all others."""
+
+MOST_TEXTS = 3
+"""Arguments that a sentence names of those with other texts: one long schema more may shorten many texts."""
 
 
 def entry_of(tool: Tool) -> JSONObject:
@@ -49,16 +52,26 @@ def argument_changes(before: Tool, after: Tool) -> Iterator[Change]:
         *(each for each in enforced if each.kind not in AS_LISTED),
         *(each for each in listed if each.kind in AS_LISTED),
     ]
-    yield from (_change(each, after.name) for each in found)
+    texts = [f'"{each.path}"' for each in found if each.kind == "text"]
+    yield from (_change(each, after.name, what=f"tool {after.name}") for each in found if each.kind != "text")
+    if texts:
+        more = f" and {len(texts) - MOST_TEXTS:,} more" if len(texts) > MOST_TEXTS else ""
+        words = ", ".join(texts[:MOST_TEXTS]) + more
+        yield Change(
+            code="text-changed", about=after.name, sentence=f"tool {after.name}: lists have other texts of {words}"
+        )
 
 
-def _change(difference: Difference, tool: str) -> Change:
+def _change(difference: Difference, about: str, *, what: str) -> Change:
     code, sentence = CODES[difference.kind]
     path = f'"{difference.path}"' if difference.path else "its arguments"
     words = sentence.format(path=path, words=difference.words)
-    return Change(
-        code=code, about=tool, sentence=f"tool {tool}: {words}" if words[0] == '"' else f"tool {tool} {words}"
-    )
+    return Change(code=code, about=about, sentence=f"{what}: {words}" if words[0] == '"' else f"{what} {words}")
+
+
+def variable_changes(before: Mapping[str, Any], after: Mapping[str, Any], *, about: str) -> Iterator[Change]:
+    """Yield the differences of the variables that an operation takes. ``about`` names it."""
+    yield from (_change(each, about, what=about) for each in schema_differences(before, after) if each.kind in CODES)
 
 
 def prompt_argument_changes(before: Any, after: Any, *, about: str) -> Iterator[Change]:

@@ -53,16 +53,17 @@ class OutcomeClass:
     meets: bool | None = None  # nobody real: meets every condition, or none; ``None``: a real caller
 
     @property
+    def kind(self) -> str:
+        """The kind of credential, if it has claims of its own; else empty."""
+        return self.name if self.vector is not None else ""
+
+    @property
     def words(self) -> str:
         """The witness in words."""
         principal = self.principals[0] or self.principals[1]
         if self.vector is None or principal is None:
             return self.name
-        return (
-            f"{self.name} {json.dumps(principal.claims, ensure_ascii=False)}"
-            if principal.claims
-            else f"any {self.name}"
-        )
+        return f"{self.name} {json.dumps(principal.claims, ensure_ascii=False)}"
 
 
 class CallerClasses:
@@ -121,12 +122,19 @@ class CallerClasses:
 
     def words(self, bits: int, admitted: int) -> tuple[str, ...]:
         """Return some witnesses of classes in words, and the number of the others."""
-        if bits == admitted and bits.bit_count() > 1:
+        if bits == admitted and bits.bit_count() > 1 and self.complete:
             return ("every caller",)
-        named = [each for place, each in enumerate(self.classes) if bits >> place & 1]
-        shown = sorted([each.words for each in named[:64]], key=len)[:MOST_WORDS]
-        more = len(named) - len(shown)
-        return (*shown, f"{more} more classes of callers") if more else tuple(shown)
+        whole = self._whole_kinds(bits)
+        named = [each for place, each in enumerate(self.classes) if bits >> place & 1 and each.kind not in whole]
+        told = [*(f"any {kind}" for kind in whole), *(each.words for each in named[:64])]
+        shown = sorted(told, key=len)[:MOST_WORDS]
+        more = len(whole) + len(named) - len(shown)
+        return (*shown, f"{more} more class{'es' if more > 1 else ''} of callers") if more else tuple(shown)
+
+    def _whole_kinds(self, bits: int) -> set[str]:
+        """Return the kinds of credentials whose classes are all among some: any token is."""
+        lacking = {each.kind for place, each in enumerate(self.classes) if not bits >> place & 1}
+        return {each.kind for each in self.classes if each.kind not in lacking} - {""} if self.complete else set()
 
     def _tokens(
         self, kinds: Sequence[tuple[str, tuple[bool, bool]]], vectors: Sequence[tuple[int, ...]]

@@ -9,8 +9,9 @@ from handler.bundle.content import Prompt, Resource
 from handler.bundle.model import Bundle
 from handler.bundle.operations import PersistedDocument
 from handler.bundle.tools import PrescribedTool
-from handler.commands.changes.argument_changes import prompt_argument_changes
+from handler.commands.changes.argument_changes import prompt_argument_changes, variable_changes
 from handler.commands.changes.change import Change
+from handler.commands.changes.predicate_text import mask_in_words
 from handler.policy.evaluation import OPEN, Mask
 from handler.policy.predicates import Predicate
 
@@ -42,15 +43,24 @@ def contents_of(bundle: Bundle) -> dict[str, Content]:
 def _of_content(
     name: str, old: Content, new: Content, *, conditions: tuple[tuple[Predicate, ...], tuple[Predicate, ...]]
 ) -> Iterator[Change]:
-    if _conditions(old.mask, conditions[0]) != _conditions(new.mask, conditions[1]):
-        yield Change(code="content-opened", about=name, sentence=f"{name} is for other callers")
+    if conditions_of(old.mask, conditions[0]) != conditions_of(new.mask, conditions[1]):
+        yield content_opened(name, (old.mask, new.mask), conditions)
     if name.startswith("prompt "):
         yield from prompt_argument_changes(old.entry.get("arguments"), new.entry.get("arguments"), about=name)
     if replace(old, mask=OPEN) != replace(new, mask=OPEN):
         yield Change(code="content-changed", about=name, sentence=f"{name} is another")
 
 
-def _conditions(mask: Mask, conditions: tuple[Predicate, ...]) -> list[str]:
+def content_opened(
+    name: str, masks: tuple[Mask, Mask], conditions: tuple[tuple[Predicate, ...], tuple[Predicate, ...]]
+) -> Change:
+    """Return the difference of a content's callers, with the conditions of both versions."""
+    was, now = (mask_in_words(mask, some) for mask, some in zip(masks, conditions, strict=True))
+    return Change(code="content-opened", about=name, sentence=f"{name} is for other callers: {now}, before: {was}")
+
+
+def conditions_of(mask: Mask, conditions: tuple[Predicate, ...]) -> list[str]:
+    """Return the conditions of a mask in a form that both versions have."""
     return sorted(str(conditions[number]) for number in mask)
 
 
@@ -61,6 +71,7 @@ def _documents(before: Bundle, after: Bundle) -> Iterator[Change]:
     if was != now:
         code = "route-opened" if modes.index(now) > modes.index(was) else "route-closed"
         yield Change(code=code, about="graphql", sentence=f"graphql is {now}, and was {was}")
+    yield from _inputs_of_documents(before, after)
     added, removed = [each for each in new if each not in old], [each for each in old if each not in new]
     for id_ in removed:
         successor = next((each for each in added if {*new[each]} >= {*old[id_]}), "")
@@ -74,6 +85,21 @@ def _documents(before: Bundle, after: Bundle) -> Iterator[Change]:
     for id_ in added:
         names = ", ".join(new[id_])
         yield Change(code="document-added", about=names, sentence=f"the persisted document of {names} is new: {id_}")
+
+
+def _inputs_of_documents(before: Bundle, after: Bundle) -> Iterator[Change]:
+    """Yield the differences of variables in documents of one id: their types are the schema's."""
+    old = {
+        (document.id, each.operation.name): each
+        for document in before.graphql.documents
+        for each in document.operations
+    }
+    for document in after.graphql.documents:
+        for each in document.operations:
+            known = old.get((document.id, each.operation.name))
+            if known:
+                name = each.operation.name or document.id
+                yield from variable_changes(known.variables, each.variables, about=f"/graphql {name}")
 
 
 def _names(bundle: Bundle) -> Mapping[str, list[str]]:

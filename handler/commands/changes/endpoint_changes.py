@@ -14,6 +14,7 @@ from handler.commands.changes.endpoint_version import Published
 from handler.commands.changes.reach_changes import ReachChanges
 from handler.commands.changes.settings_changes import settings_changes
 from handler.commands.changes.tool_changes import renamed_tools, tool_changes
+from handler.sentences import counted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +56,7 @@ def compare(before: Published | None, after: Published | None, *, most_classes: 
         StorageError, BundleError: a schema index that the comparison needs cannot be loaded.
     """
     if before is None or after is None:
-        return _of_one(before, after)
+        return _of_one(before, after, most_classes=most_classes)
     if before.bundle == after.bundle:
         return EndpointChanges(endpoint=after.bundle.endpoint, changes=())
     if before.bundle.index == after.bundle.index:
@@ -68,14 +69,24 @@ def compare(before: Published | None, after: Published | None, *, most_classes: 
     )
 
 
-def _of_one(before: Published | None, after: Published | None) -> EndpointChanges:
+def _of_one(before: Published | None, after: Published | None, *, most_classes: int) -> EndpointChanges:
     version = after or before
     if version is None:
         return EndpointChanges(endpoint="", changes=())
-    name, tools = version.bundle.endpoint, len(version.bundle.tools)
+    name, tools = version.bundle.endpoint, counted(len(version.bundle.tools), "tool")
     code, what = ("endpoint-added", "is new") if after else ("endpoint-removed", "is gone")
-    change = Change(code=code, about=name, sentence=f"the endpoint {name} {what}, with {tools} tools")
-    return EndpointChanges(endpoint=name, changes=(_judged(change, version),))
+    change = Change(code=code, about=name, sentence=f"the endpoint {name} {what}, with {tools}")
+    opened = _opened_by(after, most_classes) if after else ()
+    return EndpointChanges(endpoint=name, changes=tuple(_judged(each, version) for each in (*opened, change)))
+
+
+def _opened_by(new: Published, most_classes: int) -> Iterator[Change]:
+    """Yield the coordinates that callers reach through a new endpoint, which is compared with one without tools."""
+    graphql = replace(new.bundle.graphql, mode="off")
+    nothing = replace(new, bundle=replace(new.bundle, tools=(), graphql=graphql))
+    for each in ReachChanges(nothing, new, renamed={}, most_classes=most_classes).changes():
+        if each.code == "reach-gained":
+            yield replace(each, rules=tuple(rule for rule in each.rules if rule.startswith("now: ")))
 
 
 def _differences(before: Published, after: Published) -> Iterator[Change]:

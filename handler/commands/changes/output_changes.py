@@ -12,6 +12,7 @@ CODES: Mapping[str, tuple[str, str]] = {
     "added": ("output-added", "has {path}"),
     "added-required": ("output-added", "has {path}"),
     "removed": ("output-removed", "does not have {path}"),
+    "open": ("output-removed", "may have any members in {path}: its schema is open there"),
     "required": ("output-required", "always has {path}"),
     "optional": ("output-nullable", "may lack {path}"),
     "nullable": ("output-nullable", "may have null as {path}"),

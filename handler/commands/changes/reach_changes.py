@@ -57,14 +57,17 @@ class ReachChanges:
             yield Change(code="too-many-classes", about="access", sentence=sentence)
 
     def _of_documents(self) -> Iterator[Change]:
-        """Yield the differences of types, for tools and routes that take documents in both versions."""
-        both = [
-            each for name, each in self._ways[1].items() if name in self._ways[0] and each.kind in ("graphql", "route")
-        ]
+        """Yield the differences of types, for ways in both versions whose readers know only the schema."""
+        both = [each for name, each in self._ways[1].items() if name in self._ways[0] and self._has_readers(each)]
         seen = dict.fromkeys(coordinate for way in both for coordinate in way.seen)
         before, after = (version.index for version in self._versions)
         if self._versions[0].bundle.index != self._versions[1].bundle.index:
             yield from document_type_changes(before, after, seen=seen, ways=tuple(way.name for way in both))
+
+    def _has_readers(self, way: Way) -> bool:
+        """Tell if a way's results have the schema's types, and no output schema that is compared for itself."""
+        entries = [tool.entry for version in self._versions for tool in version.bundle.tools if tool.name == way.name]
+        return way.kind != "code" and not (way.kind == "prescribed" and all("outputSchema" in each for each in entries))
 
     def _unknown(self) -> Iterator[Change]:
         """Yield the coordinates that may differ for a combination of conditions that was not tried."""
@@ -124,7 +127,7 @@ class ReachChanges:
         for (coordinate, code, bits, further), names in by_part.items():
             rules = self._reasons.of(coordinate, bits, gained=code == "reach-gained", ways=self._named(names))
             found.setdefault(_Group(code, bits, tuple(names), rules, further), []).append(coordinate)
-        for group, coordinates in _merged(found).items():
+        for group, coordinates in sorted(_merged(found).items(), key=lambda each: (each[0].code, each[0].further)):
             yield self._change(group, coordinates)
 
     def _named(self, names: Iterable[str]) -> list[tuple[Way | None, Way | None]]:
@@ -179,7 +182,7 @@ class ReachChanges:
         depends = both & ~(old.sure & new.sure)
         words = self._reasons.condition(old, 0), self._reasons.condition(new, 1)
         if depends and (old.sure & both != new.sure & both or words[0] != words[1]):
-            sentence = f"may be used for other values of variables ({words[1]}; before: {words[0]})"
+            sentence = f"asks for other values of variables or claims ({words[1]}; before: {words[0]}) if used"
             yield self._tool_change("tool-condition", depends, sentence, new.name)
 
     def _tool_change(self, code: str, bits: int, words: str, name: str) -> Change:

@@ -9,12 +9,15 @@ from handler.commands.changes.endpoint_version import Published
 from handler.commands.changes.predicate_text import mask_in_words
 from handler.commands.changes.ways import Way
 from handler.policy.evaluation import OPEN, Mask
+from handler.server.auth.principal import Principal
 from handler.server.endpoints.endpoint import Endpoint
 from handler.storage.local import MemoryStorage
 
 MOST_RULES = 3
 
 NOT_OWN = "no condition of its own"
+
+SKIPS = "such callers skip policies"
 
 Pair = tuple[Way | None, Way | None]
 
@@ -36,7 +39,7 @@ class Reasons:
         said = {0: "before", 1: "now"}
         way = ways[0][closed] or ways[0][opened]
         found = [f"{said[closed]}: {each}" for each in self._closing(coordinate, bits, closed, way)]
-        condition = self._condition_of(coordinate, opened, ways[0][opened])
+        condition = self._opening(coordinate, bits, opened, ways[0][opened])
         if found == [f"{said[closed]}: {NOT_OWN}"]:
             return () if condition == NOT_OWN else (f"{said[opened]}: {condition}",)
         return tuple(found) if condition == NOT_OWN else (*found, f"{said[opened]}: {condition}")
@@ -51,10 +54,17 @@ class Reasons:
             f"{said}: {self._condition_of(coordinate, side, ways[side])}" for side, said in enumerate(("before", "now"))
         )
 
+    def _opening(self, coordinate: str, bits: int, side: int, way: Way | None) -> str:
+        principal = self._principal(bits, side)
+        return SKIPS if principal and principal.unrestricted else self._condition_of(coordinate, side, way)
+
+    def _principal(self, bits: int, side: int) -> Principal | None:
+        """Return the caller of the first of some classes."""
+        return self._classes.classes[(bits & -bits).bit_length() - 1].principals[side]
+
     def _closing(self, coordinate: str, bits: int, side: int, way: Way | None) -> list[str]:
         version = self._versions[side]
-        place = (bits & -bits).bit_length() - 1
-        principal = self._classes.classes[place].principals[side]
+        principal = self._principal(bits, side)
         if principal is None:
             return ["such callers are not admitted"]
         if not self._exists(coordinate, side):

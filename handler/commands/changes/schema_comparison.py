@@ -46,8 +46,8 @@ BY_THEMSELVES = frozenset(
 class Difference(NamedTuple):
     """A difference of one part. ``path`` joins the names that lead there; empty string for the schema itself.
 
-    ``kind``: added | added-required | removed | required | optional | wider | narrower | nullable | not-null | type |
-    value-added | value-removed | raised | lowered | rule | default | text.
+    ``kind``: open | added | added-required | removed | required | optional | wider | narrower | nullable | not-null |
+    type | value-added | value-removed | raised | lowered | rule | default | text.
     """
 
     kind: str
@@ -57,7 +57,8 @@ class Difference(NamedTuple):
 
 def schema_differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Difference]:
     """Yield the differences. Guards are ignored: the schemas are those of a caller who meets all conditions."""
-    yield from _Walk(before, after).of(before, after, "")
+    found = _Walk(before, after).of(before, after, "")
+    yield from dict.fromkeys(found)  # a part of several types is met once for each
 
 
 class _Walk:
@@ -132,6 +133,9 @@ class _Walk:
     def _properties(self, before: Mapping[str, Any], after: Mapping[str, Any], path: str) -> Iterator[Difference]:
         old, new = before.get("properties", {}), after.get("properties", {})
         needed, needs = before.get("required", ()), after.get("required", ())
+        if old and "properties" not in after and after.get("additionalProperties", True) is not False:
+            yield Difference("open", path, "any members")
+            return
         for name in {**old, **new}:
             here = _joined(path, name)
             if name not in old:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -11,7 +11,9 @@ from handler.bundle.identity import ApiKey, Identity
 from handler.bundle.model import Bundle
 from handler.bundle.upstream import Upstream, is_reference
 from handler.commands.changes.change import Change
+from handler.commands.changes.content_changes import conditions_of, content_opened
 from handler.commands.changes.limit_changes import limit_changes, number_change
+from handler.policy.evaluation import OPEN
 
 
 def settings_changes(before: Bundle, after: Bundle) -> Iterator[Change]:
@@ -22,8 +24,25 @@ def settings_changes(before: Bundle, after: Bundle) -> Iterator[Change]:
     yield from limit_changes(before.limits, after.limits, about="limits", where="limits")
     if before.log != after.log:
         yield Change(code="log-changed", about="log", sentence="the log has other facts of calls")
+    yield from _kits(before, after)
     if before.synonyms != after.synonyms:
         yield Change(code="catalog-changed", about="find", sentence="questions about tools have other synonyms")
+
+
+def _kits(before: Bundle, after: Bundle) -> Iterator[Change]:
+    """Yield the toolkits that are new, gone or set otherwise; their tools are told by themselves."""
+    old, new = ({each.use: each for each in bundle.code} for bundle in (before, after))
+    for name in {**old, **new}:
+        if name not in old or name not in new:
+            what = "new" if name in new else "gone"
+            yield Change(code="code-changed", about=name, sentence=f"the toolkit {name} is {what}")
+            continue
+        if conditions_of(old[name].mask, before.conditions) != conditions_of(new[name].mask, after.conditions):
+            masks, conditions = (old[name].mask, new[name].mask), (before.conditions, after.conditions)
+            yield content_opened(f"toolkit {name}", masks, conditions)
+        parts = _differing(replace(old[name], mask=OPEN), replace(new[name], mask=OPEN))
+        if parts:
+            yield Change(code="code-changed", about=name, sentence=f"the toolkit {name}: other {', '.join(parts)}")
 
 
 def _access(before: Bundle, after: Bundle) -> Iterator[Change]:
@@ -107,6 +126,10 @@ def _upstream(old: Upstream, new: Upstream) -> Iterator[Change]:
     if old.url != new.url:
         sentence = f"requests go to {_plain(new.url)}, and went to {_plain(old.url)}"
         yield Change(code="upstream-url", about="upstream.url", sentence=sentence)
+    patterns = [each.tenant.pattern if each.tenant else "" for each in (old, new)]
+    if patterns[0] != patterns[1] and all(patterns):
+        sentence = f"tenants in the URL fit {patterns[1]}, and fitted {patterns[0]}"
+        yield Change(code="upstream-url", about="upstream.tenant_pattern", sentence=sentence)
     for part in ("headers", "claim_headers", "forward_headers"):
         names = _differing_names(getattr(old, part), getattr(new, part))
         if names:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from handler.bundle.model import Bundle
 from handler.bundle.tools import (
@@ -16,7 +16,7 @@ from handler.bundle.tools import (
 )
 from handler.commands.changes.argument_changes import argument_changes, entry_of
 from handler.commands.changes.change import Change
-from handler.commands.changes.limit_changes import limit_changes
+from handler.commands.changes.limit_changes import limit_changes, result_size_change
 from handler.commands.changes.output_changes import output_changes
 from handler.listed_sizes import BYTES_PER_TOKEN
 from handler.strict_json import to_json_bytes
@@ -41,6 +41,7 @@ def tool_changes(before: Bundle, after: Bundle) -> Iterator[Change]:
     for name, tool in old.items():
         if name in new:
             yield from _of_tool(tool, new[name])
+            yield from _result_size(tool, new[name], before, after)
         elif name in renamed:
             yield Change(
                 code="tool-renamed",
@@ -48,8 +49,16 @@ def tool_changes(before: Bundle, after: Bundle) -> Iterator[Change]:
                 sentence=f"tool {name} is now {renamed[name]}, and may be called by its old name",
             )
             yield from _of_tool(tool, new[renamed[name]])
+            yield from _result_size(tool, new[renamed[name]], before, after)
         else:
-            yield Change(code="tool-removed", about=name, sentence=f"tool {name} is gone")
+            yield _gone(name, new.values())
+
+
+def _gone(name: str, tools: Iterable[Tool]) -> Change:
+    other = next((tool.name for tool in tools if name in tool.options.aliases), "")
+    if other:
+        return Change(code="tool-replaced", about=name, sentence=f"tool {name} is gone, and calls of it call {other}")
+    return Change(code="tool-removed", about=name, sentence=f"tool {name} is gone")
 
 
 def renamed_tools(before: Bundle, after: Bundle) -> dict[str, str]:
@@ -82,6 +91,14 @@ def _of_tool(before: Tool, after: Tool) -> Iterator[Change]:
             yield Change(code="code-changed", about=name, sentence=f"tool {name} has another definition in Python")
         case CatalogTool(), CatalogTool() if _budget(before) != _budget(after):
             yield Change(code="catalog-changed", about=name, sentence=f"tool {name}: the catalog is set otherwise")
+
+
+def _result_size(old: Tool, new: Tool, before: Bundle, after: Bundle) -> Iterator[Change]:
+    """Yield the difference of a limit of its own; the endpoint's is told once for all tools."""
+    of_graphql = isinstance(old, GraphQLTool) and isinstance(new, GraphQLTool)  # told with its other limits
+    if not of_graphql and old.options.max_result_bytes != new.options.max_result_bytes:
+        sizes = before.max_result_bytes(old), after.max_result_bytes(new)
+        yield from result_size_change(*sizes, about=new.name, where=f"tool {new.name}")
 
 
 def _budget(tool: CatalogTool) -> tuple[str, str, int]:

@@ -192,7 +192,7 @@ class Ways:
             kind=kind,
             open=opened,
             sure=sure,
-            seen=dict.fromkeys(fields, opened) if opened else {},
+            seen=dict.fromkeys(sorted(fields), opened) if opened else {},
             names=names_seen(schema, opened, self._mask),
             mask=fixed.mask,
         )

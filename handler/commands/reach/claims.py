@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, combinations, product
+from itertools import chain, combinations, islice, pairwise, product, zip_longest
 from math import prod
 from typing import Any
 
@@ -29,19 +30,19 @@ SAMPLES: Mapping[str, Any] = {"String": "x", "Int": 1, "Float": 1.5, "Boolean": 
 class ClaimValues:
     """Values worth trying for each claim that predicates, bindings and scopes name.
 
-    ``thorough``: also values of a type that no predicate expects, and all sets of items of a list.
+    ``thorough``: also values of a type that no predicate expects, values between each two constants, and all sets of
+    items of a list. Claims that are compared with each other have the same values.
     """
 
     def __init__(self, *, thorough: bool = False) -> None:
         self._values: dict[Path, list[Any]] = {}
+        self._compared: list[set[Path]] = []  # claims that are compared, those that are with each other in one set
         self._thorough = thorough
 
     def add(self, path: Sequence[str], *values: Any) -> None:
         """Add values of a claim."""
         known = self._values.setdefault(tuple(path), [])
-        for value in values:
-            if not any(type(value) is type(each) and value == each for each in known):
-                known.append(value)
+        known[:] = _distinct([*known, *values])
 
     def add_predicate(self, predicate: Predicate) -> None:
         """Add the values for which a predicate may hold or fail."""
@@ -56,6 +57,7 @@ class ClaimValues:
             case {"compare": _, "left": left, "right": right}:
                 self._add_operand(left, right)
                 self._add_operand(right, left)
+                self._compare({tuple(each["jwt"]) for each in (left, right) if "jwt" in each})
             case {"has": {"jwt": path, "type": type_}, "value": value}:
                 constant = value.get("value", SAMPLES.get(type_, "x"))
                 self.add(path, [constant], [])  # a claim without the value is not a missing claim
@@ -66,19 +68,34 @@ class ClaimValues:
         if "jwt" not in operand:
             return
         value = other.get("value", SAMPLES.get(operand.get("type", ""), "x"))
-        self.add(operand["jwt"], *_near(value) if "value" in other or self._thorough else [value])
         if self._thorough:
-            self.add(operand["jwt"], OF_NO_TYPE)
+            self.add(operand["jwt"], value, *([not value] if isinstance(value, bool) else []), OF_NO_TYPE)
+        else:
+            self.add(operand["jwt"], *_near(value) if "value" in other else [value])
+
+    def _compare(self, paths: set[Path]) -> None:
+        joined = paths.union(*(each for each in self._compared if not each.isdisjoint(paths)))
+        self._compared = [*(each for each in self._compared if each.isdisjoint(paths)), joined]
+
+    def _tried(self) -> dict[Path, list[Any]]:
+        """Return the values of each claim; of compared ones, with those of claims beside them, and others between."""
+        found = dict(self._values)
+        for paths in self._compared if self._thorough else ():
+            known = list(chain.from_iterable(self._values[each] for each in self._values if each in paths))
+            for path in paths:
+                found[path] = _distinct([*self._values[path], *known, *_beside(known, len(paths))])
+        return found
 
     def claims(self, *, most: int = MAX_CLAIMS) -> tuple[list[dict[str, Any]], bool]:
         """Return sets of claims, the smallest first, and whether these are all combinations of the values."""
         items = MOST_ITEMS if self._thorough else 0
-        values = {path: _with_lists(each or ["x"], whole_to=items) for path, each in self._values.items()}
+        tried = self._tried()
+        values = {path: _with_lists(each or ["x"], whole_to=items) for path, each in tried.items()}
         whole = prod(len(each) + 1 for each in values.values()) <= most
         paths = len(values) if whole else 2
         found = chain.from_iterable(_of_paths(chosen, values) for chosen in _by_size(values, paths))
         kept = [claims for claims, _ in zip(found, range(most), strict=False)]
-        return kept, whole and not (self._thorough and any(_items(each) > items for each in self._values.values()))
+        return kept, whole and not (self._thorough and any(_items(each) > items for each in tried.values()))
 
 
 def _by_size(paths: Iterable[Path], most: int) -> Iterator[tuple[Path, ...]]:
@@ -118,6 +135,32 @@ def _near(value: Any) -> list[Any]:
             return [value, f"{value}x", ""]
         case _:
             return ["x"]
+
+
+def _distinct(values: Iterable[Any]) -> list[Any]:
+    """Return the values without those that are there already: 1, 1.0 and true are three values."""
+    found: list[Any] = []
+    for value in values:
+        if not any(type(value) is type(each) and value == each for each in found):
+            found.append(value)
+    return found
+
+
+def _beside(values: Sequence[Any], count: int) -> Iterator[Any]:
+    """Yield so many numbers, and so many texts, between each two values next to each other, and beyond them."""
+    numbers = sorted({each for each in values if isinstance(each, int | float) and not isinstance(each, bool)})
+    if numbers:
+        yield from (math.floor(numbers[-1]) + place for place in range(1, count + 1))
+        yield from (math.ceil(numbers[0]) - place for place in range(1, count + 1))
+    for low, high in pairwise(numbers):
+        whole = [math.floor(low) + place for place in range(1, count + 1)]
+        parts = [low + (high - low) * place / (count + 1) for place in range(1, count + 1)]
+        yield from islice((each for each in (*whole, *parts) if low < each < high), count)
+    texts = sorted({each for each in values if isinstance(each, str)})
+    for first, second in zip_longest(texts, texts[1:]):
+        after = (f"{first}{sign * place}" for sign in ("x", " ", "\0") for place in range(1, count + 1))
+        yield from islice((each for each in after if second is None or each < second), count)
+    yield from [""] if texts else []
 
 
 def _with_lists(values: Sequence[Any], *, whole_to: int) -> list[Any]:

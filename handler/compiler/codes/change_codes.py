@@ -34,7 +34,7 @@ CHANGE_CODES: Mapping[str, ChangeCode] = {
     ),
     "tool-opened": ChangeCode("callers may use a tool that they could not use", opens=True),
     "tool-closed": ChangeCode("callers may no longer use a tool", breaking=True),
-    "tool-condition": ChangeCode("other values of variables open a tool", breaking=True, opens=True),
+    "tool-condition": ChangeCode("a condition on variables opens a tool otherwise", breaking=True, opens=True),
     # endpoints and tools
     "endpoint-added": ChangeCode("the endpoint is new", opens=True),
     "endpoint-removed": ChangeCode("the endpoint is gone", breaking=True),
@@ -52,7 +52,7 @@ CHANGE_CODES: Mapping[str, ChangeCode] = {
     "operation-writes": ChangeCode("a tool that read now writes", breaking=True, opens=True),
     "operation-reads": ChangeCode("a tool that wrote now reads", breaking=True),
     "binding-changed": ChangeCode("a variable that no model fills is bound otherwise", breaking=True, opens=True),
-    "code-changed": ChangeCode("a function in Python has another definition"),
+    "code-changed": ChangeCode("a function or toolkit in Python has another definition"),
     "meta-changed": ChangeCode("the `_meta` of results is another"),
     # arguments
     "argument-added": ChangeCode("a tool or prompt takes a further argument, which may be left out"),
@@ -71,7 +71,9 @@ CHANGE_CODES: Mapping[str, ChangeCode] = {
     "argument-rule": ChangeCode("an argument has another rule, such as a pattern", breaking=True),
     # results
     "output-added": ChangeCode("results have a further field, or a schema"),
-    "output-removed": ChangeCode("results no longer have a field, or a schema", breaking=True),
+    "output-removed": ChangeCode(
+        "results no longer have a field or a schema, or the schema leaves fields out", breaking=True
+    ),
     "output-nullable": ChangeCode("a field of results may be null or absent", breaking=True),
     "output-required": ChangeCode("a field of results is never null or absent any more"),
     "output-type": ChangeCode("a field of results has another type", breaking=True),
@@ -109,7 +111,7 @@ CHANGE_CODES: Mapping[str, ChangeCode] = {
     "authorizer-removed": ChangeCode("the authorizer of an API is no longer believed", breaking=True),
     "sign-in-changed": ChangeCode("the OAuth proxy is new, gone, or set otherwise", breaking=True, opens=True),
     # the API behind
-    "upstream-url": ChangeCode("requests go to another URL", opens=True),
+    "upstream-url": ChangeCode("requests go to another URL, or to other tenants", opens=True),
     "upstream-headers": ChangeCode("requests carry other headers", opens=True),
     "upstream-credential": ChangeCode("requests carry another credential, or it is read from elsewhere", opens=True),
     "upstream-documents": ChangeCode("operations are sent in another form"),
@@ -122,7 +124,7 @@ CHANGE_CODES: Mapping[str, ChangeCode] = {
     "content-added": ChangeCode("a prompt or resource is new"),
     "content-removed": ChangeCode("a prompt or resource is gone", breaking=True),
     "content-changed": ChangeCode("a prompt, a resource or the instructions are others"),
-    "content-opened": ChangeCode("other callers see a prompt or resource", breaking=True, opens=True),
+    "content-opened": ChangeCode("other callers see a prompt, resource or toolkit", breaking=True, opens=True),
     "catalog-changed": ChangeCode("the catalog or the search for tools is set otherwise"),
     "log-changed": ChangeCode("the log has other facts of calls"),
     "other-changed": ChangeCode("the bundle has another difference"),
