@@ -61,14 +61,20 @@ class Publication:
 
     def withdraw(self, leftovers: Sequence[Leftover], facts: PublishFacts) -> None:
         """Withdraw endpoints, and complain of each that cannot be withdrawn."""
-        for each in leftovers:
-            try:
-                withdraw(self._storage, each.etags, facts)
-            except StileError as exc:
-                self.is_whole = False
-                complain(f"{each.name} is not withdrawn: {self._reason(bundle_key(each.name), exc)}")
-            else:
-                self.withdrawn.append(each.name)
+        try:
+            for each in leftovers:
+                self._withdraw(each, facts)
+        except KeyboardInterrupt:
+            self._fail("Interrupted.")
+
+    def _withdraw(self, each: Leftover, facts: PublishFacts) -> None:
+        try:
+            withdraw(self._storage, each.etags, facts)
+        except StileError as exc:
+            self.is_whole = False
+            complain(f"{each.name} is not withdrawn: {self._reason(bundle_key(each.name), exc)}")
+        else:
+            self.withdrawn.append(each.name)
 
     def _store_index(self, index: tuple[str, bytes]) -> None:
         """Store a schema index. Its key is its digest, so a stored one is equal, unless it is damaged."""
