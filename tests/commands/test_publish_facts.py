@@ -86,8 +86,12 @@ def test_parallel_work_yields_each_item_once_with_its_error_and_begins_none_afte
         assert may_end.wait(60)
         return number
 
-    stopped = Parallel(wait, range(1_000), at_once=1)
+    stopped, outcomes = Parallel(wait, range(1_000), at_once=1), []
+    assert not begun.is_set()  # it begins with the iteration
+    collecting = threading.Thread(target=lambda: outcomes.extend(stopped))
+    collecting.start()
     assert begun.wait(60)
     stopped.stop()
     may_end.set()
-    assert list(stopped) == [(0, 0)]
+    collecting.join(60)
+    assert outcomes == [(0, 0)]
