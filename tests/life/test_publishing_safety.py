@@ -76,6 +76,6 @@ def test_fault_of_s3_is_a_sentence_and_leaves_nothing_half_done(
     with running_between(bucket.url) as between:
         faulty = Faulty(tmp_path, "s3://life/faults", zygotes["ada"], between, bucket.environ())
 
-        # 9 and 10 store schemas, 11 and 12 bundles.
-        for fault, number, refused in (("403", 9, True), ("412", 12, True), ("lost", 11, False)):
+        # 5 and 6 read schemas, 9 and 10 store some, 11 and 12 bundles.
+        for fault, number, refused in (("broken", 5, True), ("403", 9, True), ("412", 12, True), ("lost", 11, False)):
             assert faulty.meet(fault, number, lasts=False) is refused, (fault, number)

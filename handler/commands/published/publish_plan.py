@@ -18,7 +18,7 @@ from handler.commands.published.bundle_parts import changed_parts, parts_as_json
 from handler.commands.published.parallel import Parallel
 from handler.commands.published.withdrawal import bundles_by_endpoint, etags_of
 from handler.compiler.compile import Compiled
-from handler.errors.infrastructure import BundleError, ObjectNotFound, StorageError
+from handler.errors.infrastructure import BundleError, ObjectNotFound
 from handler.sentences import counted
 from handler.storage.publishing import ObjectHead, PublishStorage
 
@@ -163,11 +163,14 @@ def _compared(one: Compiled, before: bytes, storage: PublishStorage) -> tuple[En
     """Return the differences from the stored bundle, and why they are not complete.
 
     A stored bundle that this release cannot read has no version to compare with: the endpoint is told as changed.
+
+    Raises:
+        StorageError: the storage does not answer as it should.
     """
     now = version_of(one)
     was: Published | None = None
     try:
         was = version_in(storage, before, endpoint=one.bundle.endpoint)
         return compare(was, now), ""
-    except (BundleError, StorageError) as exc:
+    except (BundleError, ObjectNotFound) as exc:
         return None, str(exc) if was else ""
