@@ -36,6 +36,14 @@ def bundle_key(endpoint: str) -> str:
     return f"{endpoint}/bundle.v{FORMAT_VERSION}.json"
 
 
+def older_bundle_keys(endpoint: str) -> list[str]:
+    """Return the keys of the bundles of ``folder/name`` in older formats that this release reads, the newest first.
+
+    A function never looks for them. Commands compare with one of them if the endpoint has no bundle of this format.
+    """
+    return [f"{endpoint}/bundle.v{number}.json" for number in READABLE_VERSIONS if number != FORMAT_VERSION]
+
+
 def index_key(sha256: str) -> str:
     """Return the key of a schema index. The object never changes: its name is its digest."""
     return f".index/{sha256}"

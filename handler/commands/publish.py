@@ -13,7 +13,7 @@ from handler.commands.folders.endpoint_folders import add_folder_arguments, find
 from handler.commands.folders.endpoints import compile_or_complain
 from handler.commands.published.breaking_changes import may_break
 from handler.commands.published.deployed import tell_of_needs
-from handler.commands.published.facts import gather_facts
+from handler.commands.published.facts import PublishFacts, gather_facts
 from handler.commands.published.publication import Publication
 from handler.commands.published.publish_checks import are_publishable, tell_of_secrets, warn_of_questions
 from handler.commands.published.publish_plan import Leftover, find_leftovers, plan_publish
@@ -70,16 +70,21 @@ def _publish(compiled: Sequence[Compiled], storage: PublishStorage, options: arg
     Raises:
         StorageError: the comparison failed, and nothing was stored.
     """
-    planned = plan_publish(compiled, storage)
-    leftovers = _leftovers([each.name for each in planned], storage, options)
-    report = PublishReport(planned, leftovers, location=storage.location, options=options)
-    report.tell_plan()
-    if options.dry_run or not may_break(planned, leftovers if options.prune else (), options):
-        return report.end_unpublished()
+    try:
+        planned = plan_publish(compiled, storage)
+        leftovers = _leftovers([each.name for each in planned], storage, options)
+        report = PublishReport(planned, leftovers, location=storage.location, options=options)
+        report.tell_plan()
+        if options.dry_run or not may_break(planned, leftovers if options.prune else (), options):
+            return report.end_unpublished()
+        chosen = [each for each in planned if options.force or each.what != "unchanged"]
+        is_needed = chosen or (options.prune and leftovers)
+        facts = gather_facts(options.folder, options.destination, os.environ) if is_needed else PublishFacts()
+    except KeyboardInterrupt:
+        complain("Nothing was published.")
+        raise
     publication = Publication(storage, force=options.force)
-    chosen = [each for each in planned if options.force or each.what != "unchanged"]
-    if chosen or (options.prune and leftovers):
-        facts = gather_facts(options.folder, options.destination, os.environ)
+    if is_needed:
         publication.publish(chosen, facts)
         if options.prune and publication.is_whole:
             publication.withdraw(leftovers, facts)

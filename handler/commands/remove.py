@@ -47,17 +47,20 @@ def _remove(storage: PublishStorage, place: EndpointPlace, options: argparse.Nam
         return REFUSED
     _show(storage, place)
     keeps = storage.keeps_versions()
-    if not keeps:
-        warn(f"{storage.location} keeps no versions: only a publish brings the endpoint back.")
+    is_restorable = keeps and place.key in etags
+    if not is_restorable:
+        lacks = "has no version in the format of this release" if keeps else "keeps no versions"
+        warn(f"{storage.location} {lacks}: only a publish brings the endpoint back.")
     if not agreed(f"Withdraw {place.endpoint}?", yes=options.yes):
         complain("Nothing was changed." if can_ask() else "Nothing was changed: without a terminal, --yes agrees.")
         return REFUSED
     withdraw(storage, etags, gather_facts(None, place.destination, os.environ))
     if options.json:
-        show_json({"endpoint": place.endpoint, "location": storage.location, "what": "removed", "restorable": keeps})
+        told = {"endpoint": place.endpoint, "location": storage.location, "what": "removed"}
+        show_json({**told, "restorable": is_restorable})
     else:
         say(f"{place.endpoint}: removed", "green")
-        if keeps:
+        if is_restorable:
             say(f"`stile rollback {place.destination}/{place.endpoint}` brings it back.")
     return DONE
 

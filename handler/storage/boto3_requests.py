@@ -69,8 +69,9 @@ class Boto3Requests:
 
     def reason(self, failure: Failure, action: str) -> str:
         """Return the meaning of a failure, and its remedy. ``action``: the right that the request needs."""
-        code = {"403": "AccessDenied"}.get(failure.code, failure.code)
-        return failure.sentence or self._objects.advice(code, action)
+        if failure.code == "403":  # the answer to a HEAD has no body, so it could be the credentials, too
+            return f"{self._objects.advice('AccessDenied', action)}, and that the credentials are valid"
+        return failure.sentence or self._objects.advice(failure.code, action)
 
     def _make_client(self, session: Any, credentials: Credentials) -> Any:
         from botocore.config import Config

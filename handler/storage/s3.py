@@ -99,7 +99,10 @@ class S3Storage:
             case "AccessDenied" | "AllAccessDisabled" if "Bucket" in action:
                 return f"access denied: check that the role has {action} on arn:aws:s3:::{self.bucket}"
             case "AccessDenied" | "AllAccessDisabled":
-                needs = f"{action} on arn:aws:s3:::{self.bucket}/{self.prefix}*"
+                bucket = f"arn:aws:s3:::{self.bucket}"
+                if action in _RIGHTS_ON_BUCKETS:
+                    return f"access denied: check that the role has {action} on {bucket}"
+                needs = f"{action} on {bucket}/{self.prefix}*"
                 return f"access denied: check that the role has {needs} and s3:ListBucket on the bucket"
             case _ if code in _REFUSED_CREDENTIALS:
                 return f"the AWS credentials were refused ({code}): renew or correct them"
@@ -127,6 +130,7 @@ def _require_checksum(response: HttpResponse, location: str) -> None:
 UNVERSIONED = "null"
 """S3's version id of objects that were stored without versioning."""
 
+_RIGHTS_ON_BUCKETS = frozenset({"s3:ListBucket", "s3:ListBucketVersions", "s3:GetBucketVersioning"})
 _REFUSED_CREDENTIALS = frozenset({"ExpiredToken", "InvalidAccessKeyId", "InvalidToken", "SignatureDoesNotMatch"})
 _MAX_BYTES = 64 * 1024 * 1024
 _MAX_KEY_BYTES = 1024

@@ -256,7 +256,8 @@ class TestTwentyEndpoints:
                     asked.set()
                     peer.wait()
                 listing = b"<ListBucketResult></ListBucketResult>"
-                answers = {b"PUT": answer(ETag='"1"'), b"HEA": NOT_THERE, b"GET": answer(listing)}
+                found = answer(listing) if b"list-type=" in request else NOT_THERE
+                answers = {b"PUT": answer(ETag='"1"'), b"HEA": NOT_THERE, b"GET": found}
                 peer.send(answers.get(request[:3], answer(status="403 Forbidden")))
 
         with running_server(script) as bucket:
@@ -275,6 +276,44 @@ class TestTwentyEndpoints:
         assert "api/e02" not in stored
         assert unknown.startswith("Stored or not, without an answer: ")
         assert "api/e02" in unknown
+
+    def test_ctrl_c_before_anything_is_stored_says_so(self, workplace: Path) -> None:
+        write_many(workplace, 2)
+        asked = threading.Event()
+
+        def script(peer: Peer) -> None:
+            peer.read_request()
+            asked.set()
+            peer.wait()
+
+        with running_server(script) as bucket:
+            environ = {"AWS_ENDPOINT_URL": bucket.url, "AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b"}
+            process = started("publish", ".", "s3://bucket/prefix", environ=environ)
+            assert asked.wait(60)
+            process.send_signal(signal.SIGINT)
+            _, errors = process.communicate(timeout=120)
+
+        assert (process.returncode, errors) == (130, "Nothing was published.\n")
+
+    def test_endpoints_that_prune_cannot_withdraw_are_named_beside_the_others(
+        self, workplace: Path, stile: Stile
+    ) -> None:
+        write_many(workplace / "endpoints", 3)
+        stile("publish", "endpoints", "--create", "out")
+        for name in ("e02", "e03"):
+            shutil.rmtree(workplace / "endpoints" / "api" / name)
+        history = workplace / "out" / ".history" / "api" / "e02"
+        shutil.rmtree(history)
+        history.touch()  # an obstacle
+
+        done = stile("publish", "endpoints", "out", "--prune", "--allow-breaking")
+
+        assert done.code == 1
+        failure, stored, withdrawn, left = done.err.splitlines()
+        assert failure.startswith("api/e02 is not withdrawn: ")
+        assert (stored, withdrawn) == ("Stored: nothing.", "Withdrawn: api/e03.")
+        assert left == "Not known to be withdrawn: api/e02. Run the command again."
+        assert bundles_in(workplace / "out") == ["api/e01", "api/e02"]
 
     def test_a_terminal_sees_a_bar_and_keeps_only_the_lines(self, workplace: Path) -> None:
         names = write_many(workplace / "endpoints")
@@ -425,7 +464,16 @@ class TestS3:
         location = f"s3://{self.BUCKET}/{prefix}"
         stile("publish", ".", location)
         shutil.rmtree(workplace / "api" / "e01")
+        listing = {"Effect": "Deny", "Action": "s3:ListBucket", "Resource": f"arn:aws:s3:::{self.BUCKET}"}
+        self.become(monkeypatch, self.publisher(moto, f"{prefix}-blind", listing))
+        blind = stile("publish", ".", location, "--prune")
+        self.become(monkeypatch, self.publisher(moto, f"{prefix}-again", removal))
 
+        needed = f"s3:ListBucket on arn:aws:s3:::{self.BUCKET}"
+        assert blind.err.splitlines() == [
+            f"{location}: access denied: check that the role has {needed}",
+            "Nothing was published.",
+        ]
         named = stile("publish", ".", location)
         refused = stile("publish", ".", location, "--prune")
         done = stile("publish", ".", location, "--prune", "--allow-breaking")

@@ -9,6 +9,7 @@ import pytest
 from handler.commands.published.facts import DIRTY, MAX_CHARS, PublishFacts, gather_facts, read_facts
 from handler.commands.published.parallel import Parallel
 from handler.commands.published.withdrawal import bundles_by_endpoint
+from handler.errors import StileError
 from handler.errors.infrastructure import StorageError
 
 
@@ -87,7 +88,12 @@ def test_parallel_work_yields_each_item_once_with_its_error_and_begins_none_afte
         return number
 
     stopped = Parallel(wait, range(1_000), at_once=1)
+    outcomes: list[tuple[int, int | StileError]] = []
+    assert not begun.is_set()  # it begins with the iteration
+    collecting = threading.Thread(target=lambda: outcomes.extend(stopped))
+    collecting.start()
     assert begun.wait(60)
     stopped.stop()
     may_end.set()
-    assert list(stopped) == [(0, 0)]
+    collecting.join(60)
+    assert outcomes == [(0, 0)]

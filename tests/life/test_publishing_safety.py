@@ -11,7 +11,7 @@ from tests.life.between import running_between
 from tests.life.faults import Faulty
 from tests.life.interleaved import WHO, interleave
 from tests.life.interrupted import killed_at_s3, killed_in_a_folder
-from tests.life.share import tried
+from tests.life.share import FULL, tried
 from tests.life.zygote import Zygote
 from tests.support.moto import Moto, running_moto
 
@@ -38,9 +38,11 @@ def zygotes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Zygo
 def test_publish_that_is_killed_leaves_each_endpoint_of_a_folder_old_or_new(
     tmp_path: Path, zygotes: dict[str, Zygote]
 ) -> None:
-    kills = killed_in_a_folder(tmp_path, zygotes["ada"], [9, 12], endpoints=3)
+    numbers = [9, 12] if FULL else [12]
 
-    assert list(kills) == ["before 9", "before 12", "inside 9", "inside 12"]
+    kills = killed_in_a_folder(tmp_path, zygotes["ada"], numbers, endpoints=3)
+
+    assert list(kills) == [f"{kind} {number}" for kind in ("before", "inside") for number in numbers]
 
 
 def test_publish_that_is_killed_leaves_each_endpoint_in_s3_old_or_new(
@@ -68,15 +70,17 @@ def test_of_two_publishers_none_overwrites_what_it_has_not_seen(
             interleave(tmp_path, zygotes, proxies, environ=bucket.environ(), seed=f"pair{number}")
 
 
-@pytest.mark.parametrize(
-    ("fault", "number", "lasts", "refused"),
-    [("403", 9, False, True), ("412", 9, True, True), ("lost", 9, False, False)],
-)
 def test_fault_of_s3_is_a_sentence_and_leaves_nothing_half_done(
-    tmp_path: Path, zygotes: dict[str, Zygote], bucket: Moto, *, fault: str, number: int, lasts: bool, refused: bool
+    tmp_path: Path, zygotes: dict[str, Zygote], bucket: Moto
 ) -> None:
-    location = f"s3://life/fault-{fault}"
     with running_between(bucket.url) as between:
-        faulty = Faulty(tmp_path, location, zygotes["ada"], between, bucket.environ())
+        faulty = Faulty(tmp_path, "s3://life/faults", zygotes["ada"], between, bucket.environ())
 
-        assert faulty.meet(fault, number, lasts=lasts) is refused
+        # 5 and 6 read schemas, 9 and 10 store some, 11 and 12 bundles. Requests of one kind may come in another order.
+        for fault, number, lasts, refused in (
+            ("broken", 5, False, True),
+            ("403", 9, False, True),
+            ("412", 9, True, True),
+            ("lost", 11, False, False),
+        ):
+            assert faulty.meet(fault, number, lasts=lasts) is refused, (fault, number)

@@ -98,7 +98,7 @@ def running_moto(*, iam: bool = False) -> Iterator[Moto]:
         _wait_until_open(port, process)
         yield Moto(url=f"http://127.0.0.1:{port}", iam=iam)
     finally:
-        process.terminate()
+        process.kill()  # on SIGTERM, it first frees its objects one by one, which may take minutes
         process.wait(timeout=60)
 
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from handler.bundle.stored import bundle_key
+from handler.bundle.stored import bundle_key, older_bundle_keys
 from handler.commands.changes.endpoint_version import Published, version_in, version_of
 from handler.commands.console import ERR, complain_of, track
 from handler.commands.folders.endpoint_folders import find_endpoints
@@ -78,16 +78,22 @@ def published_side(storage: Storage, source: str, *, names: Sequence[str] | None
     """
     found: dict[str, Published] = {}
     for name in names_in(source) if names is None else names:
-        try:
-            stored = storage.read(bundle_key(name))
-        except ObjectNotFound:
-            continue
-        if stored is not None:
+        for key in (bundle_key(name), *older_bundle_keys(name)):
             try:
-                found[name] = version_in(storage, stored.body, endpoint=name)
-            except BundleError as exc:
-                raise BundleError(f"{source}/{bundle_key(name)}: {exc}") from exc
+                stored = storage.read(key)
+            except ObjectNotFound:
+                continue
+            if stored is not None:
+                found[name] = _version(storage, stored.body, name=name, where=f"{source}/{key}")
+                break
     return Side(versions=found, published=True)
+
+
+def _version(storage: Storage, raw: bytes, *, name: str, where: str) -> Published:
+    try:
+        return version_in(storage, raw, endpoint=name)
+    except BundleError as exc:
+        raise BundleError(f"{where}: {exc}") from exc
 
 
 def names_in(source: str) -> list[str]:
@@ -97,11 +103,15 @@ def names_in(source: str) -> list[str]:
         StorageError: the destination does not answer, or may not be listed.
     """
     if source.startswith("s3://"):
-        names = endpoints_in_bucket(source)
+        names = endpoints_in_bucket(source, patterns=_BUNDLES)
         if names is None:
             raise StorageError(source, "the credentials may not list the bucket, which s3:ListBucket allows")
         return names
     folder = Path(source)
     if not folder.is_dir():
         raise StorageError(source, "there is no such folder")
-    return sorted(each.parent.relative_to(folder).as_posix() for each in folder.glob(bundle_key("*/*")))
+    found = [each for pattern in _BUNDLES for each in folder.glob(pattern)]
+    return sorted({each.parent.relative_to(folder).as_posix() for each in found})
+
+
+_BUNDLES = (bundle_key("*/*"), *older_bundle_keys("*/*"))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
 from handler.bundle.model import Bundle
-from handler.bundle.stored import bundle_key, format_of, index_key, read_bundle, short_digest
+from handler.bundle.stored import bundle_key, format_of, index_key, older_bundle_keys, read_bundle, short_digest
 from handler.commands.published.facts import PublishFacts, read_facts
 from handler.commands.published.withdrawal import bundles_by_endpoint
 from handler.errors.infrastructure import BundleError, ObjectNotFound
@@ -64,7 +64,8 @@ def describe_all(storage: PublishStorage, named: Sequence[str]) -> tuple[list[De
     Raises:
         StorageError: the storage does not answer as it should.
     """
-    keys = bundles_by_endpoint([bundle_key(name) for name in named] if named else storage.keys())
+    wanted = [key for name in named for key in (bundle_key(name), *older_bundle_keys(name))]
+    keys = bundles_by_endpoint(wanted if named else storage.keys())
     has_index = lru_cache(maxsize=None)(lambda sha256: _index_fault(storage, sha256))
 
     def described(item: tuple[str, Sequence[str]]) -> Described | None:
@@ -109,7 +110,10 @@ def _described(
             head, raw = storage.get(key)
         except ObjectNotFound:
             continue
-        return describe(endpoint, head, raw, index_fault=index_fault)
+        found = describe(endpoint, head, raw, index_fault=index_fault)
+        if key != bundle_key(endpoint) and not found.fault:
+            return replace(found, fault=f"it looks for {bundle_key(endpoint)}, and this is {key}: publish again")
+        return found
     return None
 
 

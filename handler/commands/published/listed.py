@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from handler.bundle.stored import bundle_key
@@ -10,8 +11,14 @@ from handler.errors.infrastructure import StorageError
 DENIED = ("AccessDenied", "AccessDeniedException")
 
 
-def endpoints_in_bucket(location: str) -> list[str] | None:
+SERVED = (bundle_key("*/*"),)
+"""The pattern of the bundles that a function of this release looks for."""
+
+
+def endpoints_in_bucket(location: str, *, patterns: Sequence[str] = SERVED) -> list[str] | None:
     """Return the names of the endpoints at ``s3://bucket/prefix``; ``None`` if the credentials may not list them.
+
+    ``patterns``: those of the keys of their bundles.
 
     Raises:
         StorageError: S3 does not answer, or refuses for another reason.
@@ -30,4 +37,5 @@ def endpoints_in_bucket(location: str) -> list[str] | None:
         raise StorageError(location, str(exc)) from exc
     except BotoCoreError as exc:
         raise StorageError(location, str(exc)) from exc
-    return sorted(PurePosixPath(key).parent.as_posix() for key in keys if PurePosixPath(key).match(bundle_key("*/*")))
+    found = (PurePosixPath(key) for key in keys)
+    return sorted({key.parent.as_posix() for key in found if any(map(key.match, patterns))})

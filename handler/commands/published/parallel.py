@@ -19,20 +19,22 @@ AT_ONCE = 16
 class Parallel(Generic[T, R]):
     """The work on some items. Iterate over it for the items that are done, each with its result or its error.
 
+    The work begins with the iteration, so that Ctrl-C meets nothing that is under way before.
     The threads are daemons: a request that nobody answers holds up neither Ctrl-C nor the end of the process.
     """
 
     def __init__(self, work: Callable[[T], R], items: Sequence[T], *, at_once: int = AT_ONCE) -> None:
-        self.begun: list[T] = []
         self._work = work
         self._waiting = deque(items)
         self._done: SimpleQueue[tuple[T, R | StileError] | None] = SimpleQueue()
         self._is_stopped = False
-        self._threads = min(at_once, len(items))
-        for _ in range(self._threads):
-            threading.Thread(target=self._run, daemon=True).start()
+        self._at_once = min(at_once, len(items))
+        self._threads = 0
 
     def __iter__(self) -> Iterator[tuple[T, R | StileError]]:
+        while self._threads < self._at_once:
+            self._threads += 1
+            threading.Thread(target=self._run, daemon=True).start()
         yield from self._collected(None)
 
     def stop(self) -> None:
@@ -58,7 +60,6 @@ class Parallel(Generic[T, R]):
     def _run(self) -> None:
         try:
             for item in self._next_items():
-                self.begun.append(item)
                 self._done.put((item, self._outcome(item)))
         finally:
             self._done.put(None)

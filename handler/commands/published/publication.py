@@ -45,30 +45,40 @@ class Publication:
         An endpoint that another publisher stored first stays as it is, and the rest goes on. Another failure ends the
         work: what is under way is finished, and nothing else begins.
         """
+        begun: list[str] = []
+
+        def store(each: PlannedEndpoint) -> ObjectHead:
+            begun.append(each.name)
+            return self._storage.put(bundle_key(each.name), each.raw, expected=each.expected, facts=facts.stored())
+
         indexes = dict(each.index for each in planned if each.index)
         told = f"Storing {counted(len(planned), 'endpoint')} in {self._storage.location}"
-        with told_if_slow(told, when=len(planned) > MANY):
-            self._do(self._store_index, list(indexes.items()), settle=self._settle_index, name=lambda _: "schemas")
-            if self._goes_on:
-
-                def store(each: PlannedEndpoint) -> ObjectHead:
-                    key = bundle_key(each.name)
-                    return self._storage.put(key, each.raw, expected=each.expected, facts=facts.stored())
-
-                begun = self._do(store, planned, settle=self._settle, name=lambda each: each.name)
-                self.unconfirmed += [each.name for each in begun if each.name not in self._settled]
+        try:
+            with told_if_slow(told, when=len(planned) > MANY):
+                self._do(self._store_index, list(indexes.items()), settle=self._settle_index, name=lambda _: "schemas")
+                if self._goes_on:
+                    self._do(store, planned, settle=self._settle, name=lambda each: each.name)
+        except KeyboardInterrupt:  # a second one, or one beside the work
+            self._fail("Interrupted.")
+        self.unconfirmed += [name for name in begun if name not in self._settled]
         self.is_whole &= not self.unconfirmed
 
     def withdraw(self, leftovers: Sequence[Leftover], facts: PublishFacts) -> None:
         """Withdraw endpoints, and complain of each that cannot be withdrawn."""
-        for each in leftovers:
-            try:
-                withdraw(self._storage, each.etags, facts)
-            except StileError as exc:
-                self.is_whole = False
-                complain(f"{each.name} is not withdrawn: {self._reason(bundle_key(each.name), exc)}")
-            else:
-                self.withdrawn.append(each.name)
+        try:
+            for each in leftovers:
+                self._withdraw(each, facts)
+        except KeyboardInterrupt:
+            self._fail("Interrupted.")
+
+    def _withdraw(self, each: Leftover, facts: PublishFacts) -> None:
+        try:
+            withdraw(self._storage, each.etags, facts)
+        except StileError as exc:
+            self.is_whole = False
+            complain(f"{each.name} is not withdrawn: {self._reason(bundle_key(each.name), exc)}")
+        else:
+            self.withdrawn.append(each.name)
 
     def _store_index(self, index: tuple[str, bytes]) -> None:
         """Store a schema index. Its key is its digest, so a stored one is equal, unless it is damaged."""
@@ -110,8 +120,8 @@ class Publication:
         *,
         settle: Callable[[T, R | StileError], None],
         name: Callable[[T], str],
-    ) -> Sequence[T]:
-        """Work on the items until one fails, and return those that were begun."""
+    ) -> None:
+        """Work on the items until one fails."""
         running = Parallel(work, items)
         try:
             shown = track(items, "Storing", ERR if current_answer() else OUT, name=name)
@@ -123,7 +133,8 @@ class Publication:
             self._fail("Interrupted.")
             for item, outcome in running.finished_within(LAST_WAIT_S):
                 settle(item, outcome)
-        return running.begun
+        finally:
+            running.stop()
 
     def _reason(self, key: str, error: StileError) -> str:
         """Return the reason of a failed write; for one that met another publisher's, who was faster with what."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from handler.bundle.stored import bundle_key, index_key, write_bundle
+from handler.bundle.stored import bundle_key, index_key, older_bundle_keys, write_bundle
 from handler.commands.changes.endpoint_changes import EndpointChanges, compare
 from handler.commands.changes.endpoint_version import Published, version_in, version_of
 from handler.commands.console import ERR, OUT, track
@@ -17,7 +18,7 @@ from handler.commands.published.bundle_parts import changed_parts, parts_as_json
 from handler.commands.published.parallel import Parallel
 from handler.commands.published.withdrawal import bundles_by_endpoint, etags_of
 from handler.compiler.compile import Compiled
-from handler.errors.infrastructure import BundleError, ObjectNotFound, StorageError
+from handler.errors.infrastructure import BundleError, ObjectNotFound
 from handler.sentences import counted
 from handler.storage.publishing import ObjectHead, PublishStorage
 
@@ -37,6 +38,7 @@ class PlannedEndpoint:
     parts: tuple[str, ...] = ()
     changes: EndpointChanges | None = None
     fault: str = ""  # why the comparison is not complete
+    older: str = ""  # the key of the stored version, if its format is an older one
 
     @property
     def is_breaking(self) -> bool:
@@ -46,6 +48,8 @@ class PlannedEndpoint:
     def lines(self) -> Iterator[str]:
         """Yield the change in one line, and each difference below."""
         yield "  ".join([f"{self.name}: {self.what}", *self.parts])
+        if self.older:
+            yield f"  compared with {self.older}, which functions of the older release go on to serve"
         if self.what == "changed" and self.changes:
             yield from (f"  {line}" for line in self.changes.lines())
         if self.fault:
@@ -91,17 +95,22 @@ def find_leftovers(names: Sequence[str], storage: PublishStorage, *, with_etags:
     ]
 
 
-Stored = tuple[ObjectHead | None, bytes | None]
-"""The stored version of an endpoint; its bundle, if it is another than the compiled one."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Stored:
+    """The stored version of an endpoint."""
+
+    head: ObjectHead | None = None  # ``None`` if there is none of this release's format
+    other: bytes | None = None  # the bundle, if it is another than the compiled one
+    older: str = ""  # the key of ``other``, if its format is an older one
 
 
-def _read_stored(raws: dict[str, bytes], storage: PublishStorage) -> dict[str, Stored]:
-    def read(name: str) -> Stored:
-        return _read_one(bundle_key(name), raws[name], storage)
+def _read_stored(raws: dict[str, bytes], storage: PublishStorage) -> dict[str, _Stored]:
+    def read(name: str) -> _Stored:
+        return _read_one(name, raws[name], storage)
 
     told = f"Comparing {counted(len(raws), 'endpoint')} with {storage.location}"
     work = Parallel(read, list(raws))
-    found: dict[str, Stored] = {}
+    found: dict[str, _Stored] = {}
     try:
         with told_if_slow(told, when=len(raws) > MANY):
             shown = track(list(raws), "Comparing", ERR if current_answer() else OUT, name=str)
@@ -114,43 +123,54 @@ def _read_stored(raws: dict[str, bytes], storage: PublishStorage) -> dict[str, S
     return found
 
 
-def _read_one(key: str, raw: bytes, storage: PublishStorage) -> Stored:
+def _read_one(name: str, raw: bytes, storage: PublishStorage) -> _Stored:
+    key = bundle_key(name)
     try:
         head = storage.head(key)
         if head.sha256 == hashlib.sha256(raw).hexdigest():
-            return head, None
+            return _Stored(head=head)
         head, body = storage.get(key)
     except ObjectNotFound:
-        return None, None
-    return head, None if body == raw else body
+        return _read_older(name, storage)
+    return _Stored(head=head, other=None if body == raw else body)
 
 
-def _plan(one: Compiled, raw: bytes, stored: Stored, storage: PublishStorage) -> PlannedEndpoint:
-    head, before = stored
-    is_changed = head is not None and before is not None
-    changes, fault = _compared(one, before, storage) if is_changed else (None, "")
-    what = "new" if head is None else "changed" if is_changed else "unchanged"
+def _read_older(name: str, storage: PublishStorage) -> _Stored:
+    """Return the version of an older format, which callers have until a function of this release is deployed."""
+    for key in older_bundle_keys(name):
+        with suppress(ObjectNotFound):
+            return _Stored(other=storage.get(key)[1], older=key)
+    return _Stored()
+
+
+def _plan(one: Compiled, raw: bytes, stored: _Stored, storage: PublishStorage) -> PlannedEndpoint:
+    changes, fault = _compared(one, stored.other, storage) if stored.other is not None else (None, "")
+    what = "changed" if stored.other is not None else "unchanged" if stored.head else "new"
     return PlannedEndpoint(
         name=one.bundle.endpoint,
         raw=raw,
         index=(index_key(one.bundle.index), one.index) if one.bundle.index else None,
         what=what,
-        expected=head.etag if head else None,
-        parts=() if what == "unchanged" else changed_parts(one.bundle, before),
+        expected=stored.head.etag if stored.head else None,
+        parts=() if what == "unchanged" else changed_parts(one.bundle, stored.other),
         changes=changes,
         fault=fault,
+        older=stored.older,
     )
 
 
-def _compared(one: Compiled, before: bytes | None, storage: PublishStorage) -> tuple[EndpointChanges | None, str]:
+def _compared(one: Compiled, before: bytes, storage: PublishStorage) -> tuple[EndpointChanges | None, str]:
     """Return the differences from the stored bundle, and why they are not complete.
 
     A stored bundle that this release cannot read has no version to compare with: the endpoint is told as changed.
+
+    Raises:
+        StorageError: the storage does not answer as it should.
     """
     now = version_of(one)
     was: Published | None = None
     try:
-        was = version_in(storage, before or b"", endpoint=one.bundle.endpoint)
+        was = version_in(storage, before, endpoint=one.bundle.endpoint)
         return compare(was, now), ""
-    except (BundleError, StorageError) as exc:
+    except (BundleError, ObjectNotFound) as exc:
         return None, str(exc) if was else ""

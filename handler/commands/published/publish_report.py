@@ -73,12 +73,20 @@ class PublishReport:
         return self._end(publication, DONE if publication.is_whole else REFUSED)
 
     def _complain_of_rest(self, publication: Publication) -> None:
-        complain(f"Stored: {some(list(publication.stored), most=MAX_NAMED) or 'nothing'}.")
+        complain(f"Stored: {some(self._stored(publication), most=MAX_NAMED) or 'nothing'}.")
         if publication.unconfirmed:
             complain(f"Stored or not, without an answer: {some(publication.unconfirmed, most=MAX_NAMED)}.")
         left = self._not_stored(publication)
         if left:
             complain(f"Not stored (unchanged): {some(left, most=MAX_NAMED)}. Run the command again.")
+        if publication.withdrawn:
+            complain(f"Withdrawn: {some(publication.withdrawn, most=MAX_NAMED)}.")
+        served = [each.name for each in self._leftovers if each.name not in publication.withdrawn]
+        if served and self._options.prune:
+            complain(f"Not known to be withdrawn: {some(served, most=MAX_NAMED)}. Run the command again.")
+
+    def _stored(self, publication: Publication) -> list[str]:
+        return [each.name for each in self._planned if each.name in publication.stored]
 
     def _not_stored(self, publication: Publication | None) -> list[str]:
         chosen = [each.name for each in self._planned if self._options.force or each.what != "unchanged"]
@@ -93,7 +101,7 @@ class PublishReport:
                 "location": self._options.destination,
                 "dryRun": self._options.dry_run,
                 "endpoints": [each.plain() for each in self._planned],
-                "stored": list(publication.stored) if publication else [],
+                "stored": self._stored(publication) if publication else [],
                 "notStored": self._not_stored(publication),
                 "unconfirmed": publication.unconfirmed if publication else [],
                 "notInFolder": [each.name for each in self._leftovers],
