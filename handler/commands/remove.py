@@ -2,18 +2,15 @@ from __future__ import annotations
 
 import argparse
 import os
-from contextlib import closing
 
 from handler.commands.console import complain, say, show_json, warn
 from handler.commands.exit_codes import DONE, REFUSED
 from handler.commands.published.described import describe
-from handler.commands.published.endpoint_place import EndpointPlace, add_endpoint_place, open_published
+from handler.commands.published.endpoint_place import EndpointPlace, add_endpoint_place, change_published
 from handler.commands.published.facts import gather_facts
 from handler.commands.published.withdrawal import bundles_by_endpoint, etags_of, withdraw
 from handler.commands.questions import agreed, can_ask
-from handler.errors import StileError
-from handler.errors.infrastructure import ObjectChanged, ObjectNotFound
-from handler.http.client import HttpClient
+from handler.errors.infrastructure import ObjectNotFound
 from handler.sentences import counted
 from handler.storage.publishing import PublishStorage
 
@@ -23,20 +20,10 @@ EXIT_CODES = {REFUSED: "the endpoint is not published, was published meanwhile, 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_endpoint_place(parser)
-    parser.add_argument("--yes", action="store_true", help="do not ask; needed without a terminal")
-    parser.add_argument("--json", action="store_true", help="print one JSON document instead")
 
 
 def run(options: argparse.Namespace) -> int:
-    try:
-        with closing(HttpClient()) as http:
-            storage = open_published(options.place.destination, http)
-            return _remove(storage, options.place, options)
-    except ObjectChanged:
-        complain(f"{options.place.endpoint} was published or removed meanwhile. Look again.")
-    except StileError as exc:
-        complain(str(exc))
-    return REFUSED
+    return change_published(options, _remove)
 
 
 def _remove(storage: PublishStorage, place: EndpointPlace, options: argparse.Namespace) -> int:

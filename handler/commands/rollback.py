@@ -3,7 +3,6 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Callable, Sequence
-from contextlib import closing
 from dataclasses import dataclass, replace
 
 from handler.bundle.stored import index_key
@@ -12,13 +11,11 @@ from handler.commands.changes.endpoint_version import Published, version_in
 from handler.commands.console import announce, complain, say, show_json
 from handler.commands.exit_codes import DONE, REFUSED
 from handler.commands.published.described import Described, describe
-from handler.commands.published.endpoint_place import EndpointPlace, add_endpoint_place, open_published
+from handler.commands.published.endpoint_place import EndpointPlace, add_endpoint_place, change_published
 from handler.commands.published.facts import gather_facts
 from handler.commands.questions import agreed, can_ask
-from handler.errors import StileError
-from handler.errors.infrastructure import BundleError, ObjectChanged, ObjectNotFound, StorageError
+from handler.errors.infrastructure import BundleError, ObjectNotFound, StorageError
 from handler.graph.index import read_index
-from handler.http.client import HttpClient
 from handler.storage.publishing import ObjectHead, ObjectVersion, PublishStorage
 
 EXAMPLES = ("stile rollback s3://bucket/prefix/shop/orders",)
@@ -44,20 +41,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="VERSION",
         help="a version that `stile published --versions` lists; by default the last that differs from the present one",
     )
-    parser.add_argument("--yes", action="store_true", help="do not ask; needed without a terminal")
-    parser.add_argument("--json", action="store_true", help="print one JSON document instead")
 
 
 def run(options: argparse.Namespace) -> int:
-    try:
-        with closing(HttpClient()) as http:
-            storage = open_published(options.place.destination, http)
-            return _roll_back(storage, options.place, options)
-    except ObjectChanged:
-        complain(f"{options.place.endpoint} was published or removed meanwhile, and nothing was done. Look again.")
-    except StileError as exc:
-        complain(str(exc))
-    return REFUSED
+    return change_published(options, _roll_back)
 
 
 def _roll_back(storage: PublishStorage, place: EndpointPlace, options: argparse.Namespace) -> int:

@@ -394,8 +394,8 @@ def test_usual_get_of_a_client_is_not_called_a_failure(workplace: Path) -> None:
     ("path", "said"),
     [
         ("/", "Not Found: MCP clients find URL/api/things/mcp"),
-        ("/api/things", "Not Found: did you mean URL/api/things/mcp?"),
-        ("/api/things/", "Not Found: did you mean URL/api/things/mcp?"),
+        ("/api/things/other", "Not Found: did you mean URL/api/things/mcp?"),
+        ("/api/things/other/", "Not Found: did you mean URL/api/things/mcp?"),
         ("/api/thing/mcp", "Method Not Allowed: did you mean URL/api/things/mcp?"),
         ("/api/things/mcp", "Method Not Allowed: MCP clients send POST requests to URL/api/things/mcp"),
         ("/x" * 4_000, "Not Found: MCP clients find URL/api/things/mcp"),
@@ -427,7 +427,7 @@ def test_lines_for_clients_have_a_header_for_a_token_where_one_is_needed(workpla
 
 def test_function_says_the_same_of_an_endpoint_that_exists_and_of_one_that_does_not(tmp_path: Path) -> None:
     with running_function(compiled(tmp_path, FILES)) as function:
-        there, absent = (function.send("GET", path) for path in ("/api/things", "/no/such"))
+        there, absent = (function.send("GET", path) for path in ("/api/things/other", "/no/such/other"))
 
     assert (there.status, there.body) == (absent.status, absent.body)
     assert b"things" not in there.body

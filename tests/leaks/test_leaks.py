@@ -17,7 +17,7 @@ from handler.policy.evaluation import Mask
 from tests.leaks.cases import ROUTES, Weakened, run_cases
 from tests.support.examples import examples
 
-CASES = int(os.environ.get("STILE_LEAK_CASES", examples(5000, share=20)))
+CASES = int(os.environ.get("STILE_LEAK_CASES", examples(5000, share=12)))
 CASES_OF_A_SCHEMA = 50
 PARTS = max(CASES // 625, 1)
 """Of the search, so that one worker does not search long after the others are done; one finds cases of each route."""

@@ -11,6 +11,7 @@ from handler.compiler.compile import Compiled
 from handler.listed_sizes import BYTES_PER_TOKEN
 from handler.policy.evaluation import Evaluation
 from handler.sentences import counted, some
+from handler.server.asgi.list_pages import page_count
 from handler.server.asgi.response_size import LAMBDA
 from handler.server.endpoints.endpoint import Endpoint
 from handler.strict_json import Entries, Entry, JSONObject, to_json_bytes
@@ -64,8 +65,6 @@ class ToolList:
 
 def tool_list(compiled: Compiled) -> ToolList:
     """Return the size of the list, and the pages that Lambda answers it in."""
-    from handler.server.mcp.pages import page_count
-
     endpoint = local_endpoint(compiled)
     everything = Evaluation(compiled.bundle.conditions, claims=None, unrestricted=True)
     entries = [Entry(entry) for entry in _listed(compiled, endpoint, everything)]

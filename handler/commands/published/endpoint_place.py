@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
 from handler.bundle.model import ENDPOINT_NAME
 from handler.bundle.stored import bundle_key
-from handler.errors.infrastructure import StorageError
+from handler.commands.console import complain
+from handler.commands.exit_codes import REFUSED
+from handler.errors import StileError
+from handler.errors.infrastructure import ObjectChanged, StorageError
 from handler.http.client import HttpClient
 from handler.storage.location import open_publish_storage
 from handler.storage.publishing import PublishStorage
@@ -28,6 +33,10 @@ class EndpointPlace:
         return bundle_key(self.endpoint)
 
 
+Change = Callable[[PublishStorage, EndpointPlace, argparse.Namespace], int]
+"""A change of one published endpoint, which returns the exit code."""
+
+
 def endpoint_place(text: str) -> EndpointPlace:
     """Read a place from the command line."""
     parts = text.rstrip("/").rsplit("/", 2)
@@ -41,13 +50,27 @@ def endpoint_place(text: str) -> EndpointPlace:
 
 
 def add_endpoint_place(parser: argparse.ArgumentParser) -> None:
-    """Add the argument with the place of an endpoint."""
+    """Add the argument with the place of an endpoint, and the options of commands that change it."""
     parser.add_argument(
         "place",
         metavar="DESTINATION/FOLDER/NAME",
         type=endpoint_place,
         help="the endpoint, below s3://bucket/prefix or a folder",
     )
+    parser.add_argument("--yes", action="store_true", help="do not ask; needed without a terminal")
+    parser.add_argument("--json", action="store_true", help="print one JSON document instead")
+
+
+def change_published(options: argparse.Namespace, change: Change) -> int:
+    """Change the endpoint that the command line names, and return the exit code. Complain of what forbids it."""
+    try:
+        with closing(HttpClient()) as http:
+            return change(open_published(options.place.destination, http), options.place, options)
+    except ObjectChanged:
+        complain(f"{options.place.endpoint} was published or removed meanwhile, and nothing was done. Look again.")
+    except StileError as exc:
+        complain(str(exc))
+    return REFUSED
 
 
 def open_published(destination: str, http: HttpClient) -> PublishStorage:

@@ -14,7 +14,8 @@ from graphql import (
 )
 
 from handler.answers.plan import write_plan
-from handler.graph.documents.answer_plan import TypedField, answer_plan
+from handler.graph.documents.answer_plan import answer_plan
+from handler.graph.documents.field_types import TypedField
 
 
 def planned_answer(text: str, schema: GraphQLSchema, *, settable: Iterable[str]) -> str:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Protocol
 
 from graphql import (
     DocumentNode,
@@ -30,9 +29,9 @@ from graphql import (
 )
 
 from handler.answers.plan import OFFSETS, SIZES, TOKENS, Argument, Member, Members
+from handler.graph.documents.field_types import FieldTypes, TypedField, ViewTypes
 from handler.graph.index_types import named
 from handler.graph.view import View
-from handler.records import record
 from handler.strict_json import JSONObject
 
 CONDITIONS = frozenset({"skip", "include"})
@@ -55,49 +54,6 @@ INFO = frozenset({"endCursor", "startCursor", "hasNextPage", "hasPreviousPage"})
 
 Selected = Sequence[tuple[str, SelectionSetNode]]
 """The selection sets on the objects in one place, each with its type."""
-
-
-@record(frozen=True, slots=True)
-class TypedField:
-    """A field's printed type, and those of its arguments."""
-
-    type: str
-    arguments: Mapping[str, str]
-
-
-class FieldTypes(Protocol):
-    """The types that a plan needs of a schema or of a view."""
-
-    def kind(self, name: str) -> str: ...
-
-    def field(self, type_name: str, name: str) -> TypedField | None: ...
-
-    def inputs(self, name: str) -> Mapping[str, str]: ...
-
-
-class ViewTypes:
-    """The types of a view."""
-
-    def __init__(self, view: View) -> None:
-        self._view = view
-
-    def kind(self, name: str) -> str:
-        """Return a type's kind; that of a leaf for a type that the API may have and the view has not."""
-        return self._view.index.kind(name) if name in self._view.index else "scalar"
-
-    def field(self, type_name: str, name: str) -> TypedField | None:
-        """Return a visible field with its visible arguments."""
-        if name not in self._view.members.get(type_name, ()) or self.kind(type_name) not in ("object", "interface"):
-            return None
-        arguments = {each: value.type for each, value in self._view.arguments(type_name, name).items()}
-        return TypedField(self._view.index[type_name].fields[name].type, arguments)
-
-    def inputs(self, name: str) -> Mapping[str, str]:
-        """Return the visible fields of an input object."""
-        if name not in self._view.index or self.kind(name) != "input":
-            return {}
-        visible = self._view.members.get(name, ())
-        return {each: value.type for each, value in self._view.index[name].inputs.items() if each in visible}
 
 
 def plan_of_text(text: str, view: View) -> Members:

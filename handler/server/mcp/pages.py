@@ -16,6 +16,7 @@ from typing import Any
 
 from handler.errors.protocol import InvalidParams
 from handler.listed_sizes import is_listable
+from handler.server.asgi.list_pages import page_end
 from handler.server.asgi.response_size import Room
 from handler.server.mcp.method_call import Call
 from handler.strict_json import Entries, Entry, JSONObject
@@ -41,20 +42,9 @@ def page_of(call: Call, key: str, listed: Entries) -> JSONObject:
     digest = _digest(call, key, entries)
     cursor = call.request.params.get("cursor")
     start = 0 if cursor is None else _place(cursor, digest)
-    end = _end(entries, start, call.caller.room)
+    end = page_end(entries, start, call.caller.room)
     following = {"nextCursor": _cursor(end, digest)} if end < len(entries) else {}
     return {key: Entries(entries[start:end]), **following}
-
-
-def page_count(entries: Sequence[Entry], room: Room) -> int:
-    """Return the number of pages of a list that begins without a cursor."""
-    listed: Sequence[Entry] = entries
-    if Entries(entries).size_to(room.page_bytes) > room.page_bytes:
-        listed = [each.brief for each in entries]
-    count = end = 0
-    while end < len(listed):
-        count, end = count + 1, _end(listed, end, room)
-    return max(count, 1)
 
 
 def _listable(call: Call, entries: Sequence[Entry]) -> list[Entry]:
@@ -69,16 +59,6 @@ def _listable(call: Call, entries: Sequence[Entry]) -> list[Entry]:
 
 def _fits(entry: Entry, room: Room) -> bool:
     return entry.size <= room.surely_small_bytes or (is_listable(entry.json) and room.fits(entry.json))
-
-
-def _end(entries: Sequence[Entry], start: int, room: Room) -> int:
-    """Return the position after a page, which has at least one entry."""
-    left = room.page_bytes
-    for place in range(start, len(entries)):
-        left -= entries[place].size + 1
-        if left < 0 and place > start:
-            return place
-    return len(entries)
 
 
 def _digest(call: Call, key: str, entries: Sequence[Entry]) -> bytes:

@@ -16,12 +16,15 @@ MODULES = ("tests.clients.kitchen.mixing",)
 
 
 @contextmanager
-def served_kitchen(name: str, folder: Path) -> Iterator[str]:
-    """Serve the endpoint of this name from a copy below ``folder``; the URL of its MCP route."""
+def served_kitchen(name: str, folder: Path, *, config: str = "") -> Iterator[str]:
+    """Serve the endpoint of this name from a copy below ``folder``; the URL of its MCP route.
+
+    ``config`` is laid over the endpoint's own.
+    """
     endpoint = folder / "kitchen" / name
     shutil.copytree(HERE / name, endpoint)
     with running_echo(endpoint) as api:
-        (endpoint / "config.test.yaml").write_text(f"upstream: {{url: '{api}'}}\n", "utf-8")
+        (endpoint / "config.test.yaml").write_text(f"upstream: {{url: '{api}'}}\n{config}", "utf-8")
         compiled = compile_endpoint(endpoint, stage="test", environ={"STILE_CODE_MODULES": ",".join(MODULES)})
         with serving(compiled, development=True, code_modules=MODULES) as base:
             yield f"{base}/mcp"
