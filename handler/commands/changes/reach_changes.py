@@ -92,7 +92,11 @@ class ReachChanges:
     def _open_questions(self, name: str, old: Way, new: Way) -> list[str]:
         """Return the coordinates that some rule closes in a version, and that a changed guard can lead to."""
         meets, lacks = self.classes.extreme(meets=True), self.classes.extreme(meets=False)
-        told = {coordinate for coordinate, _, _ in self._of_way(name)}
+        gained, lost = (
+            {coordinate for coordinate, each, _ in self._of_way(name) if each == code}
+            for code in ("reach-gained", "reach-lost")
+        )
+        told = gained & lost  # others may also differ the other way
         if _NO_WAY in (old, new):
             return sorted({each for each, bits in {**old.seen, **new.seen}.items() if bits & meets} - told)
         changed = differing_guards(
