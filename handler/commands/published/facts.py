@@ -72,7 +72,7 @@ def _caller_arn(environ: Mapping[str, str]) -> str:
     region = environ.get("AWS_REGION") or environ.get("AWS_DEFAULT_REGION") or None
     quick = Config(connect_timeout=STS_TIMEOUT_S, read_timeout=STS_TIMEOUT_S, retries={"total_max_attempts": 1})
     try:
-        client = boto3.client("sts", region_name=region, endpoint_url=own or general, config=quick)
+        client = boto3.Session().client("sts", region_name=region, endpoint_url=own or general, config=quick)
         return str(client.get_caller_identity().get("Arn", ""))
     except (BotoCoreError, ClientError, ValueError):
         return ""

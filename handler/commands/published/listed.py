@@ -29,7 +29,7 @@ def endpoints_in_bucket(location: str, *, patterns: Sequence[str] = SERVED) -> l
     bucket, _, prefix = location.removeprefix("s3://").strip("/").partition("/")
     below = f"{prefix}/" if prefix else ""
     try:
-        pages = boto3.client("s3").get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=below)
+        pages = boto3.Session().client("s3").get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=below)
         keys = [each["Key"].removeprefix(below) for page in pages for each in page.get("Contents", ())]
     except ClientError as exc:
         if exc.response.get("Error", {}).get("Code") in DENIED:
