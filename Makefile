@@ -4,6 +4,8 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
+# Tests start hundreds of processes. Without kept bytecode, each compiles the modules that it imports.
+unexport PYTHONDONTWRITEBYTECODE
 
 # Each may be given on the command line: make test VENV=.venv-3.13 PYTHON=python3.13 ARGS="-k policy"
 PYTHON ?= python3

@@ -1,12 +1,10 @@
 from __future__ import annotations
 
-import shutil
 from typing import Any
 
 import pytest
 
-from tests.corpora.compact import TIKTOKEN, compact, tokens
-from tests.support.require import requires
+from tests.corpora.compact import compact
 
 
 @pytest.mark.parametrize(
@@ -21,9 +19,3 @@ from tests.support.require import requires
 )
 def test_lists_of_flat_objects_alone_have_the_compact_form(value: Any, expected: Any) -> None:
     assert compact(value) == expected
-
-
-def test_tokens_are_counted_by_a_real_tokenizer() -> None:
-    requires("node", shutil.which("node") and TIKTOKEN.is_dir(), "`make clients` installs js-tiktoken")
-
-    assert tokens(["", "hello", "hello world", '{"a":1}']) == [0, 1, 2, 5]
