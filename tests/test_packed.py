@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import marshal
 import shutil
 import subprocess
 import sys
@@ -39,7 +40,7 @@ def described(name):
         return [type(exc).__name__, str(exc)]
     spec = module.__spec__
     return below([
-        sorted(vars(module)), module.__name__, module.__file__, module.__package__, module.__doc__,
+        sorted(vars(module)), module.__name__, module.__file__, module.__package__,
         getattr(module, "__path__", None), spec.name, spec.origin, spec.parent, spec.has_location, spec.cached,
         spec.submodule_search_locations, spec.loader.name, spec.loader.path, spec.loader.is_package(name),
     ])
@@ -273,6 +274,51 @@ def test_module_whose_code_is_damaged_is_not_executed(tmp_path: Path) -> None:
 
     assert (done.returncode, done.stdout) == (1, "\n")
     assert done.stderr.endswith(f"ImportError: modules.pack of the function is damaged at handler.lru{REMEDY}\n")
+
+
+def test_code_in_the_pack_is_that_of_the_source_without_docstrings(tmp_path: Path) -> None:
+    (tmp_path / "handler").mkdir()
+    (tmp_path / "handler" / "__init__.py").touch()
+    (tmp_path / "alone.py").write_text(DOCUMENTED, encoding="utf-8")
+    pack(tmp_path)
+    path, place, size, _ = entries(tmp_path)["alone"]
+    found: dict[str, Any] = {"__name__": "alone"}
+
+    exec(marshal.loads((tmp_path / PACK).read_bytes()[place : place + size]), found)
+
+    assert path == "alone.py"
+    documented = [found["Empty"], found["Full"], found["Full"].method, found["whole"], found["later"]]
+    assert [each.__doc__ for each in documented] == [None] * len(documented)
+    assert "__doc__" not in found
+    assert found["Full"]().method() == "a text that is no docstring"
+    assert found["Full"].__annotations__ == {"kept": "Unknown"}  # by the import of __future__
+    code = found["whole"].__code__
+    assert (code.co_filename, code.co_firstlineno, code.co_consts) == ("/var/task/alone.py", 18, (None,))
+
+
+DOCUMENTED = '''"""A module."""
+from __future__ import annotations
+
+
+class Empty:
+    """A class with nothing else."""
+
+
+class Full:
+    """A class."""
+    kept: Unknown
+
+    def method(self):
+        """A method."""
+        return "a text that is no docstring"
+
+
+def whole():
+    """A function with nothing else."""
+
+
+async def later(): "On one line."
+'''
 
 
 def written(folder: Path) -> bytes:
