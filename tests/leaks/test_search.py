@@ -28,7 +28,7 @@ from tests.support.examples import examples
 from tests.support.function import running_function
 from tests.support.schemas import schemas_of
 
-CASES = examples(1_500, share=15)
+CASES = examples(1_500, share=25)
 
 LEAST_OPEN = 0.5
 """Of cases that must differ with nothing hidden, or their equality would show little."""

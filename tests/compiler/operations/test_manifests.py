@@ -12,6 +12,7 @@ import pytest
 from handler.bundle.tools import PrescribedTool
 from tests.support.diagnostics import Reported
 from tests.support.endpoints import compiled, reported
+from tests.support.examples import examples
 
 APOLLO = "operations/persisted-query-manifest.json"
 RELAY = "operations/web/persisted_queries.json"
@@ -160,6 +161,7 @@ def test_json_with_operations_under_another_name_is_a_warning(tmp_path: Path) ->
 
 
 def test_large_manifest_is_read(tmp_path: Path) -> None:
-    entries = [entry(f"query Q{n} {{ a(n: {n}) {{ id }} }}", name=f"Q{n}") for n in range(2_000)]
+    count = examples(2_000)
+    entries = [entry(f"query Q{n} {{ a(n: {n}) {{ id }} }}", name=f"Q{n}") for n in range(count)]
 
-    assert len(compiled(tmp_path, apollo(*entries)).made) == 2_000
+    assert len(compiled(tmp_path, apollo(*entries)).made) == count

@@ -120,7 +120,7 @@ def test_errors_are_those_of_the_whole_view(name: str) -> None:
     assert same(SHOP, WHOLE, text) == errors
 
 
-@settings(max_examples=examples(250), derandomize=True, deadline=None, database=None)
+@settings(max_examples=examples(250, share=8), derandomize=True, deadline=None, database=None)
 @given(seeded())
 def test_errors_of_random_documents_are_those_of_the_whole_view(random: Random) -> None:
     schema = build_schema(random_sdl(random))
