@@ -21,8 +21,12 @@ CORPUS = "github-named"
 
 FLOOR = "`python -c pass`"
 PARSE = "the SDL parsed by graphql-core alone"
-CHECK = "`stile check`"
+CHECK = "`stile check`, the first time"
+AGAIN = "`stile check`, the schema as before"
 PUBLISH = "`stile publish`, to a folder"
+
+GATE = 2.2
+"""Of a check with a schema that was read before, to parsing the schema with graphql-core."""
 
 PARSING = "import sys, pathlib, graphql; graphql.parse(pathlib.Path(sys.argv[1]).read_text(encoding='utf-8'))"
 
@@ -33,13 +37,14 @@ def cases(folder: Path, bundles: Path) -> list[Case]:
     return [
         Case(name=FLOOR, command=(sys.executable, "-c", "pass")),
         Case(name=PARSE, command=(sys.executable, "-c", PARSING, str(folder / "index.graphql"))),
-        Case(name=CHECK, command=(*stile, "check", str(folder))),
+        Case(name=CHECK, command=("/usr/bin/env", "CI=1", *stile, "check", str(folder))),  # nothing is kept in CI
+        Case(name=AGAIN, command=(*stile, "check", str(folder))),
         Case(name=PUBLISH, command=(*stile, "publish", "--create", "--force", str(folder), str(bundles))),
     ]
 
 
 def main() -> int:
-    """Measure, and write ``benchmarks/results/check.md``."""
+    """Measure, write ``benchmarks/results/check.md``, and return 1 above the gate."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.check")
     parser.add_argument("--rounds", type=int, default=9, metavar="N")
     rounds = parser.parse_args().rounds
@@ -56,7 +61,9 @@ def main() -> int:
         summaries = measure(compared, rounds=rounds, on_round=partial(show_round, rounds=rounds))
     title = "`stile check` and `stile publish` on GitHub's schema"
     write_page("check", page(title, summaries, floor=FLOOR, rounds=rounds, packages=("graphql-core",)))
-    return 0
+    ratio = summaries[AGAIN].wall_ms / summaries[PARSE].wall_ms
+    sys.stdout.write(f"{AGAIN}: {ratio:.2f} times parsing, the gate is {GATE}.\n")
+    return 1 if ratio > GATE else 0
 
 
 if __name__ == "__main__":

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import gc
 import sys
 from collections.abc import Sequence
 
@@ -10,6 +12,7 @@ from handler.commands import run_command
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code: 0, 1 for problems found, 2 for wrong usage."""
+    atexit.register(gc.freeze)  # the interpreter would scan everything that was compiled once more before it ends
     return run_command(arguments)
 
 

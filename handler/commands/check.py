@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -11,6 +12,7 @@ from handler.bundle.model import Bundle
 from handler.commands.console import located, plain_problem, say, show_json, show_table
 from handler.commands.exit_codes import DONE, REFUSED
 from handler.commands.finding.report import SearchReport, search_report, share
+from handler.commands.folders.cache_folder import cache_folder
 from handler.commands.folders.endpoint_folders import add_folder_arguments
 from handler.commands.folders.endpoints import Outcome, compile_all
 from handler.commands.folders.taken_along import told_of
@@ -26,6 +28,7 @@ from handler.compiler.codes import CODES
 from handler.compiler.compile import Compiled
 from handler.compiler.config.ignores import left_over, unused_ignores
 from handler.compiler.operations.author_operations import AuthorDocument
+from handler.compiler.schema.schema_cache import SchemaCache
 from handler.errors.authoring import Problem
 from handler.errors.meanings import REQUEST_CODES
 from handler.sentences import counted, did_you_mean
@@ -80,7 +83,8 @@ def _explanation(code: str) -> Iterator[str]:
 
 
 def run(options: argparse.Namespace) -> int:
-    outcomes = compile_all(options.folder, stage=options.stage, endpoint=options.endpoint, tested=True)
+    schemas = SchemaCache(cache_folder(options.folder, os.environ))
+    outcomes = compile_all(options.folder, stage=options.stage, endpoint=options.endpoint, tested=True, schemas=schemas)
     searches = [search_report(with_sealed_cursors(outcome)) for outcome in outcomes]
     outcomes = [search.outcome for search in searches]
     warnings = sum(len(_warnings(each.compiled, each.folder)) for each in outcomes if each.compiled)

@@ -20,7 +20,7 @@ from handler.commands.local.author_traceback import show_authors_frames
 from handler.commands.local.callers import SKIPS_POLICIES, NamedCaller, add_caller_argument
 from handler.commands.local.client_lines import client_lines
 from handler.commands.local.dev_log import DevLog
-from handler.commands.local.dev_session import Workbench, keep_fresh
+from handler.commands.local.dev_session import Workbench, keep_fresh, spare_what_stays
 from handler.commands.local.file_watch import FolderWatch
 from handler.commands.local.listening import listening_socket, port_number, why_not
 from handler.commands.local.local_server import local_http, local_services
@@ -88,6 +88,7 @@ def run(options: argparse.Namespace) -> int:
         workbench = Workbench(options.folder, stage=options.stage, endpoint=options.endpoint, address=address)
         try:
             workbench.refresh()
+            spare_what_stays()
             _introduce(workbench, options)
             _serve(workbench, watch, listener, options)
         except KeyboardInterrupt:

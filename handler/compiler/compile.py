@@ -32,6 +32,7 @@ from handler.compiler.graphql_api import read_api
 from handler.compiler.operations.author_operations import AuthorDocument, AuthorOperation
 from handler.compiler.problems import Place, Problems
 from handler.compiler.provenance import Provenance
+from handler.compiler.schema.schema_cache import SchemaCache
 from handler.compiler.source.files import ENV_FILE
 from handler.compiler.tools.catalog import catalog_tools
 from handler.compiler.tools.companions import with_companions
@@ -78,19 +79,22 @@ def compile_endpoint(
     stage: str | None = None,
     endpoint: str | None = None,
     environ: Mapping[str, str] = MappingProxyType({}),
+    schemas: SchemaCache | None = None,
 ) -> Compiled:
     """Compile the author's files of one endpoint. ``endpoint`` overrides the name in the files and their path.
 
     ``stage`` names a ``config.STAGE.yaml`` that overrides ``config.yaml``. ``environ`` has the ``STEPZEN_`` variables
     that both may name, and ``STILE_CODE_MODULES``, without which no author's module is imported. Equal files,
-    variables and modules give equal bundles.
+    variables and modules give equal bundles, with ``schemas`` that were read before too.
 
     Raises:
         CompileError: every mistake found, in file order.
     """
     with uncollected():
         # No name holds the endpoint: its syntax trees are gone before the collector could scan them.
-        return _checked(_compile(read_context(folder, stage=stage, endpoint=endpoint, environ=environ)))
+        return _checked(
+            _compile(read_context(folder, stage=stage, endpoint=endpoint, environ=environ, schemas=schemas))
+        )
 
 
 def compile_explained(

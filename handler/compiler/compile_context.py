@@ -9,6 +9,7 @@ from pathlib import Path
 from handler.compiler.conditions import ConditionTable
 from handler.compiler.config.config import Config, read_config
 from handler.compiler.problems import Place, Problems
+from handler.compiler.schema.schema_cache import SchemaCache
 from handler.compiler.source.files import CONFIG, ENTRY, EndpointFiles
 from handler.compiler.source.project import Project, read_project
 
@@ -24,6 +25,7 @@ class CompileContext:
     problems: Problems
     conditions: ConditionTable = field(default_factory=ConditionTable)
     code_only: bool  # the endpoint has toolkits in Python and no ``index.graphql``
+    schemas: SchemaCache | None = None  # those that were read before
 
     @property
     def entry(self) -> Place:
@@ -43,7 +45,12 @@ class CompileContext:
 
 
 def read_context(
-    folder: Path, *, stage: str | None, endpoint: str | None, environ: Mapping[str, str]
+    folder: Path,
+    *,
+    stage: str | None,
+    endpoint: str | None,
+    environ: Mapping[str, str],
+    schemas: SchemaCache | None = None,
 ) -> CompileContext:
     """Read the project file and the configuration of an endpoint folder."""
     problems = Problems()
@@ -57,4 +64,5 @@ def read_context(
         environ=environ,
         problems=problems,
         code_only=config.code.named and not files.exists(project.path(ENTRY)),
+        schemas=schemas,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
 
 from graphql import GraphQLSchema
 
@@ -44,6 +45,7 @@ from handler.compiler.tools.uploads import types_of_files
 from handler.graph.index import SchemaIndex, read_index, write_index
 from handler.policy.evaluation import HIDDEN, OPEN, Mask
 from handler.sentences import some
+from handler.strict_json import JSONObject
 
 NO_GRAPHQL = GraphQLEndpoint(mode="off", guards={}, conditions=OPEN, documents=())
 
@@ -77,7 +79,7 @@ def read_api(context: CompileContext) -> CompiledApi:
     if context.code_only:
         _refuse_what_needs_a_schema(context)
         return CompiledApi()
-    author = read_schema(context.files, context.project, problems=context.problems)
+    author = read_schema(context.files, context.project, problems=context.problems, cache=context.schemas)
     if author.schema is None:
         read_operations(context, author)
         return CompiledApi()
@@ -109,7 +111,8 @@ def _refuse_what_needs_a_schema(context: CompileContext) -> None:
 
 def _compile_api(context: CompileContext, author: AuthorSchema, *, schema: GraphQLSchema) -> CompiledApi:
     costs = with_list_sizes(author.costs, context.config.list_sizes, schema, context.problems)
-    digest, stored = write_index(with_words(build_index(schema, costs), context.config.synonyms))
+    stored = _stored_index(context, author, schema=schema, costs=costs)
+    digest = sha256(stored).hexdigest()
     policies = read_policies(context, schema)
     index = read_index(stored, sha256=digest)
     api = _api_context(context, author, schema=schema, index=index, policies=policies)
@@ -132,6 +135,19 @@ def _compile_api(context: CompileContext, author: AuthorSchema, *, schema: Graph
         shown=policies.shown,
         unread=found.unread,
     )
+
+
+def _stored_index(
+    context: CompileContext, author: AuthorSchema, *, schema: GraphQLSchema, costs: Mapping[str, JSONObject]
+) -> bytes:
+    synonyms = context.config.synonyms
+
+    def make() -> bytes:
+        return write_index(with_words(build_index(schema, costs), synonyms))[1]
+
+    if context.schemas is None:
+        return make()
+    return context.schemas.index(author.key, [sorted(costs.items()), sorted(synonyms.items())], make)
 
 
 def _api_context(

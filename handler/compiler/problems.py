@@ -52,6 +52,20 @@ class Problems:
         """Report a warning: the folder can be published. ``about`` has the coordinates and names that it concerns."""
         self._warnings.append(_problem(at, sentence, code=code, about=about))
 
+    def take(self, others: Problems) -> None:
+        """Add all diagnostics of another part."""
+        self._errors += others._errors
+        self._warnings += others._warnings
+
+    def warn_again(self, warnings: Iterable[Problem]) -> None:
+        """Report warnings of an earlier run."""
+        self._warnings += warnings
+
+    @property
+    def any_errors(self) -> bool:
+        """Tell if an error was reported."""
+        return bool(self._errors)
+
     def raise_if_any(self) -> None:
         """Raise all errors found so far, in file order.
 

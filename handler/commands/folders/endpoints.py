@@ -10,6 +10,7 @@ from pathlib import Path
 from handler.commands.console import ERR, complain_of, track
 from handler.commands.folders.endpoint_folders import find_endpoints
 from handler.compiler.compile import Compiled, compile_endpoint
+from handler.compiler.schema.schema_cache import SchemaCache
 from handler.compiler.source.files import ENTRY, POLICY_TESTS
 from handler.errors.authoring import CompileError, Problem
 
@@ -26,13 +27,20 @@ class Outcome:
     problems: tuple[Problem, ...]
 
 
-def compile_all(folder: Path, *, stage: str | None, endpoint: str | None, tested: bool = False) -> list[Outcome]:
+def compile_all(
+    folder: Path,
+    *,
+    stage: str | None,
+    endpoint: str | None,
+    tested: bool = False,
+    schemas: SchemaCache | None = None,
+) -> list[Outcome]:
     """Compile the endpoints at or below ``folder``; empty if there are none. ``endpoint`` names a single endpoint.
 
     ``tested``: an expectation of ``policies.test.yaml`` that is not met is a problem of its endpoint, too.
     """
     folders = track(list(find_endpoints(folder)), "Compiling", ERR, name=Path.as_posix)
-    compiled = (compile_one(each, stage=stage, endpoint=endpoint) for each in folders)
+    compiled = (compile_one(each, stage=stage, endpoint=endpoint, schemas=schemas) for each in folders)
     if tested:
         compiled = (_tested(each, stage=stage, endpoint=endpoint) for each in compiled)
     return refuse_same_names(compiled)
@@ -47,10 +55,15 @@ def _tested(outcome: Outcome, *, stage: str | None, endpoint: str | None) -> Out
     return replace(outcome, problems=policy_problems(outcome.folder, compiled, stage=stage, endpoint=endpoint))
 
 
-def compile_one(folder: Path, *, stage: str | None, endpoint: str | None) -> Outcome:
-    """Compile one endpoint folder. Without ``endpoint``, the name is from its files or its path."""
+def compile_one(
+    folder: Path, *, stage: str | None, endpoint: str | None, schemas: SchemaCache | None = None
+) -> Outcome:
+    """Compile one endpoint folder. Without ``endpoint``, the name is from its files or its path.
+
+    ``schemas`` has those that were read before. What is published is compiled without it.
+    """
     try:
-        compiled = compile_endpoint(folder, stage=stage, endpoint=endpoint, environ=os.environ)
+        compiled = compile_endpoint(folder, stage=stage, endpoint=endpoint, environ=os.environ, schemas=schemas)
     except CompileError as exc:
         return Outcome(folder=folder, compiled=None, problems=exc.problems)
     return Outcome(folder=folder, compiled=compiled, problems=())

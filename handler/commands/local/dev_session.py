@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import gc
+import os
 import threading
 import traceback
 from collections.abc import Collection, Iterable
@@ -7,6 +9,7 @@ from pathlib import Path
 
 from handler.bundle.stored import bundle_key
 from handler.commands.console import complain, located, say
+from handler.commands.folders.cache_folder import cache_folder
 from handler.commands.folders.endpoint_folders import find_endpoints
 from handler.commands.folders.endpoints import Outcome, compile_one, complain_about, refuse_same_names
 from handler.commands.local.file_watch import FolderWatch
@@ -16,6 +19,7 @@ from handler.commands.local.reloading import forget_modules, restore_modules
 from handler.commands.published.publish_checks import warn_of_upstreams
 from handler.compiler.compile import Compiled
 from handler.compiler.config.ignores import left_over
+from handler.compiler.schema.schema_cache import SchemaCache
 from handler.sentences import counted
 from handler.storage.local import MemoryStorage
 
@@ -32,6 +36,7 @@ class Workbench:
         self._stage = stage
         self._endpoint = endpoint
         self._address = address
+        self._schemas = SchemaCache(cache_folder(folder, os.environ))
         self._compiled: dict[Path, Outcome] = {}
         self._reload = False  # True if changed modules are not taken over yet
         self._shown: dict[Path, Outcome] = {}
@@ -70,15 +75,15 @@ class Workbench:
             for folder, outcome in self._compiled.items()
             if not _any_below(folder, changed) and not (self._reload and _has_code(outcome))
         }
-        now = {
-            folder: before.get(folder) or compile_one(folder, stage=self._stage, endpoint=self._endpoint)
-            for folder in find_endpoints(self._folder)
-        }
+        now = {folder: before.get(folder) or self._compile_one(folder) for folder in find_endpoints(self._folder)}
         if self._reload and any(now[folder].problems for folder in now.keys() & self._good.keys() - before.keys()):
             restore_modules(former)
             return {folder: self._former(folder, outcome) for folder, outcome in now.items()}
         self._reload = False
         return now
+
+    def _compile_one(self, folder: Path) -> Outcome:
+        return compile_one(folder, stage=self._stage, endpoint=self._endpoint, schemas=self._schemas)
 
     def _former(self, folder: Path, outcome: Outcome) -> Outcome:
         """Return a folder's former outcome if the new one uses modules that are not taken over, else the new one."""
@@ -134,6 +139,12 @@ def keep_fresh(workbench: Workbench, watch: FolderWatch, stop: threading.Event) 
             workbench.refresh(changed)
         except Exception:  # noqa: BLE001 - the edge of a change: the author goes on editing after any failure
             complain(f"{traceback.format_exc()}This change was not applied; the next one will be tried.")
+
+
+def spare_what_stays() -> None:
+    """Take all that is there out of the garbage collector's scans: scanning a schema takes longer than a save."""
+    gc.collect()
+    gc.freeze()
 
 
 def _has_code(outcome: Outcome) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from handler.bundle.stored import index_key
 from handler.compiler.compile import Compiled
 from handler.server.endpoints.endpoint import Endpoint
 from handler.settings import Settings, read_settings
@@ -11,8 +12,11 @@ from handler.storage.local import MemoryStorage
 
 
 def local_endpoint(compiled: Compiled) -> Endpoint:
-    """Return the endpoint, with its storage in memory."""
-    return Endpoint(compiled.bundle, stored(compiled))
+    """Return the endpoint, with its schema index in memory."""
+    storage = MemoryStorage()
+    if compiled.bundle.index:
+        storage.write(index_key(compiled.bundle.index), compiled.index)
+    return Endpoint(compiled.bundle, storage)
 
 
 def stored(compiled: Compiled) -> MemoryStorage:

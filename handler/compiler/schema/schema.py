@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from graphql import (
     ConstDirectiveNode,
@@ -43,6 +43,7 @@ from handler.compiler.schema.merge import merge_definitions
 from handler.compiler.schema.name_graph import reachable
 from handler.compiler.schema.recovery import mend
 from handler.compiler.schema.rule_codes import code_of, coded, sentence_of, with_code
+from handler.compiler.schema.schema_cache import ReadSchema, SchemaCache
 from handler.compiler.schema.sdl_parser import INTROSPECTION, is_empty, is_introspection, parse_sdl
 from handler.compiler.schema.vendor_directives import (
     coordinates_of,
@@ -88,17 +89,61 @@ class AuthorSchema:
     executables: tuple[ExecutableFile, ...]
     hidden: Mapping[str, str]  # coordinate hidden from clients of the API -> the directive that hides it
     costs: Mapping[str, JSONObject]  # coordinate of a type or field -> its cost entry for the schema index
+    key: str = ""  # of the files' content, in the cache of schemas; empty without one
 
 
-def read_schema(files: EndpointFiles, project: Project, *, problems: Problems) -> AuthorSchema:
+def read_schema(
+    files: EndpointFiles, project: Project, *, problems: Problems, cache: SchemaCache | None = None
+) -> AuthorSchema:
     """Read ``index.graphql`` and its included files. In StepZen's projects, StepZen's own types need no definition."""
     entry = project.path(ENTRY)
+    if cache is None:
+        return _read(files, entry, problems, stepzen=project.stepzen)[0]
+    known = cache.find_schema(files, entry, stepzen=project.stepzen, build=_built)
+    if known is None:
+        return _read_to_keep(files, entry, problems, stepzen=project.stepzen, cache=cache)
+    key, read, schema = known
+    problems.warn_again(read.warnings)
+    return AuthorSchema(
+        schema=schema,
+        unclear=frozenset(),
+        tools=read.tools,
+        executables=read.executables,
+        hidden=read.hidden,
+        costs=read.costs,
+        key=key,
+    )
+
+
+def _read_to_keep(
+    files: EndpointFiles, entry: str, problems: Problems, *, stepzen: bool, cache: SchemaCache
+) -> AuthorSchema:
+    own = Problems()
+    author, document, names = _read(files, entry, own, stepzen=stepzen)
+    problems.take(own)
+    if author.schema is None or own.any_errors:
+        return author
+    read = ReadSchema(
+        document=document,
+        tools=author.tools,
+        executables=author.executables,
+        hidden=author.hidden,
+        costs=author.costs,
+        warnings=own.warnings,
+    )
+    return replace(author, key=cache.keep_schema(files, names, stepzen=stepzen, read=read, schema=author.schema))
+
+
+def _read(
+    files: EndpointFiles, entry: str, problems: Problems, *, stepzen: bool
+) -> tuple[AuthorSchema, DocumentNode, tuple[str, ...]]:
+    """Return the schema, the definitions that it was built of, and the names of its files, the first one first."""
     reader = _Reader(files, problems)
     reader.include(entry, chain=(), named_at=None)
     own = _own_definitions(reader.definitions, problems)
-    document = DocumentNode(definitions=(*own, *missing_definitions(own, stepzen=project.stepzen)))
+    document = DocumentNode(definitions=(*own, *missing_definitions(own, stepzen=stepzen)))
     schema, unclear = _build(document, problems, entry=Place(entry), complete=reader.complete)
-    return AuthorSchema(
+    author = AuthorSchema(
         schema=schema,
         unclear=unclear,
         tools=tuple(reader.tools),
@@ -106,6 +151,7 @@ def read_schema(files: EndpointFiles, project: Project, *, problems: Problems) -
         hidden=_hidden(reader, schema, problems) if schema else {},
         costs=declared_costs(reader.definitions, problems),
     )
+    return author, document, (entry, *sorted(reader.names - {entry}))
 
 
 class _Reader:
@@ -114,7 +160,7 @@ class _Reader:
     def __init__(self, files: EndpointFiles, problems: Problems) -> None:
         self._files = files
         self._problems = problems
-        self._seen: set[str] = set()
+        self.names: set[str] = set()  # of the files that were read
         self.complete = True  # False: part of the schema is missing, so validation would report false errors
         self.definitions: list[DefinitionNode] = []
         self.tools: list[ToolDirective] = []
@@ -128,9 +174,9 @@ class _Reader:
             cycle = " -> ".join((*chain, name))
             self._problems.add(named_at or Place(name), f"files include each other: {cycle}", code="include-cycle")
             return
-        if name in self._seen:
+        if name in self.names:
             return
-        self._seen.add(name)
+        self.names.add(name)
         document = self._parse(name, named_at)
         if document is None:
             self.complete = False
@@ -279,7 +325,12 @@ def _valid_schema(document: DocumentNode, problems: Problems, *, entry: Place) -
     for fault in faults:
         # Published schemas of large APIs break the newest rules, but their operations work.
         problems.warn(located(fault, otherwise=entry), fault.message, code="schema-fault")
-    return build_ast_schema(document, assume_valid=True, assume_valid_sdl=True) if faults else schema
+    return _built(document) if faults else schema
+
+
+def _built(document: DocumentNode) -> GraphQLSchema:
+    """Build a schema that is known to be valid, or whose faults are known."""
+    return build_ast_schema(document, assume_valid=True, assume_valid_sdl=True)
 
 
 def _has_roots(schema: GraphQLSchema, problems: Problems, *, entry: Place) -> bool:

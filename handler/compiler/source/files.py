@@ -170,6 +170,13 @@ class EndpointFiles:
         """Return the SHA-256 of the bytes of a file that was read, in hexadecimal."""
         return self._digests[name]
 
+    def digest_of(self, name: str) -> str | None:
+        """Return the SHA-256 of a file, without reading it as part of the endpoint; ``None`` if it is unreadable."""
+        try:
+            return self._digests.get(name) or hashlib.sha256(_read_bytes(self.folder, name, MAX_FILE_BYTES)).hexdigest()
+        except _Unreadable:
+            return None
+
     def digest(self) -> str:
         """Return the SHA-256 of the names and texts of all files that were read. ``read_bytes`` counts by digest."""
         digest = hashlib.sha256()

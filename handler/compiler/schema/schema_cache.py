@@ -1,0 +1,241 @@
+"""A cache of schemas that were read before, by the content of their files.
+
+Parsing and validating take most of the time of a large schema, and between two saves of an author it rarely changes. A
+cache lives in memory, for `stile dev`, or in a folder too, for one `stile check` after another.
+What is published is always compiled without it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import io
+import json
+import pickle
+import sys
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from enum import Enum
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+import graphql
+from graphql import DocumentNode, GraphQLSchema, Location, Source, SourceLocation, Token
+
+import handler
+from handler.compiler.schema.directives import ToolDirective
+from handler.compiler.source.files import EndpointFiles
+from handler.errors.authoring import Problem
+from handler.errors.infrastructure import BundleError
+from handler.graph.index import read_index
+from handler.lru import Lru
+from handler.strict_json import JSONObject, parse_json
+
+T = TypeVar("T")
+
+LEAST_BYTES = 100_000
+"""The size of the files of a schema from which on it is kept: a smaller one is read in a tenth of a second."""
+
+MOST_HELD = 4
+MOST_FILES = 48
+
+PLAIN = frozenset({Location, Source, SourceLocation, Token, frozenset})
+"""The classes that a kept schema has instances of, beside dataclasses and enums of Stile and of graphql-core."""
+
+UNREADABLE = (
+    ValueError,
+    LookupError,
+    TypeError,
+    AttributeError,
+    EOFError,
+    RecursionError,
+    BundleError,
+    pickle.UnpicklingError,
+)
+"""The errors of reading an entry that Stile has not written."""
+
+DIGEST_BYTES = 32
+"""The SHA-256 at the beginning of a file: a file that was not written whole is not used."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class ReadSchema:
+    """A schema without errors as it was read from its files, in the form that is kept."""
+
+    document: DocumentNode
+    tools: tuple[ToolDirective, ...]
+    executables: tuple[Any, ...]
+    hidden: Mapping[str, str]
+    costs: Mapping[str, JSONObject]
+    warnings: tuple[Problem, ...]
+
+
+class SchemaCache:
+    """Schemas and their indexes by content, in memory and below ``folder`` if there is one.
+
+    Entries may be deleted at any time. A folder that cannot be read or written holds nothing, without an error.
+    """
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._folder = folder
+        self._names: Lru[str, list[str]] = Lru(most=MOST_HELD)
+        self._schemas: Lru[str, tuple[ReadSchema, GraphQLSchema]] = Lru(most=MOST_HELD)
+        self._indexes: Lru[str, bytes] = Lru(most=MOST_HELD)
+
+    def find_schema(
+        self, files: EndpointFiles, entry: str, *, stepzen: bool, build: Callable[[DocumentNode], GraphQLSchema]
+    ) -> tuple[str, ReadSchema, GraphQLSchema] | None:
+        """Return the key of the schema that begins in the file ``entry``, and the schema; ``None`` if it is not kept.
+
+        The files of a schema that is found count as read.
+        """
+        names = self._find(self._names, self._key_of_names(files, entry), read=_names)
+        digests = [files.digest_of(name) for name in names or ()]
+        if not names or None in digests:
+            return None
+        key = _key("schema", stepzen, *zip(names, digests, strict=True))
+        found = self._schemas.use(key)
+        if found is None:
+            read = self._load(key, _unpickled)
+            if read is None:
+                return None
+            found = (read, build(read.document))
+            self._schemas.put(key, found)
+        for name in names:
+            files.read(name)
+        return key, *found
+
+    def keep_schema(
+        self, files: EndpointFiles, names: Sequence[str], *, stepzen: bool, read: ReadSchema, schema: GraphQLSchema
+    ) -> str:
+        """Keep a schema that was read from the named files, its entry first, and return its key.
+
+        The key is empty if the schema is too small to be kept.
+        """
+        if sum(len(files.read(name) or "") for name in names) < LEAST_BYTES:
+            return ""
+        key = _key("schema", stepzen, *((name, files.sha256(name)) for name in names))
+        self._schemas.put(key, (read, schema))
+        self._keep(self._names, self._key_of_names(files, names[0]), list(names), write=_json_bytes)
+        self._store(key, lambda: pickle.dumps(read, pickle.HIGHEST_PROTOCOL))
+        return key
+
+    def index(self, schema_key: str, settings: Any, make: Callable[[], bytes]) -> bytes:
+        """Return the index of a schema with these settings, kept or made. ``settings`` is a JSON value."""
+        if not schema_key:
+            return make()
+        key = _key("index", schema_key, settings)
+        found = self._find(self._indexes, key, read=_index)
+        if found is None:
+            found = make()
+            self._keep(self._indexes, key, found, write=bytes)
+        return found
+
+    def _key_of_names(self, files: EndpointFiles, entry: str) -> str:
+        return _key("names", entry, files.digest_of(entry))
+
+    def _find(self, held: Lru[str, T], key: str, *, read: Callable[[bytes], T]) -> T | None:
+        found = held.use(key)
+        if found is None:
+            found = self._load(key, read)
+            if found is not None:
+                held.put(key, found)
+        return found
+
+    def _keep(self, held: Lru[str, T], key: str, entry: T, *, write: Callable[[T], bytes]) -> None:
+        held.put(key, entry)
+        self._store(key, lambda: write(entry))
+
+    def _load(self, key: str, read: Callable[[bytes], T]) -> T | None:
+        if self._folder is None:
+            return None
+        try:
+            content = (self._folder / key).read_bytes()
+        except OSError:
+            return None
+        digest, body = content[:DIGEST_BYTES], content[DIGEST_BYTES:]
+        if digest != hashlib.sha256(body).digest():
+            return None
+        try:
+            return read(body)
+        except UNREADABLE:
+            return None
+
+    def _store(self, key: str, write: Callable[[], bytes]) -> None:
+        if self._folder is None:
+            return
+        with suppress(OSError, RecursionError, pickle.PicklingError):
+            body = write()
+            self._folder.mkdir(parents=True, exist_ok=True)
+            (self._folder / ".gitignore").write_text("*\n", encoding="utf-8")
+            with tempfile.NamedTemporaryFile(dir=self._folder, prefix=".new-", delete=False) as file:
+                file.write(hashlib.sha256(body).digest() + body)
+            Path(file.name).replace(self._folder / key)
+            self._evict(self._folder)
+
+    def _evict(self, folder: Path) -> None:
+        """Delete the oldest entries, and what an interrupted write has left, beyond ``MOST_FILES``."""
+        entries = [path for path in folder.iterdir() if path.name != ".gitignore"]
+        for path in sorted(entries, key=lambda each: each.stat().st_mtime)[:-MOST_FILES]:
+            path.unlink(missing_ok=True)
+
+
+class _Unpickler(pickle.Unpickler):
+    """A reader of kept schemas that makes values of the classes of ``PLAIN``, dataclasses and enums alone.
+
+    An entry is as trustworthy as the author's folder, which a stranger may have made.
+    """
+
+    def find_class(self, module: str, name: str) -> Any:
+        if not module.startswith(("graphql.language.", "handler.", "builtins")) or module not in sys.modules:
+            raise pickle.UnpicklingError(module)
+        found = getattr(sys.modules[module], name, None)
+        if not isinstance(found, type):
+            raise pickle.UnpicklingError(name)
+        if not (found in PLAIN or dataclasses.is_dataclass(found) or issubclass(found, Enum)):
+            raise pickle.UnpicklingError(name)
+        return found
+
+
+def _unpickled(body: bytes) -> ReadSchema:
+    found = _Unpickler(io.BytesIO(body)).load()
+    if not isinstance(found, ReadSchema):
+        raise pickle.UnpicklingError(type(found).__name__)
+    return found
+
+
+def _names(body: bytes) -> list[str]:
+    found = parse_json(body)
+    if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
+        raise TypeError(body)
+    return found
+
+
+def _index(body: bytes) -> bytes:
+    read_index(body, sha256=hashlib.sha256(body).hexdigest())
+    return body
+
+
+def _json_bytes(value: Any) -> bytes:
+    return json.dumps(value).encode()
+
+
+def _key(kind: str, *parts: Any) -> str:
+    return hashlib.sha256(_json_bytes([kind, _made_by(), parts])).hexdigest()
+
+
+@cache
+def _made_by() -> list[Any]:
+    """Name the code that makes the entries: versions, and the compiler's files, which a working copy changes."""
+    package = Path(handler.__file__).parent
+    files = [*sorted((package / "compiler").rglob("*.py")), *sorted((package / "graph").glob("*.py"))]
+    facts = [(each.relative_to(package).as_posix(), *_stat(each)) for each in files]
+    digest = hashlib.sha256(_json_bytes(facts)).hexdigest()
+    return [handler.__version__, graphql.version, sys.version, digest]
+
+
+def _stat(path: Path) -> tuple[int, int]:
+    found = path.stat()
+    return found.st_size, found.st_mtime_ns

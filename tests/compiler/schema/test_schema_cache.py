@@ -1,0 +1,228 @@
+"""Schemas that were read before: the same endpoint is compiled with and without them, whatever their folder holds."""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from graphql import Source
+
+from handler.bundle.stored import write_bundle
+from handler.commands.folders.cache_folder import cache_folder
+from handler.compiler.compile import Compiled, compile_endpoint
+from handler.compiler.schema import schema_cache
+from handler.compiler.schema.schema_cache import DIGEST_BYTES, MOST_FILES, SchemaCache
+from handler.errors.authoring import CompileError
+from tests.conftest import ROOT
+from tests.graph.random_schemas import random_sdl
+from tests.support.endpoints import PUBLIC, write_endpoint
+from tests.support.examples import examples
+
+DEMO = ROOT / "examples" / "endpoints" / "api" / "customers"
+
+SDL = """
+extend schema @sdl(files: ["more.graphql", "types/deep.graphql"])
+  @tool(name: "look", description: "Look.", graphql: {expose: true, types: "Query", fields: ".*"})
+type Query { a: Int, b(of: [In!]): B @deprecated(reason: "old"), gone: Int }
+"""
+FILES = {
+    "index.graphql": SDL,
+    "more.graphql": "type B { c: String @cost(weight: 3), d: D }\ninput In { x: Int = 3, y: [[In]] }",
+    "types/deep.graphql": 'extend schema @sdl(files: ["../last.graphql"], visibility: [{expose: false, types: "D",'
+    ' fields: "hid.*"}])',
+    "last.graphql": "interface N { id: ID! }\ntype D implements N { id: ID!, hidden: Int, next: D }",
+    "config.yaml": PUBLIC.replace("    - {type: Mutation, policyDefault: {condition: true}}\n", "")
+    + "upstream: {url: 'https://api.example.com/graphql'}\nfind: {words: {client: [b]}}\n",
+    "operations/one.graphql": 'query One @mcpTool(description: "One.") { b { d { id } } }',
+}
+
+
+@pytest.fixture(autouse=True)
+def _small_schemas_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(schema_cache, "LEAST_BYTES", 0)
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Path:
+    return tmp_path / "kept"
+
+
+def facts(made: Compiled) -> tuple[Any, ...]:
+    rules = [(each.coordinates, each.text) for each in made.rules]
+    return write_bundle(made.bundle), made.index, made.warnings, made.client_warnings, rules, made.taken_along
+
+
+def counted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The parsed files, from now on."""
+    parsed: list[str] = []
+    parse = schema_module().parse_sdl
+
+    def counting(source: Source) -> Any:
+        parsed.append(source.name)
+        return parse(source)
+
+    monkeypatch.setattr(schema_module(), "parse_sdl", counting)
+    return parsed
+
+
+def schema_module() -> Any:
+    from handler.compiler.schema import schema
+
+    return schema
+
+
+@pytest.mark.parametrize("folder", [DEMO, None], ids=["demo", "several files"])
+def test_endpoint_is_the_same_with_schemas_of_memory_and_of_the_folder(
+    tmp_path: Path, kept: Path, folder: Path | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = folder or write_endpoint(tmp_path, FILES)
+    without = facts(compile_endpoint(folder))
+    first = SchemaCache(kept)
+    assert facts(compile_endpoint(folder, schemas=first)) == without
+    parsed = counted(monkeypatch)
+
+    assert facts(compile_endpoint(folder, schemas=first)) == without
+    assert facts(compile_endpoint(folder, schemas=SchemaCache(kept))) == without
+    assert parsed == []
+
+
+def test_random_schemas_are_the_same_from_the_folder(tmp_path: Path, kept: Path) -> None:
+    random = Random("kept")
+    for number in range(examples(60)):
+        folder = write_endpoint(tmp_path, {"index.graphql": random_sdl(random)}, name=f"api/e{number}")
+        (folder / "config.yaml").write_text("upstream: {url: 'https://api.example.com/'}\n", encoding="utf-8")
+
+        made = [compile_endpoint(folder, schemas=each) for each in (None, SchemaCache(kept), SchemaCache(kept))]
+
+        assert facts(made[0]) == facts(made[1]) == facts(made[2])
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("index.graphql", SDL.replace("a: Int", "a: Float")),
+        ("last.graphql", FILES["last.graphql"].replace("next: D", "next: [D]")),
+        ("types/deep.graphql", 'extend schema @sdl(files: ["../last.graphql"])'),
+    ],
+)
+def test_any_changed_file_is_read_anew(tmp_path: Path, kept: Path, file: str, text: str) -> None:
+    compile_endpoint(write_endpoint(tmp_path, FILES), schemas=SchemaCache(kept))
+    folder = write_endpoint(tmp_path, FILES | {file: text})
+
+    assert facts(compile_endpoint(folder, schemas=SchemaCache(kept))) == facts(compile_endpoint(folder))
+
+
+def test_other_settings_have_an_index_of_their_own(tmp_path: Path, kept: Path) -> None:
+    compile_endpoint(write_endpoint(tmp_path, FILES), schemas=SchemaCache(kept))
+    config = FILES["config.yaml"].replace("client: [b]", "customer: [d]") + "limits: {list_sizes: {Query.b: 7}}\n"
+    sdl = SDL.replace("b(of: [In!]): B", "b(of: [In!]): [B]")
+    folder = write_endpoint(tmp_path, FILES | {"config.yaml": config, "index.graphql": sdl})
+
+    assert facts(compile_endpoint(folder, schemas=SchemaCache(kept))) == facts(compile_endpoint(folder))
+
+
+@pytest.mark.parametrize("change", ["missing", "unreadable", "wrong"])
+def test_mistakes_are_reported_as_without(tmp_path: Path, kept: Path, change: str) -> None:
+    folder = write_endpoint(tmp_path, FILES)
+    compile_endpoint(folder, schemas=SchemaCache(kept))
+    if change == "missing":
+        (folder / "last.graphql").unlink()
+    else:
+        (folder / "last.graphql").write_bytes(b"\xff" if change == "unreadable" else b"type D { a: Missing }")
+
+    told = []
+    for schemas in (None, SchemaCache(kept), SchemaCache(kept)):
+        with pytest.raises(CompileError) as caught:
+            compile_endpoint(folder, schemas=schemas)
+        told.append(caught.value.problems)
+
+    assert told[0] == told[1] == told[2]
+
+
+class Evil:
+    def __reduce__(self) -> Any:
+        return Path.touch, (Path("executed"),)
+
+
+def forged(body: bytes) -> bytes:
+    return hashlib.sha256(body).digest() + body
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"torn",
+        forged(pickle.dumps(Evil())),
+        forged(pickle.dumps({"document": 1})),
+        forged(b"not a pickle"),
+        forged(b"[1, 2]"),
+        forged(b"cos\nsystem\n(S'touch executed'\ntR."),
+        forged(b'["../../outside.graphql"]'),
+    ],
+)
+def test_whatever_the_folder_holds_is_not_executed_and_changes_nothing(
+    tmp_path: Path, kept: Path, content: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    folder = write_endpoint(tmp_path, FILES)
+    without = facts(compile_endpoint(folder, schemas=SchemaCache(kept)))
+    for path in files_of(kept):
+        path.write_bytes(content)
+
+    assert facts(compile_endpoint(folder, schemas=SchemaCache(kept))) == without
+    assert not Path("executed").exists()
+
+
+def files_of(kept: Path) -> Iterator[Path]:
+    return (path for path in kept.iterdir() if path.name != ".gitignore")
+
+
+def test_entry_that_is_cut_is_made_anew(tmp_path: Path, kept: Path) -> None:
+    folder = write_endpoint(tmp_path, FILES)
+    without = facts(compile_endpoint(folder, schemas=SchemaCache(kept)))
+    sizes = {path: path.stat().st_size for path in files_of(kept)}
+    for path, size in sizes.items():
+        path.write_bytes(path.read_bytes()[: max(size // 2, DIGEST_BYTES + 1)])
+
+    assert facts(compile_endpoint(folder, schemas=SchemaCache(kept))) == without
+    assert {path: path.stat().st_size for path in files_of(kept)} == sizes
+
+
+def test_folder_ignores_itself_and_keeps_so_many_files(tmp_path: Path, kept: Path) -> None:
+    for number in range(MOST_FILES):
+        folder = write_endpoint(tmp_path, FILES | {"last.graphql": FILES["last.graphql"] + f"\n# {number}"})
+        compile_endpoint(folder, schemas=SchemaCache(kept))
+
+    assert (kept / ".gitignore").read_text(encoding="utf-8") == "*\n"
+    assert len(list(files_of(kept))) == MOST_FILES
+
+
+def test_folder_that_cannot_be_written_is_no_error(tmp_path: Path, kept: Path) -> None:
+    kept.write_text("a file in its place", encoding="utf-8")
+    folder = write_endpoint(tmp_path, FILES)
+
+    assert facts(compile_endpoint(folder, schemas=SchemaCache(kept))) == facts(compile_endpoint(folder))
+
+
+def test_small_schemas_are_not_kept(tmp_path: Path, kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+
+    compile_endpoint(write_endpoint(tmp_path, FILES), schemas=SchemaCache(kept))
+
+    assert not kept.exists()
+
+
+def test_folder_is_at_the_root_of_the_repository_and_none_in_ci(tmp_path: Path) -> None:
+    (tmp_path / "below" / "api").mkdir(parents=True)
+    assert cache_folder(tmp_path / "below", {"CI": ""}) == tmp_path / "below" / ".stile" / "cache"
+
+    (tmp_path / ".git").mkdir()
+
+    assert cache_folder(tmp_path / "below" / "api", {"CI": "false"}) == tmp_path / ".stile" / "cache"
+    assert cache_folder(tmp_path / "below", {"CI": "true"}) is None
