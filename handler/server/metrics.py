@@ -39,7 +39,7 @@ from handler.server.metric_names import (
 from handler.strict_json import to_json_bytes
 
 MAX_VALUES = 100
-"""Values of one metric in a line. A batch may have more requests."""
+"""Values of one metric that CloudWatch takes in a line."""
 
 MAX_DIMENSION_CHARS = 255
 
