@@ -162,7 +162,7 @@ def test_one_line_a_request_says_what_was_done_and_no_argument(function: Functio
         "stile": __version__,
         "upstream_status": 200,
         "bundle_age_s": 0.0,
-        "answer_tokens": len(answer.text) // 4,
+        "answer_tokens": len(answer.text.encode()) // 4,
         "answer_bytes": len(answer.body),
         "route": "mcp",
         "endpoint": "api/customers",
