@@ -25,6 +25,7 @@ MAX_STATE_KEYS = 2
 MODULE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 
 LOG_SUBJECTS = ("hashed", "plain")
+METRICS = ("on", "function", "off")
 SECRETS_PREFIX = r"[A-Za-z0-9_-]+(/[A-Za-z0-9_-]+)*"
 
 
@@ -41,6 +42,7 @@ class Settings:
     public_url: str = ""  # STILE_PUBLIC_URL: URL of the function for clients; empty: as in the events
     log_key: Secret = field(default="", repr=False)  # STILE_LOG_KEY: key of the digests of subjects in the log
     log_subject: str = "hashed"  # STILE_LOG_SUBJECT: hashed | plain
+    metrics: str = "on"  # STILE_METRICS: on | function | off
     # STILE_STATE_KEY: one, or the new and the old
     state_keys: tuple[str, ...] | SecretArn = field(default=(), repr=False)
     code_modules: tuple[str, ...] = ()  # STILE_CODE_MODULES: packages and modules that endpoints may take tools from
@@ -70,6 +72,7 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
         public_url=_public_url(environ),
         log_key=_log_key(environ),
         log_subject=_choice(environ, "STILE_LOG_SUBJECT", LOG_SUBJECTS),
+        metrics=_choice(environ, "STILE_METRICS", METRICS),
         state_keys=_state_keys(environ),
         code_modules=read_code_modules(environ),
         addresses=_addresses(environ),

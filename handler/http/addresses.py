@@ -59,6 +59,15 @@ class AddressRules:
 STRICT = AddressRules()
 
 
+def is_unnameable(host: str) -> bool:
+    """Tell if a host's name has no form that a resolver takes."""
+    try:
+        host.encode("idna")
+    except UnicodeError:
+        return True
+    return False
+
+
 def is_host_pattern(text: str) -> bool:
     """Tell if a text is the name of a host, or ``*.`` and a domain."""
     labels = text.removeprefix("*.").split(".")

@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import field
 from functools import lru_cache
-from typing import NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 from handler.errors.infrastructure import (
@@ -29,10 +29,13 @@ from handler.errors.infrastructure import (
     HttpTooLarge,
     HttpUnreachable,
 )
-from handler.http.addresses import STRICT, AddressRules
+from handler.http.addresses import STRICT, AddressRules, is_unnameable
 from handler.http.connections import Connection, Exchange, ForbiddenAddress, KeptConnections, TimedTls
 from handler.http.response import BodyTooLarge, OtherEncoding
 from handler.records import record
+
+if TYPE_CHECKING:
+    from handler.http.observer import Observer
 
 T = TypeVar("T")
 
@@ -52,6 +55,7 @@ class HttpRequest:
     max_bytes: int  # for the decoded body of the response
     repeatable: bool = False  # may be sent again if a kept connection closed before the response began
     guarded: bool = True  # address rules apply; False: the address is the platform's, not an author's
+    told_url: str = ""  # for traces, if the URL has a claim of the caller; empty: the URL
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -72,6 +76,7 @@ class HttpClient:
     """
 
     def __init__(self, rules: AddressRules = STRICT, *, max_idle_s: float = 30.0) -> None:
+        self.observer: Observer | None = None  # of all exchanges
         self._rules = rules
         self._kept = KeptConnections(max_idle_s=max_idle_s)
         self._tls_lock = threading.Lock()
@@ -85,9 +90,9 @@ class HttpClient:
             AddressRefused: the address rules forbid the request.
             HttpUnreachable: no connection, a broken one, or a response that cannot be read.
             HttpTooLarge: a body of more than ``max_bytes``.
-
         """
-        return self._send(request, Exchange(timeout_s=request.timeout_s), self._asked)
+        observer = self.observer
+        return observer.send(request, self._send_now) if observer else self._send_now(request)
 
     async def send_async(self, request: HttpRequest) -> HttpResponse:
         """Send one request without blocking other tasks. Cancelling the task aborts the exchange.
@@ -95,6 +100,13 @@ class HttpClient:
         The request's time begins when a thread is available to send it. A task cancelled after that time gets an
         ``HttpTimeout``: only this error says if the request was sent.
         """
+        observer = self.observer
+        return await (observer.send_async(request, self._send_soon) if observer else self._send_soon(request))
+
+    def _send_now(self, request: HttpRequest) -> HttpResponse:
+        return self._send(request, Exchange(timeout_s=request.timeout_s), self._asked)
+
+    async def _send_soon(self, request: HttpRequest) -> HttpResponse:
         exchange, way = Exchange(timeout_s=request.timeout_s), self._asked
         if _nobody_waits():  # a thread's round trip takes as long as many a response
             answered = self._send(request, exchange, self._asked_over_kept)
@@ -120,7 +132,6 @@ class HttpClient:
 
         Raises:
             HttpError: as ``send``.
-
         """
         target, exchange = _target_of(url), Exchange(timeout_s=timeout_s)
         connection = self._new_connection(target, guarded=False)
@@ -151,7 +162,7 @@ class HttpClient:
         except _FAILURES as exc:
             raise _error_of(exc, target.host, exchange) from exc
         except UnicodeError:
-            reason = "malformed URL" if _is_unnameable(target.host) else _UNSENDABLE
+            reason = "malformed URL" if is_unnameable(target.host) else _UNSENDABLE
             raise HttpUnreachable(target.host, reason) from None
         except ValueError:
             # A method or header that cannot be sent. The message quotes it and a log would show it, hence no cause.
@@ -254,15 +265,6 @@ def _headers_of(request: HttpRequest) -> dict[str, str]:
     given = {name.lower() for name in request.headers}
     ours = {name: value for name, value in _OUR_HEADERS.items() if name not in given}
     return {**ours, **request.headers}
-
-
-def _is_unnameable(host: str) -> bool:
-    """Tell if a host's name has no form that a resolver takes."""
-    try:
-        host.encode("idna")
-    except UnicodeError:
-        return True
-    return False
 
 
 def _error_of(failure: BaseException, host: str, exchange: Exchange) -> HttpError:

@@ -17,11 +17,16 @@ from handler.http.client import HttpClient
 from handler.server.app import create_app
 from handler.server.asgi import content_negotiation as media_types
 from handler.server.asgi.request_log import RequestLog
-from handler.server.log import make_logger, write_line
+from handler.server.log import make_logger, make_metrics, write_line
 from handler.server.snapshots import renew_after_restore
 from handler.server.start import start_endpoints, start_services
 from handler.settings import Settings
 from handler.storage.storage import Storage
+
+TRACE_HEADER = "_X_AMZN_TRACE_ID"
+"""The variable that the runtime sets for each invocation. Source: the AWS Lambda guide, "Runtime environment"."""
+
+SAMPLED = "Sampled=1"
 
 
 def build_handler(
@@ -40,24 +45,41 @@ def build_handler(
     renew_after_restore(services, environ)
     # Mangum runs each invocation on the current loop, which Python 3.12 and later do not create by themselves.
     asyncio.set_event_loop(asyncio.new_event_loop())
-    app = create_app(services, write_line=partial(write_line, logger))
+    metrics = make_metrics(settings, environ, logger)
+    app = create_app(services, write_line=partial(write_line, logger, metrics=metrics))
 
     def answer_other(event: Any, context: Any) -> dict[str, Any]:
+        if metrics:
+            metrics.warmed()
         from handler.server.other_events import OtherEvents
 
         return OtherEvents(endpoints, settings.preload, logger).answer(event, context)
 
-    return Door(app, answer_other=answer_other)
+    def trace() -> None:
+        http.observer = None
+        if SAMPLED in environ.get(TRACE_HEADER, ""):
+            from handler.aws.subsegments import subsegments_of
+
+            http.observer = subsegments_of(environ)
+
+    return Door(app, trace=trace, answer_other=answer_other)
 
 
 class Door(Mangum):
-    """The Lambda handler: Mangum for requests of front doors, ``answer_other`` for all other events."""
+    """The Lambda handler: Mangum for requests of front doors, ``answer_other`` for all other events.
 
-    def __init__(self, app: RequestLog, *, answer_other: Callable[[Any, Any], dict[str, Any]]) -> None:
+    ``trace`` is called before each event: the platform decides for each invocation if it is traced.
+    """
+
+    def __init__(
+        self, app: RequestLog, *, trace: Callable[[], None], answer_other: Callable[[Any, Any], dict[str, Any]]
+    ) -> None:
         super().__init__(app, lifespan="off", text_mime_types=[*media_types.TEXTS])
+        self._trace = trace
         self._answer_other = answer_other
 
     def __call__(self, event: Any, context: Any) -> dict[str, Any]:
+        self._trace()
         read = self._read(event, context)
         if read is None:
             return self._answer_other(event, context)

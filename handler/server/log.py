@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from logging import INFO
 from typing import Any
 
 from aws_lambda_powertools import Logger
@@ -11,6 +12,8 @@ from aws_lambda_powertools import Logger
 from handler.errors.infrastructure import FunctionLacks
 from handler.secret_variables import SecretArn
 from handler.server.asgi.request_log import WARNING, level_of
+from handler.server.metrics import Metrics, metrics_of
+from handler.settings import Settings
 from handler.strict_json import well_formed
 
 MAX_REASON_CHARS = 2_000
@@ -34,8 +37,21 @@ def log_unread(logger: Logger, secret: SecretArn, reason: str) -> None:
     logger.error("secret not read", variable=secret.variable, arn=secret.arn, reason=reason)
 
 
-def write_line(logger: Logger, facts: Mapping[str, Any], *, failure: BaseException | None) -> None:
-    """Log one request, with the traceback of an unexpected error."""
+def make_metrics(settings: Settings, environ: Mapping[str, str], logger: Logger) -> Metrics | None:
+    """Return the metrics of the process; ``None`` if the settings turn them off, or the log leaves out lines.
+
+    Metrics of those requests alone that failed would be worse than none.
+    """
+    choice = settings.metrics if logger.log_level <= INFO else "off"
+    return metrics_of(environ, choice=choice, service=logger.service)
+
+
+def write_line(
+    logger: Logger, facts: Mapping[str, Any], *, failure: BaseException | None, metrics: Metrics | None = None
+) -> None:
+    """Log one request, with its metrics, and with the traceback of an unexpected error."""
+    if metrics:
+        facts = {**facts, **metrics.members(facts)}
     if failure is not None:
         logger.error("request", **facts, exc_info=failure)
     elif level_of(facts) == WARNING:

@@ -26,7 +26,7 @@ class Metric(NamedTuple):
     by_endpoint: bool = False
 
 
-CALLS = "calls"
+CALLS = "calls_run"
 DURATION = "duration_ms"
 UPSTREAM_DURATION = "upstream_ms"
 UPSTREAM_FAILURES = "upstream_failures"

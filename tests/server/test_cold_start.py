@@ -114,6 +114,8 @@ LISTING = {
     "server.endpoints.schema_views",
     "server.function",
     "server.log",
+    "server.metric_names",
+    "server.metrics",
     "server.mcp",
     "server.mcp.method_call",
     "server.mcp.jsonrpc",

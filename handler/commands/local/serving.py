@@ -20,7 +20,7 @@ from handler.bundle.model import Bundle
 from handler.http.client import HttpClient
 from handler.server.app import create_app
 from handler.server.endpoints.lacks import Lack
-from handler.server.log import make_logger, write_line
+from handler.server.log import make_logger, make_metrics, write_line
 from handler.server.start import start_endpoints, start_services
 from handler.settings import Settings, read_settings
 from handler.storage.location import open_storage
@@ -46,11 +46,14 @@ class Service:
 def settings_of(bundles: str, *, public_url: str = "") -> Settings:
     """Return the settings that the function would have with this environment, these bundles and a public URL.
 
+    Metrics are off unless the environment names them: the log of a server is seldom CloudWatch's.
+
     Raises:
         SettingsError: a variable that does not fit.
     """
     named = {"STILE_PUBLIC_URL": public_url} if public_url else {}
-    return read_settings({**os.environ, "STILE_BUNDLES": bundles, **named})
+    metrics = os.environ.get("STILE_METRICS") or "off"
+    return read_settings({**os.environ, "STILE_BUNDLES": bundles, "STILE_METRICS": metrics, **named})
 
 
 def require_location(source: str) -> None:
@@ -80,7 +83,8 @@ def make_application(service: Service) -> ASGIApp:
     endpoints = start_endpoints(settings, storage, logger, lacks_of_door=lacks_of_door)
     aws = AwsJson(http, os.environ, credentials=credentials)
     services = start_services(settings, endpoints, http=http, aws=aws, logger=logger)
-    app = create_app(replace(services, hosts=service.hosts, is_frozen=False), write_line=partial(write_line, logger))
+    line = partial(write_line, logger, metrics=make_metrics(settings, os.environ, logger))
+    app = create_app(replace(services, hosts=service.hosts, is_frozen=False), write_line=line)
     return _Process(app, http)
 
 

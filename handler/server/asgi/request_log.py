@@ -126,6 +126,8 @@ class RequestLog:
                 headers = MutableHeaders(scope=message)
                 headers["x-request-id"] = facts["request_id"]
                 headers.setdefault("cache-control", "no-store")
+            elif message["type"] == "http.response.body":
+                facts["answer_bytes"] = facts.get("answer_bytes", 0) + len(message.get("body", b""))
             await send(message)
 
         try:

@@ -17,6 +17,17 @@ DOUBTFUL_S = 300.0
 
 
 @record(frozen=True, slots=True, kw_only=True)
+class Known:
+    """The state of one endpoint in this process."""
+
+    name: str
+    asked: Instant | None  # when storage was last asked for it
+    serves: bool
+    failing: bool  # storage, bundle or schema failed the last time; the last good bundle may serve
+    lacking: bool  # the function's build or settings lack a part
+
+
+@record(frozen=True, slots=True, kw_only=True)
 class _Failed:
     """An endpoint that could not be loaded and is not cached. ``exists``: the endpoint is known to exist."""
 
@@ -40,11 +51,11 @@ class Failures:
         """Forget the failure of an endpoint that could be loaded, or does not exist."""
         self._failed.pop(name, None)
 
-    def counted(self) -> Iterator[tuple[str, Instant]]:
-        """Yield the endpoints that exist or may exist, each with the moment when storage was last asked for it."""
+    def counted(self) -> Iterator[Known]:
+        """Yield the endpoints that exist or may exist."""
         for name, failed in self._failed.items():
             if self._counts(failed):
-                yield name, failed.asked
+                yield Known(name=name, asked=failed.asked, serves=False, failing=True, lacking=False)
 
     @contextmanager
     def noted(self, name: str) -> Iterator[None]:

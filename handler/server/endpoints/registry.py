@@ -18,7 +18,7 @@ from handler.lru import Lru
 from handler.records import record
 from handler.server.endpoints.clock import Instant, now
 from handler.server.endpoints.endpoint import Endpoint
-from handler.server.endpoints.load_failures import Failures
+from handler.server.endpoints.load_failures import Failures, Known
 from handler.storage.storage import READ_TIMEOUT_S, Storage
 
 if TYPE_CHECKING:
@@ -86,17 +86,6 @@ class _Held:
     def lacking(self) -> FunctionLacks:
         """The error with all parts that the function lacks for the endpoint."""
         return FunctionLacks(self.endpoint.bundle.endpoint, [lack.sentence for lack in self.lacks])
-
-
-@record(frozen=True, slots=True, kw_only=True)
-class Known:
-    """The state of one endpoint in this process."""
-
-    name: str
-    asked: Instant | None  # when storage was last asked for it
-    serves: bool
-    failing: bool  # storage, bundle or schema failed the last time; the last good bundle may serve
-    lacking: bool  # the function's build or settings lack a part
 
 
 class Endpoints:
@@ -190,6 +179,12 @@ class Endpoints:
         """The number of cached endpoints."""
         return len(self._held)
 
+    def check_age_s(self, name: str) -> float | None:
+        """Return the time since storage last confirmed a cached endpoint, in seconds; ``None`` if unknown."""
+        held = self._held.peek(name)
+        age_s = self._age_s(held.confirmed) if held else inf
+        return None if age_s == inf else age_s
+
     @property
     def oldest_check_s(self) -> float | None:
         """The age of the oldest confirmation by storage, in seconds; ``None`` if unknown."""
@@ -209,11 +204,7 @@ class Endpoints:
             )
             for each in self._held.values()
         ]
-        failed = [
-            Known(name=name, asked=asked, serves=False, failing=True, lacking=False)
-            for name, asked in self._failures.counted()
-        ]
-        return held + failed
+        return [*held, *self._failures.counted()]
 
     def is_old(self, then: Instant | None) -> bool:
         """Tell if storage must be asked again, if it was last asked at that moment."""

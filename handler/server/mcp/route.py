@@ -107,6 +107,7 @@ async def _answer(http_call: HttpCall, request: Request, caller: Caller) -> Resp
 
         events = event_stream(request, call.notifications, answered, room=caller.room)
         if events is not None:
+            call.note(**_tokens(request, answered["result"], events))
             return Response(events, media_type=EVENT_STREAM)
     if any(isinstance(each, Entries) for each in answered["result"].values()):
         return _list_response(http_call, spliced(answered))
@@ -114,7 +115,17 @@ async def _answer(http_call: HttpCall, request: Request, caller: Caller) -> Resp
     # No method measures a result that always fits Lambda's room.
     if caller.room is not LAMBDA and not caller.room.fits(body):
         raise Rejected(INTERNAL_ERROR, TOO_LARGE, id=request.id, stile_code=ANSWER_TOO_LARGE)
+    call.note(**_tokens(request, answered["result"], body))
     return Response(body, media_type=JSON)
+
+
+def _tokens(request: Request, result: JSONObject, body: bytes) -> dict[str, int]:
+    """Return the fact with the approximate tokens of a tool's result; an empty dictionary for other results."""
+    if request.method != "tools/call" or "content" not in result:
+        return {}
+    from handler.listed_sizes import answer_tokens  # only calls need it
+
+    return {"answer_tokens": answer_tokens(result, body)}
 
 
 def _list_response(http_call: HttpCall, body: bytes) -> Response:
@@ -167,7 +178,7 @@ async def _answer_batch(http_call: HttpCall, items: Sequence[Item], caller: Call
             continue
         facts: JSONObject = {"method": item.method} if isinstance(item, Request) else {}
         refusal = budget.refusal() if isinstance(item, Request) else ""
-        answer = b"" if refusal else to_well_formed_json(await _answer_item(http_call, item, caller, facts))
+        answer = b"" if refusal else await _item_json(http_call, item, caller, facts)
         if not refusal and not budget.takes(answer):
             refusal = LEFT_OUT
         answers.append(_unanswered(item, refusal, facts) if refusal else answer)
@@ -185,6 +196,14 @@ def _unanswered(item: Request | Rejected, refusal: str, facts: JSONObject) -> by
     facts.update(outcome="rejected", reason="BatchExceeded", code=EXCEEDED)
     error = Rejected(INTERNAL_ERROR, refusal, id=item.id, stile_code=EXCEEDED)
     return to_well_formed_json(_error_body(error, BATCHING))
+
+
+async def _item_json(http_call: HttpCall, item: Request | Rejected, caller: Caller, facts: JSONObject) -> bytes:
+    answered = await _answer_item(http_call, item, caller, facts)
+    body = to_well_formed_json(answered)
+    if isinstance(item, Request) and "result" in answered:
+        facts.update(_tokens(item, answered["result"], body))
+    return body
 
 
 async def _answer_item(http_call: HttpCall, item: Request | Rejected, caller: Caller, facts: JSONObject) -> JSONObject:

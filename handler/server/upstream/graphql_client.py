@@ -52,9 +52,11 @@ async def execute(caller: Caller, operation: GraphQLRequest) -> JSONObject:
         body["variables"] = dict(operation.variables)
     trace = caller.trace.headers if caller.trace else {}
     repeated = {"idempotency-key": operation.idempotency_key} if operation.idempotency_key else {}
+    url, told_url = _url_for(caller, upstream)
     request = HttpRequest(
         method="POST",
-        url=_url_for(caller, upstream),
+        url=url,
+        told_url=told_url,
         headers={**trace, **repeated, "content-type": "application/json", "accept": ACCEPT},
         body=to_json_bytes(body),
         timeout_s=_allowed_s(caller),
@@ -81,12 +83,14 @@ def telling_answer(operation: GraphQLRequest) -> Iterator[None]:
         raise UpstreamFailure(str(exc) if operation.is_query else UNTOLD, reason="UpstreamTooLarge") from exc
 
 
-def _url_for(caller: Caller, upstream: Upstream) -> str:
+def _url_for(caller: Caller, upstream: Upstream) -> tuple[str, str]:
+    """Return the URL of the API, and the URL for traces if the former has a claim of the caller."""
     if upstream.tenant is None:
-        return upstream.url
+        return upstream.url, ""
+    from handler.bundle.tenant_url import sample_address
     from handler.server.upstream.tenant_address import url_of_tenant
 
-    return url_of_tenant(caller, upstream.tenant)
+    return url_of_tenant(caller, upstream.tenant), sample_address(upstream)
 
 
 def carried_out(response: JSONObject) -> str:

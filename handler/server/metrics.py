@@ -1,0 +1,157 @@
+"""The metrics of a request, as members of its log line from which CloudWatch makes metrics (embedded metric format).
+
+Dimensions are bounded by the owner: a caller's text never becomes one. An endpoint is in the line only after storage
+has returned it, so requests for made-up paths count for the function alone.
+
+Source: the Amazon CloudWatch guide, "Specification: Embedded metric format".
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+from handler.server.asgi.request_log import FOR_MAINTAINERS
+from handler.server.metric_names import (
+    ANSWER_BYTES,
+    ANSWER_TOKENS,
+    ANSWERS_CUT,
+    BUNDLE_AGE,
+    CALLS,
+    COLD_STARTS,
+    DURATION,
+    ENDPOINT,
+    ERRORS,
+    FUNCTION,
+    METRICS,
+    NAMESPACE,
+    REFUSED_CREDENTIALS,
+    REFUSED_INPUT,
+    REFUSED_NAMES,
+    REFUSED_PROTOCOL,
+    UPSTREAM_DURATION,
+    UPSTREAM_FAILURES,
+    Metric,
+)
+
+MAX_VALUES = 100
+"""Values of one metric in a line. A batch may have more requests."""
+
+MAX_DIMENSION_CHARS = 255
+
+FAULTS = frozenset({"AuthorFailed", "CodeChanged", "DeadlinePassed", "Expired", "UpstreamError"})
+"""First words of reasons that count as errors: the function or an author's code fails, and not the API."""
+
+FAILURES = FOR_MAINTAINERS - FAULTS - {"NotReady", "no_verifier"} | {"CircuitOpen"}
+"""First words of reasons that count as failures of the API."""
+
+UNCOUNTED = ("health",)
+"""Routes without metrics: probes of a load balancer would hide the function's callers."""
+
+Values = dict[str, Any]
+
+
+class Metrics:
+    """The metrics of a process. ``by_endpoint``: also those of each endpoint, which CloudWatch charges for each."""
+
+    def __init__(self, function: str, *, by_endpoint: bool = True, cold: bool = True) -> None:
+        self._function = dimension_value(function)
+        self._by_endpoint = by_endpoint
+        self._cold = cold  # the next request is the first one of this process
+
+    def warmed(self) -> None:
+        """Take the process for warm: an event started it that no caller waited for."""
+        self._cold = False
+
+    def members(self, line: Mapping[str, Any]) -> Values:
+        """Return the members that make metrics of a request's line; an empty dictionary if it has none."""
+        cold, self._cold = self._cold, False
+        if line.get("route") in UNCOUNTED:
+            return {}
+        values = values_of(line)
+        if cold:
+            values[COLD_STARTS] = 1
+        if not values:
+            return {}
+        directives = _directives(tuple(values), by_endpoint=self._by_endpoint and ENDPOINT in line)
+        about = {"Timestamp": time.time_ns() // 1_000_000, "CloudWatchMetrics": directives}
+        return {FUNCTION: self._function, **values, "_aws": about}
+
+
+def metrics_of(environ: Mapping[str, str], *, choice: str, service: str) -> Metrics | None:
+    """Return the metrics of a process for a value of ``STILE_METRICS``; ``None`` if it is ``off``."""
+    if choice == "off":
+        return None
+    provisioned = environ.get("AWS_LAMBDA_INITIALIZATION_TYPE") == "provisioned-concurrency"
+    function = environ.get("AWS_LAMBDA_FUNCTION_NAME") or service
+    return Metrics(function, by_endpoint=choice == "on", cold=not provisioned)
+
+
+def values_of(line: Mapping[str, Any]) -> Values:
+    """Return the metrics of a line, without those that are zero."""
+    items: Sequence[Mapping[str, Any]] = line.get("calls") or (line,)
+    status = line.get("status", 0)
+    values: Values = {}
+    for item in items:
+        for name in _counted(item, line.get("route"), status):
+            values[name] = values.get(name, 0) + 1
+    if BUNDLE_AGE in line:
+        values[BUNDLE_AGE] = line[BUNDLE_AGE]
+    if CALLS in values:
+        values |= {name: line[name] for name in (DURATION, ANSWER_BYTES) if name in line}
+    for name in (UPSTREAM_DURATION, ANSWER_TOKENS):
+        found = [item[name] for item in items if name in item]
+        if found:
+            values[name] = found[0] if len(found) == 1 else found[:MAX_VALUES]
+    return values
+
+
+def dimension_value(text: str) -> str:
+    """Return a text as the value of a dimension: printable ASCII that does not begin with a colon."""
+    told = "".join(each if " " <= each <= "~" else "?" for each in text[:MAX_DIMENSION_CHARS])
+    return told.strip().lstrip(":").strip() or "stile"
+
+
+def _counted(item: Mapping[str, Any], route: Any, status: int) -> Iterable[str]:
+    """Yield the metrics that a request, or an item of a batch, counts for."""
+    word = str(item.get("reason", "")).partition(":")[0]
+    refusal = _refusal(item)
+    if item.get("outcome") == "failed" or word in FAULTS or (refusal and status >= 500):
+        yield ERRORS
+    elif refusal:
+        yield refusal
+    if item.get("decision") == "allowed" and (item.get("method") == "tools/call" or route in ("graphql", "tool")):
+        yield CALLS
+    if word in FAILURES:
+        yield UPSTREAM_FAILURES
+    if "truncated" in item:
+        yield ANSWERS_CUT
+
+
+def _refusal(item: Mapping[str, Any]) -> str:
+    """Return the metric of a refused request; empty string if the request was not refused."""
+    outcome, decision = item.get("outcome"), item.get("decision")
+    if outcome == "denied":
+        return REFUSED_CREDENTIALS
+    if decision == "denied":
+        return REFUSED_NAMES
+    if outcome == "rejected":
+        return "" if decision == "allowed" else REFUSED_PROTOCOL
+    return REFUSED_INPUT if decision == "refused" else ""
+
+
+@lru_cache(maxsize=256)
+def _directives(names: tuple[str, ...], *, by_endpoint: bool) -> list[dict[str, Any]]:
+    """Return the member ``CloudWatchMetrics``. All lines with the same metrics share it."""
+    found = [each for each in METRICS if each.name in names]
+    split = [each for each in found if by_endpoint and each.by_endpoint]
+    whole = [each for each in found if each not in split]
+    sets = ((split, [[FUNCTION], [FUNCTION, ENDPOINT]]), (whole, [[FUNCTION]]))
+    return [_directive(metrics, dimensions) for metrics, dimensions in sets if metrics]
+
+
+def _directive(metrics: Iterable[Metric], dimensions: list[list[str]]) -> dict[str, Any]:
+    told = [{"Name": each.name, "Unit": each.unit} for each in metrics]
+    return {"Namespace": NAMESPACE, "Dimensions": dimensions, "Metrics": told}
