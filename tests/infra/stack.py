@@ -11,7 +11,6 @@ from tests.infra.cloudformation import read_template
 PSEUDO = {
     "AWS::AccountId": "123456789012",
     "AWS::Partition": "aws",
-    "AWS::Region": "eu-central-1",
     "AWS::StackId": "arn:aws:cloudformation:eu-central-1:123456789012:stack/stile/0a1b2c3d-0000",
     "AWS::StackName": "stile",
     "AWS::URLSuffix": "amazonaws.com",
@@ -33,14 +32,19 @@ class Stack:
     """What a template makes of parameters. ``attributes``: values of ``Ref`` and ``GetAtt``; others are their names."""
 
     def __init__(
-        self, name: str, parameters: Mapping[str, Any] | None = None, *, attributes: Mapping[str, str] | None = None
+        self,
+        name: str,
+        parameters: Mapping[str, Any] | None = None,
+        *,
+        attributes: Mapping[str, str] | None = None,
+        region: str = "eu-central-1",
     ) -> None:
         template = read_template(name)
         given = {name: str(value) for name, value in (parameters or {}).items()}
         assert set(given) <= set(template["Parameters"]), set(given) - set(template["Parameters"])
         self.refused = [each for each, text in given.items() if not accepted(template["Parameters"][each], text)]
         self._attributes = attributes or {}
-        self._values: dict[str, Any] = dict(PSEUDO)
+        self._values: dict[str, Any] = {**PSEUDO, "AWS::Region": region}
         for each, declared in template["Parameters"].items():
             text = given.get(each, str(declared.get("Default", "")))
             self._values[each] = text.split(",") if "List" in declared["Type"] else text
