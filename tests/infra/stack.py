@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any
 
 from tests.infra.cloudformation import read_template
@@ -16,6 +17,7 @@ PSEUDO = {
     "AWS::URLSuffix": "amazonaws.com",
 }
 NO_VALUE = object()
+parsed = cache(read_template)
 OPERATIONS: Mapping[str, Callable[..., Any]] = {
     "Equals": lambda one, other: str(one) == str(other),
     "Not": lambda one: not one,
@@ -39,7 +41,7 @@ class Stack:
         attributes: Mapping[str, str] | None = None,
         region: str = "eu-central-1",
     ) -> None:
-        template = read_template(name)
+        template = parsed(name)
         given = {name: str(value) for name, value in (parameters or {}).items()}
         assert set(given) <= set(template["Parameters"]), set(given) - set(template["Parameters"])
         self.refused = [each for each, text in given.items() if not accepted(template["Parameters"][each], text)]

@@ -30,7 +30,7 @@ from tests.support.api import Api, running_api
 from tests.support.aws_calls import AwsCalls, Call, allows, recording, rights
 from tests.support.endpoints import PUBLIC, write_endpoint
 from tests.support.function import META, MODERN, Context, closing, event_for, store
-from tests.support.moto import REGION, Moto, running_moto
+from tests.support.moto import REGION, Moto
 from tests.support.require import requires
 from tests.support.secrecy import SESSION
 
@@ -68,9 +68,10 @@ Invoke = Callable[[Mapping[str, Any]], Any]
 
 @dataclass
 class Account:
-    """AWS with a bucket, the secrets that the stack makes, and those that it was given."""
+    """AWS with a bucket, the secrets that the stack makes, and those that it was given. ``user`` may do everything."""
 
     moto: Moto
+    user: Mapping[str, str]
     arns: dict[str, str] = field(default_factory=dict)
 
     def stack(self, **parameters: str) -> Stack:
@@ -90,25 +91,26 @@ def api() -> Iterator[Api]:
 
 
 @pytest.fixture(scope="module")
-def account(api: Api, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Account]:
-    with running_moto() as moto:
-        made = Account(moto)
-        moto.add_bucket(BUCKET)
+def account(moto: Moto, api: Api, tmp_path_factory: pytest.TempPathFactory) -> Account:
+    user = moto.add_user("function-by-right", {"Action": "*", "Resource": "*"})
+    made = Account(moto, user)
+    moto.add_bucket(BUCKET)
+    with moto.unchecked():
         secrets = moto.client("secretsmanager")
         for short, name in (("log", "log"), ("state", "state"), ("COGNITO", "elsewhere/COGNITO")):
             text = SESSION.keep(f"the secret {name}", f"{name.replace('/', '-')}-0Zx9Qv7Lr1Tb6Wn8Kd3Hf5Jp0GsUmW2")
-            made.arns[short] = secrets.create_secret(Name=name, SecretString=text)["ARN"]
+            made.arns[short] = secrets.create_secret(Name=f"by-right/{name}", SecretString=text)["ARN"]
         value = SESSION.keep("the credential of an API", "of-the-api-4Rf8Vb2Nm6")
-        secrets.create_secret(Name="stile/shop/secrets/API", SecretString=value)
-        ssm = moto.client("ssm")
-        ssm.put_parameter(Name="/stile/shop/parameters/API", Value=value, Type="SecureString")
-        publish(moto, api, tmp_path_factory.mktemp("endpoints"))
-        yield made
+        secrets.create_secret(Name="by-right/shop/secrets/API", SecretString=value)
+        parameter = "/by-right/shop/parameters/API"
+        moto.client("ssm").put_parameter(Name=parameter, Value=value, Type="SecureString")
+    publish(user, api, tmp_path_factory.mktemp("endpoints"))
+    return made
 
 
-def publish(moto: Moto, api: Api, folder: Path) -> None:
+def publish(user: Mapping[str, str], api: Api, folder: Path) -> None:
     http = HttpClient()
-    storage = open_publish_storage(f"s3://{BUCKET}/endpoints", http=http, environ=moto.environ())
+    storage = open_publish_storage(f"s3://{BUCKET}/endpoints", http=http, environ=user)
     for name, credential in CREDENTIALS.items():
         config = f"""
 upstream: {{url: "{api.url}", auth: {{bearer: "{credential}"}}}}
@@ -122,10 +124,10 @@ identity: {{trust_authorizer: [{DOOR}]}}
 # The function
 
 
-def environment(stack: Stack, calls: AwsCalls, moto: Moto) -> dict[str, str]:
+def environment(stack: Stack, calls: AwsCalls, user: Mapping[str, str]) -> dict[str, str]:
     """The variables of the stack's function, in an account that is at ``calls``. Its API is on this machine."""
     variables: dict[str, str] = stack.properties("StileFunction")["Environment"]["Variables"]
-    return {**variables, **calls.environ(moto), "STILE_ALLOW_LOCAL_UPSTREAMS": "true"}
+    return {**variables, **calls.environ(user), "STILE_ALLOW_LOCAL_UPSTREAMS": "true"}
 
 
 @contextlib.contextmanager
@@ -185,12 +187,12 @@ def use_all_of_it(invoke: Invoke, endpoints: list[str]) -> None:
 
 
 def parameters_of(account: Account) -> dict[str, str]:
-    return {"SecretsPrefix": "stile", "SecretArns": account.arns["COGNITO"]}
+    return {"SecretsPrefix": "by-right", "SecretArns": account.arns["COGNITO"]}
 
 
 def made_by(account: Account, stack: Stack, running: Any, endpoints: list[str]) -> set[Call]:
     with recording(account.moto) as calls:
-        with running(environment(stack, calls, account.moto)) as invoke:
+        with running(environment(stack, calls, account.user)) as invoke:
             use_all_of_it(invoke, endpoints)
         return set(calls.made)
 
@@ -210,7 +212,7 @@ def test_a_stack_without_secrets_of_endpoints_needs_and_has_its_bundles_and_two_
     stack = account.stack()
     granted = {right for right in rights(statements(stack, "StileRole")) if right.action not in PLATFORM}
 
-    with recording(account.moto) as calls, in_this_process(environment(stack, calls, account.moto)) as invoke:
+    with recording(account.moto) as calls, in_this_process(environment(stack, calls, account.user)) as invoke:
         call(invoke, "secrets", "pay")
     made = set(calls.made)
 

@@ -44,8 +44,9 @@ class AwsCalls:
     url: str = ""
     made: list[Call] = field(default_factory=list)
 
-    def environ(self, moto: Moto) -> dict[str, str]:
-        return {**moto.environ(), "AWS_ENDPOINT_URL": self.url}
+    def environ(self, user: Mapping[str, str]) -> dict[str, str]:
+        """The environment of a user of moto, whose calls are noted."""
+        return {**user, "AWS_ENDPOINT_URL": self.url}
 
 
 @contextmanager
