@@ -99,13 +99,13 @@ class Container:
             peak_bytes=self.memory_bytes(PEAK),
         )
 
-    def call(self, event: bytes | None = None) -> float:
+    def call(self, event: bytes | None = None, *, trace: str = "") -> float:
         """Send an event, the first one again if none is given. Returns the seconds until the answer was read.
 
         Raises:
             ContainerFailed: there is none, or it is not right.
         """
-        self._api.send(event or self._function.event)
+        self._api.send(event or self._function.event, trace=trace)
         return self._outcome().took_s
 
     def memory_bytes(self, kind: re.Pattern[str] = RESIDENT) -> int:

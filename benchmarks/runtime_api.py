@@ -39,7 +39,7 @@ class RuntimeApi:
 
     def __init__(self) -> None:
         self.ready_at: float | None = None  # when the function first asked for an event: its init was over
-        self._events: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        self._events: queue.SimpleQueue[tuple[bytes, str] | None] = queue.SimpleQueue()
         self._outcomes: queue.SimpleQueue[Outcome] = queue.SimpleQueue()
         self._sent_at = 0.0
         self._listener = socket.create_server(("127.0.0.1", 0))
@@ -61,9 +61,9 @@ class RuntimeApi:
                 sock.shutdown(socket.SHUT_RDWR)
             sock.close()
 
-    def send(self, event: bytes) -> None:
-        """Have an event ready for when the function asks."""
-        self._events.put(event)
+    def send(self, event: bytes, *, trace: str = "") -> None:
+        """Have an event ready for when the function asks, with a trace of X-Ray if one is given."""
+        self._events.put((event, trace))
 
     def outcome(self, timeout_s: float = 60) -> Outcome:
         """What became of an event.
@@ -104,14 +104,16 @@ class RuntimeApi:
     def _hand_over(self, sock: socket.socket) -> None:
         if self.ready_at is None:
             self.ready_at = time.perf_counter()
-        event = self._events.get()
-        if event is None:
+        asked = self._events.get()
+        if asked is None:
             return
+        event, trace = asked
         deadline_ms = int((time.time() + DEADLINE_S) * 1000)
         head = (
             "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
             "Lambda-Runtime-Aws-Request-Id: 8476a536-e9f4-11e8-9739-2dfe598c3fcd\r\n"
             f"Lambda-Runtime-Deadline-Ms: {deadline_ms}\r\nLambda-Runtime-Invoked-Function-Arn: {FUNCTION_ARN}\r\n"
+            f"{f'Lambda-Runtime-Trace-Id: {trace}' if trace else 'X-No-Trace: 1'}\r\n"
             f"Content-Length: {len(event)}\r\n\r\n"
         )
         self._sent_at = time.perf_counter()

@@ -76,7 +76,7 @@ class HttpClient:
     """
 
     def __init__(self, rules: AddressRules = STRICT, *, max_idle_s: float = 30.0) -> None:
-        self.observer: Observer | None = None  # of all exchanges
+        self.observer: Observer[HttpRequest, HttpResponse] | None = None  # of all exchanges
         self._rules = rules
         self._kept = KeptConnections(max_idle_s=max_idle_s)
         self._tls_lock = threading.Lock()

@@ -12,6 +12,7 @@ from aws_lambda_powertools import Logger
 from handler.errors.infrastructure import FunctionLacks
 from handler.secret_variables import SecretArn
 from handler.server.asgi.request_log import WARNING, level_of
+from handler.server.metric_names import METADATA
 from handler.server.metrics import Metrics, metrics_of
 from handler.settings import Settings
 from handler.strict_json import well_formed
@@ -60,6 +61,8 @@ def write_line(
         logger.info("request", **facts)
 
 
-def _json_line(facts: Mapping[str, Any]) -> str:
+def _json_line(line: dict[str, Any]) -> str:
     """Encode a line without half surrogate pairs, which exceptions may quote and streams refuse."""
-    return well_formed(json.dumps(facts, separators=(",", ":"), ensure_ascii=False, default=str))
+    metrics = line.pop(METADATA, "")
+    text = json.dumps(line, separators=(",", ":"), ensure_ascii=False, default=str)
+    return well_formed(f'{text[:-1]},"{METADATA}":{metrics}}}' if metrics else text)

@@ -9,6 +9,9 @@ from typing import NamedTuple
 
 NAMESPACE = "Stile"
 
+METADATA = "_aws"
+"""The member of a line that names its metrics, by CloudWatch's word."""
+
 FUNCTION = "function"
 """The dimension of every metric: the name of the Lambda function, or the name of the service elsewhere."""
 

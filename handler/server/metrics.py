@@ -25,6 +25,7 @@ from handler.server.metric_names import (
     ENDPOINT,
     ERRORS,
     FUNCTION,
+    METADATA,
     METRICS,
     NAMESPACE,
     REFUSED_CREDENTIALS,
@@ -35,6 +36,7 @@ from handler.server.metric_names import (
     UPSTREAM_FAILURES,
     Metric,
 )
+from handler.strict_json import to_json_bytes
 
 MAX_VALUES = 100
 """Values of one metric in a line. A batch may have more requests."""
@@ -66,7 +68,10 @@ class Metrics:
         self._cold = False
 
     def members(self, line: Mapping[str, Any]) -> Values:
-        """Return the members that make metrics of a request's line; an empty dictionary if it has none."""
+        """Return the members that make metrics of a request's line; an empty dictionary if it has none.
+
+        ``METADATA`` is JSON already: it takes most of a line with metrics, and few lines differ in it.
+        """
         cold, self._cold = self._cold, False
         if line.get("route") in UNCOUNTED:
             return {}
@@ -76,8 +81,8 @@ class Metrics:
         if not values:
             return {}
         directives = _directives(tuple(values), by_endpoint=self._by_endpoint and ENDPOINT in line)
-        about = {"Timestamp": time.time_ns() // 1_000_000, "CloudWatchMetrics": directives}
-        return {FUNCTION: self._function, **values, "_aws": about}
+        about = f'{{"Timestamp":{time.time_ns() // 1_000_000},"CloudWatchMetrics":{directives}}}'
+        return {FUNCTION: self._function, **values, METADATA: about}
 
 
 def metrics_of(environ: Mapping[str, str], *, choice: str, service: str) -> Metrics | None:
@@ -143,13 +148,14 @@ def _refusal(item: Mapping[str, Any]) -> str:
 
 
 @lru_cache(maxsize=256)
-def _directives(names: tuple[str, ...], *, by_endpoint: bool) -> list[dict[str, Any]]:
-    """Return the member ``CloudWatchMetrics``. All lines with the same metrics share it."""
+def _directives(names: tuple[str, ...], *, by_endpoint: bool) -> str:
+    """Return the member ``CloudWatchMetrics`` as JSON. All lines with the same metrics share it."""
     found = [each for each in METRICS if each.name in names]
     split = [each for each in found if by_endpoint and each.by_endpoint]
     whole = [each for each in found if each not in split]
     sets = ((split, [[FUNCTION], [FUNCTION, ENDPOINT]]), (whole, [[FUNCTION]]))
-    return [_directive(metrics, dimensions) for metrics, dimensions in sets if metrics]
+    directives = [_directive(metrics, dimensions) for metrics, dimensions in sets if metrics]
+    return to_json_bytes(directives).decode()
 
 
 def _directive(metrics: Iterable[Metric], dimensions: list[list[str]]) -> dict[str, Any]:

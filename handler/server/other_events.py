@@ -111,6 +111,7 @@ class OtherEvents:
     async def _warm(self) -> None:
         """Load the modules that first requests need, and the preloaded endpoints, refreshed if they are old."""
         import handler.json_schema.answer_check
+        import handler.listed_sizes
         import handler.policy.guarded_schema
         import handler.server.graphql.route
         import handler.server.health

@@ -17,9 +17,9 @@ DOCS = ROOT / "docs"
 PAGES = (
     "security/hiding", "security/callers", "security/policies", "security/tokens", "security/sign-in",
     "security/cognito", "security/entra", "security/checklist", "upstream", "graphql-http", "stepzen", "limits",
-    "deploy", "front-doors", "operate", "local", "troubleshooting", "glossary", "compared", "proofs", "costs", "cli",
-    "reference/config", "reference/directives", "reference/settings", "reference/log", "reference/codes",
-    "reference/request-errors",
+    "deploy", "front-doors", "operate", "numbers", "local", "troubleshooting", "glossary", "compared", "proofs",
+    "costs", "cli", "reference/config", "reference/directives", "reference/settings", "reference/log",
+    "reference/codes", "reference/request-errors",
 )  # fmt: skip
 """The pages that the tests of this folder are about, without docs/ and .md."""
 

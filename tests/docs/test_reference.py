@@ -29,6 +29,7 @@ from handler.json_schema.formats import STANDARD_FORMATS
 from handler.server import health
 from handler.server.asgi.request_log import FOR_MAINTAINERS, LEFT_OUT
 from handler.server.mcp.jsonrpc import OWN_ERROR, REASONS
+from handler.server.metric_names import FUNCTION, METRICS
 from handler.settings import read_settings
 from tests.conftest import ROOT
 from tests.docs.accepted_keys import accepted_keys
@@ -242,9 +243,10 @@ def test_exit_codes_of_the_page_are_those_of_the_commands() -> None:
 def test_facts_of_the_page_are_those_that_are_noted() -> None:
     told = set(first_codes(table(LOG.text, "fact", "of", "says")))
     of_the_logger = {"level", "message", "timestamp", "service", "location"}
-    of_every_line = {"request_id", "stile", "status", "duration_ms"}
+    of_every_line = {"request_id", "stile", "status", "duration_ms", "answer_bytes"}
+    of_metrics = {"_aws", FUNCTION, *(each.name for each in METRICS)}
 
-    assert told == {*_keywords("note"), *of_the_logger, *of_every_line, LEFT_OUT} - {"failure"}
+    assert told == {*_keywords("note"), *of_the_logger, *of_every_line, *of_metrics, LEFT_OUT} - {"failure"}
 
 
 def test_facts_of_a_batch_are_some_of_them() -> None:

@@ -149,6 +149,7 @@ CALLING = {
     "json_schema.answer_shape",
     "json_schema.fast_path",
     "json_schema.formats",
+    "listed_sizes",
     "policy",
     "policy.guarded_schema",
     "server",

@@ -26,10 +26,11 @@ def started_function(location: str, /, path: str = "/api/things/mcp", **environ:
     SESSION.keep_environ(environ)
     # A logger keeps the stream that it began with: each test has one of its own.
     environ = {"STILE_BUNDLES": location, "POWERTOOLS_SERVICE_NAME": f"stile-{uuid4()}", **environ}
-    http = HttpClient()
+    settings = read_settings(environ)
+    http = HttpClient(settings.addresses)
     credentials = CredentialSource(environ, http=http)
     storage = open_storage(location, http=http, environ=environ, credentials=credentials)
-    handler = build_handler(read_settings(environ), environ, http=http, storage=storage, credentials=credentials)
+    handler = build_handler(settings, environ, http=http, storage=storage, credentials=credentials)
     with closing(asyncio.get_event_loop()):
         yield Function(handler, path=path)
     http.close()

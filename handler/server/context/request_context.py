@@ -49,10 +49,9 @@ async def find_endpoint(services: Services, http_call: HttpCall) -> Endpoint:
     except FunctionLacks as exc:
         note(http_call.scope, endpoint=name)
         raise Refused("endpoint-not-ready", "this function lacks a part that the endpoint needs") from exc
-    note(http_call.scope, endpoint=name, bundle=endpoint.digest)
     age_s = services.endpoints.check_age_s(name)
-    if age_s is not None:
-        note(http_call.scope, bundle_age_s=round(age_s, 1))
+    age = {} if age_s is None else {"bundle_age_s": round(age_s, 1)}
+    note(http_call.scope, endpoint=name, bundle=endpoint.digest, **age)
     http_call.scope[ENDPOINT] = endpoint
     return endpoint
 

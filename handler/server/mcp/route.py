@@ -107,7 +107,7 @@ async def _answer(http_call: HttpCall, request: Request, caller: Caller) -> Resp
 
         events = event_stream(request, call.notifications, answered, room=caller.room)
         if events is not None:
-            call.note(**_tokens(request, answered["result"], events))
+            _note_tokens(call, answered["result"], events)
             return Response(events, media_type=EVENT_STREAM)
     if any(isinstance(each, Entries) for each in answered["result"].values()):
         return _list_response(http_call, spliced(answered))
@@ -115,17 +115,16 @@ async def _answer(http_call: HttpCall, request: Request, caller: Caller) -> Resp
     # No method measures a result that always fits Lambda's room.
     if caller.room is not LAMBDA and not caller.room.fits(body):
         raise Rejected(INTERNAL_ERROR, TOO_LARGE, id=request.id, stile_code=ANSWER_TOO_LARGE)
-    call.note(**_tokens(request, answered["result"], body))
+    _note_tokens(call, answered["result"], body)
     return Response(body, media_type=JSON)
 
 
-def _tokens(request: Request, result: JSONObject, body: bytes) -> dict[str, int]:
-    """Return the fact with the approximate tokens of a tool's result; an empty dictionary for other results."""
-    if request.method != "tools/call" or "content" not in result:
-        return {}
-    from handler.listed_sizes import answer_tokens  # only calls need it
+def _note_tokens(call: Call, result: JSONObject, body: bytes) -> None:
+    """Note the approximate tokens of a tool's result."""
+    if call.request.method == "tools/call" and "content" in result:
+        from handler.listed_sizes import answer_tokens  # only calls need it
 
-    return {"answer_tokens": answer_tokens(result, body)}
+        call.note(answer_tokens=answer_tokens(result, body))
 
 
 def _list_response(http_call: HttpCall, body: bytes) -> Response:
@@ -202,7 +201,7 @@ async def _item_json(http_call: HttpCall, item: Request | Rejected, caller: Call
     answered = await _answer_item(http_call, item, caller, facts)
     body = to_well_formed_json(answered)
     if isinstance(item, Request) and "result" in answered:
-        facts.update(_tokens(item, answered["result"], body))
+        _note_tokens(Call(request=item, caller=replace(caller, note=facts.update)), answered["result"], body)
     return body
 
 

@@ -102,6 +102,7 @@ def test_the_log_says_of_each_call_what_was_decided(function: Function) -> None:
     assert (line["method"], line["outcome"]) == ("batch", "ok")
     assert line["calls"][0].pop("upstream_ms") > 0
     assert line["calls"][0].pop("upstream_status") == 200
+    assert line["calls"][0].pop("answer_tokens") > 0
     assert line["calls"] == [
         {"method": "tools/call", "tool": "t", "kind": "prescribed", "decision": "allowed", "outcome": "ok"},
         {

@@ -152,7 +152,7 @@ def test_health_counts_endpoints_tells_when_they_were_checked_and_names_none(fun
 
 @pytest.mark.lambda_alone
 def test_one_line_a_request_says_what_was_done_and_no_argument(function: Function) -> None:
-    function.call("customer-by-email", {"variables": {"email": "elif.nunez@example.com"}})
+    answer = function.call("customer-by-email", {"variables": {"email": "elif.nunez@example.com"}})
 
     (line,) = function.lines
     assert 0 < line.pop("upstream_ms") < line.pop("duration_ms")
@@ -161,6 +161,9 @@ def test_one_line_a_request_says_what_was_done_and_no_argument(function: Functio
         "request_id": Context.aws_request_id,
         "stile": __version__,
         "upstream_status": 200,
+        "bundle_age_s": 0.0,
+        "answer_tokens": len(answer.text) // 4,
+        "answer_bytes": len(answer.body),
         "route": "mcp",
         "endpoint": "api/customers",
         "principal": "anonymous",
