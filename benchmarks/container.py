@@ -127,13 +127,14 @@ class Container:
         try:
             outcome = self._api.outcome()
         except TimeoutError as exc:
-            raise ContainerFailed(f"{self._function.name}: {exc}\n{self._printed()}") from exc
+            raise ContainerFailed(f"{self._function.name}: {exc}\n{self.printed()}") from exc
         if not outcome.succeeded or self._function.expects.encode() not in outcome.body:
             answer = outcome.body[:2000].decode(errors="replace")
-            raise ContainerFailed(f"{self._function.name} answered {answer}\n{self._printed()}")
+            raise ContainerFailed(f"{self._function.name} answered {answer}\n{self.printed()}")
         return outcome
 
-    def _printed(self) -> str:
+    def printed(self) -> str:
+        """Return the end of what the function has printed."""
         self._output.seek(0)
         return self._output.read().decode(errors="replace")[-4000:]
 

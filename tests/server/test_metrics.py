@@ -13,11 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from handler.bundle.stored import bundle_key
+from handler.commands.local.serving import settings_of
 from handler.compiler.compile import Compiled
+from handler.errors.infrastructure import SettingsError
 from handler.server.asgi.request_log import FOR_MAINTAINERS
 from handler.server.endpoints.clock import Instant
 from handler.server.metric_names import DIMENSIONS, METRICS, NAMESPACE
 from handler.server.metrics import FAILURES, FAULTS, dimension_value, values_of
+from handler.settings import read_settings
 from handler.storage.local import FolderStorage
 from tests.docs.reference import codes, page, tables
 from tests.support.api import Api, Reply, running_api
@@ -304,6 +307,20 @@ def test_metrics_can_be_off(
     (text,) = lines.texts()
     assert metrics_in(text) == {}
     assert "function" not in json.loads(text)
+
+
+@pytest.mark.parametrize(("named", "read"), [("", "off"), ("off", "off"), ("on", "on"), ("function", "function")])
+def test_server_outside_of_lambda_has_metrics_if_its_owner_asks(
+    monkeypatch: pytest.MonkeyPatch, named: str, read: str
+) -> None:
+    monkeypatch.setenv("STILE_METRICS", named)
+
+    assert settings_of("folder").metrics == read
+
+
+def test_setting_of_metrics_is_one_of_three_words() -> None:
+    with pytest.raises(SettingsError, match="expected on or function or off"):
+        read_settings({"STILE_BUNDLES": "folder", "STILE_METRICS": "yes"})
 
 
 def test_metrics_can_be_of_the_function_alone(location: str, lines: Lines) -> None:
