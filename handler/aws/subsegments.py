@@ -70,20 +70,23 @@ class Subsegments:
         try:
             yield answers
         finally:
-            about = {
-                "id": os.urandom(8).hex(),
-                "trace_id": self._trace_id,
-                "parent_id": self._parent_id,
-                "type": "subsegment",
-                "namespace": "remote",
-                "start_time": started,
-                "end_time": max(started, time.time()),
-            }
-            self._emit({**about, **described(request, answers[0] if answers else None)})
+            with suppress(OSError, ValueError):  # no daemon; a URL that is not valid, which the client refuses
+                self._emit({**self._about(started), **described(request, answers[0] if answers else None)})
+
+    def _about(self, started: float) -> dict[str, Any]:
+        return {
+            "id": os.urandom(8).hex(),
+            "trace_id": self._trace_id,
+            "parent_id": self._parent_id,
+            "type": "subsegment",
+            "namespace": "remote",
+            "start_time": started,
+            "end_time": max(started, time.time()),
+        }
 
     def _emit(self, document: Mapping[str, Any]) -> None:
         family = socket.AF_INET6 if ":" in self._daemon.host else socket.AF_INET
-        with suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as sender:
+        with socket.socket(family, socket.SOCK_DGRAM) as sender:
             sender.settimeout(0)
             sender.sendto(HEADER + json.dumps(document, separators=(",", ":")).encode(), self._daemon)
 

@@ -13,7 +13,7 @@ from handler.errors.infrastructure import FunctionLacks
 from handler.secret_variables import SecretArn
 from handler.server.asgi.request_log import WARNING, level_of
 from handler.server.metric_names import METADATA
-from handler.server.metrics import Metrics, metrics_of
+from handler.server.metrics import EncodedJson, Metrics, metrics_of
 from handler.settings import Settings
 from handler.strict_json import well_formed
 
@@ -63,6 +63,6 @@ def write_line(
 
 def _json_line(line: dict[str, Any]) -> str:
     """Encode a line without half surrogate pairs, which exceptions may quote and streams refuse."""
-    metrics = line.pop(METADATA, "")
+    metrics = line.pop(METADATA) if isinstance(line.get(METADATA), EncodedJson) else ""
     text = json.dumps(line, separators=(",", ":"), ensure_ascii=False, default=str)
     return well_formed(f'{text[:-1]},"{METADATA}":{metrics}}}' if metrics else text)

@@ -55,6 +55,12 @@ UNCOUNTED = ("health",)
 Values = dict[str, Any]
 
 
+class EncodedJson(str):
+    """JSON that a line takes as it is."""
+
+    __slots__ = ()
+
+
 class Metrics:
     """The metrics of a process. ``by_endpoint``: also those of each endpoint, which CloudWatch charges for each."""
 
@@ -70,7 +76,7 @@ class Metrics:
     def members(self, line: Mapping[str, Any]) -> Values:
         """Return the members that make metrics of a request's line; an empty dictionary if it has none.
 
-        ``METADATA`` is JSON already: it takes most of a line with metrics, and few lines differ in it.
+        ``METADATA`` is ``EncodedJson``: it takes most of a line with metrics, and few lines differ in it.
         """
         cold, self._cold = self._cold, False
         if line.get("route") in UNCOUNTED:
@@ -82,16 +88,17 @@ class Metrics:
             return {}
         directives = _directives(tuple(values), by_endpoint=self._by_endpoint and ENDPOINT in line)
         about = f'{{"Timestamp":{time.time_ns() // 1_000_000},"CloudWatchMetrics":{directives}}}'
-        return {FUNCTION: self._function, **values, METADATA: about}
+        return {FUNCTION: self._function, **values, METADATA: EncodedJson(about)}
 
 
 def metrics_of(environ: Mapping[str, str], *, choice: str, service: str) -> Metrics | None:
     """Return the metrics of a process for a value of ``STILE_METRICS``; ``None`` if it is ``off``."""
     if choice == "off":
         return None
+    function = environ.get("AWS_LAMBDA_FUNCTION_NAME", "")
     provisioned = environ.get("AWS_LAMBDA_INITIALIZATION_TYPE") == "provisioned-concurrency"
-    function = environ.get("AWS_LAMBDA_FUNCTION_NAME") or service
-    return Metrics(function, by_endpoint=choice == "on", cold=not provisioned)
+    cold = bool(function) and not provisioned  # nobody waits for the start of a server
+    return Metrics(function or service, by_endpoint=choice == "on", cold=cold)
 
 
 def values_of(line: Mapping[str, Any]) -> Values:

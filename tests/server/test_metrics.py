@@ -18,6 +18,7 @@ from handler.compiler.compile import Compiled
 from handler.errors.infrastructure import SettingsError
 from handler.server.asgi.request_log import FOR_MAINTAINERS
 from handler.server.endpoints.clock import Instant
+from handler.server.log import make_logger
 from handler.server.metric_names import DIMENSIONS, METRICS, NAMESPACE
 from handler.server.metrics import FAILURES, FAULTS, dimension_value, values_of
 from handler.settings import read_settings
@@ -354,6 +355,24 @@ def test_every_reason_about_the_api_counts_as_it_should() -> None:
         *("NotReady", "no_verifier"),  # an error by its status
         *("ResultTooLarge", "UpstreamLimit", "CallerTokenRefused", "GraphQLErrors"),  # the API works
     }
+
+
+def test_line_of_somebody_else_keeps_its_own_member(capsys: pytest.CaptureFixture[str]) -> None:
+    logger = make_logger({"POWERTOOLS_SERVICE_NAME": "another-line"})
+    logger.info("of an author", _aws={"Timestamp": 1})
+    logger.info("of an author", _aws='1},"level":"ERROR"')
+
+    told = [json.loads(text)["_aws"] for text in capsys.readouterr().out.splitlines()]
+    assert told == [{"Timestamp": 1}, '1},"level":"ERROR"']
+
+
+def test_server_outside_of_lambda_has_no_cold_start(location: str, lines: Lines) -> None:
+    with started_function(location) as function:
+        function.request("tools/list")
+
+    (text,) = lines.texts()
+    assert "cold_starts" not in json.loads(text)
+    assert json.loads(text)["function"].startswith("stile-")  # the service
 
 
 def test_names_are_few_and_single() -> None:

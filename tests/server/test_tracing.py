@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from handler.aws.subsegments import daemon_in, described, subsegments_of
 from handler.bundle.identity import Identity
 from handler.bundle.stored import bundle_key, write_bundle
-from handler.http.client import HttpRequest
+from handler.errors.infrastructure import HttpError
+from handler.http.client import HttpClient, HttpRequest
 from handler.storage.local import FolderStorage
 from tests.server.outgoing.serving import PROVIDER, endpoint, with_token
 from tests.server.test_function_settings import imported
@@ -24,6 +25,7 @@ from tests.support.api import Api, Reply, running_api
 from tests.support.function import Function, store
 from tests.support.identities import HOLDER
 from tests.support.issuers import issuer_of, key_set_answer, serving_key_set
+from tests.support.local import LOCAL as LOCAL_RULES
 from tests.support.objects import running_objects
 from tests.support.raw_http import answering
 from tests.support.secrecy import SESSION
@@ -256,6 +258,15 @@ def test_address_of_the_daemon_is_an_ip_address_and_a_port(text: str) -> None:
 def test_any_variables_are_read_without_an_error(trace: str, address: str) -> None:
     subsegments_of({"_X_AMZN_TRACE_ID": f"{SAMPLED}{trace}", "AWS_XRAY_DAEMON_ADDRESS": address})
     daemon_in(f"127.0.0.1:{address}")
+
+
+@pytest.mark.parametrize("url", ["http://[::1", "http://a b/", "nonsense", "http://\ud800/"])
+def test_url_that_is_not_valid_is_refused_as_without_sampling(daemon: Daemon, url: str) -> None:
+    client = HttpClient(LOCAL_RULES)
+    client.observer = subsegments_of(daemon.environ())
+
+    with pytest.raises(HttpError):
+        client.send(HttpRequest(method="GET", url=url, timeout_s=1, max_bytes=1))
 
 
 @pytest.mark.parametrize(
