@@ -59,7 +59,7 @@ def test_sampled_invocations_alone_send_subsegments_of_their_own_trace(tmp_path:
     assert seen == [[(TRACE, PARENT)], [], [(mine[0], PARENT)], [], [], [(mine[1], PARENT)]]
 
 
-@pytest.mark.parametrize("address", ["127.0.0.1:9", "169.254.79.129:2000", "nowhere.invalid:2000", "nonsense"])
+@pytest.mark.parametrize("address", ["169.254.79.129:2000", "nowhere.invalid:2000"])
 def test_calls_are_answered_without_a_daemon(tmp_path: Path, address: str) -> None:
     with running(tmp_path, daemon=address) as container:
         for _ in range(20):
