@@ -242,7 +242,7 @@ def test_exit_codes_of_the_page_are_those_of_the_commands() -> None:
 
 def test_facts_of_the_page_are_those_that_are_noted() -> None:
     told = set(first_codes(table(LOG.text, "fact", "of", "says")))
-    of_the_logger = {"level", "message", "timestamp", "service", "location"}
+    of_the_logger = {"level", "message", "timestamp", "service", "location", "xray_trace_id"}
     of_every_line = {"request_id", "stile", "status", "duration_ms", "answer_bytes"}
     of_metrics = {"_aws", FUNCTION, *(each.name for each in METRICS)}
 

@@ -28,6 +28,7 @@ from tests.support.api import Api, Reply, running_api
 from tests.support.emf import metrics_in
 from tests.support.endpoints import compiled
 from tests.support.function import Context, Function, running_function, store
+from tests.support.kits import MODULES, TOOLS, with_kit
 from tests.support.secrecy import SESSION, Output
 from tests.support.started import started_function
 
@@ -185,6 +186,29 @@ def test_refusal_counts_once_and_by_its_kind(location: str, lines: Lines, case: 
     assert found[metric] == [1]
     assert not {"calls_run", "duration_ms", "errors", "upstream_failures"} & set(found)
     assert sum(name.startswith("refusals_") for name in found) == 1
+
+
+def test_operation_over_graphql_is_a_call(location: str, lines: Lines) -> None:
+    with warm(location, lines) as function:
+        assert function.graphql({"query": "{ me }"}).json["data"]["me"] == "you"
+
+    found = lines.of_function()
+    assert found["calls_run"] == [1]
+    assert {"duration_ms", "upstream_ms", "answer_bytes"} <= set(found)
+    assert "answer_tokens" not in found  # a program reads it
+
+
+@pytest.mark.parametrize(("tool", "counted"), [("boom", 1), ("refuse", 0)])
+def test_authors_code_that_fails_is_an_error_and_its_refusal_is_not(
+    endpoint: Compiled, folder_storage: FolderStorage, lines: Lines, *, tool: str, counted: int
+) -> None:
+    store(folder_storage, with_kit(endpoint, TOOLS))
+    with warm(folder_storage.location, lines, STILE_CODE_MODULES=",".join(MODULES)) as function:
+        assert function.call(tool, {}).result["isError"]
+
+    found = metrics_in(lines.texts()[-1])
+    assert found["calls_run", (("function", NAME),)] == [1]
+    assert found.get(("errors", (("function", NAME),)), [0]) == [counted]
 
 
 def test_callers_text_is_in_no_dimension(location: str, lines: Lines) -> None:

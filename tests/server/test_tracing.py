@@ -20,7 +20,7 @@ from handler.errors.infrastructure import HttpError
 from handler.http.client import HttpClient, HttpRequest
 from handler.storage.local import FolderStorage
 from tests.server.outgoing.serving import PROVIDER, endpoint, with_token
-from tests.server.test_function_settings import imported
+from tests.server.test_function_settings import imported, lines
 from tests.support.api import Api, Reply, running_api
 from tests.support.function import Function, store
 from tests.support.identities import HOLDER
@@ -177,7 +177,7 @@ def test_claim_of_a_caller_is_not_in_a_subsegment(
 
 
 def test_bundle_and_key_set_are_subsegments_of_the_invocation_that_loads_them(
-    daemon: Daemon, api: Api, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    daemon: Daemon, api: Api, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with running_objects() as objects, serving_key_set(answering(key_set_answer(PROVIDER.key_set()))) as keys:
         made = endpoint(tmp_path, f"{{url: '{api.url}'}}")
@@ -197,6 +197,7 @@ def test_bundle_and_key_set_are_subsegments_of_the_invocation_that_loads_them(
         ("POST", "graphql"),
     ]
     assert daemon.documents() == []
+    assert [line["xray_trace_id"] for line in lines(capsys) if line["message"] == "request"] == [ROOT, ROOT]
 
 
 def test_secret_that_is_read_is_a_subsegment_without_its_value(
