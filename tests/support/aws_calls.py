@@ -92,7 +92,9 @@ def call_of(request: bytes) -> Call:
         return json_call(headers["x-amz-target"], json.loads(body))
     if re.search(r"Credential=[^,]*/s3/", headers.get("authorization", "")):
         return s3_call(method, target)
-    return Call(f"unknown:{method} {target}", "")
+    action = parse_qs(body.decode("latin-1")).get("Action", [f"{method} {target}"])[0]
+    service = re.search(r"Credential=[^,]*/(\w+)/aws4_request", headers.get("authorization", ""))
+    return Call(f"{service[1] if service else 'unknown'}:{action}", "")
 
 
 def json_call(target: str, arguments: Mapping[str, Any]) -> Call:
