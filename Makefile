@@ -167,9 +167,9 @@ run: $(RUN_STAMP)  ## The demo: an upstream and its endpoint on localhost; ENDPO
 	$(VENV)/bin/python examples/run.py $(ENDPOINTS)
 
 .PHONY: validate
-validate: $(SAM_VENV)/.stamp  ## Check the CloudFormation templates
-	$(SAM_VENV)/bin/cfn-lint --regions us-east-1 -- template.yaml infra/*.yaml
-	$(SAM) validate --lint
+validate: $(SAM_VENV)/.stamp  ## Check the CloudFormation templates by all rules of cfn-lint and by SAM
+	$(SAM_VENV)/bin/cfn-lint --include-checks I --include-experimental --regions us-east-1 -- template.yaml infra/*.yaml
+	@for template in template.yaml infra/*.yaml; do $(SAM) validate --lint --template "$$template" || exit 1; done
 
 .PHONY: build
 build: $(SAM_VENV)/.stamp  ## What `sam deploy` uploads, in .aws-sam; samconfig.toml says for which processors, and with what

@@ -17,13 +17,20 @@ from handler.commands.folders.vendored_wheel import FILES
 from tests.distribution.builds import SDIST, WHEEL, copy_tree, make_dist, tracked
 
 REPOSITORY = {
+    "infra/agentcore.yaml",
     "infra/build_artifact.sh",
     "infra/build_settings.py",
+    "infra/domain.yaml",
     "infra/find_python.sh",
+    "infra/iam_door.yaml",
+    "infra/network.yaml",
+    "infra/observability.yaml",
     "infra/pack_modules.py",
     "infra/publish.sh",
+    "infra/publisher.yaml",
     "infra/publisher_policy.json",
     "infra/storage.yaml",
+    "infra/waf.yaml",
     "requirements/cli.txt",
     "requirements/run-code.txt",
     "requirements/run-jwt.txt",

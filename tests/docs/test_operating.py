@@ -126,11 +126,9 @@ def test_schedule_of_the_page_is_an_event_of_sam() -> None:
 
 
 def test_throttle_of_the_checklist_is_that_of_the_template() -> None:
-    api = read_template("template.yaml")["Resources"]["HttpApi"]["Properties"]
+    rate = read_template("template.yaml")["Parameters"]["ThrottleRate"]["Default"]
 
-    assert (
-        f"{api['DefaultRouteSettings']['ThrottlingRateLimit']} requests per second" in page("security/checklist").text
-    )
+    assert f"{rate} requests per second" in page("security/checklist").text
 
 
 # Troubleshooting

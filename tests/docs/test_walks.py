@@ -51,6 +51,7 @@ def test_page_does_what_it_shows(
 
 ELSEWHERE = {
     "docs/code-tools.md": "tests/test_code_tools_doc.py",
+    "docs/stacks.md": "tests/docs/test_stacks.py",
     "examples/postgraphile/README.md": "tests/postgraphile/test_example.py",
 }
 """Pages with commands that other tests follow."""

@@ -25,7 +25,7 @@ def construct_function(loader: CloudFormationLoader, name: str, node: yaml.Node)
         case _:
             assert isinstance(node, yaml.MappingNode)
             value = loader.construct_mapping(node, deep=True)
-    return {"Ref" if name == "Ref" else f"Fn::{name}": value}
+    return {name if name in ("Ref", "Condition") else f"Fn::{name}": value}
 
 
 CloudFormationLoader.add_multi_constructor("!", construct_function)

@@ -4,6 +4,7 @@ import pytest
 
 from handler.commands.published.deployed import EXTRAS_TAG, MODULES_TAG
 from tests.infra.cloudformation import read_template
+from tests.infra.stack import Stack
 
 
 @pytest.fixture(scope="module")
@@ -46,10 +47,18 @@ def test_no_rule_expires_a_bundle_that_is_served(bucket: dict[str, Any]) -> None
         assert not {"ExpirationInDays", "ExpirationDate", "Transitions"} & set(rule)
 
 
-def test_bundles_are_encrypted_at_rest(bucket: dict[str, Any]) -> None:
-    assert bucket["BucketEncryption"]["ServerSideEncryptionConfiguration"] == [
-        {"ServerSideEncryptionByDefault": {"SSEAlgorithm": "AES256"}}
-    ]
+def encryption(**parameters: str) -> Any:
+    bucket = Stack("infra/storage.yaml", parameters).properties("BundleBucket")
+    (rule,) = bucket["BucketEncryption"]["ServerSideEncryptionConfiguration"]
+    return rule
+
+
+def test_bundles_are_encrypted_at_rest_by_the_key_that_is_named() -> None:
+    assert encryption() == {"ServerSideEncryptionByDefault": {"SSEAlgorithm": "AES256"}}
+    assert encryption(KmsKeyArn="arn:a-key") == {
+        "ServerSideEncryptionByDefault": {"SSEAlgorithm": "aws:kms", "KMSMasterKeyID": "arn:a-key"},
+        "BucketKeyEnabled": True,
+    }
 
 
 def test_no_public_access_and_no_acls(bucket: dict[str, Any]) -> None:
@@ -88,7 +97,7 @@ def test_bucket_and_policy_outlive_the_stack_but_not_a_first_deploy_that_fails(
 
 @pytest.mark.parametrize("resource", ["BundleBucket", "BundleBucketPolicy"])
 def test_a_bucket_that_exists_takes_the_place_of_one_of_the_stack(storage: dict[str, Any], resource: str) -> None:
-    assert storage["Conditions"] == {"MakesBucket": {"Fn::Equals": [{"Ref": "BucketName"}, ""]}}
+    assert storage["Conditions"]["MakesBucket"] == {"Fn::Equals": [{"Ref": "BucketName"}, ""]}
     assert storage["Resources"][resource]["Condition"] == "MakesBucket"
 
 

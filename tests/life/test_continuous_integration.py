@@ -22,9 +22,11 @@ from handler.http.client import HttpClient
 from handler.storage.location import open_publish_storage
 from tests.commands.running import Stile, change
 from tests.conftest import ROOT
+from tests.infra import stack
 from tests.life.publishing import CONFIG, SDL, add_versioned_bucket
 from tests.life.serving import serving_bucket
 from tests.life.share import FULL
+from tests.support import aws_calls
 from tests.support.endpoints import write_endpoint
 from tests.support.moto import Moto
 from tests.support.secrecy import SESSION, Output
@@ -210,10 +212,12 @@ def rights(moto: Moto, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, P
 
 
 @contextmanager
-def acting(moto: Moto, name: str, *, without: str = "") -> Iterator[None]:
+def acting(moto: Moto, name: str, *, without: str = "", url: str = "") -> Iterator[None]:
+    """Act as a user with the rights of the file. ``url``: AWS's, if it is not moto's own."""
     with pytest.MonkeyPatch.context() as patch:
         for variable, value in moto.add_user(name, *statements(without=without)).items():
             patch.setenv(variable, value)
+        patch.setenv("AWS_ENDPOINT_URL", url or moto.url)
         patch.setattr(unused_indexes, "MIN_AGE", timedelta(seconds=-5))
         yield
 
@@ -244,13 +248,22 @@ def lives(moto: Moto, stile: Stile, location: str, folder: Path) -> str:
     return ""
 
 
-def test_all_rights_of_the_file_suffice(moto: Moto, stile: Stile, rights: tuple[str, Path]) -> None:
+def test_all_rights_of_the_file_suffice_and_githubs_role_has_those_that_calls_take(
+    moto: Moto, stile: Stile, rights: tuple[str, Path]
+) -> None:
     location, folder = rights
-    for number in range(2):  # something to go back to
-        with acting(moto, f"whole-{number}"):
-            failed = lives(moto, stile, location, folder)
+    parameters = {"Subject": "repo:acme/tools:pull_request", "BucketName": "rights"}
+    granted = aws_calls.rights(stack.statements(stack.Stack("infra/publisher.yaml", parameters), "PublisherRole"))
 
+    with aws_calls.recording(moto) as calls:
+        for number in range(2):  # something to go back to
+            with acting(moto, f"whole-{number}", url=calls.url):
+                failed = lives(moto, stile, location, folder)
+
+    made = {each for each in calls.made if each.action != "sts:GetCallerIdentity"}  # which takes no right
     assert failed == ""
+    assert [each for each in made if not any(aws_calls.allows(right, each) for right in granted)] == []
+    assert [right for right in granted if not any(aws_calls.allows(right, each) for each in made)] == []
 
 
 @pytest.mark.parametrize("action", ACTIONS if FULL else ACTIONS[::4])

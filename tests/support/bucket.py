@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from handler.compiler.compile import Compiled
 from handler.http.client import HttpClient
 from handler.storage.location import open_publish_storage
 from handler.storage.storage import Storage, StoredObject
-from tests.infra.cloudformation import read_template
+from tests.infra.stack import Stack, statements
 from tests.support.function import store
 from tests.support.moto import Moto
 
 NAME = "stile-bundles"
 PREFIX = "endpoints"
-
-RESOLVED = {
-    "Fn::Sub": {"${Storage.Outputs.BucketArn}/${BundlePrefix}/*": f"arn:aws:s3:::{NAME}/{PREFIX}/*"},
-    "Fn::GetAtt": {"Storage.Outputs.BucketArn": f"arn:aws:s3:::{NAME}"},
-}
 
 
 @dataclass(frozen=True)
@@ -59,13 +54,9 @@ def published_bucket(moto: Moto, compiled: Compiled) -> BundleBucket:
     return BundleBucket(location, writer, role)
 
 
-def _role_statements() -> list[dict[str, object]]:
-    """The statements of the template's policy on bundles, with its references resolved."""
-    policies = read_template("template.yaml")["Resources"]["StileRole"]["Properties"]["Policies"]
-    (bundles,) = [policy["PolicyDocument"] for policy in policies if policy["PolicyName"] == "bundles"]
-    return [{**statement, "Resource": _resolved(statement["Resource"])} for statement in bundles["Statement"]]
-
-
-def _resolved(resource: Mapping[str, str]) -> str:
-    ((function, text),) = resource.items()
-    return RESOLVED[function][text]
+def _role_statements() -> Sequence[Mapping[str, object]]:
+    """The statements on bundles of the role that the template makes."""
+    stack = Stack(
+        "template.yaml", {"BundlePrefix": PREFIX}, attributes={"Storage.Outputs.BucketArn": f"arn:aws:s3:::{NAME}"}
+    )
+    return [each for each in statements(stack, "StileRole") if "s3:" in str(each["Action"])]

@@ -1,0 +1,131 @@
+"""The role of GitHub Actions: who may take it, and that its rights are those of infra/publisher_policy.json."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.infra.cloudformation import ROOT
+from tests.infra.stack import Stack, statements
+
+MAIN = "repo:acme/tools:ref:refs/heads/main"
+PROVIDER = "arn:aws:iam::123456789012:oidc-provider/token.actions.githubusercontent.com"
+KEY = "arn:aws:kms:eu-central-1:123456789012:key/0a1b2c3d-0000-4000-8000-000000000000"
+
+
+def stack_of(**parameters: str) -> Stack:
+    return Stack("infra/publisher.yaml", {"Subject": MAIN, "BucketName": "bundles-of-acme", **parameters})
+
+
+def rights(stack: Stack) -> list[dict[str, Any]]:
+    return statements(stack, "PublisherRole")
+
+
+def policy(*, prefix: str = "endpoints") -> list[dict[str, Any]]:
+    """The statements of the file, for a bucket and a prefix."""
+    text = (ROOT / "infra" / "publisher_policy.json").read_text("utf-8")
+    text = text.replace("BUCKET/endpoints/", f"bundles-of-acme/{prefix}/").replace("BUCKET", "bundles-of-acme")
+    found: list[dict[str, Any]] = json.loads(text)["Statement"]
+    return found
+
+
+@pytest.mark.parametrize("prefix", ["endpoints", "prod/endpoints"])
+def test_its_rights_are_those_of_the_file(prefix: str) -> None:
+    assert rights(stack_of(BundlePrefix=prefix)) == policy(prefix=prefix)
+
+
+def test_a_role_that_reads_has_what_compares_and_nothing_that_writes() -> None:
+    assert rights(stack_of(Rights="read")) == [each for each in policy() if each["Sid"] in ("Compare", "List")]
+
+
+@pytest.mark.parametrize(
+    ("which", "actions"), [("publish", ["kms:Decrypt", "kms:GenerateDataKey"]), ("read", ["kms:Decrypt"])]
+)
+def test_the_key_of_a_bucket_may_be_used_for_what_the_role_does(which: str, actions: list[str]) -> None:
+    without, (key,) = rights(stack_of(Rights=which)), rights(stack_of(Rights=which, KmsKeyArn=KEY))[-1:]
+
+    assert rights(stack_of(Rights=which, KmsKeyArn=KEY))[:-1] == without
+    assert (key["Action"], key["Resource"]) == (actions, KEY)
+
+
+@pytest.mark.parametrize("provider", ["", PROVIDER])
+def test_only_jobs_of_the_subject_take_it_by_the_provider_that_is_there_or_made(provider: str) -> None:
+    stack = stack_of(ProviderArn=provider)
+    (trust,) = stack.properties("PublisherRole")["AssumeRolePolicyDocument"]["Statement"]
+
+    assert trust["Action"] == "sts:AssumeRoleWithWebIdentity"
+    assert trust["Principal"] == {"Federated": provider or "Provider"}
+    assert trust["Condition"] == {
+        "StringEquals": {"token.actions.githubusercontent.com:aud": "sts.amazonaws.com"},
+        "StringLike": {"token.actions.githubusercontent.com:sub": MAIN},
+    }
+    made = stack.of_type("AWS::IAM::OIDCProvider")
+    expected = {"Url": "https://token.actions.githubusercontent.com", "ClientIdList": ["sts.amazonaws.com"]}
+    assert made == ({} if provider else {"Provider": expected})
+
+
+@pytest.mark.parametrize(
+    "subject",
+    [
+        MAIN,
+        "repo:acme/tools:ref:refs/heads/release/*",
+        "repo:acme/tools:ref:refs/tags/v*",
+        "repo:acme/tools.py_1:environment:prod",
+        "repo:acme/tools:pull_request",
+        "repo:acme@123456/tools@456789:ref:refs/heads/main",
+    ],
+)
+def test_a_subject_is_one_of_github(subject: str) -> None:
+    assert stack_of(Subject=subject).refused == []
+
+
+@pytest.mark.parametrize(
+    "subject",
+    [
+        "*",
+        "",
+        "repo:*",
+        "repo:*/*:ref:refs/heads/main",
+        "repo:acme/*",
+        "repo:acme/*:ref:refs/heads/main",
+        "repo:acme*/tools:ref:refs/heads/main",
+        "repo:acme/tools",
+        "repo:acme/tools:*",
+        "repo:acme/tools:ref:*",
+        "repo:acme/tools:ref:refs/heads/*",
+        "repo:acme/tools:ref:refs/heads/m?in",
+        "repo:acme/tools:environment:*",
+        "repo:acme/tools:pull_request*",
+        "repo:ac?e/tools:pull_request",
+        "repo:acme/tools:ref:refs/heads/main\nrepo:*",
+        "repo:${aws:username}/tools:pull_request",
+        "repo:acme@*/tools@1:pull_request",
+    ],
+)
+def test_a_subject_of_more_than_one_repository_or_of_every_branch_is_refused(subject: str) -> None:
+    assert stack_of(Subject=subject).refused == ["Subject"]
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value"),
+    [
+        ("BucketName", "*"),
+        ("BucketName", "bundles/*"),
+        ("BundlePrefix", "*"),
+        ("BundlePrefix", "endpoints/"),
+        ("BundlePrefix", "${aws:username}"),
+        ("ProviderArn", PROVIDER.replace("token.actions.githubusercontent.com", "idp.example")),
+        ("KmsKeyArn", "*"),
+        ("Rights", "all"),
+    ],
+)
+def test_a_value_that_would_widen_the_role_is_refused(parameter: str, value: str) -> None:
+    assert stack_of(**{parameter: value}).refused == [parameter]
+
+
+def test_a_role_has_no_rights_beside_the_bucket_and_no_wildcard_of_actions() -> None:
+    for each in rights(stack_of()):
+        assert each["Resource"].startswith("arn:aws:s3:::bundles-of-acme")
+        assert "*" not in "".join(each["Action"])
