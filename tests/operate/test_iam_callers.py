@@ -31,10 +31,10 @@ VERIFYING = [door for door in DOORS if door not in BALANCERS]
 BY_IDENTITY = [door for door in VERIFYING if door.startswith("REST") or "1.0" in door]
 CALL = {"name": "mine", "arguments": {}, "_meta": META}
 HEADERS = (
-    "x-amzn-iam-user-arn", "x-amzn-request-context", "x-amzn-requestcontext", "x-amzn-lambda-context", "x-amz-user-arn",
-    "x-apigateway-event", "x-apigateway-context", "x-amzn-apigateway-api-id", "x-amz-security-token",
-    "x-amzn-oidc-data", "x-amzn-oidc-identity", "aws.event", "requestcontext", "authorizer", "iam", "iam.role", "iam-role", "userarn",
-    "x-forwarded-user", "x-authenticated-user",
+    "x-amzn-iam-user-arn", "x-amzn-request-context", "x-amzn-requestcontext", "x-amzn-lambda-context",
+    "x-amz-user-arn", "x-apigateway-event", "x-apigateway-context", "x-amzn-apigateway-api-id",
+    "x-amz-security-token", "x-amzn-oidc-data", "x-amzn-oidc-identity", "aws.event", "requestcontext", "authorizer",
+    "iam", "iam.role", "iam-role", "userarn", "x-forwarded-user", "x-authenticated-user",
 )  # fmt: skip
 
 
