@@ -1,7 +1,7 @@
 """List what the function is made of, and judge its licences: `make sbom`.
 
 Writes `function.cdx.json` (CycloneDX), and `licences.md`. Both depend on the locks alone, and on no clock. JavaScript
-that a page of the function carries is listed too, as the `package.json` beside it says.
+that a page of Stile carries is listed too, by the manifest beside it.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,7 @@ BY_NAME = {
 """Names of classifiers and older metadata."""
 
 VENDORED = "handler/page/vendor"
+PROGRAMS = frozenset({".cjs", ".js", ".mjs", ".wasm"})
 
 
 @dataclass(frozen=True)
@@ -110,24 +112,24 @@ def run(command: Sequence[str]) -> str:
 
 
 def vendored_parts(folder: Path) -> Iterator[Part]:
-    """Yield the JavaScript packages of a folder.
+    """Yield the JavaScript packages of a folder, as the manifest beside each program names them.
 
-    A file that no ``package.json`` or ``package-lock.json`` accounts for is refused by the check of licences.
+    A manifest is JSON with ``file``, ``sha256`` and ``packages``, each with its ``version`` and ``license``. A program
+    that no manifest accounts for, byte for byte, has no known licence, which the check refuses.
     """
-    if not folder.is_dir():
-        return
-    manifests = sorted(folder.rglob("package.json"))
-    for manifest in manifests:
-        package = json.loads(manifest.read_text("utf-8"))
-        yield Part(package["name"], package["version"], licence_of(package), "npm")
-    told = [manifest.parent for manifest in manifests]
-    for file in sorted(folder.rglob("*.js")):
-        if not any(place in file.parents for place in told):
+    told = set()
+    for manifest in (json.loads(file.read_text("utf-8")) for file in sorted(folder.glob("*.json"))):
+        told.add((manifest["file"], manifest["sha256"]))
+        for name, package in manifest["packages"].items():
+            yield Part(name, package["version"], licence_of(package), "npm")
+    for file in sorted(folder.rglob("*")):
+        found = (file.relative_to(folder).as_posix(), sha256(file.read_bytes()).hexdigest()) if file.is_file() else None
+        if found and file.suffix in PROGRAMS and found not in told:
             yield Part(file.name, "unknown", "unknown", "generic")
 
 
 def licence_of(package: Mapping[str, Any]) -> str:
-    """Return the licence that a ``package.json`` declares."""
+    """Return the licence that a manifest declares."""
     licence = package.get("license", "unknown")
     return licence if isinstance(licence, str) else "unknown"
 
