@@ -9,6 +9,7 @@ import pytest
 
 from tests.operate.answers import Received, received, unzipped
 from tests.operate.doors import DOORS, FIRST, Request, query_of, requests, with_values
+from tests.operate.share import FULL
 from tests.support.function import Context, Function
 
 REQUESTS = requests()
@@ -24,8 +25,8 @@ def test_every_door_gives_the_same_answer(function: Function, name: str) -> None
     request = REQUESTS[name]
     expected = unzipped(asked(function, FIRST, request))
 
-    for door in DOORS:
-        for as_base64 in (False, True):
+    for number, door in enumerate(DOORS):
+        for as_base64 in (False, True) if FULL else (number % 2 == 0,):
             assert unzipped(asked(function, door, request, as_base64=as_base64)) == expected, (door, as_base64)
 
 

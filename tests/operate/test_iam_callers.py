@@ -111,13 +111,13 @@ def test_policy_by_role_lets_the_role_in_and_no_other(door: Door) -> None:
     assert door.subjects == [AGENT]
 
 
-@pytest.mark.parametrize("header", HEADERS)
-def test_facts_in_a_header_do_not_count(door: Door, header: str) -> None:
+def test_facts_in_a_header_do_not_count(door: Door) -> None:
     context = json.dumps({"apiId": API, **facts(door.name, AGENT)})
 
-    for value in (AGENT, "agents", context):
-        assert door.call({}, headers={header: value, "authorization": SIGNATURE}).status in (400, 401)
-        assert door.call({}, headers={header: value}).status in (400, 401)
+    for header in HEADERS:
+        for value in (AGENT, "agents", context):
+            assert door.call({}, headers={header: value, "authorization": SIGNATURE}).status in (400, 401), header
+            assert door.call({}, headers={header: value}).status in (400, 401), header
     assert door.sent == []
 
 
@@ -139,18 +139,20 @@ def test_behind_a_load_balancer_there_is_no_signer_whatever_the_event_has(door: 
     assert door.sent == []
 
 
-@pytest.mark.parametrize("nothing", [None, "", "null", [], {}, 0])
-def test_door_without_iam_authorization_names_no_signer(door: Door, nothing: Any) -> None:
-    empty = {"identity": {"userArn": nothing}, "authorizer": {"iam": nothing}}
-
-    assert door.call(empty, headers={"authorization": SIGNATURE}).status == 401
-    assert door.call({**empty, "authorizer": None}, headers={"authorization": SIGNATURE}).status == 401
+def test_door_without_iam_authorization_names_no_signer(door: Door) -> None:
+    absent: list[Any] = [None, "", "null", [], {}, 0]
+    for nothing in absent:
+        empty = {"identity": {"userArn": nothing}, "authorizer": {"iam": nothing}}
+        assert door.call(empty, headers={"authorization": SIGNATURE}).status == 401, nothing
+        assert door.call({**empty, "authorizer": None}, headers={"authorization": SIGNATURE}).status == 401, nothing
     assert door.sent == []
 
 
-@pytest.mark.parametrize("api", ["f6g7h8i9j0", "", None, "A1B2C3D4E5", f"{API} ", [API]])
-def test_signer_of_another_api_is_not_believed(door: Door, api: Any) -> None:
-    assert door.call({**facts(door.name, AGENT), "apiId": api}, headers={"authorization": SIGNATURE}).status == 401
+def test_signer_of_another_api_is_not_believed(door: Door) -> None:
+    others: list[Any] = ["f6g7h8i9j0", "", None, "A1B2C3D4E5", f"{API} ", [API]]
+    for api in others:
+        context = {**facts(door.name, AGENT), "apiId": api}
+        assert door.call(context, headers={"authorization": SIGNATURE}).status == 401, api
     assert door.sent == []
 
 

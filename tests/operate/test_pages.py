@@ -22,6 +22,7 @@ from tests.docs.reference import Page, codes, first_codes, page, table, tables, 
 from tests.docs.test_links import anchors
 from tests.infra.cloudformation import read_template
 from tests.operate.insights import condition_of, found_by, names_of
+from tests.operate.share import for_make_operate
 from tests.server.outgoing.serving import asking
 from tests.support.api import Reply, running_api
 from tests.support.endpoints import READABLE, compiled
@@ -218,6 +219,7 @@ def test_measured_durations_are_those_of_the_named_row() -> None:
 def test_recipe_runs_on_loopback(
     workplace: Path, upstream: Upstream, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    for_make_operate()
     (command,) = (shlex.split(block.text) for block in blocks(LOAD.text) if block.language == "sh")
     (shown,) = (block.text for block in blocks(LOAD.text) if block.language == "console")
     write_demo(workplace, upstream)

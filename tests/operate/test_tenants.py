@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
-import os
 import socket
 import subprocess
 import sys
@@ -38,6 +37,7 @@ from handler.server.outgoing.outgoing_services import OutgoingServices
 from handler.server.outgoing.secret_store import SecretStore
 from handler.storage.local import MemoryStorage
 from tests.conftest import ROOT
+from tests.operate.share import CALLS
 from tests.operate.tenant_api import BREAKS, FAILS, REFUSES, address_of
 from tests.server.outgoing.serving import ISSUER, PROVIDER, identity_with
 from tests.support.endpoints import write_endpoint
@@ -45,7 +45,6 @@ from tests.support.function import META, MODERN, store
 from tests.support.identities import api_key
 from tests.support.upstream import free_port
 
-CALLS = int(os.environ.get("STILE_OPERATE_CALLS", "400"))
 AT_ONCE = 16
 TENANTS = [f"tenant-{number}" for number in range(50)]
 AWAY = "tenant-40"
