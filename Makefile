@@ -184,18 +184,21 @@ smoke-test: $(VENV)/.stamp
 	STILE_ARTIFACT=.aws-sam/smoke STILE_ARTIFACT_ARCH=$(HOST_ARCH) $(VENV)/bin/python -m pytest tests/infra $(ARGS)
 
 .PHONY: operate
-operate: $(VENV)/.stamp $(SAM_VENV)/.stamp .stile/advisories/.stamp sbom  ## Run it as in production: both builds, four front doors, roles, numbers, fifty tenants; CALLS=4000 for fewer
-	@$(MAKE) validate
+operate: validate operate-built  ## Run it as in production: both builds, four front doors, roles, numbers, fifty tenants; CALLS=4000 for fewer
+
+.PHONY: operate-built
+operate-built: $(VENV)/.stamp $(SAM_VENV)/.stamp .stile/advisories/.stamp sbom
 	$(VENV)/bin/python -m tests.operate.builds .aws-sam/operate
 	@$(MAKE) operate-test VENV=.venv-3.13 PYTHON="$$(infra/find_python.sh 3.13)"
 
+OPERATE_TESTS ?= tests/infra tests/operate
 OPERATE_BUILT = STILE_ARTIFACT=.aws-sam/operate/$(1)/.aws-sam/build/StileFunction STILE_ARTIFACT_ARCH=$(1)
 
 .PHONY: operate-test
 operate-test: $(VENV)/.stamp
 	$(call OPERATE_BUILT,arm64) $(VENV)/bin/python -m pytest --quiet --no-cov tests/infra/test_artifact.py
 	$(call OPERATE_BUILT,$(HOST_ARCH)) STILE_OPERATE_CALLS=$(CALLS) STILE_REQUIRE="advisories,artifact,moto,python3.13,sam,sbom,$${STILE_REQUIRE:-}" \
-		$(VENV)/bin/python -m pytest --quiet --no-cov tests/infra tests/operate $(ARGS)
+		$(VENV)/bin/python -m pytest --quiet --no-cov $(OPERATE_TESTS) $(ARGS)
 
 .PHONY: clients
 clients: $(VENV)/.stamp $(CLIENTS:%=.stile/%/.stamp)  ## Real MCP clients and agent frameworks against two endpoints; without npm, its Python ones
