@@ -192,7 +192,8 @@ operate-built: $(VENV)/.stamp $(SAM_VENV)/.stamp .stile/advisories/.stamp sbom
 	@$(MAKE) operate-test VENV=.venv-3.13 PYTHON="$$(infra/find_python.sh 3.13)"
 
 OPERATE_TESTS ?= tests/infra tests/operate
-OPERATE_BUILT = STILE_ARTIFACT=.aws-sam/operate/$(1)/.aws-sam/build/StileFunction STILE_ARTIFACT_ARCH=$(1)
+OPERATE_BUILT = STILE_ARTIFACT=.aws-sam/operate/$(1)/.aws-sam/build/StileFunction STILE_ARTIFACT_ARCH=$(1) \
+	STILE_EXTRAS=code,jwt
 
 .PHONY: operate-test
 operate-test: $(VENV)/.stamp

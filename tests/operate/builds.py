@@ -7,6 +7,7 @@ What is built for an architecture is FOLDER/ARCHITECTURE/.aws-sam/build/StileFun
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -17,6 +18,7 @@ from pathlib import Path
 from tests.conftest import ROOT
 
 ARCHITECTURES = ("arm64", "x86_64")
+EXTRAS = ["code", "jwt"]
 SAM = ROOT / ".venv-sam" / "bin" / "sam"
 
 
@@ -45,16 +47,20 @@ def build(copy: Path, architecture: str) -> int:
             (copy / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(source, copy / name)
     config = copy / "samconfig.toml"
-    text, changed = re.subn(
-        r'^Architecture = ".*"$', f'Architecture = "{architecture}"', config.read_text("utf-8"), flags=re.M
-    )
-    assert changed == 1
-    config.write_text(text, "utf-8")
+    config.write_text(chosen(config.read_text("utf-8"), architecture), "utf-8")
     environ = {**os.environ, "SAM_CLI_TELEMETRY": "0", "AWS_DEFAULT_REGION": "us-east-1"}
     # This may run in make, and the build starts another one.
     for name in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "MAKEOVERRIDES"):
         environ.pop(name, None)
     return subprocess.run([str(SAM), "build"], cwd=copy, env=environ, check=False).returncode
+
+
+def chosen(config: str, architecture: str) -> str:
+    """The text of samconfig.toml with an architecture, and with all that endpoints may need."""
+    for key, value in (("Architecture", f'"{architecture}"'), ("Extras", json.dumps(EXTRAS))):
+        config, changed = re.subn(rf"^{key} = .*$", f"{key} = {value}", config, flags=re.MULTILINE)
+        assert changed == 1, key
+    return config
 
 
 if __name__ == "__main__":
