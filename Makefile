@@ -185,6 +185,24 @@ smoke: $(SAM_VENV)/.stamp  ## Build for this machine, and send every event throu
 smoke-test: $(VENV)/.stamp
 	STILE_ARTIFACT=.aws-sam/smoke STILE_ARTIFACT_ARCH=$(HOST_ARCH) $(VENV)/bin/python -m pytest tests/infra $(ARGS)
 
+.PHONY: operate
+operate: validate operate-built  ## Run it as in production: both builds, four front doors, roles, numbers, fifty tenants; CALLS=4000 for fewer
+
+.PHONY: operate-built
+operate-built: $(VENV)/.stamp $(SAM_VENV)/.stamp .stile/advisories/.stamp sbom
+	$(VENV)/bin/python -m tests.operate.builds .aws-sam/operate
+	@$(MAKE) operate-test VENV=.venv-3.13 PYTHON="$$(infra/find_python.sh 3.13)"
+
+OPERATE_TESTS ?= tests/infra tests/operate
+OPERATE_BUILT = STILE_ARTIFACT=.aws-sam/operate/$(1)/.aws-sam/build/StileFunction STILE_ARTIFACT_ARCH=$(1) \
+	STILE_EXTRAS=code,jwt
+
+.PHONY: operate-test
+operate-test: $(VENV)/.stamp
+	$(call OPERATE_BUILT,arm64) $(VENV)/bin/python -m pytest --quiet --no-cov tests/infra/test_artifact.py
+	$(call OPERATE_BUILT,$(HOST_ARCH)) STILE_OPERATE_CALLS=$(CALLS) STILE_REQUIRE="advisories,artifact,moto,python3.13,sam,sbom,$${STILE_REQUIRE:-}" \
+		$(VENV)/bin/python -m pytest --quiet --no-cov $(OPERATE_TESTS) $(ARGS)
+
 .PHONY: clients
 clients: $(VENV)/.stamp $(CLIENTS:%=.stile/%/.stamp)  ## Real MCP clients and agent frameworks against two endpoints; without npm, its Python ones
 	STILE_REQUIRE="fastmcp,mcp1,agents,chains,$${STILE_REQUIRE:-}" $(VENV)/bin/python -m pytest tests/clients $(ARGS)
@@ -234,6 +252,8 @@ lock: .venv-lock/.stamp  ## Write requirements/*.txt anew from pyproject.toml; A
 	$(UV_COMPILE) --group corpora --override tests/corpora/unused.txt -o requirements/corpora.txt $(ARGS)
 	$(UV_COMPILE) --group familiar -o requirements/familiar.txt $(ARGS)
 	$(UV_COMPILE) --group runtime -o requirements/runtime.txt $(ARGS)
+	$(UV_COMPILE) --group sbom -o requirements/sbom.txt $(ARGS)
+	$(UV_COMPILE) --group advisories -o requirements/advisories.txt $(ARGS)
 	@for group in mcp1 agents chains $(UPSTREAMS); do $(UV_COMPILE) --group $$group -o requirements/$$group.txt $(ARGS); done
 	@for peer in $(PEERS); do $(UV_COMPILE) --group peer-$$peer -o requirements/peer-$$peer.txt $(ARGS); done
 
@@ -250,6 +270,17 @@ dist: $(RUN_STAMP)  ## A wheel and an sdist in dist/, the same bytes from the sa
 
 .PHONY: sam-setup
 sam-setup: $(SAM_VENV)/.stamp  ## .venv-sam with the SAM CLI and cfn-lint
+
+# Both extras, which is all that an artefact can hold beside the modules of its author.
+FUNCTION_LOCKS := requirements/run-code.txt requirements/run-jwt.txt
+
+.PHONY: sbom
+sbom: .stile/sbom/.stamp .stile/function/.stamp  ## The function's packages as CycloneDX, and their licences, in sbom/; a licence that is not permissive fails
+	.stile/sbom/bin/python infra/sbom.py --python .stile/function/bin/python --out sbom $(ARGS)
+
+.PHONY: advisories
+advisories: .stile/advisories/.stamp  ## Known vulnerabilities of every locked package; says what it could not audit; ARGS="--ignore ID"
+	.stile/advisories/bin/python infra/advisories.py $(ARGS)
 
 .PHONY: clean
 clean:  ## Remove what was built and cached, but no environment
@@ -321,6 +352,12 @@ $(SAM_VENV)/.stamp: requirements/sam.txt
 	@$(@D)/bin/python $(PIP_INSTALL) --no-deps --require-hashes -r requirements/runtime.txt
 	@touch $@
 
+# Without pip, which the function does not have.
+.stile/function/.stamp: $(FUNCTION_LOCKS) .stile/sbom/.stamp
+	@"$$(infra/find_python.sh 3.13)" -m venv --clear --without-pip $(@D)
+	@.stile/sbom/bin/python -m pip --python $(@D)/bin/python $(wordlist 3,9,$(PIP_INSTALL)) --no-deps --require-hashes $(FUNCTION_LOCKS:%=-r %)
+	@touch $@
+
 # As folders that Lambda would be given, with the bytecode that pip makes.
 .stile/peer-functions/%/.stamp: requirements/peer-%.txt .stile/runtime/.stamp
 	@echo "Installing $< into $(@D) (half a minute or less)"
@@ -329,7 +366,7 @@ $(SAM_VENV)/.stamp: requirements/sam.txt
 	@touch $@
 
 # Each in an environment of its own: they hold different versions of the same packages.
-ENVIRONMENTS := familiar mcp1 agents chains $(UPSTREAMS)
+ENVIRONMENTS := familiar mcp1 agents chains sbom advisories $(UPSTREAMS)
 $(ENVIRONMENTS:%=.stile/%/.stamp): .stile/%/.stamp: requirements/%.txt
 	@$(call make_venv,$(@D))
 	@echo "Installing $< into $(@D) (a minute or less)"

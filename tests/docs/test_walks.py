@@ -52,6 +52,8 @@ def test_page_does_what_it_shows(
 ELSEWHERE = {
     "docs/code-tools.md": "tests/test_code_tools_doc.py",
     "docs/stacks.md": "tests/docs/test_stacks.py",
+    "docs/operate/load-test.md": "tests/operate/test_pages.py",
+    "docs/operate/money.md": "tests/operate/test_pages.py",
     "examples/postgraphile/README.md": "tests/postgraphile/test_example.py",
 }
 """Pages with commands that other tests follow."""

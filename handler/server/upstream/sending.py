@@ -71,10 +71,13 @@ def _without(secrets: Sequence[str], answer: HttpResponse) -> HttpResponse:
 
 
 def _asked(principal: Principal, request: HttpRequest) -> Hashable:
-    """Return the key that failures count for: the principal, or, for anonymous callers, the request body."""
+    """Return the key that failures count for: the principal, or, for anonymous callers, the request body.
+
+    One subject may belong to several tenants of one host, whose APIs have URLs of their own.
+    """
     if principal == ANONYMOUS:
         return hash(request.body)
-    return principal.kind, principal.name, principal.issuer, principal.subject
+    return principal.kind, principal.name, principal.issuer, principal.subject, request.url
 
 
 def _left(request: HttpRequest, deadline: float) -> float:

@@ -1,0 +1,160 @@
+"""List what the function is made of, and judge its licences: `make sbom`.
+
+Writes `function.cdx.json` (CycloneDX), and `licences.md`. Both depend on the locks alone, and on no clock. JavaScript
+that a page of Stile carries is listed too, by the manifest beside it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+REFUSED = 1
+
+PERMISSIVE = frozenset(
+    {"0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "MIT-0", "PSF-2.0", "Python-2.0", "Unlicense"}
+)
+"""Licences by their SPDX ids that only ask for their text and a notice."""
+
+BY_NAME = {
+    "Apache License, Version 2.0": "Apache-2.0",
+    "Apache Software License": "Apache-2.0",
+    "BSD License": "BSD-3-Clause",
+    "ISC License (ISCL)": "ISC",
+    "MIT License": "MIT",
+    "MIT No Attribution License (MIT-0)": "MIT-0",
+    "Python Software Foundation License": "PSF-2.0",
+}
+"""Names of classifiers and older metadata."""
+
+VENDORED = "handler/page/vendor"
+PROGRAMS = frozenset({".cjs", ".js", ".mjs", ".wasm"})
+
+
+@dataclass(frozen=True)
+class Part:
+    """A package of the function. ``kind`` is the ecosystem, as in a package URL."""
+
+    name: str
+    version: str
+    licence: str
+    kind: str = "pypi"
+
+    @property
+    def purl(self) -> str:
+        """The package URL."""
+        return f"pkg:{self.kind}/{self.name.lower().replace('_', '-').replace('@', '%40')}@{self.version}"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Write both files; 1 if a licence is not permissive."""
+    parser = argparse.ArgumentParser(prog="make sbom", description=__doc__)
+    parser.add_argument("--python", type=Path, required=True, help="of an environment with the function's packages")
+    parser.add_argument("--out", type=Path, required=True, help="the folder of both files")
+    parser.add_argument("--root", type=Path, default=ROOT, help="the folder of the project")
+    options = parser.parse_args(arguments)
+    options.out.mkdir(parents=True, exist_ok=True)
+    vendored = list(vendored_parts(options.root / VENDORED))
+    parts = sorted([*installed_parts(options.python), *vendored], key=lambda part: (part.kind, part.name.lower()))
+    bom = bill_of_materials(options.python, options.root / "pyproject.toml", vendored)
+    (options.out / "function.cdx.json").write_text(json.dumps(bom, indent=2, sort_keys=True) + "\n", "utf-8")
+    (options.out / "licences.md").write_text(page_of(parts), "utf-8")
+    refused = [part for part in parts if not is_permissive(part.licence)]
+    for part in refused:
+        sys.stderr.write(
+            f"{part.name} {part.version}: the licence is not on the list of infra/sbom.py: {part.licence}\n"
+        )
+    print(f"{len(parts)} packages, {len(refused)} licences that are not permissive: {options.out}")
+    return REFUSED if refused else 0
+
+
+def installed_parts(python: Path) -> Iterator[Part]:
+    """Yield the packages of an environment, with the licences that their metadata declare."""
+    command = ["piplicenses", "--python", str(python), "--from=mixed", "--format=json", "--with-system"]
+    for package in json.loads(run(command)):
+        yield Part(package["Name"], package["Version"], package["License"])
+
+
+def bill_of_materials(python: Path, pyproject: Path, vendored: Sequence[Part]) -> dict[str, Any]:
+    """Return the CycloneDX document of an environment and of vendored JavaScript."""
+    command = ["cyclonedx_py", "environment", "--output-reproducible", "--mc-type", "application"]
+    bom: dict[str, Any] = json.loads(run([*command, "--pyproject", str(pyproject), str(python)]))
+    bom["components"] += [
+        {
+            "bom-ref": part.purl,
+            "licenses": [{"license": {"id": part.licence}}],
+            "name": part.name,
+            "purl": part.purl,
+            "type": "library",
+            "version": part.version,
+        }
+        for part in vendored
+    ]
+    return bom
+
+
+def run(command: Sequence[str]) -> str:
+    """Run a module of this environment, and return what it printed."""
+    command = [sys.executable, "-m", *command]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - locked programs
+    if done.returncode:
+        sys.exit(f"{command[2]} failed: {done.stderr.strip()}")
+    return done.stdout
+
+
+def vendored_parts(folder: Path) -> Iterator[Part]:
+    """Yield the JavaScript packages of a folder, as the manifest beside each program names them.
+
+    A manifest is JSON with ``file``, ``sha256`` and ``packages``, each with its ``version`` and ``license``. A program
+    that no manifest accounts for, byte for byte, has no known licence, which the check refuses.
+    """
+    told = set()
+    for manifest in (json.loads(file.read_text("utf-8")) for file in sorted(folder.glob("*.json"))):
+        told.add((manifest["file"], manifest["sha256"]))
+        for name, package in manifest["packages"].items():
+            yield Part(name, package["version"], licence_of(package), "npm")
+    for file in sorted(folder.rglob("*")):
+        found = (file.relative_to(folder).as_posix(), sha256(file.read_bytes()).hexdigest()) if file.is_file() else None
+        if found and file.suffix in PROGRAMS and found not in told:
+            yield Part(file.name, "unknown", "unknown", "generic")
+
+
+def licence_of(package: Mapping[str, Any]) -> str:
+    """Return the licence that a manifest declares."""
+    licence = package.get("license", "unknown")
+    return licence if isinstance(licence, str) else "unknown"
+
+
+def is_permissive(licence: str) -> bool:
+    """Tell if a licence is on the list: one of plain alternatives, and otherwise each licence that is named."""
+    names = re.split(r"\s+(?:AND|OR)\s+|;", licence)
+    enough = any if not re.search(r"\sAND\s|;", licence) else all
+    return enough(spdx(name) in PERMISSIVE for name in names)
+
+
+def spdx(name: str) -> str:
+    """Return the SPDX id of a licence by its id or name; the name if it is not known."""
+    name = name.strip()
+    return BY_NAME.get(name) or name.strip("()")
+
+
+def page_of(parts: Sequence[Part]) -> str:
+    """Return the list of licences as a page."""
+    rows = [f"| {part.name} | {part.version} | {part.licence} | {part.kind} |\n" for part in parts]
+    head = (
+        "# Licences of the function's packages\n\n`make sbom`, from the function's locks with the extras code and jwt."
+    )
+    return f"{head}\n\n| package | version | licence | from |\n| --- | --- | --- | --- |\n{''.join(rows)}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
