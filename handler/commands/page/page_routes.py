@@ -78,7 +78,10 @@ class DevPage:
             "reach.svg": self._picture,
             "events": self._events,
         }
-        return tuple(Route(f"/-/{name}", _own(answer), methods=["GET"]) for name, answer in answers.items())
+        routes = tuple(Route(f"/-/{name}", _own(answer), methods=["GET"]) for name, answer in answers.items())
+        for route in routes:
+            route.methods = {"GET"}  # Starlette adds HEAD, for which a stream would wait without an end
+        return routes
 
     def _json(self, ask: Ask) -> Answer:
         """Return a route whose answer another thread makes: it may compile an endpoint."""
@@ -99,6 +102,7 @@ class DevPage:
         return {
             "endpoints": told,
             "problems": problems,
+            "root": Path.cwd().as_posix(),  # files are told as the command names them, and editors open whole paths
             "personas": self._personas,
             "note": "" if self._personas else PERSONAS_OFF,
         }
