@@ -24,9 +24,10 @@
     const error = el("p", { class: "field-error", id: errorId, "data-part": "field-error", hidden: true });
     const note = el("p", { class: "field-note", hidden: true });
     const slot = el("div", { class: "control" });
+    const about = context.top ? "" : [schema.description, defaulted(schema)].filter(Boolean).join("\n");
     const isBare = context.bare && shape.kind !== "object";
     const naming = isBare ? { "aria-label": context.label } : { "aria-labelledby": nameId };
-    const inner = { ...context, shape, nameId, naming, aboutId: `${aboutId} ${errorId}`, changed };
+    const inner = { ...context, shape, nameId, naming, aboutId: about.length < 600 ? `${aboutId} ${errorId}` : errorId, changed };
     let control = null;
     let isNull = false;
     let odd = false; // the value does not fit, and stands as JSON
@@ -34,7 +35,6 @@
 
     const nullButton = shape.nullable && shape.kind !== "null" && shape.kind !== "json"
       ? el("button", { type: "button", class: "small toggle", "aria-pressed": "false", on: { click: () => (setNull(!isNull), changed()) } }, "null") : null;
-    const about = context.top ? "" : [schema.description, defaulted(schema)].filter(Boolean).join("\n");
     const head = el("div", { class: "label-line" },
       el("span", { class: "field-name", id: nameId }, context.label ?? context.name),
       context.required ? el("span", { class: "required" }, "required") : null,
@@ -42,7 +42,7 @@
       el("span", { class: "field-type" }, schemas.hints(shape, context.root)), nullButton);
     const node = el("div", { class: "field", "data-part": "field", "data-kind": shape.kind },
       context.top || isBare ? null : head,
-      el("p", { class: "field-about", id: aboutId, hidden: !about }, about),
+      stile.clamped(about, { class: "field-about", id: aboutId, hidden: !about }, { most: 600 }),
       GROUPS.has(shape.kind) ? [note, error, slot] : [slot, note, error]); // a group may be longer than the screen
     use(shape.kind);
 

@@ -86,6 +86,20 @@
     });
   }
 
+  /** A text of which some lines show: descriptions of 10 kB leave room for what they describe. */
+  function clamped(words, attributes, { most = 400 } = {}) {
+    const node = el("p", attributes, words);
+    if (words.length < most && words.split("\n").length < 7) return [node];
+    node.classList.add("clamped");
+    const more = el("button", { type: "button", class: "small more", "aria-expanded": "false", on: { click: toggle } }, "More");
+    function toggle() {
+      const isOpen = node.classList.toggle("clamped") === false;
+      more.setAttribute("aria-expanded", String(isOpen));
+      replace(more, isOpen ? "Less" : "More");
+    }
+    return [node, more];
+  }
+
   /** Tell a screen reader. The same words twice are two announcements. */
   function say(words) {
     const region = document.getElementById("announcer");
@@ -142,6 +156,6 @@
 
   const number = (count) => Number(count).toLocaleString("en");
 
-  Object.assign(stile, { roving, tabs, dialog, say, copyButton, place, mark, id });
+  Object.assign(stile, { roving, tabs, dialog, clamped, say, copyButton, place, mark, id });
   stile.units = Object.freeze({ bytes, tokens, number });
 })();

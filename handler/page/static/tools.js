@@ -163,25 +163,11 @@
         place(tool.file, tool.line)),
       tool.usable ? null : lackNotice(tool),
       (tool.warnings ?? []).map((each) => el("p", { class: "notice warn" }, wordsOf(each))),
-      description(tool.entry?.description));
+      typeof tool.entry?.description === "string" ? stile.clamped(tool.entry.description, { class: "description" }) : null);
 
   const lackNotice = (tool) =>
     el("p", { class: "notice" }, el("strong", null, stile.personas.label(state.persona)), " lacks this tool: a call is answered as one of a tool that does not exist. ",
       stile.personas.explains() ? el("button", { type: "button", class: "small", "data-part": "why", on: { click: () => stile.personas.why({ tool: tool.name }) } }, "why?") : null);
-
-  /** Descriptions of 10 kB leave room for the form. */
-  function description(words) {
-    if (typeof words !== "string" || !words) return null;
-    const node = el("p", { class: "description" }, words);
-    if (words.length < 400) return node;
-    node.classList.add("clamped");
-    const more = el("button", { type: "button", class: "small", "aria-expanded": "false", on: { click: () => {
-      const isOpen = node.classList.toggle("clamped") === false;
-      more.setAttribute("aria-expanded", String(isOpen));
-      replace(more, isOpen ? "Less" : "More");
-    } } }, "More");
-    return [node, more];
-  }
 
   function back() {
     const { key } = state.tool;
