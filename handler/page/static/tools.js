@@ -18,6 +18,7 @@
 
   function drawFrame() {
     wanted = "";
+    rows.clear();
     if (!state.endpoint) return clear(nav());
     const search = el("input", {
       type: "search", id: "search", placeholder: "Search tools  ( / )", "aria-label": "Search tools", autocomplete: "off",
@@ -67,7 +68,7 @@
     if (!shown.length && !state.denied) replace(current, el("p", { class: "quiet pad" }, wanted ? "No tool has these words." : "This caller has no tools."));
     current.scrollTop = top;
     markOpen();
-    if (focused) current.querySelector(`[data-key="${CSS.escape(focused)}"] button.tool`)?.focus();
+    if (focused) current.querySelector(`[data-key="${CSS.escape(focused)}"] button.tool`)?.focus({ preventScroll: true });
     const real = state.tools.filter((each) => !["prompt", "resource", "template"].includes(each.kind));
     const usable = real.filter((each) => each.usable).length;
     const count = nav().querySelector('[data-part="tool-count"]');
@@ -90,7 +91,19 @@
       el("ul", null, tools.map(row)));
   }
 
+  const rows = new Map(); // by key: what a row shows, and its node, which stays while that is the same
+
   function row(tool) {
+    const { name, title, about, usable, listed, confirm, warnings, tokens, entry } = tool;
+    const shown = JSON.stringify([name, title, about, usable, listed, confirm, warnings, tokens ?? tokensOf(tool)?.textContent, entry?.annotations, stile.personas.explains()]);
+    const kept = rows.get(tool.key);
+    if (kept?.shown === shown) return kept.node;
+    const node = newRow(tool);
+    rows.set(tool.key, { shown, node });
+    return node;
+  }
+
+  function newRow(tool) {
     const lacks = !tool.usable;
     return el("li", { "data-part": "tool", "data-name": tool.name, "data-key": tool.key, "data-usable": String(tool.usable), class: lacks ? "lacks" : null },
       el("button", { type: "button", class: "tool", tabindex: "-1", on: { click: () => stile.endpoint.openTool(tool.key), keydown: toWhy } },
