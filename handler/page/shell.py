@@ -62,8 +62,8 @@ class Shell:
 
 
 @lru_cache
-def shell(mode: str) -> Shell:
-    """Compose the document for a kind of server, once a process.
+def shell(mode: str, static: Path = STATIC) -> Shell:
+    """Compose the document for a kind of server from the files of a folder, once a process.
 
     Raises:
         NotComposed: as above.
@@ -72,12 +72,12 @@ def shell(mode: str) -> Shell:
     styles: list[str] = []
 
     def script(found: re.Match[str]) -> str:
-        return f"<script>{_inside(found[1], scripts, ends=('</script', '<!--'))}</script>"
+        return f"<script>{_inside(static / found[1], scripts, ends=('</script', '<!--'))}</script>"
 
     def style(found: re.Match[str]) -> str:
-        return f"<style>{_inside(found[1], styles, ends=('</style',))}</style>"
+        return f"<style>{_inside(static / found[1], styles, ends=('</style',))}</style>"
 
-    document = COMMENT.sub("", _read(DOCUMENT)).replace(MODE, f'data-mode="{mode}"')
+    document = COMMENT.sub("", _read(static / DOCUMENT)).replace(MODE, f'data-mode="{mode}"')
     html = SCRIPT.sub(script, STYLE.sub(style, document))
     policy = {**POLICY, "script-src": _sources(scripts), "style-src": _sources(styles)}
     told = "; ".join(f"{name} {value}" for name, value in policy.items())
@@ -90,20 +90,20 @@ def hash_source(text: str) -> str:
     return f"'sha256-{digest}'"
 
 
-def _inside(name: str, hashes: list[str], *, ends: Iterable[str]) -> str:
-    text = _read(name)
+def _inside(file: Path, hashes: list[str], *, ends: Iterable[str]) -> str:
+    text = _read(file)
     for end in ends:
         if end in text.lower():
-            raise NotComposed(f"{name}: a text inside of the document cannot have {end}")
+            raise NotComposed(f"{file.name}: a text inside of the document cannot have {end}")
     hashes.append(hash_source(text))
     return text
 
 
-def _read(name: str) -> str:
+def _read(file: Path) -> str:
     try:
-        return (STATIC / name).read_text("utf-8")  # with newlines as browsers hash them
+        return file.read_text("utf-8")  # with newlines as browsers hash them
     except OSError as exc:
-        raise NotComposed(f"{name}: cannot be read ({exc.strerror})") from exc
+        raise NotComposed(f"{file.name}: cannot be read ({exc.strerror})") from exc
 
 
 def _sources(hashes: list[str]) -> str:

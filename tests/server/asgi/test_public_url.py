@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from handler.server.app import routes
-from handler.server.asgi.public_url import CARD, ROUTE
+from handler.server.asgi.public_url import CARD, HOME, ROUTE
 from handler.server.asgi.request_log import level_of
 from tests.conftest import ROOT
 from tests.support.endpoints import PUBLIC, compiled
@@ -384,10 +384,10 @@ def test_stage_of_an_api_is_taken_out_on_its_own_domain_though_a_folder_has_its_
 
 
 def test_form_of_routes_is_that_of_all_routes() -> None:
-    services: Any = SimpleNamespace(endpoints=None)
+    services: Any = SimpleNamespace(endpoints=None, page="function", own_routes=())
     paths = [route.path for route in routes(services)]
 
-    assert [path for path in paths if not re.fullmatch(f"{ROUTE}|{CARD}", re.sub(r"\{\w+\}", "x", path))] == []
+    assert [path for path in paths if not re.fullmatch(f"{ROUTE}|{CARD}|{HOME}", re.sub(r"\{\w+\}", "x", path))] == []
 
 
 def test_named_stage_serves_every_route(tmp_path: Path) -> None:
