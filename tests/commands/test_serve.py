@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from tests.commands.running import FILES, Stile, interrupt, ran, started
+from tests.commands.running import CONFIG, FILES, Stile, interrupt, ran, started
 from tests.support.api import Asked, Reply, running_api
 from tests.support.endpoints import write_endpoint
 from tests.support.moto import Moto
@@ -65,6 +65,13 @@ class Served:
             connection.request(method, path, body=text, headers={**json_headers, **sent})
             response = connection.getresponse()
             return response.status, json.loads(response.read())
+
+    def page(self, path: str) -> tuple[int, bytes, str]:
+        """The status, the body and the policy of what a browser gets."""
+        with closing(HTTPConnection("127.0.0.1", self.port, timeout=WAIT_S)) as connection:
+            connection.request("GET", path, headers={"accept": "text/html,*/*;q=0.8"})
+            response = connection.getresponse()
+            return response.status, response.read(), response.getheader("content-security-policy", "")
 
     def tools(self, name: str = "api/things", **headers: str) -> list[str] | int:
         body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
@@ -323,3 +330,27 @@ def test_taken_port_is_said(endpoint: Path) -> None:
         refused = ran("serve", str(endpoint), "--port", str(port))
 
     assert (refused.code, f"Port {port} on 127.0.0.1 is in use" in refused.err) == (1, True)
+
+
+def test_page_is_shown_if_asked_for_and_calls_from_it_are_served(endpoint: Path) -> None:
+    rule = """rules: [{fields: [b], condition: "$jwt.role:String == 'hr'"}], policyDefault"""
+    closed = {
+        "operations/b.graphql": 'query B @mcpTool(name: "b") { b }',
+        "config.yaml": CONFIG.replace("policyDefault", rule),
+    }
+    write_endpoint(endpoint.parents[1], closed)
+    with serving(str(endpoint), "--page", "--public-url", "https://tools.example/base") as served:
+        pages = [served.page(path) for path in ("/", "/api/things", "/api/absent", "/base/api/things")]
+        own = [served.tools(origin=origin) for origin in (f"http://localhost:{served.port}", "https://tools.example")]
+        other = served.tools(origin="https://evil.example")
+        dev_only = [
+            served.send("GET", f"/-/{name}", sec_fetch_site="same-origin")[0] for name in ("endpoints", "events")
+        ]
+        persona = served.tools(stile_caller="author", sec_fetch_site="same-origin")
+
+    assert [status for status, *_ in pages] == [200] * 4
+    assert len({(body, policy) for _, body, policy in pages}) == 1
+    assert b'data-mode="serve"' in pages[0][1]
+    assert "frame-ancestors 'none'" in pages[0][2]
+    assert (own, other, dev_only) == ([["a"]] * 2, 403, [404, 404])
+    assert persona == ["a"]

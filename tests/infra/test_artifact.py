@@ -54,6 +54,13 @@ def test_what_verifies_tokens_is_there_exactly_if_it_was_asked_for(artifact: Pat
     assert ({"jwt", "cryptography"} & packages(artifact)) == ({"jwt", "cryptography"} if "jwt" in EXTRAS else set())
 
 
+def test_page_is_there_exactly_if_it_was_asked_for(artifact: Path) -> None:
+    static = {path.suffix for path in (artifact / "handler" / "page").rglob("*")}
+    modules = [name for name in entries(artifact) if name.startswith("handler.page")]
+
+    assert ({".html", ".js", ".css"} <= static, bool(modules)) == (("page" in EXTRAS,) * 2)
+
+
 def test_what_tools_in_python_need_is_there_exactly_if_it_was_asked_for(artifact: Path) -> None:
     assert ({"pydantic", "pydantic_core"} & packages(artifact)) == (
         {"pydantic", "pydantic_core"} if "code" in EXTRAS else set()
