@@ -27,6 +27,7 @@ PAGES = {
     "docs/graphql-http.md": 1,
     "docs/install.md": 2,
     "docs/local.md": 1,
+    "docs/page.md": 1,
     "docs/publishing.md": 5,
     "docs/security/hiding.md": 3,
     "docs/security/policies.md": 1,
