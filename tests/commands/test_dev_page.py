@@ -177,7 +177,7 @@ def test_endpoints_have_their_personas_and_warnings(page: Page) -> None:
     assert [(each["id"], each["kind"]) for each in endpoint["personas"]] == [
         ("author", "author"),
         ("anonymous", "anonymous"),
-        ("file:api/things/<b>.json", "claims"),
+        ("file:api/things/%3Cb%3E.json", "claims"),
         ("file:api/things/hr.json", "claims"),
         ("file:api/things/role.json", "claims"),
         ("file:api/above.json", "claims"),

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from handler.compiler.compile import Compiled
 from handler.page.shell import NotComposed, hash_source, shell
 from handler.server.asgi.content_negotiation import prefers_html
 from handler.storage.local import FolderStorage
@@ -51,11 +52,11 @@ def without_ids(answer: Answer) -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory):
+def made(tmp_path_factory: pytest.TempPathFactory) -> Compiled:
     return compiled(tmp_path_factory.mktemp("page"), files(anonymous="challenge"))
 
 
-def test_document_is_the_same_for_every_path_and_caller(made) -> None:
+def test_document_is_the_same_for_every_path_and_caller(made: Compiled) -> None:
     with running_function(made, page="function", public_url="https://tools.example") as function:
         pages = [visit(function, path) for path in ("/", "/api/things", "/api/absent", "/api/things/")]
         pages.append(visit(function, "/api/things", authorization="Bearer nonsense"))
@@ -68,7 +69,7 @@ def test_document_is_the_same_for_every_path_and_caller(made) -> None:
     assert [line.get("endpoint") for line in lines] == [None] * 5
 
 
-def test_without_the_flag_browsers_get_what_all_clients_get(made) -> None:
+def test_without_the_flag_browsers_get_what_all_clients_get(made: Compiled) -> None:
     with running_function(made) as function:
         assert visit(function, "/").status == 404
         assert visit(function, "/editor.html").status == 404
@@ -76,7 +77,7 @@ def test_without_the_flag_browsers_get_what_all_clients_get(made) -> None:
         assert visit(function, "/api/things").status == 401
 
 
-def test_clients_that_do_not_ask_for_html_first_get_the_card(made) -> None:
+def test_clients_that_do_not_ask_for_html_first_get_the_card(made: Compiled) -> None:
     with running_function(made, page="function") as function:
         for accept in ("*/*", "application/json", "application/json, text/html", "text/html;q=0.5, application/json"):
             answers = [visit(function, path, accept) for path in ("/api/things", "/api/absent", "/")]
@@ -86,7 +87,7 @@ def test_clients_that_do_not_ask_for_html_first_get_the_card(made) -> None:
         assert "Accept" in visit(function, "/api/things").headers["vary"]
 
 
-def test_other_methods_and_other_paths_have_no_page(made) -> None:
+def test_other_methods_and_other_paths_have_no_page(made: Compiled) -> None:
     with running_function(made, page="function") as function:
         assert visit(function, "/", method="POST").status == 404
         assert visit(function, "/api/things", method="POST").status == 404
@@ -155,7 +156,7 @@ def test_preference_for_html(accept: str | None, prefers: bool) -> None:
     assert prefers_html(accept) is prefers
 
 
-def test_page_of_the_function_may_call_and_other_origins_may_not(made) -> None:
+def test_page_of_the_function_may_call_and_other_origins_may_not(made: Compiled) -> None:
     own, other = "https://tools.example", "https://evil.example"
     with running_function(made, page="function", public_url=f"{own}/base") as function:
         calls = {
@@ -168,26 +169,26 @@ def test_page_of_the_function_may_call_and_other_origins_may_not(made) -> None:
     assert [calls[other].status, calls[f"{own}:8443"].status, without.status] == [403] * 3
 
 
-def test_page_is_found_below_a_stage_or_a_base_path(made) -> None:
+def test_page_is_found_below_a_stage_or_a_base_path(made: Compiled) -> None:
     with running_function(made, page="function", public_url="https://tools.example/base") as function:
         for path in ("/base", "/base/", "/base/api/things"):
             assert (path, visit(function, path).status) == (path, 200)
 
 
-def test_persona_of_the_development_server_is_ignored(made) -> None:
+def test_persona_of_the_development_server_is_ignored(made: Compiled) -> None:
     named = {"stile-caller": "author", "sec-fetch-site": "same-origin"}
     with running_function(made, page="function") as function:
         assert function.request("tools/list", headers=named).status == 401
 
 
-def test_setting_turns_the_page_on(made, tmp_path: Path) -> None:
+def test_setting_turns_the_page_on(made: Compiled, tmp_path: Path) -> None:
     store(FolderStorage(tmp_path), made)
     for setting, status in (("on", 200), ("off", 404), ("", 404)):
         with started_function(str(tmp_path), STILE_PAGE=setting) as function:
             assert visit(function, "/").status == status
 
 
-def test_requests_of_mcp_clients_never_load_the_page(made, tmp_path: Path) -> None:
+def test_requests_of_mcp_clients_never_load_the_page(made: Compiled, tmp_path: Path) -> None:
     store(FolderStorage(tmp_path), made)
     script = f"""
 import sys
@@ -206,7 +207,7 @@ with started_function({str(tmp_path)!r}, STILE_PAGE="on") as function:
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_build_without_the_page_shows_none_and_says_why(made, tmp_path: Path) -> None:
+def test_build_without_the_page_shows_none_and_says_why(made: Compiled, tmp_path: Path) -> None:
     store(FolderStorage(tmp_path / "bundles"), made)
     shutil.copytree(ROOT / "handler", tmp_path / "handler", ignore=shutil.ignore_patterns("page", "commands", "*.pyc"))
     events = [event_for("GET", path, body="", headers={"accept": BROWSER}) for path in ("/", "/api/a", "/editor.html")]

@@ -24,11 +24,14 @@ from handler.commands.local.upstream_words import (
 from handler.compiler.compile import Compiled
 from handler.strict_json import parse_json
 
-MAX_SENT = 30
+MAX_SENT = 10
 """Requests to the API that are kept of one call."""
 
-MAX_TEXT_CHARS = 20_000
+MAX_TEXT_CHARS = 10_000
 """Characters of a document, of variables and of an answer."""
+
+MAX_ASKED_BYTES = 262_144
+"""Bytes of a request to the API that is shown. Of a longer one, the document is left out."""
 
 HIDDEN = "…"
 
@@ -72,14 +75,16 @@ class SeenCall:
 
 def kept(exchanges: Sequence[SeenExchange]) -> tuple[list[SeenExchange], int]:
     """Return the first exchanges with the parts of their answers that are shown, and the number of the others."""
-    return [_cut_answer(each) for each in exchanges[:MAX_SENT]], max(0, len(exchanges) - MAX_SENT)
+    return [_cut_bodies(each) for each in exchanges[:MAX_SENT]], max(0, len(exchanges) - MAX_SENT)
 
 
-def _cut_answer(exchange: SeenExchange) -> SeenExchange:
-    answer = exchange.answer
-    if answer is None or len(answer.body) <= MAX_READ_CHARS:
-        return exchange
-    return dataclasses.replace(exchange, answer=dataclasses.replace(answer, body=answer.body[:MAX_READ_CHARS]))
+def _cut_bodies(exchange: SeenExchange) -> SeenExchange:
+    request, answer = exchange.request, exchange.answer
+    if len(request.body or b"") > MAX_ASKED_BYTES:
+        request = dataclasses.replace(request, body=None)
+    if answer is not None and len(answer.body) > MAX_READ_CHARS:
+        answer = dataclasses.replace(answer, body=answer.body[:MAX_READ_CHARS])
+    return dataclasses.replace(exchange, request=request, answer=answer)
 
 
 def _joined(calls: Sequence[Mapping[str, Any]], name: str) -> str:

@@ -78,7 +78,10 @@ class DevPage:
             "reach.svg": self._picture,
             "events": self._events,
         }
-        return tuple(Route(f"/-/{name}", _own(answer), methods=["GET"]) for name, answer in answers.items())
+        routes = tuple(Route(f"/-/{name}", _own(answer), methods=["GET"]) for name, answer in answers.items())
+        for route in routes:
+            route.methods = {"GET"}  # Starlette adds HEAD, for which a stream would wait without an end
+        return routes
 
     def _json(self, ask: Ask) -> Answer:
         """Return a route whose answer another thread makes: it may compile an endpoint."""

@@ -14,6 +14,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -53,7 +54,7 @@ MAX_FILES = 50
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Persona:
-    """A caller with an id. ``file`` is the path of the claims file, or empty."""
+    """A caller with an id, which fits a header. ``file`` is the path of the claims file, or empty."""
 
     id: str
     label: str
@@ -106,7 +107,7 @@ def find_persona(personas: list[Persona], id_: str) -> Persona:
 
 def _holder(key: ApiKey) -> Persona:
     text = f"{KEY}{key.name}"
-    return Persona(id=text, label=text, kind="key", caller=NamedCaller(text=text, known=None))
+    return Persona(id=_id(KEY, key.name), label=text, kind="key", caller=NamedCaller(text=text, known=None))
 
 
 def _bearers(folder: Path, compiled: Compiled) -> Iterator[Persona]:
@@ -150,7 +151,12 @@ def _bearer(file: Path, *, wanted: frozenset[str]) -> Persona | None:
     claims = caller.known.claims if caller.known else None
     if not claims or not wanted & claims.keys():
         return None
-    return Persona(id=f"{FILE}{caller.text}", label=file.name, kind="claims", file=caller.text, caller=caller)
+    return Persona(id=_id(FILE, caller.text), label=file.name, kind="claims", file=caller.text, caller=caller)
+
+
+def _id(kind: str, name: str) -> str:
+    """Return an id in ASCII: browsers send no other characters in a header."""
+    return f"{kind}{quote(os.fsencode(name), safe='/')}"
 
 
 def _claims_of_rules(compiled: Compiled) -> frozenset[str]:
