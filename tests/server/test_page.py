@@ -105,7 +105,8 @@ def test_policy_allows_exactly_the_scripts_and_styles_of_the_document(mode: str)
     assert policy.pop("script-src").split() == [hash_source(each) for each in scripts]
     assert policy.pop("style-src").split() == [hash_source(each) for each in styles]
     assert policy == ALLOWED
-    assert (len(scripts) >= 2, len(styles)) == (True, 1)
+    assert len(scripts) >= 2
+    assert styles
     assert not re.search(r"<script[^>]|<link[^>]*stylesheet|\son\w+=|\sstyle=|javascript:", _outside(made.html))
     assert made.headers["x-content-type-options"] == "nosniff"
     assert made.headers["referrer-policy"] == "no-referrer"
