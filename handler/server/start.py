@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from aws_lambda_powertools import Logger
@@ -81,6 +80,8 @@ def _page_of(settings: Settings, logger: Logger) -> str:
     """Return the kind of server that the page is for. Without the page in the build, browsers get no page."""
     if not settings.page:
         return ""
+    from importlib.util import find_spec
+
     if find_spec("handler.page") is None:
         logger.error("page not served", reason=f"STILE_PAGE is on, and the build lacks the extra page: {ADD_EXTRA}")
         return ""

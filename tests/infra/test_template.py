@@ -60,6 +60,7 @@ def test_the_environment_names_the_settings_the_function_reads(template: dict[st
         "STILE_CODE_MODULES": {"Ref": "CodeModules"},
         "STILE_PUBLIC_URL": {"Ref": "PublicUrl"},
         "STILE_ALLOWED_ORIGINS": {"Ref": "AllowedOrigins"},
+        "STILE_PAGE": {"Ref": "Page"},
         "STILE_UPSTREAM_HOSTS": {"Ref": "UpstreamHosts"},
         "STILE_ALLOW_LOCAL_UPSTREAMS": "false",
         "STILE_SECRETS": {"Ref": "SecretsPrefix"},
