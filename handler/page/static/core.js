@@ -112,8 +112,8 @@ const stile = {};
   /** Return a node for any text: isolated if it is written from right to left, hidden characters by code point. */
   function text(value) {
     const all = String(value);
-    HIDDEN.lastIndex = 0;
     const hides = HIDDEN.test(all);
+    HIDDEN.lastIndex = 0; // matchAll begins there
     if (!hides && !ISOLATED.test(all)) return document.createTextNode(all);
     const node = document.createElement("bdi");
     let from = 0;
