@@ -1,0 +1,1 @@
+"""The page: static files that show an endpoint's tools in a browser."""

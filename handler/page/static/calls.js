@@ -1,0 +1,1 @@
+// calls: not built yet.

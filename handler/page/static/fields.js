@@ -1,0 +1,1 @@
+// fields: not built yet.

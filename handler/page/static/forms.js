@@ -1,0 +1,1 @@
+// forms: not built yet.

@@ -1,0 +1,1 @@
+// graphql: not built yet.

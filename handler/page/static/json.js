@@ -1,0 +1,1 @@
+// json: not built yet.

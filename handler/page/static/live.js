@@ -1,0 +1,1 @@
+// live: not built yet.

@@ -1,0 +1,1 @@
+// mcp: not built yet.

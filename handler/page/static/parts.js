@@ -1,0 +1,148 @@
+// Parts that several panels have: tabs, dialogs, copies, marks, places in files, announcements.
+(() => {
+  "use strict";
+  const { el, state, replace } = stile;
+  let made = 0;
+  const id = (prefix) => `${prefix}-${(made += 1)}`;
+
+  /** Move focus with the arrow keys among the elements that `items()` returns, of which one is in the tab order. */
+  function roving(container, items, { keys = "vertical", onmove } = {}) {
+    const [back, ahead] = keys === "vertical" ? ["ArrowUp", "ArrowDown"] : ["ArrowLeft", "ArrowRight"];
+    container.addEventListener("keydown", (event) => {
+      const all = items();
+      const at = all.indexOf(document.activeElement);
+      const to = { [back]: at - 1, [ahead]: at + 1, Home: 0, End: all.length - 1 }[event.key];
+      if (at < 0 || to === undefined || event.altKey || event.ctrlKey || event.metaKey) return;
+      event.preventDefault();
+      const next = all[Math.max(0, Math.min(all.length - 1, to))];
+      for (const each of all) each.tabIndex = each === next ? 0 : -1;
+      next.focus();
+      onmove?.(next);
+    });
+  }
+
+  /** Return `{node, select(id), add}`: tabs as WAI-ARIA has them. `tabs` are `{id, title, render(container)}`. */
+  function tabs({ label, tabs: given, selected, onselect, part }) {
+    const list = el("div", { role: "tablist", "aria-label": label, class: "tabs" });
+    const body = el("div", { class: "tab-body", role: "tabpanel", tabindex: "0", id: id("panel") });
+    const node = el("div", { class: "tabbed", "data-part": part }, list, body);
+    const buttons = new Map();
+    let current = null;
+    for (const tab of given) {
+      const button = el(
+        "button",
+        {
+          type: "button", role: "tab", id: id("tab"), "aria-controls": body.id, "aria-selected": "false", tabindex: "-1",
+          "data-tab": tab.id, on: { click: () => select(tab.id) },
+        },
+        tab.title, tab.badge,
+      );
+      buttons.set(tab.id, button);
+      list.append(button);
+    }
+    function select(wanted, { quiet = false } = {}) {
+      const tab = given.find((each) => each.id === wanted) ?? given[0];
+      if (!tab) return;
+      current = tab.id;
+      for (const [each, button] of buttons) {
+        button.setAttribute("aria-selected", String(each === tab.id));
+        button.tabIndex = each === tab.id ? 0 : -1;
+      }
+      body.setAttribute("aria-labelledby", buttons.get(tab.id).id);
+      body.dataset.tab = tab.id;
+      body.replaceChildren();
+      tab.render(body);
+      if (!quiet) onselect?.(tab.id);
+    }
+    roving(list, () => [...buttons.values()], { keys: "horizontal", onmove: (button) => button.click() });
+    select(selected ?? given[0]?.id, { quiet: true });
+    return { node, body, select, current: () => current, button: (each) => buttons.get(each) };
+  }
+
+  /** Show a modal dialog, and return the value of the button that closes it; `""` if Escape does. */
+  function dialog({ title, body, buttons, part = "dialog", wide = false }) {
+    const heading = id("heading");
+    const given = buttons ?? [{ label: "Close", value: "", primary: true }];
+    const node = el(
+      "dialog",
+      { "aria-labelledby": heading, "data-part": part, class: wide ? "wide" : null },
+      el("form", { method: "dialog" },
+        el("h2", { id: heading }, title),
+        el("div", { class: "dialog-body" }, body),
+        el("div", { class: "buttons" },
+          given.map(({ label, value, primary, check }) =>
+            el("button", {
+              type: "submit", value, class: primary ? "primary" : null, "data-value": value,
+              on: { click: (event) => check && !check() && event.preventDefault() },
+            }, label)))),
+    );
+    document.body.append(node);
+    const before = document.activeElement;
+    return new Promise((resolve) => {
+      node.addEventListener("close", () => {
+        node.remove();
+        if (before?.isConnected) before.focus();
+        resolve(node.returnValue);
+      });
+      node.showModal();
+    });
+  }
+
+  /** Tell a screen reader. The same words twice are two announcements. */
+  function say(words) {
+    const region = document.getElementById("announcer");
+    if (region) replace(region, el("span", null, words));
+  }
+
+  function copyButton(content, label = "Copy", attributes = {}) {
+    const button = el("button", { type: "button", class: "small", ...attributes, on: { click: copy } }, label);
+    async function copy() {
+      const whole = typeof content === "function" ? content() : content;
+      let done = true;
+      try {
+        await navigator.clipboard.writeText(whole);
+      } catch {
+        done = copiedBySelection(whole); // the clipboard is for https and loopback only
+      }
+      replace(button, done ? "Copied" : "Not copied");
+      say(done ? `${label}: copied` : "The browser did not allow the copy");
+      setTimeout(() => replace(button, label), 1500);
+    }
+    return button;
+  }
+
+  function copiedBySelection(whole) {
+    const area = el("textarea", { class: "visually-hidden", "aria-hidden": "true", value: whole });
+    document.body.append(area);
+    area.select();
+    const done = document.execCommand("copy");
+    area.remove();
+    return done;
+  }
+
+  /** Return a file with its line: in dev a link that the editor opens, elsewhere text. */
+  function place(file, line, column) {
+    if (!file) return null;
+    const shown = `${state.dev ? shortened(file) : file}${line ? `:${line}` : ""}`;
+    const isAbsolute = /^\/|^[A-Za-z]:[\\/]/.test(file);
+    if (!state.dev || !isAbsolute) return el("span", { class: "place", title: file }, shown);
+    const path = encodeURI(file.replaceAll("\\", "/")).replaceAll("#", "%23").replaceAll("?", "%3F");
+    const url = `vscode://file${path.startsWith("/") ? "" : "/"}${path}${line ? `:${line}:${column ?? 1}` : ""}`;
+    return el("a", { class: "place", href: url, title: `Open ${file} in VS Code` }, shown);
+  }
+
+  const shortened = (file) => file.split(/[\\/]/).slice(-2).join("/");
+
+  const mark = (words, kind = "", title = null) => el("span", { class: `mark ${kind}`, title }, words);
+
+  const bytes = (count) =>
+    count < 1000 ? `${count} B` : count < 1e6 ? `${(count / 1000).toFixed(1)} kB` : `${(count / 1e6).toFixed(1)} MB`;
+
+  /** Tokens as the server counts them: four bytes each. */
+  const tokens = (content) => Math.floor(new TextEncoder().encode(content).length / 4);
+
+  const number = (count) => Number(count).toLocaleString("en");
+
+  Object.assign(stile, { roving, tabs, dialog, say, copyButton, place, mark, id });
+  stile.units = Object.freeze({ bytes, tokens, number });
+})();

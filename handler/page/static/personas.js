@@ -1,0 +1,1 @@
+// personas: not built yet.

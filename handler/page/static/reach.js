@@ -1,0 +1,1 @@
+// reach: not built yet.
