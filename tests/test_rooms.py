@@ -20,6 +20,7 @@ ORDER = (
     ("handler.server.function",),
     ("handler.server.snapshots",),
     ("handler.server.app",),
+    ("handler.page",),
     ("handler.server",),
     ("handler.server.mcp",),
     ("handler.server.graphql", "handler.server.oauth_proxy"),

@@ -26,6 +26,7 @@ from handler.commands.local.listening import listening_socket, port_number, why_
 from handler.commands.local.local_server import local_http, local_services
 from handler.commands.local.reloading import code_places
 from handler.commands.local.signpost import hint_for
+from handler.commands.page.page_routes import page_routes
 from handler.errors.access import CredentialRefused
 from handler.errors.authoring import UnknownCaller
 from handler.server.app import create_app
@@ -148,6 +149,8 @@ def _serve(workbench: Workbench, watch: FolderWatch, listener: socket.socket, op
             stand_in=partial(_stand_in, options.caller),
             signpost=lambda path: hint_for(path, workbench.served),
             public_url=f"http://{HOST}:{port}",
+            page="dev",
+            own_routes=page_routes(),
         )
         config = uvicorn.Config(
             log.around(create_app(services, write_line=log.write_line)),

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cached_property, partial
 from importlib import import_module
 from inspect import isfunction
 
 from starlette.applications import Starlette
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.errors import ServerErrorMiddleware
@@ -18,6 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from handler.bundle.model import ENDPOINT_NAME
 from handler.errors import StileError
+from handler.server.asgi.content_negotiation import prefers_html
 from handler.server.asgi.cors import Cors
 from handler.server.asgi.deadlines import Deadlines
 from handler.server.asgi.public_url import PublicUrl
@@ -30,6 +32,7 @@ from handler.server.mcp.route import McpRoute
 
 ENDPOINT = "/{folder}/{name}"
 HEALTH = ("/health", "/health/live")
+EDITOR = "/editor.html"
 
 SIGNPOSTED = (404, 405)
 """The statuses of a path or method without a route."""
@@ -71,8 +74,18 @@ def routes(services: Services) -> list[Route]:
         Route(f"{oauth}/token", lazy("handler.server.oauth_proxy.routes:token_route"), methods=["POST"]),
         Route(HEALTH[0], lazy("handler.server.health:health_route"), methods=["GET"]),
         Route(HEALTH[1], lazy("handler.server.health:live_route"), methods=["GET"]),
+        *(_page_routes(services) if services.page else ()),
         _CardRoute(ENDPOINT, lazy("handler.server.card:card_route"), methods=["GET"]),
+        *services.own_routes,
     ]
+
+
+def _page_routes(services: Services) -> Iterator[Route]:
+    """Yield the routes of the page. Its path is that of the card: browsers get the page, all other clients the card."""
+    shell = _Lazy("handler.page.documents:shell_route", services)
+    yield _ShellRoute("/", shell, methods=["GET"])
+    yield _ShellRoute(ENDPOINT, shell, methods=["GET"])
+    yield Route(EDITOR, _Lazy("handler.page.documents:editor_route", services), methods=["GET"])
 
 
 def _middleware(services: Services) -> list[Middleware]:
@@ -108,6 +121,17 @@ class _CardRoute(Route):
         names = child.get("path_params", {}).values()
         is_card = match is Match.FULL and ENDPOINT_NAME.fullmatch("/".join(names))
         return (match, child) if is_card else (Match.NONE, {})
+
+
+class _ShellRoute(Route):
+    """A route of the page, which only clients find that ask for HTML. Every name of an endpoint's form has the page."""
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        match, child = super().matches(scope)
+        names = child.get("path_params", {}).values()
+        if match is not Match.FULL or (names and not ENDPOINT_NAME.fullmatch("/".join(names))):
+            return Match.NONE, {}
+        return (match, child) if prefers_html(Headers(scope=scope).get("accept")) else (Match.NONE, {})
 
 
 class _Lazy:

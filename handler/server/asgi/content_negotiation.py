@@ -8,8 +8,9 @@ from collections.abc import Iterator, Mapping
 JSON = "application/json"
 GRAPHQL_RESPONSE = "application/graphql-response+json"
 EVENT_STREAM = "text/event-stream"
+HTML = "text/html"
 
-TEXTS = (JSON, GRAPHQL_RESPONSE, EVENT_STREAM)
+TEXTS = (JSON, GRAPHQL_RESPONSE, EVENT_STREAM, HTML)
 """All types of responses. Lambda would send any other type in base64, which not every front door decodes."""
 
 GRAPHQL_TYPES = (JSON, GRAPHQL_RESPONSE)
@@ -44,16 +45,29 @@ def accepted_kinds(accept: str) -> set[str]:
 
 
 def choose_graphql_type(accept: str | None) -> str | None:
-    """Choose one of ``GRAPHQL_TYPES`` by quality, then by how exactly it is named, then by order.
+    """Choose one of ``GRAPHQL_TYPES``.
 
     ``application/json`` without the header and for ``*/*``; ``None`` if the client accepts neither type.
 
-    Source: RFC 9110, section 12.5.1; GraphQL over HTTP, "Accept".
+    Source: GraphQL over HTTP, "Accept".
+    """
+    return _choose_type(accept, GRAPHQL_TYPES)
+
+
+def prefers_html(accept: str | None) -> bool:
+    """Tell if a client, as browsers do, asks for HTML before JSON."""
+    return accept is not None and _choose_type(accept, (JSON, HTML)) == HTML
+
+
+def _choose_type(accept: str | None, offered: tuple[str, ...]) -> str | None:
+    """Choose one of ``offered`` by quality, then by how exactly it is named, then by order.
+
+    Source: RFC 9110, section 12.5.1.
     """
     accepted = accept or "*/*"
     ranges = [(kind, _quality(parameters)) for kind, parameters in _ranges(accepted, most=MAX_ACCEPTED)]
     found: list[tuple[float, int, int, str]] = []
-    for media_type in GRAPHQL_TYPES:
+    for media_type in offered:
         matching = [
             (_exactness(pattern, media_type), -place, quality)
             for place, (pattern, quality) in enumerate(ranges)
@@ -87,4 +101,5 @@ def _quality(parameters: Mapping[str, str]) -> float:
 
 def _exactness(pattern: str, media_type: str) -> int:
     """Rate how exactly a range names a media type, from 0 (no match) to 3 (the type itself)."""
-    return {media_type: 3, "application/*": 2, "*/*": 1}.get(pattern, 0)
+    family = f"{media_type.partition('/')[0]}/*"
+    return {media_type: 3, family: 2, "*/*": 1}.get(pattern, 0)

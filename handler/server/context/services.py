@@ -4,6 +4,8 @@ import time
 from collections.abc import Callable
 from dataclasses import field
 
+from starlette.routing import Route
+
 from handler.bundle.model import Bundle
 from handler.http.client import HttpClient
 from handler.records import record
@@ -27,11 +29,11 @@ class Services:
     ``development``: the server is for trials, so no authorizer is trusted, and a request without a credential has the
     development principal, or the one that ``stand_in`` returns. ``verifiers``: the verifier of an endpoint's tokens if
     each endpoint has its own secrets. ``signpost``: a hint for a path without a route; empty if the hint could tell a
-    caller too much. ``public_url``: the owner's setting;
-    if it is empty, ``PublicUrl`` uses the event. ``code_modules``: modules whose tools in Python may run.
-    ``outgoing``: services for requests to APIs. ``hosts``: the accepted values of ``Host``; empty where the front door
-    decides. ``own_machine``: the server is for its author alone. ``is_frozen``: the process may stop after each
-    response, as Lambda's do.
+    caller too much. ``public_url``: the owner's setting; if it is empty, ``PublicUrl`` uses the event.
+    ``code_modules``: modules whose tools in Python may run. ``outgoing``: services for requests to APIs. ``hosts``: the
+    accepted values of ``Host``; empty where the front door decides. ``own_machine``: the server is for its author
+    alone. ``is_frozen``: the process may stop after each response, as Lambda's do. ``page``: the kind of server that
+    the page is for; if it is empty, browsers get no page. ``own_routes``: routes of the command that runs the server.
     """
 
     endpoints: Endpoints
@@ -45,6 +47,8 @@ class Services:
     hosts: frozenset[str] = frozenset()
     own_machine: bool = False
     is_frozen: bool = True
+    page: str = ""  # "" | dev | serve | function
+    own_routes: tuple[Route, ...] = ()
     public_url: str = ""
     states: RequestStates = field(default_factory=RequestStates)
     code_modules: tuple[str, ...] = ()

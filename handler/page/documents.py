@@ -1,0 +1,39 @@
+"""The routes of the page's documents."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from starlette.requests import Request as HttpCall
+from starlette.responses import Response
+
+from handler.page.shell import shell
+from handler.server.asgi.content_negotiation import HTML
+from handler.server.asgi.request_log import note
+from handler.server.context.services import Services
+
+Answer = Callable[[HttpCall], Awaitable[Response]]
+
+
+def shell_route(services: Services) -> Answer:
+    """Build the route of the page. Its answer depends on nothing of the request: it confirms no endpoint."""
+
+    async def page(http_call: HttpCall) -> Response:
+        note(http_call.scope, route="page", outcome="ok")
+        made = shell(services.page)
+        return Response(made.html, headers=dict(made.headers), media_type=HTML)
+
+    return page
+
+
+def editor_route(_: Services) -> Answer:
+    """Build the route of the GraphQL editor's document, which the page shows in a frame."""
+
+    async def editor(http_call: HttpCall) -> Response:
+        from handler.page.editor import editor_document
+
+        note(http_call.scope, route="page", outcome="ok")
+        made = editor_document()
+        return Response(made.body, headers=dict(made.headers))
+
+    return editor
