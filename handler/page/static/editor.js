@@ -189,7 +189,17 @@
     variables: views.variables.state.doc.toString(),
   });
 
-  const tell = (kind, more = {}) => port?.postMessage({ kind, ...texts(), ...more });
+  const tell = (kind, more = {}) => port?.postMessage({ kind, ...texts(), operations: operations(), ...more });
+
+  /** Return the names of the document's operations; an empty list for half of a document. */
+  function operations() {
+    try {
+      const { definitions } = parts.parse(texts().document, { noLocation: true });
+      return definitions.filter((each) => each.kind === "OperationDefinition").map((each) => each.name?.value ?? "");
+    } catch {
+      return [];
+    }
+  }
 
   function setText(name, text) {
     const view = views[name];
