@@ -11,6 +11,7 @@ import hashlib
 import json
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -45,11 +46,12 @@ def main() -> int:
     texts = {BUNDLE: made, FACTS: facts(made), LICENSES: licenses}
     if options.check:
         differing = [file.name for file, text in texts.items() if file.read_text(encoding="utf-8") != text]
-        print("\n".join(f"{name} differs from what the published modules give" for name in differing) or "Equal.")
+        told = [f"{name} differs from what the published modules give" for name in differing] or ["Equal."]
+        sys.stdout.write("\n".join([*told, ""]))
         return 1 if differing else 0
     for file, text in texts.items():
         file.write_text(text, encoding="utf-8")
-    print(f"{BUNDLE.name}: {len(made.encode())} bytes, sha256 {_sha256(made)}")
+    sys.stdout.write(f"{BUNDLE.name}: {len(made.encode())} bytes, sha256 {_sha256(made)}\n")
     return 0
 
 

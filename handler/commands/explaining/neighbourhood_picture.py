@@ -11,6 +11,7 @@ import hashlib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from xml.sax.saxutils import escape
 
 from rich.cells import cell_len, set_cell_size
@@ -74,8 +75,14 @@ def neighbourhood_picture(reach: Reach, coordinate: str, visitor: Visitor) -> st
         raise UnknownCoordinate("the endpoint has no schema")
     standings = CoordinateStandings(reach, reach.index, visitor)
     found = find_neighbourhood(reach.index, coordinate, standings)
-    title = f"{coordinate} of {reach.compiled.bundle.endpoint}, for {caller_in_words(visitor)}"
+    title = f"{coordinate} of {reach.compiled.bundle.endpoint}, for {_caller(visitor)}"
     return _Drawing(found, title=title, asked=standings.of(coordinate)).svg()
+
+
+def _caller(visitor: Visitor) -> str:
+    """Return a caller in words, with the name of a claims file and without its folders, and nothing beyond a 401."""
+    words, file = caller_in_words(visitor).partition("; policies")[0], visitor.principal.name
+    return words.replace(file, Path(file).name) if visitor.principal.kind == "token" and file else words
 
 
 @dataclass(slots=True)

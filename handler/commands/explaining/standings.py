@@ -36,11 +36,13 @@ class CoordinateStandings:
     def __init__(self, reach: Reach, index: SchemaIndex, visitor: Visitor) -> None:
         self._reach = reach
         self._index = index
+        self._visitor = visitor
         # Policies explain even what a 401 keeps from everybody.
         self._past = reach.visitor_of(visitor.principal, visitor.label)
         self._open = [
             each for each in reach.entrances if reach.standing(each, visitor, counted=False).verdict in OPEN_VERDICTS
         ]
+        self._fixed = [each for each in self._open if each.fixed is not None]
         self._known: dict[str, CoordinateStanding] = {}
 
     def of(self, coordinate: str) -> CoordinateStanding:
@@ -69,7 +71,11 @@ class CoordinateStandings:
     def _is_reached(self, coordinate: str) -> bool:
         if any(is_visible(view, coordinate) for view in self._views):
             return True
-        return not self._uses.isdisjoint(names_of(self._index, coordinate))
+        if not self._uses.isdisjoint(names_of(self._index, coordinate)):
+            return True
+        owner = coordinate.partition(".")[0]
+        fillable = owner in self._index and self._index.kind(owner) in ("input", "enum")
+        return fillable and any(self._reach.passage(each, coordinate, self._visitor).is_open for each in self._fixed)
 
     @cached_property
     def _allowed(self) -> View:
@@ -85,9 +91,8 @@ class CoordinateStandings:
     @cached_property
     def _uses(self) -> set[str]:
         """The coordinates that operations behind open entrances name."""
-        fixed = [each for each in self._open if each.fixed is not None]
-        found = {name for each in fixed if each.made for name in each.made.uses}
-        for author in (each.author for each in fixed if each.author and not each.made):
+        found = {name for each in self._fixed if each.made for name in each.made.uses}
+        for author in (each.author for each in self._fixed if each.author and not each.made):
             found |= coordinates_named(author, self._index)
         return found
 

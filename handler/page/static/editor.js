@@ -54,7 +54,8 @@
     try {
       return parts.getDiagnostics(text, schema).map((each) => {
         const from = parts.posToOffset(view.state.doc, each.range.start);
-        const to = Math.max(from + 1, parts.posToOffset(view.state.doc, each.range.end));
+        const after = each.source === "GraphQL: Validation" ? 1 : 0; // its ends are one too far
+        const to = Math.max(from + 1, parts.posToOffset(view.state.doc, each.range.end) - after);
         const end = Math.min(to, view.state.doc.length);
         return { from: Math.min(from, end), to: end, severity: each.severity === 1 ? "error" : "warning", message: each.message };
       });
@@ -127,6 +128,12 @@
     return [...found].slice(0, 20);
   }
 
+  /** Put the words about a completion below or above the list: the frame has no room beside it. */
+  function positionInfo(_view, list, _option, info, space) {
+    const below = space.bottom - list.bottom > info.bottom - info.top + 4;
+    return { style: `${below ? "top" : "bottom"}: 100%; left: 0; max-width: ${Math.max(240, list.right - list.left)}px` };
+  }
+
   // The two editors -------------------------------------------------------------------------------------------------------
   const run = { key: "Mod-Enter", preventDefault: true, run: () => (tell("run"), true) };
 
@@ -145,7 +152,7 @@
           EditorView.contentAttributes.of({ "aria-label": label, "data-part": `${name}-text`, spellcheck: "false" }),
           EditorState.changeFilter.of((change) => change.newDoc.length <= MOST_CHARS),
           parts.lineNumbers(), parts.history(), parts.drawSelection(), parts.indentOnInput(), parts.bracketMatching(),
-          parts.closeBrackets(), parts.autocompletion(), EditorView.lineWrapping,
+          parts.closeBrackets(), parts.autocompletion({ positionInfo }), EditorView.lineWrapping,
           keymap.of([
             ...parts.closeBracketsKeymap, ...parts.defaultKeymap, ...parts.historyKeymap, ...parts.completionKeymap,
             ...parts.lintKeymap,

@@ -195,11 +195,10 @@
     /** Offer `why?` for each part that the refusal says not to exist, and that a rule or pattern hides from the caller. */
     async offerWhys(refused, container) {
       if (!state.dev || state.persona?.secret) return;
-      const caller = state.persona?.id;
       for (const field of coordinatesIn(refused).slice(0, MOST_WHYS)) {
-        const told = await stile.dev("why", { endpoint: state.endpoint, caller, field }, { signal: this.signal }).catch(() => null);
+        const told = await stile.dev("reach", { endpoint: state.endpoint, field }, { signal: this.signal }).catch(() => null);
         if (this.signal.aborted) return;
-        if (!told?.reasons?.length) continue; // the schema does not have it, or nothing hides it
+        if (told?.field !== field) continue; // the author's schema does not have it
         container.append(el("button", { type: "button", class: "small", "data-part": "why-field", "data-field": field, on: { click: () => stile.personas.why({ field }) } }, `${field}: why?`));
       }
     }

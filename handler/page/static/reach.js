@@ -85,7 +85,7 @@
   function details(found) {
     const { field, personas = [] } = found;
     return el("section", { "aria-label": `Who reaches ${field}`, "data-part": "reach-field", "data-field": field },
-      el("h3", { class: "mono" }, field),
+      el("h2", { class: "mono" }, field),
       el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `Personas who reach ${field}` },
         el("table", { class: "grid reach-table", "data-part": "reach-table" },
           el("thead", null, el("tr", null, ["Persona", "Reaches it", "Through", "Hidden by"].map((each) => el("th", { scope: "col" }, each)))),
@@ -136,7 +136,10 @@
       const image = el("img", {
         alt: `Neighbourhood of ${field}, as ${persona.label} reaches it. The table above has the same as text.`,
         "data-part": "picture",
-        on: { error: () => replace(holder, el("p", { class: "quiet" }, "There is no picture of this part.")) },
+        on: {
+          error: () => replace(holder, el("p", { class: "quiet" }, "There is no picture of this part.")),
+          load: () => holder.scrollTo((holder.scrollWidth - holder.clientWidth) / 2, (holder.scrollHeight - holder.clientHeight) / 2),
+        },
         src,
       });
       replace(link, el("a", { href: src, target: "_blank", rel: "noopener noreferrer", "data-part": "picture-link" }, "Open the picture"));
