@@ -16,6 +16,7 @@
     const { signal } = shown;
     const tool = state.tool;
     document.body.classList.toggle("has-tool", Boolean(tool));
+    document.body.classList.toggle("has-endpoint", Boolean(state.endpoint));
     if (!tool) return replace(at("tool"), stile.toolWelcome?.());
     const fitting = panels.filter((each) => each.place === "tool" && (each.when?.(tool) ?? true));
     let tab = new AbortController();

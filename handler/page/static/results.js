@@ -1,1 +1,1 @@
-// results: not built yet.
+(() => { "use strict"; stile.results = { advice: (d) => `${d.status}` }; })();

@@ -1,1 +1,195 @@
-// tools: not built yet.
+// The list of tools by kind, with search, and the head of the open tool.
+(() => {
+  "use strict";
+  const { el, state, on, replace, clear, mark, place, units, later } = stile;
+
+  const KINDS = [
+    ["graphql", "GraphQL"], ["prescribed", "Operations"], ["code", "Python"], ["tool", "Tools"],
+    ["catalog", "Catalog"], ["prompt", "Prompts"], ["resource", "Resources"], ["template", "Resource templates"],
+  ];
+  const nav = () => document.getElementById("tools");
+  let wanted = "";
+  let current = null; // the list element, whose position stays
+
+  on("endpoint", drawFrame);
+  on("tools", drawList);
+  on("loading", (isLoading) => nav().setAttribute("aria-busy", String(isLoading)));
+  on("tool", markOpen);
+
+  function drawFrame() {
+    wanted = "";
+    if (!state.endpoint) return clear(nav());
+    const search = el("input", {
+      type: "search", id: "search", placeholder: "Search tools  ( / )", "aria-label": "Search tools", autocomplete: "off",
+      "data-part": "search", spellcheck: "false",
+      on: { input: () => ((wanted = search.value.trim().toLowerCase()), drawList(), further(wanted)), keydown: leaveSearch },
+    });
+    current = el("div", { class: "tool-list", "data-part": "tools" });
+    replace(nav(), el("div", { class: "search-bar" }, search, el("span", { class: "quiet", "data-part": "tool-count", "aria-live": "polite" })), current);
+    replace(current, el("p", { class: "quiet pad" }, "Loading…"));
+    stile.roving(current, () => [...current.querySelectorAll("button.tool")]);
+  }
+
+  function leaveSearch(event) {
+    if (event.key === "Escape") {
+      event.target.value = wanted = "";
+      drawList();
+    } else if (event.key === "ArrowDown" || event.key === "Enter") {
+      const first = current.querySelector("button.tool");
+      if (!first) return;
+      event.preventDefault();
+      first.focus();
+      if (event.key === "Enter") first.click();
+    }
+  }
+
+  const further = later(async (words) => {
+    if (!words || !state.endpoint) return;
+    const found = await stile.endpoint.searchCatalog(words).catch(() => []);
+    if (found.length && words === wanted) drawList();
+  }, 300);
+
+  function fits(tool) {
+    const about = [tool.name, tool.title, tool.entry?.description, tool.entry?.uri].join("\n").toLowerCase();
+    return wanted.split(/\s+/).every((word) => about.includes(word));
+  }
+
+  const kindOf = (tool) => (KINDS.some(([kind]) => kind === tool.kind) ? tool.kind : "tool");
+
+  function drawList() {
+    if (!current) return;
+    const top = current.scrollTop;
+    const focused = document.activeElement?.closest?.("[data-key]")?.dataset.key;
+    const shown = state.tools.filter(fits);
+    const groups = KINDS.map(([kind, label]) => [label, shown.filter((each) => kindOf(each) === kind)]);
+    replace(current, denied(), groups.filter(([, tools]) => tools.length).map(([label, tools]) => group(label, tools)));
+    if (!shown.length && !state.denied) replace(current, el("p", { class: "quiet pad" }, wanted ? "No tool has these words." : "This caller has no tools."));
+    current.scrollTop = top;
+    markOpen();
+    if (focused) current.querySelector(`[data-key="${CSS.escape(focused)}"] button.tool`)?.focus();
+    const real = state.tools.filter((each) => !["prompt", "resource", "template"].includes(each.kind));
+    const usable = real.filter((each) => each.usable).length;
+    const count = nav().querySelector('[data-part="tool-count"]');
+    if (count) replace(count, real.length === usable ? `${usable} tools` : `${usable} of ${real.length} tools`);
+  }
+
+  /** The list of a caller who does not get in. */
+  function denied() {
+    if (!state.denied) return null;
+    const { status, failure } = state.denied;
+    return el("div", { class: "notice bad", "data-part": "denied" },
+      el("p", null, el("strong", null, failure ? "No answer" : `HTTP ${status}`), " ", failure ?? stile.results.advice(state.denied)),
+      state.dev ? null : el("button", { type: "button", on: { click: () => stile.personas.paste() } }, "Paste a credential"));
+  }
+
+  function group(label, tools) {
+    const heading = stile.id("group");
+    return el("section", { "aria-labelledby": heading },
+      el("h2", { id: heading }, label, el("span", { class: "count" }, String(tools.length))),
+      el("ul", null, tools.map(row)));
+  }
+
+  function row(tool) {
+    const lacks = !tool.usable;
+    return el("li", { "data-part": "tool", "data-name": tool.name, "data-key": tool.key, "data-usable": String(tool.usable), class: lacks ? "lacks" : null },
+      el("button", { type: "button", class: "tool", tabindex: "-1", on: { click: () => stile.endpoint.openTool(tool.key), keydown: toWhy } },
+        el("span", { class: "tool-name" }, tool.name),
+        el("span", { class: "tool-marks" }, marks(tool, { short: true })),
+        tool.title && tool.title !== tool.name ? el("span", { class: "tool-sub" }, tool.title) : null,
+        lacks ? el("span", { class: "visually-hidden" }, ", this caller lacks it") : null),
+      lacks && state.dev ? el("button", { type: "button", class: "why small", tabindex: "-1", "data-part": "why", "aria-label": `Why does this caller lack ${tool.name}?`, on: { click: () => stile.personas.why({ tool: tool.name }), keydown: fromWhy } }, "why?") : null);
+  }
+
+  /** The arrow keys lead to `why?`, so that a long list has one stop of the Tab key. */
+  function toWhy(event) {
+    if (event.key !== "ArrowRight") return;
+    event.currentTarget.parentElement.querySelector(".why")?.focus();
+  }
+  function fromWhy(event) {
+    if (event.key === "ArrowLeft") event.currentTarget.parentElement.querySelector(".tool").focus();
+  }
+
+  function marks(tool, { short = false } = {}) {
+    const hints = tool.entry?.annotations ?? {};
+    const asks = tool.confirm && tool.confirm !== "never";
+    const warnings = tool.warnings?.length ?? 0;
+    return [
+      hints.readOnlyHint === true ? mark(short ? "reads" : "reads only", "reads", "Reads only: changes nothing") : null,
+      hints.readOnlyHint === false && hints.destructiveHint !== false ? mark(short ? "writes!" : "may destroy", "destroys", "May delete or overwrite something") : null,
+      hints.readOnlyHint === false && hints.destructiveHint === false ? mark("writes", "writes", "Changes something, and deletes nothing") : null,
+      asks ? mark("asks", "asks", "Asks its user first") : null,
+      tool.listed === false ? mark("unlisted", "", "Not in the list; a catalog finds it") : null,
+      warnings ? mark(`${warnings} ⚠`, "warns", tool.warnings.map(wordsOf).join("\n")) : null,
+      short ? tokensOf(tool) : null,
+    ];
+  }
+
+  const wordsOf = (warning) => (typeof warning === "string" ? warning : warning?.message ?? JSON.stringify(warning));
+
+  function tokensOf(tool) {
+    const count = tool.tokens ?? (tool.entry ? units.tokens(stile.json.stringify(tool.entry)) : null);
+    return count === null ? null : el("span", { class: "tokens", title: "Tokens that the entry takes of a model's context, about" }, `~${units.number(count)}`);
+  }
+
+  function markOpen() {
+    if (!current) return;
+    const buttons = [...current.querySelectorAll("button.tool")];
+    for (const button of buttons) {
+      const isOpen = button.parentElement.dataset.key === state.tool?.key;
+      if (isOpen) button.setAttribute("aria-current", "true");
+      else button.removeAttribute("aria-current");
+      button.tabIndex = isOpen ? 0 : -1;
+    }
+    if (buttons.length && !buttons.some((each) => each.tabIndex === 0)) buttons[0].tabIndex = 0;
+  }
+
+  // The head of the open tool ---------------------------------------------------------------------------------------------
+  const KIND_WORDS = { graphql: "GraphQL tool", prescribed: "operation", code: "Python", catalog: "catalog", prompt: "prompt", resource: "resource", template: "resource template", tool: "tool" };
+
+  stile.toolHead = (tool) =>
+    el("div", { class: "tool-head" },
+      el("button", { type: "button", class: "back small", on: { click: back } }, "← All tools"),
+      el("h1", { "data-part": "tool-title" }, el("span", { class: "mono" }, tool.name), tool.title && tool.title !== tool.name ? el("span", { class: "tool-title" }, tool.title) : null),
+      el("p", { class: "facts", "data-part": "tool-marks" },
+        mark(KIND_WORDS[tool.kind] ?? tool.kind ?? "tool"), marks(tool),
+        tool.entry?.uri || tool.entry?.uriTemplate ? el("span", { class: "mono" }, tool.entry.uri ?? tool.entry.uriTemplate) : null,
+        tokensOf(tool) ? el("span", { class: "quiet" }, tokensOf(tool), " tokens") : null,
+        place(tool.file, tool.line)),
+      tool.usable ? null : lackNotice(tool),
+      (tool.warnings ?? []).map((each) => el("p", { class: "notice warn" }, wordsOf(each))),
+      description(tool.entry?.description));
+
+  const lackNotice = (tool) =>
+    el("p", { class: "notice" }, el("strong", null, stile.personas.label(state.persona)), " lacks this tool: a call is answered as one of a tool that does not exist. ",
+      state.dev ? el("button", { type: "button", class: "small", "data-part": "why", on: { click: () => stile.personas.why({ tool: tool.name }) } }, "why?") : null);
+
+  /** Descriptions of 10 kB leave room for the form. */
+  function description(words) {
+    if (typeof words !== "string" || !words) return null;
+    const node = el("p", { class: "description" }, words);
+    if (words.length < 400) return node;
+    node.classList.add("clamped");
+    const more = el("button", { type: "button", class: "small", "aria-expanded": "false", on: { click: () => {
+      const isOpen = node.classList.toggle("clamped") === false;
+      more.setAttribute("aria-expanded", String(isOpen));
+      replace(more, isOpen ? "Less" : "More");
+    } } }, "More");
+    return [node, more];
+  }
+
+  function back() {
+    state.tool = null;
+    stile.emit("tool", null);
+    nav().querySelector('button.tool[tabindex="0"]')?.focus();
+  }
+
+  stile.panel({
+    id: "entry", title: "Definition", place: "tool", order: 60,
+    render(container, { tool }) {
+      const text = stile.json.stringify(tool.entry ?? null, "  ");
+      replace(container,
+        el("p", { class: "quiet" }, "The entry as a client reads it in the list: ", units.bytes(new TextEncoder().encode(stile.json.stringify(tool.entry ?? null)).length), " ", stile.copyButton(text)),
+        el("pre", { class: "code", tabindex: "0", "aria-label": "Definition" }, text));
+    },
+  });
+})();

@@ -1,0 +1,190 @@
+// What is loaded: the endpoints, the persona, the tools of the endpoint, and their entries as a client gets them.
+(() => {
+  "use strict";
+  const { state, on, emit, mcp, json } = stile;
+  const NAME = /^[A-Za-z0-9][\w.-]*\/[A-Za-z0-9][\w.-]*$/;
+  const DETAILS_AT_ONCE = 10; // the most names that one question to a catalog may have
+
+  let loading = new AbortController();
+  let authored = null; // the entries that the author gets, for tools that the persona lacks
+
+  // Where the page is -------------------------------------------------------------------------------------------------
+  function readAddress() {
+    const path = location.pathname;
+    const parts = path.split("/").filter(Boolean);
+    const isRoot = path.endsWith("/") || parts.length < 2;
+    state.base = isRoot ? path.replace(/\/+$/, "") : ["", ...parts.slice(0, -2)].join("/");
+    const name = isRoot ? null : parts.slice(-2).map(safelyDecoded).join("/");
+    return name && NAME.test(name) ? name : null;
+  }
+
+  function safelyDecoded(part) {
+    try {
+      return decodeURIComponent(part);
+    } catch {
+      return part;
+    }
+  }
+
+  async function start() {
+    state.endpoint = readAddress();
+    state.mode = document.documentElement.dataset.mode || "";
+    state.dev = state.mode === "dev" || state.mode === "";
+    if (state.dev) await refreshEndpoints().catch(() => (state.dev = false));
+    document.body.classList.toggle("dev", state.dev);
+    if (state.dev && !state.endpoint && state.endpoints.length === 1) {
+      state.endpoint = state.endpoints[0].name;
+      history.replaceState(null, "", `${state.base}/${state.endpoint}`);
+    }
+    emit("mode");
+    await open(state.endpoint);
+  }
+
+  async function refreshEndpoints() {
+    const found = await stile.dev("endpoints");
+    state.mode ||= "dev";
+    state.endpoints = found.endpoints ?? [];
+    state.problems = found.problems ?? [];
+    emit("endpoints");
+    return found;
+  }
+
+  /** Show an endpoint; `null` is the list of them. */
+  async function open(name, { push = false } = {}) {
+    if (push) history.pushState(null, "", name ? `${state.base}/${name}` : `${state.base}/`);
+    const isOther = name !== state.endpoint;
+    Object.assign(state, { endpoint: name, tool: null, ...(isOther ? { tools: [] } : {}) });
+    document.title = name ? `${name} · Stile` : "Stile";
+    stile.personas.reset();
+    emit("endpoint", name);
+    emit("tool", null);
+    if (name) await load({ wanted: safelyDecoded(location.hash.replace(/^#tool=/, "")) });
+  }
+
+  // Tools ---------------------------------------------------------------------------------------------------------------
+  /** Load what the persona gets. The open tool stays open, and `fresh` says that its schema may differ. */
+  async function load({ wanted = state.tool?.key, fresh = false } = {}) {
+    loading.abort();
+    loading = new AbortController();
+    const { signal } = loading;
+    const { endpoint, persona } = state;
+    authored = null;
+    emit("loading", true);
+    try {
+      const listed = await mcp.list("tools/list", "tools", { signal });
+      const known = state.dev ? await stile.dev("tools", { endpoint, caller: devCaller(persona) }, { signal }) : { tools: [] };
+      const others = listed.result ? await promptsAndResources(signal) : [];
+      if (signal.aborted) return;
+      state.tools = [...joined(listed.entries, known.tools ?? []), ...others];
+      state.denied = listed.result ? null : listed;
+    } catch (error) {
+      if (signal.aborted) return;
+      state.denied = { failure: error.message };
+      state.tools = [];
+    }
+    emit("loading", false);
+    const tool = state.tools.find((each) => each.key === wanted) ?? state.tools.find((each) => each.name === wanted) ?? null;
+    const before = state.tool;
+    state.tool = tool;
+    emit("tools", { fresh });
+    if (before !== tool) emit("tool", tool);
+  }
+
+  /** Pasted credentials are real: the routes of dev know nothing of them, so the list of the author stands there. */
+  const devCaller = (persona) => (persona?.secret ? "anonymous" : persona?.id);
+
+  function joined(entries, known) {
+    const byName = new Map(entries.map((entry) => [entry.name, entry]));
+    const isReal = Boolean(state.persona?.secret);
+    const all = known.map((each) => {
+      const entry = byName.get(each.name) ?? null;
+      byName.delete(each.name);
+      return { ...each, key: `tool:${each.name}`, entry, title: entry?.title ?? each.title, usable: isReal ? Boolean(entry) : each.usable };
+    });
+    for (const [name, entry] of byName) all.push({ name, key: `tool:${name}`, entry, title: entry.title, usable: true, listed: true, kind: guessed(entry, byName) });
+    return all;
+  }
+
+  /** A client is not told of which kind a tool is, and its arguments tell well enough. */
+  function guessed(entry, byName) {
+    const { query, variables } = entry.inputSchema?.properties ?? {};
+    if (byName.has(`${entry.name}-call`) || /^(.+)-call(-mutation)?$/.test(entry.name)) return isCatalog(entry, byName) ? "catalog" : "tool";
+    return query?.type === "string" && variables?.type === "object" ? "graphql" : "tool";
+  }
+
+  const isCatalog = (entry, byName) => byName.has(`${entry.name.replace(/-call(-mutation)?$/, "")}-call`);
+
+  async function promptsAndResources(signal) {
+    const told = await mcp.send("server/discover", {}, { signal });
+    const capabilities = told.result?.capabilities ?? {};
+    const found = [];
+    state.instructions = typeof told.result?.instructions === "string" ? told.result.instructions : "";
+    if (capabilities.prompts) {
+      const { entries } = await mcp.list("prompts/list", "prompts", { signal });
+      found.push(...entries.map((entry) => ({ ...thing(entry, "prompt", entry.name), schema: promptSchema(entry) })));
+    }
+    if (capabilities.resources) {
+      const { entries } = await mcp.list("resources/list", "resources", { signal });
+      found.push(...entries.map((entry) => ({ ...thing(entry, "resource", entry.uri), schema: { type: "object", properties: {} } })));
+      const { entries: templates } = await mcp.list("resources/templates/list", "resourceTemplates", { signal });
+      found.push(...templates.map((entry) => ({ ...thing(entry, "template", entry.uriTemplate), schema: templateSchema(entry) })));
+    }
+    return found;
+  }
+
+  const thing = (entry, kind, id) => ({ kind, key: `${kind}:${id}`, name: String(entry.name ?? id), title: entry.title, entry, usable: true, listed: true });
+
+  const promptSchema = (entry) => ({
+    type: "object",
+    properties: Object.fromEntries((entry.arguments ?? []).map((each) => [each.name, { type: "string", title: each.title, description: each.description }])),
+    required: (entry.arguments ?? []).filter((each) => each.required).map((each) => each.name),
+  });
+
+  function templateSchema(entry) {
+    const names = [...String(entry.uriTemplate).matchAll(/\{[+#./;?&]?([\w.,*]+)\}/g)].flatMap((found) => found[1].split(",")).map((name) => name.replace("*", ""));
+    return { type: "object", properties: Object.fromEntries(names.map((name) => [name, { type: "string" }])), required: names };
+  }
+
+  /** Return the tool's entry as a client gets it. A list by catalog leaves tools out, and tells them by name. */
+  async function entryOf(tool, { signal } = {}) {
+    if (tool.entry) return tool.entry;
+    if (tool.usable) {
+      const catalog = state.tools.find((each) => each.entry && state.tools.some((other) => other.name === `${each.name}-call`));
+      const answer = catalog && (await mcp.send("tools/call", { name: catalog.name, arguments: { names: [tool.name] } }, { signal }));
+      const found = answer?.result?.structuredContent?.tools?.find?.((each) => each.name === tool.name);
+      if (found) return (tool.entry = found);
+    }
+    const author = state.personas.find((each) => each.kind === "author");
+    if (!author) return null;
+    authored ??= mcp.list("tools/list", "tools", { persona: author });
+    const entry = (await authored).entries.find((each) => each.name === tool.name);
+    return entry ? (tool.entry = entry) : null;
+  }
+
+  /** Return tools that a catalog finds for words, and that the list does not have. */
+  async function searchCatalog(words, { signal } = {}) {
+    const catalog = state.tools.find((each) => each.kind === "catalog" && !/-call(-mutation)?$/.test(each.name));
+    if (!catalog || state.dev) return [];
+    const answer = await mcp.send("tools/call", { name: catalog.name, arguments: { query: words, type: "tools" } }, { signal });
+    const lines = answer.result?.structuredContent?.tools ?? [];
+    const known = new Set(state.tools.map((each) => each.name));
+    const names = lines.map((each) => each.name).filter((name) => !known.has(name)).slice(0, DETAILS_AT_ONCE);
+    const found = names.map((name) => ({ name, key: `tool:${name}`, kind: "tool", entry: null, usable: true, listed: false }));
+    state.tools = [...state.tools, ...found];
+    return found;
+  }
+
+  async function openTool(key) {
+    const tool = state.tools.find((each) => each.key === key) ?? state.tools.find((each) => each.name === key);
+    if (!tool) return;
+    state.tool = tool;
+    history.replaceState(null, "", `${location.pathname}#tool=${encodeURIComponent(tool.key)}`);
+    emit("tool", tool);
+    if (!tool.entry && (await entryOf(tool).catch(() => null)) && state.tool === tool) emit("tool", tool);
+  }
+
+  window.addEventListener("popstate", () => open(readAddress()));
+  on("start", start);
+  on("persona", () => state.endpoint && load());
+  stile.endpoint = Object.freeze({ open, load, refreshEndpoints, entryOf, searchCatalog, openTool, isName: (name) => NAME.test(name), json });
+})();
