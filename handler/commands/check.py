@@ -3,7 +3,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 from handler.bundle.content import FileResource, Resource
@@ -15,18 +14,14 @@ from handler.commands.folders.endpoint_folders import add_folder_arguments
 from handler.commands.folders.endpoints import Outcome, compile_all
 from handler.commands.folders.taken_along import told_of
 from handler.commands.folders.tool_costs import told_of_tools, tool_list, tool_rows
+from handler.commands.published.check_warnings import check_warnings
 from handler.commands.published.publish_checks import (
     address_faults,
     publish_rules,
-    warnings_about_questions,
-    warnings_about_upstream,
     with_sealed_cursors,
 )
 from handler.compiler.codes import CODES
-from handler.compiler.compile import Compiled
-from handler.compiler.config.ignores import left_over, unused_ignores
 from handler.compiler.operations.author_operations import AuthorDocument
-from handler.errors.authoring import Problem
 from handler.errors.meanings import REQUEST_CODES
 from handler.sentences import counted, did_you_mean
 
@@ -83,7 +78,7 @@ def run(options: argparse.Namespace) -> int:
     outcomes = compile_all(options.folder, stage=options.stage, endpoint=options.endpoint, tested=True)
     searches = [search_report(with_sealed_cursors(outcome)) for outcome in outcomes]
     outcomes = [search.outcome for search in searches]
-    warnings = sum(len(_warnings(each.compiled, each.folder)) for each in outcomes if each.compiled)
+    warnings = sum(len(check_warnings(each.compiled, each.folder)) for each in outcomes if each.compiled)
     refused = options.strict and warnings > 0
     if options.json:
         show_json({"endpoints": [{**_report(search.outcome), **search.plain()} for search in searches]})
@@ -98,7 +93,7 @@ def run(options: argparse.Namespace) -> int:
 def _show(outcome: Outcome, search: SearchReport) -> None:
     if outcome.compiled is None:
         return
-    for warning in _warnings(outcome.compiled, outcome.folder):
+    for warning in check_warnings(outcome.compiled, outcome.folder):
         say(located(warning, outcome.folder, kind="warning: "), "yellow")
     bundle = outcome.compiled.bundle
     rows = tool_rows(outcome.compiled)
@@ -132,7 +127,7 @@ def _sum_up(outcomes: Sequence[Outcome], *, warnings: int, refused: bool) -> Non
 
 def _report(outcome: Outcome) -> dict[str, Any]:
     bundle = outcome.compiled.bundle if outcome.compiled else None
-    warnings = _warnings(outcome.compiled, outcome.folder) if outcome.compiled else []
+    warnings = check_warnings(outcome.compiled, outcome.folder) if outcome.compiled else []
     return {
         "folder": outcome.folder.as_posix(),
         "endpoint": bundle.endpoint if bundle else None,
@@ -151,12 +146,6 @@ def _report(outcome: Outcome) -> dict[str, Any]:
 
 def _document(document: AuthorDocument) -> dict[str, Any]:
     return {"file": document.file, "documentId": document.id, "operations": list(document.operations)}
-
-
-def _warnings(compiled: Compiled, folder: Path) -> list[Problem]:
-    added = [*warnings_about_questions(compiled), *warnings_about_upstream(compiled, folder)]
-    found = [*compiled.warnings, *compiled.client_warnings, *added]
-    return sorted([*left_over(found, compiled.ignores), *unused_ignores(found, compiled.ignores)])
 
 
 def _who_gets_in(bundle: Bundle) -> tuple[str, str]:

@@ -26,7 +26,8 @@ from handler.commands.local.listening import listening_socket, port_number, why_
 from handler.commands.local.local_server import local_http, local_services
 from handler.commands.local.reloading import code_places
 from handler.commands.local.signpost import hint_for
-from handler.commands.page.page_routes import page_routes
+from handler.commands.page.page_routes import DevPage
+from handler.commands.page.personas import ChosenPersona
 from handler.errors.access import CredentialRefused
 from handler.errors.authoring import UnknownCaller
 from handler.server.app import create_app
@@ -87,17 +88,19 @@ def run(options: argparse.Namespace) -> int:
         address = f"http://{HOST}:{listener.getsockname()[1]}"
         watch = FolderWatch(options.folder, modules=code_places)
         workbench = Workbench(options.folder, stage=options.stage, endpoint=options.endpoint, address=address)
+        page = DevPage(workbench, personas=not options.as_deployed)
         try:
             workbench.refresh()
-            _introduce(workbench, options)
-            _serve(workbench, watch, listener, options)
+            _introduce(workbench, options, address)
+            _serve(workbench, watch, listener, options, page=page)
         except KeyboardInterrupt:
             say("Stopped.", "dim")
     return 0
 
 
-def _introduce(workbench: Workbench, options: argparse.Namespace) -> None:
+def _introduce(workbench: Workbench, options: argparse.Namespace, address: str) -> None:
     served = workbench.served
+    say(f"\nThe page for your browser: {address}/")
     if served:
         say(f"\n{_callers(options)}")
         for sentence in _unknown_callers(workbench, options.caller):
@@ -132,10 +135,14 @@ def _unknown_callers(workbench: Workbench, caller: NamedCaller) -> list[str]:
     return sentences
 
 
-def _serve(workbench: Workbench, watch: FolderWatch, listener: socket.socket, options: argparse.Namespace) -> None:
+def _serve(
+    workbench: Workbench, watch: FolderWatch, listener: socket.socket, options: argparse.Namespace, *, page: DevPage
+) -> None:
     port = listener.getsockname()[1]
     hosts = own_hosts(port)
-    log = DevLog(workbench.find, verbose=options.verbose)
+    log = DevLog(workbench.find, verbose=options.verbose, tell=page.called)
+    persona = ChosenPersona(page.endpoints.personas)
+    workbench.on_change = page.changed
     with closing(local_http()) as http:
         services = local_services(
             workbench.storage,
@@ -146,33 +153,48 @@ def _serve(workbench: Workbench, watch: FolderWatch, listener: socket.socket, op
             hosts=hosts,
             own_machine=True,
             development=not options.as_deployed,
-            stand_in=partial(_stand_in, options.caller),
+            stand_in=partial(_stand_in, options.caller, persona),
             signpost=lambda path: hint_for(path, workbench.served),
             public_url=f"http://{HOST}:{port}",
             page="dev",
-            own_routes=page_routes(),
+            own_routes=page.routes(),
         )
         config = uvicorn.Config(
-            log.around(create_app(services, write_line=log.write_line)),
+            log.around(persona.around(create_app(services, write_line=log.write_line))),
             log_level="critical",  # this command prints its own lines
             lifespan="off",
             ws="none",
             timeout_graceful_shutdown=GRACE_S,
             limit_concurrency=MAX_REQUESTS,
         )
-        server = uvicorn.Server(config)
+        server = _Server(config, page)
         with _reloading(workbench, watch, server):
             asyncio.run(_served(server, listener))
 
 
-def _stand_in(caller: NamedCaller, bundle: Bundle) -> Principal:
-    """Return the principal of a request without a credential.
+class _Server(uvicorn.Server):
+    """A server whose streams to pages end with it: it would wait for them otherwise."""
+
+    def __init__(self, config: uvicorn.Config, page: DevPage) -> None:
+        super().__init__(config)
+        self._page = page
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End the streams, then the server."""
+        self._page.live.close()
+        await super().shutdown(sockets)
+
+
+def _stand_in(caller: NamedCaller, persona: ChosenPersona, bundle: Bundle) -> Principal:
+    """Return the principal of a request without a credential: the page's persona, else the caller of ``--as``.
 
     Raises:
         CredentialRequired, CredentialRefused: as ``NamedCaller.admitted``.
+        Refused: as ``ChosenPersona.caller``.
     """
+    named = persona.caller(bundle.endpoint) or caller
     try:
-        return caller.admitted(bundle, now=time.time())
+        return named.admitted(bundle, now=time.time())
     except UnknownCaller as exc:
         raise CredentialRefused("unknown_api_key") from exc
 

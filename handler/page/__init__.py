@@ -1,1 +1,1 @@
-"""The page for browsers: documents that are composed of static files. No request of MCP imports this package."""
+"""The page: static files that show an endpoint's tools in a browser."""

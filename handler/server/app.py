@@ -82,10 +82,10 @@ def routes(services: Services) -> list[Route]:
 
 def _page_routes(services: Services) -> Iterator[Route]:
     """Yield the routes of the page. Its path is that of the card: browsers get the page, all other clients the card."""
-    shell = _Lazy("handler.page.documents:shell_route", services)
+    shell = _Lazy("handler.page.page_documents:shell_route", services)
     yield _ShellRoute("/", shell, methods=["GET"])
     yield _ShellRoute(ENDPOINT, shell, methods=["GET"])
-    yield Route(EDITOR, _Lazy("handler.page.documents:editor_route", services), methods=["GET"])
+    yield Route(EDITOR, _Lazy("handler.page.page_documents:editor_route", services), methods=["GET"])
 
 
 def _middleware(services: Services) -> list[Middleware]:

@@ -48,7 +48,10 @@ def show_side_by_side(folder: Path, reach: Reach, visitors: Sequence[Visitor], *
 
 
 class FieldReach:
-    """The callers who reach one coordinate of an endpoint, through which entrances and by which way."""
+    """The callers who reach one coordinate of an endpoint, through which entrances and by which way.
+
+    ``classes`` has a class for each of ``visitors`` in their order; without any, all classes of callers.
+    """
 
     def __init__(self, folder: Path, reach: Reach, coordinate: str, *, visitors: Sequence[Visitor]) -> None:
         self._folder = folder
@@ -59,7 +62,7 @@ class FieldReach:
             entrances = [
                 entrance for entrance in reach.entrances if entrance.kind == "code" or reach.names(entrance, coordinate)
             ]
-            self._classes = [
+            self.classes = [
                 CallerClass(
                     witnesses=(each,),
                     passages=tuple(reach.passage(entrance, coordinate, each) for entrance in entrances),
@@ -68,7 +71,7 @@ class FieldReach:
             ]
             self._complete = True
         else:
-            self._classes, self._complete = find_classes(reach, coordinate)
+            self.classes, self._complete = find_classes(reach, coordinate)
 
     def plain(self) -> dict[str, Any]:
         """Return the answer as JSON."""
@@ -76,17 +79,17 @@ class FieldReach:
             "endpoint": self._reach.compiled.bundle.endpoint,
             "coordinate": self._coordinate,
             "complete": self._complete,
-            "classes": [self._plain_class(each) for each in self._classes],
+            "classes": [self._plain_class(each) for each in self.classes],
         }
 
     def show(self, *, full: bool) -> None:
         """Print who reaches the coordinate, and the rules for those who do not."""
         say(f"{self._coordinate} of {self._reach.compiled.bundle.endpoint}", "bold")
-        shown = self._classes if full else self._classes[:MAX_CLASSES_SHOWN]
+        shown = self.classes if full else self.classes[:MAX_CLASSES_SHOWN]
         rows = [(class_in_words(each), self._through(each)) for each in shown]
         show_table("Who reaches it", ("caller", "through"), rows)
-        if len(shown) < len(self._classes):
-            show_line(f"{len(self._classes) - len(shown)} more classes of callers: --full shows them")
+        if len(shown) < len(self.classes):
+            show_line(f"{len(self.classes) - len(shown)} more classes of callers: --full shows them")
         self._show_ways()
         self._show_rules(full=full)
         if not self._complete:
@@ -108,7 +111,7 @@ class FieldReach:
     def _show_ways(self) -> None:
         """Print the way through each entrance once, for the first caller who has one."""
         ways: dict[str, Passage] = {}
-        for each in self._classes:
+        for each in self.classes:
             for passage in each.ways:
                 ways.setdefault(passage.entrance.name, passage)
         if not ways:
@@ -129,13 +132,13 @@ class FieldReach:
     def _rules(self) -> dict[str, list[Cause]]:
         """Return the rules that keep classes of callers from the coordinate, by hidden coordinates."""
         found: dict[str, list[Cause]] = {}
-        for each in self._classes:
-            for coordinate, causes in self._causes(each).items():
+        for each in self.classes:
+            for coordinate, causes in self.causes(each).items():
                 known = found.setdefault(coordinate, [])
                 known += [cause for cause in causes if cause not in known]
         return found
 
-    def _causes(self, found: CallerClass) -> dict[str, list[Cause]]:
+    def causes(self, found: CallerClass) -> dict[str, list[Cause]]:
         """Return the rules for one class, through all entrances that are closed to it."""
         joined: dict[str, list[Cause]] = {}
         visitor = found.witnesses[0]
@@ -169,7 +172,7 @@ class FieldReach:
                 for each in found.passages
                 if each.verdict != "no"
             ],
-            "because": {name: list(each) for name, each in reasons(self._causes(found), self._folder).items()},
+            "because": {name: list(each) for name, each in reasons(self.causes(found), self._folder).items()},
         }
 
 

@@ -10,7 +10,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
-from starlette.datastructures import Headers
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from handler.commands.console import one_line, say
@@ -34,6 +34,12 @@ REFUSALS = frozenset({"denied", "rejected"})
 STREAM_PATH = r"/[^/]+/[^/]+/mcp/?"
 NO_STREAM = "there is no stream and no session here, for which SDKs ask first"
 
+PAGE = "page"
+"""The route of the page's own requests."""
+
+CALL = "stile-call"
+"""The header with the id of the call, by which the page finds it in its live view."""
+
 MAX_KEPT_BYTES = 65_536
 MAX_SHOWN_CHARS = 2_000
 
@@ -50,7 +56,11 @@ class Seen:
     headers: Headers
     exchanges: list[SeenExchange]
     body: bytearray = field(default_factory=bytearray)
+    answer_bytes: int = 0
 
+
+Tell = Callable[[Mapping[str, Any], Seen, list[str]], None]
+"""A listener to the facts of each call, what else was seen of it, and the sentences for the author."""
 
 _SEEN: ContextVar[Seen | None] = ContextVar("seen", default=None)
 
@@ -59,12 +69,14 @@ class DevLog:
     """The writer of the lines, and the middleware outside of all others that sees the requests.
 
     ``find`` returns an endpoint by its name; ``None`` if it is not served. With ``verbose``, each request is followed
-    by the arguments of its tool, and by the requests that the API got.
+    by the arguments of its tool, and by the requests that the API got. ``tell`` hears of each call, which an answer
+    names in the header ``Stile-Call``. The page's own requests are neither printed nor told, unless they are refused.
     """
 
-    def __init__(self, find: Callable[[str], Compiled | None], *, verbose: bool) -> None:
+    def __init__(self, find: Callable[[str], Compiled | None], *, verbose: bool, tell: Tell = lambda *_: None) -> None:
         self._find = find
         self._verbose = verbose
+        self._tell = tell
 
     def around(self, app: ASGIApp) -> ASGIApp:
         """Return the application with its requests observed."""
@@ -82,7 +94,7 @@ class DevLog:
                 )
                 token = _SEEN.set(seen)
                 try:
-                    await app(scope, self._kept(receive, seen) if self._verbose else receive, send)
+                    await app(scope, self._kept(receive, seen) if self._verbose else receive, _named(send, seen))
                 finally:
                     _SEEN.reset(token)
 
@@ -93,12 +105,17 @@ class DevLog:
         seen = _SEEN.get()
         if seen is None:
             return
+        of_page = facts.get("route") == PAGE
+        if of_page and facts.get("status", 0) < 400:
+            return
         word, style = style_of(facts, seen)
         say(f"{word}{_line(facts, seen)} ({facts['duration_ms']} ms)", style)
         compiled = self._find(str(facts.get("endpoint", "")))
-        if compiled:
-            for line in [*self._why(facts, seen, compiled), *self._shown(seen, compiled)]:
-                say(f"  {line}", style)
+        why = self._why(facts, seen, compiled) if compiled else []
+        for line in [*why, *self._shown(seen, compiled)] if compiled else []:
+            say(f"  {line}", style)
+        if not of_page:
+            self._tell(facts, seen, why)
         if failure is not None:
             say(author_traceback(failure, whole=self._verbose).rstrip(), style)
 
@@ -133,6 +150,19 @@ class DevLog:
             return message
 
         return keeping
+
+
+def _named(send: Send, seen: Seen) -> Send:
+    """Return a sender that names the call in its answer, and counts the bytes of the answer."""
+
+    async def naming(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            headers[CALL] = headers.get("x-request-id", "")
+        seen.answer_bytes += len(message.get("body", b""))
+        await send(message)
+
+    return naming
 
 
 def style_of(facts: Mapping[str, Any], seen: Seen) -> Style:

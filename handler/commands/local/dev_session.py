@@ -1,8 +1,9 @@
 from __future__ import annotations
 
+import os
 import threading
 import traceback
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 
 from handler.bundle.stored import bundle_key
@@ -14,8 +15,9 @@ from handler.commands.local.local_endpoint import local_settings
 from handler.commands.local.local_secrets import unset_secrets
 from handler.commands.local.reloading import forget_modules, restore_modules
 from handler.commands.published.publish_checks import warn_of_upstreams
-from handler.compiler.compile import Compiled
+from handler.compiler.compile import Compiled, compile_explained
 from handler.compiler.config.ignores import left_over
+from handler.compiler.provenance import Provenance
 from handler.sentences import counted
 from handler.storage.local import MemoryStorage
 
@@ -23,11 +25,13 @@ from handler.storage.local import MemoryStorage
 class Workbench:
     """The bundles of a folder in memory, as ``stile dev`` serves them at ``address``.
 
-    An endpoint that no longer compiles keeps its last good version.
+    An endpoint that no longer compiles keeps its last good version. ``on_change`` hears of the files of each change.
     """
 
     def __init__(self, folder: Path, *, stage: str | None, endpoint: str | None = None, address: str) -> None:
         self.storage = MemoryStorage()
+        self.on_change: Callable[[Collection[Path]], None] = lambda _: None
+        self._lock = threading.Lock()  # who holds it may import authors' modules
         self._folder = folder
         self._stage = stage
         self._endpoint = endpoint
@@ -47,8 +51,35 @@ class Workbench:
         """Return an endpoint by its name; ``None`` if it is not served."""
         return self._served.get(name)
 
+    @property
+    def outcomes(self) -> tuple[Outcome, ...]:
+        """The outcome of each folder, as last shown."""
+        return tuple(self._shown.values())
+
+    def folder_of(self, name: str) -> Path | None:
+        """Return the folder of a served endpoint; ``None`` if it is not served."""
+        compiled = self._served.get(name)
+        return next((folder for folder, good in list(self._good.items()) if good is compiled), None)
+
+    def explained(self, name: str) -> tuple[Compiled, Provenance | None] | None:
+        """Compile a served endpoint again with the rules behind each guard; ``None`` if it is not served.
+
+        Raises:
+            CompileError: its files have problems now.
+        """
+        folder = self.folder_of(name)
+        if folder is None:
+            return None
+        with self._lock:
+            return compile_explained(folder, stage=self._stage, endpoint=self._endpoint, environ=os.environ)
+
     def refresh(self, changed: Collection[Path] = ()) -> None:
         """Compile new and changed endpoints, and serve those that compile."""
+        with self._lock:
+            self._refresh(changed)
+        self.on_change(changed)
+
+    def _refresh(self, changed: Collection[Path]) -> None:
         self._compiled = self._compile(changed)
         outcomes = refuse_same_names(self._compiled.values())
         self._take_over(outcomes)

@@ -1,73 +1,183 @@
-"""The routes ``/-/…`` of ``stile dev``: what the page shows beyond MCP. They are for pages of this server alone."""
+"""The routes ``/-/…`` of ``stile dev``: all that the page shows beyond MCP. They are for pages of this server alone."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+import asyncio
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from starlette.requests import Request as HttpCall
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
+from handler.commands.local.dev_log import PAGE, Seen
+from handler.commands.local.dev_session import Workbench
+from handler.commands.page.call_events import SeenCall, kept
+from handler.commands.page.field_answers import coordinate_of, reach_of_field, why_not_field
+from handler.commands.page.live import Live
+from handler.commands.page.page_answers import plain_endpoint, plain_problems, plain_tools, why_not_tool
+from handler.commands.page.personas import AUTHOR, HEADER, Persona, find_persona
+from handler.commands.page.served import ServedEndpoint, ServedEndpoints, visitor_of
 from handler.server.asgi.content_negotiation import EVENT_STREAM
+from handler.server.asgi.own_machine import require_own_page
 from handler.server.asgi.request_log import note
 from handler.server.asgi.responses import Refused, json_response
+from handler.server.auth.principal import DEVELOPMENT
 
-OWN_PAGE = frozenset({"same-origin", "none"})
-"""``Sec-Fetch-Site`` of requests from pages of this server, and of addresses that a person types."""
+PERSONAS_OFF = "stile dev --as-deployed takes callers as they come: it has no personas"
+
+SECURITY = {
+    "x-content-type-options": "nosniff",
+    "cache-control": "no-store",
+    "cross-origin-resource-policy": "same-origin",
+}
 
 Answer = Callable[[HttpCall], Awaitable[Response]]
+Ask = Callable[[Mapping[str, str]], dict[str, Any]]
 
 
-def page_routes() -> tuple[Route, ...]:
-    """Return the routes."""
+class DevPage:
+    """The page's view of ``stile dev``. Without ``personas``, callers are as they come."""
 
-    async def endpoints(_: HttpCall) -> Response:
-        return json_response({"endpoints": [], "problems": [], "personasOff": ""})
+    def __init__(self, workbench: Workbench, *, personas: bool) -> None:
+        self._workbench = workbench
+        self._personas = personas
+        self.endpoints = ServedEndpoints(workbench)
+        self.live = Live(lambda: {"problems": self._problems()})
 
-    async def tools(_: HttpCall) -> Response:
-        return json_response({"tools": []})
+    def changed(self, files: Collection[Path]) -> None:
+        """Hear of a change that is taken over."""
+        names = sorted(file.as_posix() for file in files)
+        self.live.reloaded(lambda: {"at": _now(), "files": names, "endpoints": sorted(self._workbench.served)})
 
-    async def why(_: HttpCall) -> Response:
-        return json_response({"reasons": []})
+    def called(self, facts: Mapping[str, Any], seen: Seen, told: list[str]) -> None:
+        """Hear of a call."""
+        exchanges, left_out = kept(seen.exchanges)
+        call = SeenCall(
+            id=str(facts.get("request_id", "")),
+            at=_now(),
+            caller=self._caller(facts, seen),
+            facts=facts,
+            told=told,
+            bytes=seen.answer_bytes,
+            exchanges=exchanges,
+            left_out=left_out,
+            compiled=self._workbench.find(str(facts.get("endpoint", ""))),
+        )
+        self.live.call(call.plain)
 
-    async def reach(_: HttpCall) -> Response:
-        return json_response({"matches": [], "personas": []})
+    def routes(self) -> tuple[Route, ...]:
+        """Return the routes."""
+        answers: dict[str, Answer] = {
+            "endpoints": self._json(self._endpoints),
+            "tools": self._json(self._tools),
+            "why": self._json(self._why),
+            "reach": self._json(self._reach),
+            "reach.svg": self._picture,
+            "events": self._events,
+        }
+        return tuple(Route(f"/-/{name}", _own(answer), methods=["GET"]) for name, answer in answers.items())
 
-    async def picture(_: HttpCall) -> Response:
-        raise Refused("not-found", "Not Found")
+    def _json(self, ask: Ask) -> Answer:
+        """Return a route whose answer another thread makes: it may compile an endpoint."""
 
-    async def events(_: HttpCall) -> Response:
-        async def none() -> AsyncIterator[bytes]:
-            yield b": open\n\n"
+        async def answer(http_call: HttpCall) -> Response:
+            told = await asyncio.to_thread(ask, http_call.query_params)
+            return json_response(told, headers=SECURITY)
 
-        return StreamingResponse(none(), media_type=EVENT_STREAM)
+        return answer
 
-    answers: dict[str, Answer] = {
-        "endpoints": endpoints,
-        "tools": tools,
-        "why": why,
-        "reach": reach,
-        "reach.svg": picture,
-        "events": events,
-    }
-    return tuple(Route(f"/-/{name}", _own(answer), methods=["GET"]) for name, answer in answers.items())
+    def _endpoints(self, _: Mapping[str, str]) -> dict[str, Any]:
+        served = self._served()
+        problems = plain_problems(self._workbench, served)
+        urls = self._workbench.served
+        told = [plain_endpoint(each, urls.get(each.name, ""), personas=self._personas) for each in served]
+        for each in told:
+            each["problems"] = sum(_is_error_of(problem, each["name"]) for problem in problems)
+        return {
+            "endpoints": told,
+            "problems": problems,
+            "personas": self._personas,
+            "note": "" if self._personas else PERSONAS_OFF,
+        }
+
+    def _problems(self) -> list[dict[str, Any]]:
+        return plain_problems(self._workbench, self._served())
+
+    def _served(self) -> list[ServedEndpoint]:
+        found = []
+        for name in self._workbench.served:
+            try:
+                found.append(self.endpoints.find(name))
+            except Refused:  # withdrawn since then
+                continue
+        return found
+
+    def _tools(self, asked: Mapping[str, str]) -> dict[str, Any]:
+        served, persona = self._asked(asked)
+        return {"tools": plain_tools(served, persona), "caller": persona.id}
+
+    def _why(self, asked: Mapping[str, str]) -> dict[str, Any]:
+        served, persona = self._asked(asked)
+        if asked.get("tool"):
+            return why_not_tool(served, persona, asked["tool"])
+        return why_not_field(served, persona, asked.get("field", ""))
+
+    def _reach(self, asked: Mapping[str, str]) -> dict[str, Any]:
+        served = self.endpoints.find(asked.get("endpoint", ""))
+        personas = [each for each in served.personas if each.id != AUTHOR] if self._personas else []
+        return reach_of_field(served, personas, asked.get("field", ""))
+
+    async def _picture(self, http_call: HttpCall) -> Response:
+        from handler.commands.explaining.neighbourhood_picture import PICTURE_HEADERS, neighbourhood_picture
+
+        def drawn(asked: Mapping[str, str]) -> str:
+            served, persona = self._asked(asked)
+            reach, coordinate = coordinate_of(served, asked.get("field", ""))
+            return neighbourhood_picture(reach, coordinate, visitor_of(reach, persona))
+
+        picture = await asyncio.to_thread(drawn, http_call.query_params)
+        return Response(picture, headers={**SECURITY, **PICTURE_HEADERS})
+
+    async def _events(self, _: HttpCall) -> Response:
+        return StreamingResponse(self.live.stream(), media_type=EVENT_STREAM, headers=SECURITY)
+
+    def _asked(self, asked: Mapping[str, str]) -> tuple[ServedEndpoint, Persona]:
+        """Return the endpoint and the persona of a request.
+
+        Raises:
+            Refused: 404 if the endpoint is not served, 400 if it has no such persona.
+        """
+        served = self.endpoints.find(asked.get("endpoint", ""))
+        if not self._personas and asked.get("caller", "") not in ("", AUTHOR):
+            raise Refused("bad-request", PERSONAS_OFF)
+        return served, find_persona(served.personas, asked.get("caller", ""))
+
+    def _caller(self, facts: Mapping[str, Any], seen: Seen) -> str:
+        """Return the persona of a call, or the kind of its caller."""
+        has_credential = "authorization" in seen.headers or "x-api-key" in seen.headers
+        if self._personas and not has_credential and HEADER in seen.headers:
+            return seen.headers[HEADER]
+        principal = str(facts.get("principal", ""))
+        return AUTHOR if principal == DEVELOPMENT.kind else principal
 
 
-def _own(answer: Answer) -> Callable[[HttpCall], Any]:
+def _own(answer: Answer) -> Answer:
+    """Return a route for the page of this server alone."""
+
     async def guarded(http_call: HttpCall) -> Response:
-        note(http_call.scope, route="page")
-        require_own_page(http_call.headers.get("sec-fetch-site"))
+        note(http_call.scope, route=PAGE)
+        require_own_page(http_call.headers)
         return await answer(http_call)
 
     return guarded
 
 
-def require_own_page(site: str | None) -> None:
-    """Refuse a request that a browser does not state to be from a page of this server.
+def _is_error_of(problem: Mapping[str, Any], endpoint: str) -> bool:
+    return (problem["endpoint"], problem["severity"]) == (endpoint, "error")
 
-    Raises:
-        Refused: 403.
-    """
-    if site not in OWN_PAGE:
-        raise Refused("foreign-page", "only the page of this server may ask for this")
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -39,6 +39,11 @@ class ClaimValues:
         self._compared: list[set[Path]] = []  # claims that are compared, those that are with each other in one set
         self._thorough = thorough
 
+    @property
+    def names(self) -> frozenset[str]:
+        """The names of the claims."""
+        return frozenset(path[0] for path in self._values if path)
+
     def add(self, path: Sequence[str], *values: Any) -> None:
         """Add values of a claim."""
         known = self._values.setdefault(tuple(path), [])

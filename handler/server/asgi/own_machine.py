@@ -19,6 +19,9 @@ from handler.server.asgi.responses import Refused, refuse
 OTHER_SITES = ("cross-site", "same-site")
 """``Sec-Fetch-Site`` of requests from other pages. A server at another port is of the same site."""
 
+OWN_PAGE = ("same-origin", "none")
+"""``Sec-Fetch-Site`` of requests from pages of this server, and of addresses that a person types."""
+
 SIGN_IN_PATH = r"/[^/]+/[^/]+/oauth/(?:authorize|callback)"
 """Paths that other sites redirect to in a sign-in."""
 
@@ -27,6 +30,16 @@ def own_hosts(port: int) -> frozenset[str]:
     """Return the values of ``Host`` for this machine. Browsers omit port 80."""
     names = ("127.0.0.1", "localhost", "[::1]")
     return frozenset(f"{name}:{port}" for name in names) | (frozenset(names) if port == 80 else frozenset())
+
+
+def require_own_page(headers: Headers) -> None:
+    """Refuse a request that no browser states to be from a page of this server.
+
+    Raises:
+        Refused: 403.
+    """
+    if headers.get("sec-fetch-site") not in OWN_PAGE:
+        raise Refused("foreign-page", "only the page of this server may ask for this")
 
 
 class OwnMachine:

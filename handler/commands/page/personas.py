@@ -1,0 +1,198 @@
+"""Personas: the callers as whom the page of ``stile dev`` can ask an endpoint.
+
+They are the author, who skips policies; a caller without a credential; a bearer of the claims of each claims file; and
+the holder of each API key. A claims file is a JSON object in the endpoint's folder or the folder above. It has one of
+``CLAIMS``, or one of the claims that the endpoint's rules read.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from handler.bundle.identity import ApiKey
+from handler.bundle.model import Bundle
+from handler.bundle.tools import PrescribedTool
+from handler.commands.local.callers import (
+    KEY,
+    MAX_CLAIMS_BYTES,
+    NOBODY,
+    SKIPS_POLICIES,
+    NamedCaller,
+    read_caller,
+)
+from handler.commands.reach.claims import ClaimValues
+from handler.compiler.compile import Compiled
+from handler.errors.access import CredentialRefused, CredentialRequired
+from handler.errors.authoring import UnknownCaller
+from handler.server.asgi.own_machine import require_own_page
+from handler.server.asgi.responses import Refused
+
+AUTHOR = "author"
+FILE = "file:"
+
+HEADER = "stile-caller"
+"""The header by which the page names a persona."""
+
+CLAIMS = frozenset(
+    {"sub", "iss", "aud", "exp", "nbf", "iat", "jti", "scope", "scp", "client_id", "azp", "email", "roles", "groups"}
+)
+"""Claims of which a claims file has one. Source: RFC 7519, section 4.1; RFC 9068, section 2.2."""
+
+MAX_FILES = 50
+"""JSON files of a folder that are looked at, in order of their names."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Persona:
+    """A caller with an id. ``file`` is the path of the claims file, or empty."""
+
+    id: str
+    label: str
+    kind: str  # author | anonymous | claims | key
+    file: str = ""
+    caller: NamedCaller
+
+    def plain(self, bundle: Bundle) -> dict[str, Any]:
+        """Return the persona as JSON, with the reason if the endpoint answers it 401."""
+        return {
+            "id": self.id,
+            "label": self.label,
+            "kind": self.kind,
+            "file": self.file,
+            "refused": self.refusal(bundle),
+        }
+
+    def refusal(self, bundle: Bundle) -> str:
+        """Return the reason for which the endpoint answers 401; empty string if it does not."""
+        try:
+            self.caller.admitted(bundle, now=time.time())
+        except CredentialRequired:
+            return "access.anonymous is challenge"
+        except CredentialRefused:
+            return "the key has expired"
+        return ""
+
+
+def personas_of(folder: Path, compiled: Compiled) -> list[Persona]:
+    """Return the personas of an endpoint: the author, anonymous, claims files by their names, and API keys."""
+    return [
+        Persona(id=AUTHOR, label="author", kind="author", caller=SKIPS_POLICIES),
+        Persona(id=NOBODY, label=NOBODY, kind="anonymous", caller=read_caller(NOBODY)),
+        *_bearers(folder, compiled),
+        *(_holder(key) for key in compiled.bundle.identity.api_keys),
+    ]
+
+
+def find_persona(personas: list[Persona], id_: str) -> Persona:
+    """Return the persona with an id. Without an id it is the author.
+
+    Raises:
+        Refused: 400, there is none.
+    """
+    found = next((each for each in personas if each.id == (id_ or AUTHOR)), None)
+    if found is None:
+        raise Refused("bad-request", "the endpoint has no persona of this id: /-/endpoints lists them")
+    return found
+
+
+def _holder(key: ApiKey) -> Persona:
+    text = f"{KEY}{key.name}"
+    return Persona(id=text, label=text, kind="key", caller=NamedCaller(text=text, known=None))
+
+
+def _bearers(folder: Path, compiled: Compiled) -> Iterator[Persona]:
+    read = _claims_of_rules(compiled)
+    seen: set[str] = set()
+    for place in (folder, folder.absolute().parent if folder == Path() else folder.parent):
+        for file in _json_files(place):
+            persona = _bearer(file, wanted=CLAIMS | read)
+            if persona and persona.id not in seen:
+                seen.add(persona.id)
+                yield persona
+
+
+def _json_files(folder: Path) -> list[Path]:
+    """Return the regular JSON files of a folder that are small enough for claims, and not hidden."""
+    try:
+        with os.scandir(folder) as entries:
+            names = [
+                each.name
+                for each in entries
+                if each.name.endswith(".json") and not each.name.startswith(".") and _is_small_file(each)
+            ]
+    except OSError:
+        return []
+    return [folder / name for name in sorted(names)[:MAX_FILES]]
+
+
+def _is_small_file(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_file() and entry.stat().st_size <= MAX_CLAIMS_BYTES
+    except OSError:
+        return False
+
+
+def _bearer(file: Path, *, wanted: frozenset[str]) -> Persona | None:
+    """Return the bearer of a file's claims; ``None`` if the file has no claims."""
+    try:
+        caller = read_caller(file.as_posix())
+    except UnknownCaller:
+        return None
+    claims = caller.known.claims if caller.known else None
+    if not claims or not wanted & claims.keys():
+        return None
+    return Persona(id=f"{FILE}{caller.text}", label=file.name, kind="claims", file=caller.text, caller=caller)
+
+
+def _claims_of_rules(compiled: Compiled) -> frozenset[str]:
+    """Return the names of the claims that the conditions and bound variables of an endpoint read."""
+    values = ClaimValues()
+    for condition in compiled.bundle.conditions:
+        values.add_predicate(condition)
+    fixed = (made.tool for made in compiled.made if isinstance(made.tool, PrescribedTool))
+    bound = {binding.name for tool in fixed for binding in tool.bindings if binding.source == "claim"}
+    return values.names | bound
+
+
+class ChosenPersona:
+    """The persona that the request's header names, for the code of the request.
+
+    ``find`` returns the personas of a served endpoint by its name.
+    """
+
+    def __init__(self, find: Callable[[str], list[Persona]]) -> None:
+        self._find = find
+        self._headers: ContextVar[Headers | None] = ContextVar("persona_headers", default=None)
+
+    def around(self, app: ASGIApp) -> ASGIApp:
+        """Return the application that knows the persona of each request."""
+
+        async def choosing(scope: Scope, receive: Receive, send: Send) -> None:
+            token = self._headers.set(Headers(scope=scope) if scope["type"] == "http" else None)
+            try:
+                await app(scope, receive, send)
+            finally:
+                self._headers.reset(token)
+
+        return choosing
+
+    def caller(self, endpoint: str) -> NamedCaller | None:
+        """Return the caller that the current request names; ``None`` if it names none.
+
+        Raises:
+            Refused: 403 unless the request is from the page of this server; 400 if there is no such persona.
+        """
+        headers = self._headers.get()
+        if headers is None or HEADER not in headers:
+            return None
+        require_own_page(headers)
+        return find_persona(self._find(endpoint), headers[HEADER]).caller

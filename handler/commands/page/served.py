@@ -1,0 +1,133 @@
+"""The served endpoints as the page asks about them. Parts of answers are made once for each version of an endpoint."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from handler.commands.folders.tool_costs import ToolRow, tool_rows
+from handler.commands.local.dev_session import Workbench
+from handler.commands.page.personas import Persona, personas_of
+from handler.commands.published.check_warnings import check_warnings
+from handler.commands.reach.reach import Reach, Visitor
+from handler.compiler.compile import Compiled
+from handler.errors.authoring import CompileError, Problem, UnknownCaller
+from handler.server.asgi.responses import Refused
+
+UNSOLVED = "the files of the endpoint have problems, so their rules are not known: solve the problems first"
+
+
+T = TypeVar("T")
+
+
+class ServedEndpoint:
+    """One version of an endpoint. Threads may share it."""
+
+    def __init__(self, workbench: Workbench, folder: Path, compiled: Compiled) -> None:
+        self._workbench = workbench
+        self._made: dict[Callable[[], Any], Any] = {}
+        self._lock = threading.RLock()
+        self.folder = folder
+        self.compiled = compiled
+
+    @property
+    def name(self) -> str:
+        """The endpoint's name."""
+        return self.compiled.bundle.endpoint
+
+    @property
+    def personas(self) -> list[Persona]:
+        """The personas, with the claims files that are there now."""
+        return personas_of(self.folder, self.compiled)
+
+    @property
+    def reach(self) -> Reach:
+        """The reach of callers without the rules behind closed entrances, which takes no further compilation."""
+        return self._once(self._reach)
+
+    @property
+    def explained(self) -> Reach:
+        """The reach of callers with the rules behind closed entrances.
+
+        Raises:
+            Refused: 503, the files have problems now; 404, the endpoint is not served any more.
+        """
+        return self._once(self._explained)
+
+    @property
+    def rows(self) -> list[ToolRow]:
+        """The tools and their costs."""
+        return self._once(self._rows)
+
+    @property
+    def warnings(self) -> list[Problem]:
+        """The warnings of ``stile check``."""
+        return self._once(self._warnings)
+
+    def _once(self, make: Callable[[], T]) -> T:
+        with self._lock:
+            if make not in self._made:
+                self._made[make] = make()
+            made: T = self._made[make]
+        return made
+
+    def _reach(self) -> Reach:
+        return Reach(self.compiled, None)
+
+    def _explained(self) -> Reach:
+        try:
+            made = self._workbench.explained(self.name)
+        except CompileError as exc:
+            raise Refused("endpoint-unavailable", UNSOLVED) from exc
+        if made is None:
+            raise Refused("endpoint-not-found", "there is no such endpoint")
+        return Reach(*made)
+
+    def _rows(self) -> list[ToolRow]:
+        return tool_rows(self.compiled)
+
+    def _warnings(self) -> list[Problem]:
+        return check_warnings(self.compiled, self.folder)
+
+
+class ServedEndpoints:
+    """The endpoints of ``stile dev``, each with its current version."""
+
+    def __init__(self, workbench: Workbench) -> None:
+        self._workbench = workbench
+        self._known: dict[str, ServedEndpoint] = {}
+
+    def find(self, name: str) -> ServedEndpoint:
+        """Return an endpoint by its name.
+
+        Raises:
+            Refused: 404, it is not served.
+        """
+        compiled, folder = self._workbench.find(name), self._workbench.folder_of(name)
+        if compiled is None or folder is None:
+            raise Refused("endpoint-not-found", "there is no such endpoint")
+        known = self._known.get(name)
+        if known is None or known.compiled is not compiled:
+            known = self._known[name] = ServedEndpoint(self._workbench, folder, compiled)
+        return known
+
+    def personas(self, name: str) -> list[Persona]:
+        """Return the personas of an endpoint; an empty list if it is not served."""
+        try:
+            return self.find(name).personas
+        except Refused:
+            return []
+
+
+def visitor_of(reach: Reach, persona: Persona) -> Visitor:
+    """Return a persona at an endpoint.
+
+    Raises:
+        Refused: 400, the endpoint has no such API key any more.
+    """
+    try:
+        return reach.visitor(persona.caller)
+    except UnknownCaller as exc:
+        raise Refused("bad-request", str(exc)) from exc
