@@ -25,6 +25,7 @@ MAX_STATE_KEYS = 2
 MODULE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 
 LOG_SUBJECTS = ("hashed", "plain")
+PAGES = ("off", "on")
 SECRETS_PREFIX = r"[A-Za-z0-9_-]+(/[A-Za-z0-9_-]+)*"
 
 
@@ -38,6 +39,7 @@ class Settings:
     max_stale_s: float = 300.0  # STILE_MAX_STALE_S: age after which requests wait for that fetch
     cache_mb: int = 128  # STILE_CACHE_MB: memory for the cached endpoints
     allowed_origins: frozenset[str] = frozenset()  # STILE_ALLOWED_ORIGINS: browser origins that may call; *: any
+    page: bool = False  # STILE_PAGE: on | off; on: browsers get the page
     public_url: str = ""  # STILE_PUBLIC_URL: URL of the function for clients; empty: as in the events
     log_key: Secret = field(default="", repr=False)  # STILE_LOG_KEY: key of the digests of subjects in the log
     log_subject: str = "hashed"  # STILE_LOG_SUBJECT: hashed | plain
@@ -67,6 +69,7 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
         max_stale_s=_seconds(environ, "STILE_MAX_STALE_S", 300.0),
         cache_mb=_megabytes(environ, "STILE_CACHE_MB", 128),
         allowed_origins=_origins(environ),
+        page=_choice(environ, "STILE_PAGE", PAGES) == "on",
         public_url=_public_url(environ),
         log_key=_log_key(environ),
         log_subject=_choice(environ, "STILE_LOG_SUBJECT", LOG_SUBJECTS),

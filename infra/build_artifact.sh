@@ -3,7 +3,8 @@
 #
 # `sam build` calls it by way of `make build-StileFunction`, with the folder alone. Then samconfig.toml says what to build
 # (infra/build_settings.py). With an architecture it is for tests and benchmarks, and this comes from the environment:
-#   STILE_EXTRAS         what endpoints need beyond the rest, as the command says when it publishes them: code,jwt
+#   STILE_EXTRAS         what is needed beyond the rest: code and jwt by endpoints, as the command says when it
+#                        publishes them, page for the page in browsers
 #   STILE_CODE           folders of packages and files of modules, separated by spaces, that endpoints take tools from
 # Either way:
 #   STILE_LOCAL_BUNDLES  a folder of bundles to put beside the code, for `sam local` (events/local-env.json)
@@ -31,12 +32,14 @@ x86_64) machine=x86_64 ;;
 *) echo "ARCH is arm64 or x86_64, not \"$architecture\"." >&2 && exit 1 ;;
 esac
 
-# Each names all of run.txt and one thing more: pydantic for tools in Python, or what verifies tokens.
+# Each names all of run.txt and one thing more: pydantic for tools in Python, or what verifies tokens. The page is files.
 requirements=()
+has_page=
 for extra in ${extras//,/ }; do
     case $extra in
     code | jwt) requirements+=("requirements/run-$extra.txt") ;;
-    *) echo "STILE_EXTRAS is code, jwt, both with a comma, or nothing, not \"$extras\"." >&2 && exit 1 ;;
+    page) has_page=yes ;;
+    *) echo "STILE_EXTRAS is code, jwt and page with commas, or nothing, not \"$extras\"." >&2 && exit 1 ;;
     esac
 done
 requirements=("${requirements[@]:-requirements/run.txt}")
@@ -91,6 +94,9 @@ if [ ! -f vendor/requirements.txt ]; then
     cp -R handler stile "$artifact/"
 fi
 rm -rf "$artifact/handler/compiler" "$artifact/handler/commands" "$artifact/handler/__main__.py"
+if [ -z "$has_page" ]; then
+    rm -rf "$artifact/handler/page"
+fi
 
 for module in $code; do
     if [ -e "$artifact/$(basename "$module")" ]; then

@@ -18,6 +18,7 @@ from typing import Any
 
 CONFIG = Path(__file__).parents[1] / "samconfig.toml"
 DEFAULTS = {"Architecture": "arm64", "Extras": "", "CodeModules": ""}  # as in template.yaml
+EXTRAS = {"code", "jwt", "page"}
 PAIR = re.compile(r"""(?:^|\s)(?:ParameterKey=(\w+),ParameterValue|(\w+))=("[^"]*"|'[^']*'|[^\s"']*)(?=\s|$)""")
 
 
@@ -82,8 +83,10 @@ def _read_stage(config: Mapping[str, Any], stage: str) -> Build:
     )
     if build.architecture not in ("arm64", "x86_64"):
         raise BuildError(f"{stage}: Architecture is {_shown(build.architecture)}: expected arm64 or x86_64")
-    if not {"code", "jwt"}.issuperset(build.extras):
-        raise BuildError(f"{stage}: Extras is {_shown(build.extras)}: expected code, jwt, both or nothing")
+    if not EXTRAS.issuperset(build.extras):
+        raise BuildError(
+            f"{stage}: Extras is {_shown(build.extras)}: expected code, jwt and page, each or none of them"
+        )
     if build.modules and "code" not in build.extras:
         raise BuildError(f"{stage}: CodeModules is {_shown(build.modules)}, and tools in Python need the Extras code")
     there = {Path(path).name.removesuffix(".py") for path in build.code}

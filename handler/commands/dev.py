@@ -5,6 +5,7 @@ import asyncio
 import socket
 import threading
 import time
+import webbrowser
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
@@ -66,6 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--as-deployed", action="store_true", help="challenge and check callers as the function does, to try a sign-in"
     )
     add_caller_argument(parser)
+    parser.add_argument("--open", action="store_true", help="open the page in a browser")
     parser.add_argument(
         "-v",
         "--verbose",
@@ -92,10 +94,22 @@ def run(options: argparse.Namespace) -> int:
         try:
             workbench.refresh()
             _introduce(workbench, options, address)
+            if options.open:
+                threading.Thread(target=_open, args=(f"{address}/",), daemon=True).start()
             _serve(workbench, watch, listener, options, page=page)
         except KeyboardInterrupt:
             say("Stopped.", "dim")
     return 0
+
+
+def _open(url: str) -> None:
+    """Open a URL in the author's browser. The listener is there already, so the browser waits for the server."""
+    try:
+        opened = webbrowser.open(url)
+    except webbrowser.Error:
+        opened = False
+    if not opened:
+        complain(f"No browser could be opened. The page is at {url}")
 
 
 def _introduce(workbench: Workbench, options: argparse.Namespace, address: str) -> None:

@@ -84,6 +84,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="an address or network whose X-Forwarded headers count, as 10.0.0.0/8; repeatable",
     )
     parser.add_argument(
+        "--page", action="store_true", help="show browsers a page of the tools, for callers with a credential of theirs"
+    )
+    parser.add_argument(
         "--workers", type=_workers, default=1, metavar="N", help="processes that answer requests (default: %(default)s)"
     )
 
@@ -117,7 +120,12 @@ def _service(options: argparse.Namespace, bundles: str, public_url: str, listene
     hosts = {name.lower() for name in options.allowed_host} | own_hosts(port)
     if public_url:
         hosts |= _names_of(public_url)
-    return Service(bundles=bundles, hosts=frozenset(hosts), public_url=public_url or f"http://{options.host}:{port}")
+    return Service(
+        bundles=bundles,
+        hosts=frozenset(hosts),
+        public_url=public_url or f"http://{options.host}:{port}",
+        page=options.page,
+    )
 
 
 def _serve(listener: socket.socket, service: Service, options: argparse.Namespace) -> None:

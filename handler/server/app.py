@@ -94,7 +94,7 @@ def _middleware(services: Services) -> list[Middleware]:
         Middleware(Deadlines),
         *_guards_outside_of_aws(services),
         Middleware(PublicUrl, public_url=services.public_url),
-        Middleware(Cors, allowed_origins=services.allowed_origins),
+        Middleware(Cors, allowed_origins=services.allowed_origins, own=bool(services.page)),
         *([Middleware(_FinishRefreshes, endpoints=services.endpoints)] if services.is_frozen else []),
         Middleware(ServerErrorMiddleware, handler=_unforeseen),  # here too, so that error responses get CORS headers
     ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from aws_lambda_powertools import Logger
@@ -25,6 +26,8 @@ from handler.storage.storage import Storage
 
 if TYPE_CHECKING:
     from handler.server.endpoints.lacks import Lack
+
+ADD_EXTRA = "add it to Extras in samconfig.toml, then `sam build` and `sam deploy`"
 
 
 def start_endpoints(
@@ -66,11 +69,22 @@ def start_services(
         tokens=TokenVerifier(http, secrets=settings.secrets, own=outgoing.own),
         allowed_origins=settings.allowed_origins,
         public_url=settings.public_url,
+        page=_page_of(settings, logger),
         states=RequestStates(settings.state_keys, own=outgoing.own),
         code_modules=settings.code_modules,
         outgoing=outgoing,
         pseudonyms=Pseudonyms(key=settings.log_key, plain=settings.log_subject == "plain", own=outgoing.own),
     )
+
+
+def _page_of(settings: Settings, logger: Logger) -> str:
+    """Return the kind of server that the page is for. Without the page in the build, browsers get no page."""
+    if not settings.page:
+        return ""
+    if find_spec("handler.page") is None:
+        logger.error("page not served", reason=f"STILE_PAGE is on, and the build lacks the extra page: {ADD_EXTRA}")
+        return ""
+    return "function"
 
 
 def _preload(endpoints: Endpoints, name: str, logger: Logger) -> None:

@@ -30,7 +30,7 @@ def refused(folder: Path, *architecture: str, **environ: str) -> str:
 
 @pytest.mark.parametrize("extras", ["cli", "code,cli", "code;jwt"])
 def test_an_extra_that_no_endpoint_needs_is_refused(tmp_path: Path, extras: str) -> None:
-    expected = f'STILE_EXTRAS is code, jwt, both with a comma, or nothing, not "{extras}".\n'
+    expected = f'STILE_EXTRAS is code, jwt and page with commas, or nothing, not "{extras}".\n'
 
     assert refused(tmp_path, "arm64", STILE_EXTRAS=extras) == expected
 

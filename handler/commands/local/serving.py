@@ -36,11 +36,12 @@ NO_AUTHORIZER = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Service:
-    """The bundles that a server serves, and the values of ``Host`` that it accepts."""
+    """The bundles that a server serves, and the values of ``Host`` that it accepts. ``page``: browsers get the page."""
 
     bundles: str  # a folder, or s3://bucket/prefix
     hosts: frozenset[str]
     public_url: str
+    page: bool = False
 
 
 def settings_of(bundles: str, *, public_url: str = "") -> Settings:
@@ -80,8 +81,16 @@ def make_application(service: Service) -> ASGIApp:
     endpoints = start_endpoints(settings, storage, logger, lacks_of_door=lacks_of_door)
     aws = AwsJson(http, os.environ, credentials=credentials)
     services = start_services(settings, endpoints, http=http, aws=aws, logger=logger)
-    app = create_app(replace(services, hosts=service.hosts, is_frozen=False), write_line=partial(write_line, logger))
+    served = replace(services, hosts=service.hosts, is_frozen=False)
+    if service.page or services.page:
+        served = replace(served, page="serve", allowed_origins=services.allowed_origins | _own_origins(service.hosts))
+    app = create_app(served, write_line=partial(write_line, logger))
     return _Process(app, http)
+
+
+def _own_origins(hosts: frozenset[str]) -> frozenset[str]:
+    """Return the origins of this server's own page: it answers to no other ``Host``."""
+    return frozenset(f"{scheme}://{host}" for scheme in ("http", "https") for host in hosts)
 
 
 def lacks_of_door(bundle: Bundle) -> tuple[Lack, ...]:

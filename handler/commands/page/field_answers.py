@@ -10,7 +10,6 @@ from handler.commands.explaining.side_by_side import FieldReach
 from handler.commands.page.page_answers import Reason, plain_causes, reason, shown_place
 from handler.commands.page.personas import Persona
 from handler.commands.page.served import ServedEndpoint, visitor_of
-from handler.commands.reach.classes import CallerClass
 from handler.commands.reach.coordinate_text import resolve_in
 from handler.commands.reach.reach import Passage, Reach
 from handler.errors.authoring import UnknownCoordinate
@@ -29,7 +28,7 @@ Ranked = tuple[int, int, str]
 
 def reach_of_field(served: ServedEndpoint, personas: Sequence[Persona], text: str) -> dict[str, Any]:
     """Return the parts of the schema that a text may mean and, for the part that it names, who reaches it."""
-    reach = served.explained
+    reach = served.reach
     if reach.index is None:
         return {"field": None, "matches": [], "personas": [], "note": "the endpoint has no schema"}
     coordinate, note = _resolved(reach.index, text)
@@ -41,7 +40,7 @@ def reach_of_field(served: ServedEndpoint, personas: Sequence[Persona], text: st
         "note": note,
         "matches": matches,
         "more": more,
-        "personas": [_plain_persona(served, reach, each, coordinate) for each in personas] if coordinate else [],
+        "personas": [_plain_persona(served, each, coordinate) for each in personas] if coordinate else [],
     }
 
 
@@ -51,24 +50,21 @@ def why_not_field(served: ServedEndpoint, persona: Persona, text: str) -> dict[s
     Raises:
         Refused: 400, the schema has no such part.
     """
-    coordinate, note = _resolved(served.explained.index, text) if served.explained.index else (None, "no schema")
-    if coordinate is None:
-        raise Refused("bad-request", note)
-    told = _plain_persona(served, served.explained, persona, coordinate)
+    coordinate = coordinate_of(text, served.reach)
+    told = _plain_persona(served, persona, coordinate)
     return {"field": coordinate, "verdict": "yes" if told["reached"] else "no", "reasons": told["reasons"]}
 
 
-def coordinate_of(served: ServedEndpoint, text: str) -> tuple[Reach, str]:
-    """Return the reach at an endpoint, and the coordinate that a text names there.
+def coordinate_of(text: str, reach: Reach) -> str:
+    """Return the coordinate that a text names at an endpoint.
 
     Raises:
         Refused: 400, the schema has no such part.
     """
-    reach = served.explained
     coordinate, note = _resolved(reach.index, text) if reach.index else (None, "the endpoint has no schema")
     if coordinate is None:
         raise Refused("bad-request", note)
-    return reach, coordinate
+    return coordinate
 
 
 def _resolved(index: SchemaIndex, text: str) -> tuple[str | None, str]:
@@ -119,10 +115,10 @@ def _plain_match(index: SchemaIndex, coordinate: str) -> dict[str, Any]:
     return {"coordinate": coordinate, "kind": index.kind(owner), "type": type_}
 
 
-def _plain_persona(served: ServedEndpoint, reach: Reach, persona: Persona, coordinate: str) -> dict[str, Any]:
+def _plain_persona(served: ServedEndpoint, persona: Persona, coordinate: str) -> dict[str, Any]:
+    reach = served.reach
     visitor = visitor_of(reach, persona)
-    view = FieldReach(served.folder, reach, coordinate, visitors=[visitor])
-    (found,) = view.classes
+    (found,) = FieldReach(served.folder, reach, coordinate, visitors=[visitor]).classes
     reached = bool(found.ways) and not visitor.refusal
     return {
         "id": persona.id,
@@ -131,15 +127,19 @@ def _plain_persona(served: ServedEndpoint, reach: Reach, persona: Persona, coord
         "refused": visitor.refusal,
         "reached": reached,
         "through": [_plain_passage(served, reach, each) for each in found.passages if each.verdict != "no"],
-        "reasons": _reasons(served, view, found),
+        "reasons": [] if reached else _reasons(served, persona, coordinate),
     }
 
 
-def _reasons(served: ServedEndpoint, view: FieldReach, found: CallerClass) -> list[Reason]:
-    """Return the rules that keep the only caller of a class from a coordinate, through the entrances closed to it."""
-    visitor = found.witnesses[0]
-    if visitor.refusal:
-        return [reason(f"the endpoint answers this caller 401: {visitor.refusal}", rule=visitor.refusal)]
+def _reasons(served: ServedEndpoint, persona: Persona, coordinate: str) -> list[Reason]:
+    """Return the rules that keep a persona from a coordinate, through the entrances closed to it."""
+    refusal = visitor_of(served.reach, persona).refusal
+    if refusal:
+        return [reason(f"the endpoint answers this caller 401: {refusal}", rule=refusal)]
+    reach = served.explained
+    visitor = visitor_of(reach, persona)
+    view = FieldReach(served.folder, reach, coordinate, visitors=[visitor])
+    (found,) = view.classes
     told = plain_causes(view.causes(found), served.folder)
     refused = [each for each in found.passages if each.verdict in ("401", "403", "refused") and each.note]
     told += [reason(f"{each.entrance.name}: {each.note}") for each in refused]

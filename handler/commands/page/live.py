@@ -85,9 +85,15 @@ class Live:
 
     def reloaded(self, make: Make) -> None:
         """Publish that saved files are taken over, and the problems that are left."""
+        for event in self._past():
+            event.text()  # with the version of the endpoint that the call met, which is kept no longer
         with self._lock:
             self._send(LiveEvent("reload", make))
             self._send(LiveEvent("problems", self._problems))
+
+    def _past(self) -> list[LiveEvent]:
+        with self._lock:
+            return list(self._calls)
 
     def close(self) -> None:
         """End all streams. Further ones end at once."""

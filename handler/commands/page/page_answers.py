@@ -18,7 +18,7 @@ from handler.commands.page.served import ServedEndpoint, visitor_of
 from handler.commands.reach.closing_rules import rules_of
 from handler.commands.reach.entrances import Entrance
 from handler.commands.reach.operation_standing import Standing
-from handler.commands.reach.reach import Visitor
+from handler.commands.reach.reach import Reach, Visitor
 from handler.compiler.problems import Place
 from handler.compiler.provenance import Cause
 from handler.errors.authoring import Problem
@@ -142,23 +142,34 @@ def why_not_tool(served: ServedEndpoint, persona: Persona, name: str) -> dict[st
     Raises:
         Refused: 400, there is no such tool.
     """
-    reach = served.explained
-    entrance = next((each for each in reach.entrances if each.tool is not None and each.name == name), None)
-    if entrance is None:
-        raise Refused("bad-request", "the endpoint has no tool of this name: /-/tools lists them")
+    reach = served.reach
+    entrance = _tool_of(reach, name)
     visitor = visitor_of(reach, persona)
     # Policies explain even what a 401 keeps from everybody.
-    past = reach.visitor_of(visitor.principal, visitor.label)
-    standing = reach.standing(entrance, past, counted=False)
+    standing = reach.standing(entrance, _past(reach, visitor), counted=False)
     told = [*_refusals(visitor), *_scopes(entrance, visitor)]
     if standing.note and standing.verdict not in ("401", "403"):
         told.append(reason(f"{name}: {standing.note}"))
     if standing.verdict in ("no", "call", "refused"):
-        told += plain_causes(rules_of(reach, entrance, past), served.folder)
+        explained = served.explained
+        past = _past(explained, visitor_of(explained, persona))
+        told += plain_causes(rules_of(explained, _tool_of(explained, name), past), served.folder)
     if standing.verdict == "no" and not told:
         told.append(reason(f"{name}: nothing is left of it for this caller"))
     verdict = "401" if visitor.refusal else standing.verdict
     return {"tool": name, "verdict": verdict, **_limited(told)}
+
+
+def _tool_of(reach: Reach, name: str) -> Entrance:
+    found = next((each for each in reach.entrances if each.tool is not None and each.name == name), None)
+    if found is None:
+        raise Refused("bad-request", "the endpoint has no tool of this name: /-/tools lists them")
+    return found
+
+
+def _past(reach: Reach, visitor: Visitor) -> Visitor:
+    """Return a visitor whom the endpoint answers no 401."""
+    return reach.visitor_of(visitor.principal, visitor.label)
 
 
 def _refusals(visitor: Visitor) -> Iterator[Reason]:

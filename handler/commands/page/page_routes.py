@@ -135,7 +135,8 @@ class DevPage:
 
         def drawn(asked: Mapping[str, str]) -> str:
             served, persona = self._asked(asked)
-            reach, coordinate = coordinate_of(served, asked.get("field", ""))
+            reach = served.explained
+            coordinate = coordinate_of(asked.get("field", ""), reach)
             return neighbourhood_picture(reach, coordinate, visitor_of(reach, persona))
 
         picture = await asyncio.to_thread(drawn, http_call.query_params)

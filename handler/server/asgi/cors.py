@@ -17,6 +17,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from handler.server.asgi.public_url import public_url
 from handler.server.asgi.request_log import note
 from handler.server.asgi.responses import Refused, refuse
 from handler.server.auth.resource_metadata import METADATA_NAMES, WELL_KNOWN
@@ -36,11 +37,16 @@ ANY = "*"
 
 
 class Cors:
-    """Middleware that checks ``Origin``, answers preflights, and sets the origin that may read the response."""
+    """Middleware that checks ``Origin``, answers preflights, and sets the origin that may read the response.
 
-    def __init__(self, app: ASGIApp, *, allowed_origins: Collection[str]) -> None:
+    ``own``: the server has a page, so the origin of its public URL is allowed. A URL by the ``Host`` of the request
+    would not do, because the name of another page may resolve to this server (DNS rebinding).
+    """
+
+    def __init__(self, app: ASGIApp, *, allowed_origins: Collection[str], own: bool = False) -> None:
         self._app = app
         self._allowed = frozenset(allowed_origins)
+        self._own = own
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = Headers(scope=scope)
@@ -64,7 +70,8 @@ class Cors:
             return None
         if ANY in self._allowed or re.fullmatch(METADATA_PATH, scope["path"]):
             return ANY
-        return origin if origin in self._allowed else ""
+        allowed = origin in self._allowed or (self._own and origin == _origin_of(public_url(scope)))
+        return origin if allowed else ""
 
     def _app_for(self, scope: Scope, headers: Headers, allowed: str) -> ASGIApp:
         if not allowed:
@@ -74,3 +81,10 @@ class Cors:
             note(scope, outcome="preflight")
             return Response(status_code=204, headers=PREFLIGHT)
         return self._app
+
+
+def _origin_of(url: str) -> str:
+    """Return the origin of a URL as browsers write it; empty string if there is no URL."""
+    scheme, _, rest = url.lower().partition("://")
+    host = rest.partition("/")[0].removesuffix({"https": ":443", "http": ":80"}.get(scheme, ""))
+    return f"{scheme}://{host}" if host else ""

@@ -26,7 +26,7 @@ DEFAULT_STAGE = "$default"
 # Patterns are compiled at first use, because most front doors do not need them.
 _ENDPOINT = ENDPOINT_NAME.pattern
 ROUTE = (
-    r"/health(/live)?"
+    r"/health(/live)?|/editor\.html"
     rf"|/{_ENDPOINT}/(mcp|graphql|__graphql|tools/[^/]+/graphql|oauth/[^/]+|\.well-known/[^/]+)"
     rf"|{WELL_KNOWN}/{_ENDPOINT}/mcp|/\.well-known/({'|'.join(METADATA_NAMES)})/{_ENDPOINT}"
 )
@@ -34,6 +34,9 @@ ROUTE = (
 
 CARD = f"/{_ENDPOINT}"
 """The form of a card's path. It decides last: `/base/health` has the form, too."""
+
+HOME = "/"
+"""The path of the page. It decides after the card's: a base path may have the form of an endpoint's name."""
 
 BASE_PATH = r"(/[A-Za-z0-9$._~+!*'()-]+)+"
 """The prefix that may precede the path of a route. Source: the API Gateway guide, characters of API mappings."""
@@ -119,7 +122,7 @@ def _route_path(path: str, event: Mapping[str, Any], base_path: str) -> str:
     others = {way for way in ways if way} - {known}
     if not others:
         return known
-    return next((way for form in (ROUTE, CARD) for way in ways if re.fullmatch(form, way)), known)
+    return next((way for form in (ROUTE, CARD, HOME) for way in ways if re.fullmatch(form, way)), known)
 
 
 def _in_api(path: str, event: Mapping[str, Any]) -> str:
@@ -152,6 +155,8 @@ def _below(path: str, base_path: str) -> str:
     """Remove a base path at the beginning, or after a metadata name; empty string if there is none."""
     if not base_path:
         return ""
+    if path == base_path:
+        return HOME
     if path.startswith(f"{base_path}/"):
         return path.removeprefix(base_path)
     metadata = re.fullmatch(METADATA_PATH, path)
