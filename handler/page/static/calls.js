@@ -1,1 +1,185 @@
-// calls: not built yet.
+// A call of the open tool: the form, the request, its answer in tabs, and the questions to the user.
+(() => {
+  "use strict";
+  const { el, state, on, emit, replace, json, units, mcp } = stile;
+  const kept = new Map(); // by endpoint and tool: the form's state and the last outcome, in memory only
+  const METHODS = { prompt: "prompts/get", resource: "resources/read", template: "resources/read" };
+
+  const keyOf = (tool) => `${state.endpoint} ${tool.key}`;
+  const schemaOf = (tool) => tool.schema ?? tool.entry?.inputSchema;
+
+  stile.panel({
+    id: "call", title: "Call", place: "tool", order: 10,
+    render(container, { tool, signal }) {
+      if (!tool.entry && !tool.schema) return replace(container, el("p", { class: "quiet" }, tool.usable ? "Loading the tool…" : "Nobody here gets the definition of this tool."));
+      draw(container, tool, signal);
+    },
+  });
+
+  function draw(container, tool, signal) {
+    const memory = kept.get(keyOf(tool)) ?? {};
+    kept.set(keyOf(tool), memory);
+    const form = stile.forms.make(schemaOf(tool), { kept: memory.form, changed: stile.later(() => (memory.form = form.state()), 100) });
+    const area = el("div", { "data-part": "result", class: "result", hidden: true });
+    const send = el("button", { type: "button", class: "primary", "data-part": "send", on: { click: run } }, { prompt: "Get", resource: "Read", template: "Read" }[tool.kind] ?? "Call");
+    const cancel = el("button", { type: "button", "data-part": "cancel", hidden: true, on: { click: () => running?.abort() } }, "Cancel");
+    const actions = el("div", { class: "actions" }, send, cancel, el("span", { class: "quiet" }, "as ", el("strong", null, stile.personas.label(state.persona))), el("span", { class: "grow" }), METHODS[tool.kind] ? null : stile.connect?.copies(tool, form));
+    let running = null;
+    replace(container, form.node, actions, area);
+    form.node.addEventListener("keydown", (event) => {
+      const isLine = event.target.matches?.("input:not([type=checkbox], [type=radio])");
+      if (event.key === "Enter" && (event.ctrlKey || event.metaKey || isLine)) {
+        event.preventDefault();
+        run();
+      }
+    });
+    signal.addEventListener("abort", () => {
+      memory.form = form.state();
+      running?.abort();
+    });
+    if (memory.outcome) show(memory.outcome);
+
+    async function run() {
+      if (running) return;
+      const { value, errors } = form.read();
+      if (errors) return;
+      running = new AbortController();
+      const mine = running;
+      memory.form = form.state();
+      busy(true);
+      const outcome = { tool, persona: state.persona, args: value, at: new Date() };
+      try {
+        outcome.answer = await mcp.call(METHODS[tool.kind] ?? "tools/call", paramsOf(tool, value), { signal: mine.signal, mirrored: mcp.mirrored(schemaOf(tool), value) });
+      } catch (error) {
+        outcome.failure = mine.signal.aborted ? "Cancelled. The server may have carried the call out all the same." : `No answer: ${error.message}. Is the server running?`;
+      }
+      running = null;
+      if (signal.aborted) return;
+      memory.outcome = outcome;
+      busy(false);
+      show(outcome);
+      emit("call", outcome);
+    }
+
+    function busy(isBusy) {
+      send.disabled = isBusy;
+      cancel.hidden = !isBusy;
+      container.setAttribute("aria-busy", String(isBusy));
+      if (!isBusy) return send.focus({ preventScroll: true });
+      area.hidden = false;
+      replace(area, el("p", { class: "busy", "data-part": "busy" }, el("span", { class: "spinner", "aria-hidden": "true" }), "Waiting for the answer…"));
+      stile.say("Waiting for the answer");
+      cancel.focus({ preventScroll: true });
+    }
+
+    function show(outcome) {
+      area.hidden = false;
+      const isNew = outcome !== memory.said;
+      memory.said = outcome;
+      const said = summary(outcome);
+      replace(area, el("div", { class: "outcome", "data-part": "outcome" }, said.node), outcome.answer ? tabsOf(outcome, memory, goOn, signal) : null);
+      if (!isNew) return;
+      stile.say(said.words);
+      const message = outcome.answer?.result?.isError ? textOf(outcome.answer.result) : outcome.answer?.error?.message ?? "";
+      if (message) form.flagServer(String(message));
+    }
+
+    function goOn(next) {
+      form.write({ ...form.draft(), ...next });
+      send.focus();
+      stile.say("The arguments to go on are filled in");
+    }
+  }
+
+  function paramsOf(tool, value) {
+    if (tool.kind === "resource") return { uri: tool.entry.uri };
+    if (tool.kind === "template") return { uri: expanded(String(tool.entry.uriTemplate), value) };
+    return { name: tool.name, arguments: value };
+  }
+
+  /** Source: RFC 6570, level 1, and reserved expansion. */
+  const expanded = (template, values) =>
+    template.replace(/\{([+#]?)[./;?&]?([\w.]+)\*?\}/g, (_, raw, name) => (raw ? encodeURI : encodeURIComponent)(String(values[name] ?? "")));
+
+  const textOf = (result) => (Array.isArray(result?.content) ? result.content.filter((each) => each?.type === "text").map((each) => String(each.text)).join("\n") : "");
+
+  // The outcome in a line ---------------------------------------------------------------------------------------------------
+  function summary({ answer, failure, persona }) {
+    const [words, kind, more] = verdict(answer, failure);
+    const facts = answer ? [`${Math.round(answer.ms)} ms`, units.bytes(answer.bytes), answer.rounds > 1 ? `${answer.rounds} requests` : "", `HTTP ${answer.status}`] : [];
+    const code = answer?.result?._meta?.["stile/code"] ?? answer?.error?.data?.code ?? answer?.refused?.code;
+    const node = [
+      el("strong", { class: kind }, words), facts.filter(Boolean).map((each) => el("span", { class: "quiet" }, each)),
+      typeof code === "string" ? el("code", { title: "The stable code of the error" }, code) : null,
+      el("span", { class: "quiet" }, `as ${stile.personas.label(persona)}`),
+      more ? el("p", { class: "notice bad" }, more) : null,
+    ];
+    return { node, words: `${words}. ${more ?? ""}` };
+  }
+
+  function verdict(answer, failure) {
+    if (failure) return ["Not answered", "bad", failure];
+    if (answer.result?.isError) return ["The tool reports an error", "bad", null];
+    if (answer.result?.resultType === "input_required") return ["The server asks for more", "warn", "The call was not answered to its end."];
+    if (answer.result) return ["Done", "good", null];
+    if (answer.error) return [`JSON-RPC error ${answer.error.code ?? ""}`, "bad", [answer.error.message, answer.status === 401 || answer.status === 403 ? stile.results.advice(answer) : ""].filter(Boolean).join(" ")];
+    return [`HTTP ${answer.status}`, "bad", stile.results.advice(answer)];
+  }
+
+  // Tabs of an answer ---------------------------------------------------------------------------------------------------------
+  function tabsOf(outcome, memory, goOn, signal) {
+    const { answer } = outcome;
+    const made = [
+      { id: "result", title: "Result", render: (container) => replace(container, people(answer, goOn)) },
+      { id: "model", title: "As the model reads it", render: (container) => replace(container, model(answer)) },
+    ];
+    if (state.dev) {
+      made.push(
+        { id: "sent", title: "Sent to the API", render: (container) => stile.live.sent(container, answer.callId, signal) },
+        { id: "log", title: "Log line", render: (container) => stile.live.log(container, answer.callId, signal) },
+      );
+    }
+    made.push({ id: "wire", title: "JSON-RPC", render: (container) => replace(container, wire(answer)) });
+    return stile.tabs({ label: "Views of the answer", part: "result-tabs", selected: memory.tab, onselect: (id) => (memory.tab = id), tabs: made }).node;
+  }
+
+  function people(answer, goOn) {
+    const notes = answer.events.map((each) => el("p", { class: "quiet" }, noted(each)));
+    if (answer.result) return [notes, stile.results.result(answer.result, { goOn })];
+    if (answer.error) return [notes, el("p", null, String(answer.error.message)), answer.error.data === undefined ? null : stile.results.shown(answer.error.data)];
+    return [notes, stile.results.shown(answer.refused)];
+  }
+
+  const noted = ({ method, params = {} }) =>
+    method === "notifications/progress" ? `Progress ${params.progress}${params.total === undefined ? "" : ` of ${params.total}`} ${params.message ?? ""}` : `${params.level ?? method}: ${typeof params.data === "string" ? params.data : json.stringify(params.data ?? params)}`;
+
+  /** The text and the structured content, as they stand in the answer: hosts show a model the one or the other. */
+  function model(answer) {
+    const { result, error, refused } = answer;
+    if (!result) return [el("p", { class: "quiet" }, "Most hosts show a model the message of an error."), part("Message", String(error?.message ?? json.stringify(refused ?? "")))];
+    const content = Array.isArray(result.content) ? result.content : [];
+    const blocks = content.map((each, at) => part(content.length > 1 ? `Content ${at + 1}: ${each?.type}` : `Content: ${each?.type}`, each?.type === "text" ? String(each.text) : json.stringify(each, "  ")));
+    const structured = result.structuredContent === undefined ? null : part("structuredContent", json.stringify(result.structuredContent));
+    const rest = !content.length && !structured ? part("Result", json.stringify(result, "  ")) : null;
+    return [result.isError ? el("p", { class: "quiet" }, "Marked as an error (isError).") : null, blocks, structured, rest];
+  }
+
+  function part(title, text) {
+    return el("div", { class: "section" },
+      el("h3", null, title, el("span", { class: "quiet" }, ` · ~${units.number(units.tokens(text))} tokens · ${units.bytes(new TextEncoder().encode(text).length)} `), stile.copyButton(text)),
+      el("pre", { class: "code", tabindex: "0", "aria-label": title, "data-part": "raw" }, text));
+  }
+
+  const wire = (answer) => [part("Request", pretty(answer.sent.body)), part("Answer", pretty(answer.text ?? answer.raw))];
+
+  function pretty(text) {
+    try {
+      return json.stringify(json.parse(text), "  ");
+    } catch {
+      return text;
+    }
+  }
+
+  on("endpoint", () => kept.size > 200 && kept.clear());
+  stile.calls = Object.freeze({ part, pretty });
+})();

@@ -28,6 +28,9 @@ const stile = {};
     credential: null, // {kind: "token" | "key", value}: in memory only
     tools: [], // {name, title, kind, entry, listed, usable, file, line, tokens, warnings}
     tool: null, // the open one
+    denied: null, // the answer to a caller who does not get in
+    instructions: "", // of the server, for models
+    connection: "", // dev: "open", "lost"
   });
 
   // Events ---------------------------------------------------------------------------------------------------------
@@ -76,7 +79,7 @@ const stile = {};
       element[name] = value;
     } else if (value === false || value === null || value === undefined) {
       element.removeAttribute(name);
-    } else if (/^(xlink:)?href$|^src$|^action$|^formaction$/i.test(name) && !isLink(value)) {
+    } else if (/^(xlink:)?href$|^src$|^action$|^formaction$/i.test(name) && !isLink(value) && !(element.localName === "img" && isImage(value))) {
       element.removeAttribute(name); // a link of another scheme stays text
     } else {
       element.setAttribute(name, value === true ? "" : visible(value));
@@ -89,6 +92,9 @@ const stile = {};
     if (/[\u0000-\u0020]/.test(text) || !XLINKS.test(text)) return false;
     return state.dev || !/^vscode:/i.test(text);
   }
+
+  /** Tell if a source is a picture in base64: no other data becomes a document. */
+  const isImage = (source) => /^data:image\/(png|jpeg|gif|webp);base64,[A-Za-z0-9+/=\s]*$/.test(String(source));
 
   function append(parent, children) {
     for (const child of children.flat(Infinity)) {
@@ -166,5 +172,5 @@ const stile = {};
     };
   }
 
-  Object.assign(stile, { state, on, emit, el, svg, append, replace, clear, text, visible, isLink, panel, panels, dev, later });
+  Object.assign(stile, { state, on, emit, el, svg, append, replace, clear, text, visible, isLink, isImage, panel, panels, dev, later });
 })();

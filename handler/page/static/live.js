@@ -1,1 +1,182 @@
-// live: not built yet.
+// What happens in dev: problems and reloads as files are saved, and the last calls, as the server sends them.
+(() => {
+  "use strict";
+  const { el, state, on, emit, replace, place, units, json } = stile;
+  const MAX_CALLS = 200;
+
+  const calls = []; // newest first
+  let source = null;
+  let retry = 0;
+  let filter = "";
+
+  on("mode", () => state.dev && connect());
+
+  // The stream ----------------------------------------------------------------------------------------------------------------
+  function connect() {
+    source?.close();
+    source = new EventSource(`${state.base}/-/events`);
+    source.onopen = () => {
+      const wasLost = state.connection === "lost";
+      calls.length = 0; // the stream begins with the last calls
+      told("open");
+      if (wasLost) reload();
+    };
+    source.onerror = () => {
+      told("lost");
+      // After some answers a browser gives up, and the server may come back at any time.
+      if (source.readyState !== EventSource.CLOSED) return;
+      clearTimeout(retry);
+      retry = setTimeout(connect, 2000);
+    };
+    source.addEventListener("call", (event) => read(event, added));
+    source.addEventListener("problems", (event) => read(event, problems));
+    source.addEventListener("reload", () => reload());
+  }
+
+  function read(event, use) {
+    try {
+      use(JSON.parse(event.data));
+    } catch (error) {
+      console.error("stile: live", error);
+    }
+  }
+
+  function told(connection) {
+    if (state.connection === connection) return;
+    if (connection === "lost" || state.connection === "lost") stile.say(connection === "lost" ? "Connection lost" : "Connected again");
+    state.connection = connection;
+    emit("connection", connection);
+  }
+
+  function added(call) {
+    const at = calls.findIndex((each) => each.id === call.id);
+    if (at >= 0) calls.splice(at, 1);
+    calls.unshift(call);
+    calls.length = Math.min(calls.length, MAX_CALLS);
+    emit("live", call);
+  }
+
+  function problems(found) {
+    state.problems = Array.isArray(found) ? found : found.problems ?? [];
+    emit("problems");
+  }
+
+  /** A saved file: the list is read again, and forms keep what still fits. */
+  const reload = stile.later(async () => {
+    await stile.endpoint.refreshEndpoints().catch(() => {});
+    const isThere = state.endpoints.some((each) => each.name === state.endpoint);
+    emit("problems");
+    stile.personas.reset();
+    if (state.endpoint && isThere) await stile.endpoint.load({ fresh: true });
+    stile.say("Reloaded after a save");
+  }, 100);
+
+  // Problems --------------------------------------------------------------------------------------------------------------------
+  const isWarning = (each) => each.severity === "warning";
+  const mine = () => state.problems.filter((each) => !state.endpoint || !each.endpoint || each.endpoint === state.endpoint);
+
+  stile.panel({
+    id: "problems", title: "Problems", place: "bottom", order: 10, when: () => state.dev,
+    render(container, { signal }) {
+      const draw = () => {
+        const found = mine().toSorted((one, other) => isWarning(one) - isWarning(other));
+        replace(container, found.length ? el("ul", { class: "list-lines" }, found.map(problem)) : el("p", { class: "quiet pad" }, "No problems."));
+      };
+      for (const event of ["problems", "endpoints"]) on(event, draw, { signal });
+      draw();
+    },
+  });
+
+  const problem = (each) =>
+    el("li", { "data-part": "problem", "data-severity": each.severity },
+      stile.mark(isWarning(each) ? "warning" : "problem", isWarning(each) ? "warns" : "destroys"),
+      el("p", null, each.message), each.code ? el("code", { class: "quiet" }, each.code) : null,
+      place(each.place?.file, each.place?.line, each.place?.column), each.endpoint && !state.endpoint ? el("span", { class: "quiet" }, each.endpoint) : null);
+
+  function badges() {
+    const found = mine();
+    const bad = found.filter((each) => !isWarning(each)).length;
+    stile.badge("problems", found.length ? String(bad || found.length) : "", bad ? "bad" : "warn");
+    stile.badge("live", calls.length ? String(calls.length) : "");
+  }
+  for (const event of ["problems", "endpoints", "bottom", "live"]) on(event, badges);
+
+  // Calls -------------------------------------------------------------------------------------------------------------------------
+  stile.panel({
+    id: "live", title: "Live", place: "bottom", order: 20, when: () => state.dev,
+    render(container, { signal }) {
+      const body = el("tbody");
+      const input = el("input", { type: "search", placeholder: "Filter: tool, caller, outcome…", "aria-label": "Filter the calls", "data-part": "live-filter", value: filter, on: { input: () => ((filter = input.value), draw()) } });
+      const none = el("p", { class: "quiet pad" }, "No calls yet. Those of all clients appear here, also of an agent that runs elsewhere.");
+      const table = el("table", { class: "grid calls" },
+        el("thead", null, el("tr", null, ["Time", "Tool", "Caller", "Outcome", "Status", "ms", "Size"].map((each) => el("th", { scope: "col" }, each)))), body);
+      replace(container, el("div", { class: "toolbar" }, input, el("button", { type: "button", class: "small", on: { click: () => ((calls.length = 0), draw(), badges()) } }, "Clear")), table, none);
+      const draw = () => {
+        const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
+        const found = calls.filter((each) => words.every((word) => searched(each).includes(word)));
+        replace(body, found.map(row));
+        none.hidden = Boolean(calls.length);
+        table.hidden = !calls.length;
+      };
+      on("live", stile.later(draw, 50), { signal });
+      draw();
+    },
+  });
+
+  const searched = (each) => [each.tool, each.method, each.caller, each.outcome, each.reason, each.status, each.endpoint].join(" ").toLowerCase();
+  const isFine = (each) => each.outcome === "ok";
+
+  const row = (each) =>
+    el("tr", { "data-part": "live-call", "data-name": each.tool },
+      el("td", { class: "quiet" }, clock(each.at)),
+      el("td", { class: "mono" }, el("button", { type: "button", class: "plain", on: { click: () => details(each) } }, each.tool || each.method || "request"), state.endpoint ? null : el("span", { class: "quiet" }, ` ${each.endpoint ?? ""}`)),
+      el("td", null, each.caller || "author"),
+      el("td", { class: `wrap ${isFine(each) ? "good" : "bad"}` }, [each.outcome, each.reason].filter(Boolean).join(": ")),
+      el("td", null, String(each.status ?? "")), el("td", { class: "number" }, String(Math.round(each.ms ?? 0))), el("td", { class: "number" }, each.bytes ? units.bytes(each.bytes) : ""));
+
+  function clock(at) {
+    const time = new Date(typeof at === "number" && at < 1e12 ? at * 1000 : at);
+    return Number.isNaN(time.getTime()) ? String(at ?? "") : time.toLocaleTimeString("en-GB");
+  }
+
+  const details = (each) =>
+    stile.dialog({ title: `${each.tool || each.method || "Request"}, ${clock(each.at)}`, wide: true, part: "call-dialog", body: [words(each), requests(each), logged(each)] });
+
+  const words = (each) => (each.told ?? []).map((said) => el("p", { class: "notice warn pre-line" }, said));
+  const logged = (each) => stile.calls.part("Log line", JSON.stringify(each.log, null, 2));
+
+  // Views of one call in the tool pane -----------------------------------------------------------------------------------------------
+  function requests(each) {
+    const sent = each.sent ?? [];
+    if (!sent.length) return el("p", { class: "quiet" }, "Nothing was sent to the API.");
+    return [
+      sent.map((request, at) => el("section", { class: "section", "aria-label": `Request ${at + 1}` },
+        el("p", { class: "outcome" }, el("strong", { class: "mono" }, request.method, " ", request.url), el("span", { class: "quiet" }, request.status ? `HTTP ${request.status}` : "no answer"), el("span", { class: "quiet" }, `${Math.round(request.ms ?? 0)} ms`)),
+        request.said ? el("p", { class: "notice pre-line" }, [request.said].flat().join("\n")) : null,
+        request.document ? stile.calls.part("Document", request.document) : null,
+        request.variables === null || request.variables === undefined ? null : stile.calls.part("Variables", typeof request.variables === "string" ? request.variables : JSON.stringify(request.variables, null, 2)),
+        Object.keys(request.headers ?? {}).length ? el("details", null, el("summary", null, "Headers"), el("pre", { class: "code", tabindex: "0" }, Object.entries(request.headers).map(([name, value]) => `${name}: ${value}`).join("\n"))) : null,
+        request.answer ? el("details", null, el("summary", null, "Answer of the API"), el("pre", { class: "code", tabindex: "0" }, stile.calls.pretty(typeof request.answer === "string" ? request.answer : JSON.stringify(request.answer)))) : null)),
+      each.sentLeftOut ? el("p", { class: "quiet" }, `${each.sentLeftOut} further requests are not kept.`) : null,
+    ];
+  }
+
+  /** The event of a call may come after its answer. */
+  function follow(container, id, signal, draw) {
+    const find = () => calls.find((each) => each.id === id);
+    const show = () => {
+      const found = find();
+      if (found) replace(container, draw(found));
+      return Boolean(found);
+    };
+    if (!id) return replace(container, el("p", { class: "quiet" }, "The answer names no call."));
+    if (show()) return;
+    replace(container, el("p", { class: "quiet" }, state.connection === "lost" ? "The connection is lost: the call is not known here." : "Waiting for the server's word of the call…"));
+    const off = on("live", () => show() && off(), { signal });
+  }
+
+  const sent = (container, id, signal) => follow(container, id, signal, (each) => [words(each), requests(each)]);
+  const log = (container, id, signal) => follow(container, id, signal, (each) => [words(each), logged(each)]);
+
+  stile.live = Object.freeze({ sent, log, calls: () => [...calls], json });
+})();

@@ -8,6 +8,7 @@
   let shown = new AbortController(); // of the tool pane
   let below = new AbortController(); // of the bottom bar
   let bottomTabs = null;
+  document.getElementById("bottom").classList.add("folded"); // the tool has the room
 
   // The tool pane ---------------------------------------------------------------------------------------------------
   function drawTool() {

@@ -143,5 +143,5 @@
     return headers;
   }
 
-  stile.mcp = Object.freeze({ REVISION, url, path, send, call, list, mirrored });
+  stile.mcp = Object.freeze({ REVISION, url, path, send, call, list, mirrored, encoded });
 })();

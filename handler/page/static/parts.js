@@ -59,23 +59,20 @@
     return { node, body, select, current: () => current, button: (each) => buttons.get(each) };
   }
 
-  /** Show a modal dialog, and return the value of the button that closes it; `""` if Escape does. */
-  function dialog({ title, body, buttons, part = "dialog", wide = false }) {
+  /** Show a modal dialog, and return the value of the button that closes it; `""` if Escape or `signal` does.
+   *
+   * A button with `check` closes only if it returns true. Enter in a field of one line is the primary button. */
+  function dialog({ title, body, buttons = [{ label: "Close", value: "", primary: true }], part = "dialog", wide = false, signal }) {
     const heading = id("heading");
-    const given = buttons ?? [{ label: "Close", value: "", primary: true }];
-    const node = el(
-      "dialog",
-      { "aria-labelledby": heading, "data-part": part, class: wide ? "wide" : null },
-      el("form", { method: "dialog" },
-        el("h2", { id: heading }, title),
-        el("div", { class: "dialog-body" }, body),
-        el("div", { class: "buttons" },
-          given.map(({ label, value, primary, check }) =>
-            el("button", {
-              type: "submit", value, class: primary ? "primary" : null, "data-value": value,
-              on: { click: (event) => check && !check() && event.preventDefault() },
-            }, label)))),
-    );
+    const made = buttons.map((each) => el("button", { type: "button", class: each.primary ? "primary" : null, "data-value": each.value, on: { click: () => close(each) } }, each.label));
+    const node = el("dialog", { "aria-labelledby": heading, "data-part": part, class: wide ? "wide" : null },
+      el("h2", { id: heading }, title), el("div", { class: "dialog-body" }, body), el("div", { class: "buttons" }, made));
+    const close = ({ value, check }) => (!check || check()) && node.close(value);
+    node.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" || !event.target.matches("input:not([type=checkbox], [type=radio])")) return;
+      event.preventDefault();
+      made[buttons.findIndex((each) => each.primary)]?.click();
+    });
     document.body.append(node);
     const before = document.activeElement;
     return new Promise((resolve) => {
@@ -84,6 +81,7 @@
         if (before?.isConnected) before.focus();
         resolve(node.returnValue);
       });
+      signal?.addEventListener("abort", () => node.close(""), { once: true });
       node.showModal();
     });
   }
