@@ -99,6 +99,7 @@ class DevPage:
         return {
             "endpoints": told,
             "problems": problems,
+            "root": Path.cwd().as_posix(),  # files are told as the command names them, and editors open whole paths
             "personas": self._personas,
             "note": "" if self._personas else PERSONAS_OFF,
         }

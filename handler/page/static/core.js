@@ -30,6 +30,8 @@ const stile = {};
     tool: null, // the open one
     denied: null, // the answer to a caller who does not get in
     instructions: "", // of the server, for models
+    root: "", // dev: the folder that relative files are in
+    note: "", // dev: why there are no personas
     connection: "", // dev: "open", "lost"
   });
 

@@ -45,6 +45,8 @@
     state.mode ||= "dev";
     state.endpoints = found.endpoints ?? [];
     state.problems = found.problems ?? [];
+    state.root = found.root ?? "";
+    state.note = found.note ?? "";
     emit("endpoints");
     return found;
   }
@@ -90,16 +92,16 @@
     if (before !== tool) emit("tool", tool);
   }
 
-  /** Pasted credentials are real: the routes of dev know nothing of them, so the list of the author stands there. */
-  const devCaller = (persona) => (persona?.secret ? "anonymous" : persona?.id);
+  /** The routes of dev know nothing of real credentials: they tell the tools of the author, and the list which of them. */
+  const isReal = (persona) => Boolean(persona?.secret || persona?.real);
+  const devCaller = (persona) => (isReal(persona) ? undefined : persona?.id);
 
   function joined(entries, known) {
     const byName = new Map(entries.map((entry) => [entry.name, entry]));
-    const isReal = Boolean(state.persona?.secret);
     const all = known.map((each) => {
       const entry = byName.get(each.name) ?? null;
       byName.delete(each.name);
-      return { ...each, key: `tool:${each.name}`, entry, title: entry?.title ?? each.title, usable: isReal ? Boolean(entry) : each.usable };
+      return { ...each, key: `tool:${each.name}`, entry, title: entry?.title ?? each.title, usable: isReal(state.persona) ? Boolean(entry) : each.usable };
     });
     for (const [name, entry] of byName) all.push({ name, key: `tool:${name}`, entry, title: entry.title, usable: true, listed: true, kind: guessed(entry, byName) });
     return all;

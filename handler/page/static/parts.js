@@ -122,9 +122,10 @@
   function place(file, line, column) {
     if (!file) return null;
     const shown = `${state.dev ? shortened(file) : file}${line ? `:${line}` : ""}`;
-    const isAbsolute = /^\/|^[A-Za-z]:[\\/]/.test(file);
-    if (!state.dev || !isAbsolute) return el("span", { class: "place", title: file }, shown);
-    const path = encodeURI(file.replaceAll("\\", "/")).replaceAll("#", "%23").replaceAll("?", "%3F");
+    const isAbsolute = (path) => /^\/|^[A-Za-z]:[\\/]/.test(path);
+    const whole = isAbsolute(file) || !state.root ? file : `${state.root}/${file}`;
+    if (!state.dev || !isAbsolute(whole)) return el("span", { class: "place", title: file }, shown);
+    const path = encodeURI(whole.replaceAll("\\", "/")).replaceAll("#", "%23").replaceAll("?", "%3F");
     const url = `vscode://file${path.startsWith("/") ? "" : "/"}${path}${line ? `:${line}:${column ?? 1}` : ""}`;
     return el("a", { class: "place", href: url, title: `Open ${file} in VS Code` }, shown);
   }

@@ -4,13 +4,14 @@
   const { el, state, on, emit, replace, place } = stile;
 
   const ANONYMOUS = Object.freeze({ id: "anonymous", label: "anonymous", kind: "anonymous" });
+  const AS_IT_COMES = Object.freeze({ ...ANONYMOUS, real: true }); // no routes of dev know this caller
   const pasted = []; // personas of this page; the secrets are here and nowhere else
   let secretCount = 0;
 
   /** Choose the personas of an endpoint: those of dev, or anonymous; and what was pasted. */
   function reset() {
     const told = state.dev ? state.endpoints.find((each) => each.name === state.endpoint)?.personas ?? [] : [];
-    state.personas = [...(told.length ? told : [ANONYMOUS]), ...pasted];
+    state.personas = [...(told.length ? told : [state.dev ? AS_IT_COMES : ANONYMOUS]), ...pasted];
     const same = state.personas.find((each) => each.id === state.persona?.id);
     state.persona = same ?? state.personas[0];
     state.credential = state.persona.secret ?? null;
@@ -31,7 +32,7 @@
     const secret = persona?.secret;
     if (secret?.kind === "token") return { authorization: `Bearer ${secret.value}` };
     if (secret?.kind === "key") return { "x-api-key": secret.value };
-    return state.dev && persona ? { "stile-caller": persona.id } : {};
+    return state.dev && persona && !persona.real ? { "stile-caller": persona.id } : {};
   }
 
   const label = (persona) => persona?.label || persona?.id || "author";
@@ -44,7 +45,7 @@
       state.personas.map((each) => el("option", { value: each.id, disabled: false }, stile.visible(`${label(each)}${each.refused ? " (refused)" : ""}`))));
     select.value = state.persona?.id ?? "";
     const kind = state.persona?.secret ? "pasted" : state.persona?.kind ?? "";
-    return el("div", { class: `persona is-${kind}`, "data-part": "persona-mark" },
+    return el("div", { class: `persona is-${kind}`, "data-part": "persona-mark", title: state.note || null },
       el("label", { for: "persona" }, "See as"), select,
       el("span", { class: "quiet persona-kind" }, WORDS[state.persona?.secret?.shown ?? state.persona?.kind] ?? ""),
       state.persona?.secret ? el("button", { type: "button", class: "small", on: { click: forget } }, "Forget") : null,
@@ -140,12 +141,12 @@
 
   function cell(name, persona, { names, failed }) {
     if (names.has(name)) return el("td", { class: "has" }, el("span", { "aria-hidden": "true" }, "●"), el("span", { class: "visually-hidden" }, "yes"));
-    const asks = state.dev && !persona.secret && !failed;
+    const asks = state.dev && !persona.secret && !persona.real;
     return el("td", { class: "hasnt" }, asks ? el("button", { type: "button", class: "plain", "aria-label": `Why does ${label(persona)} lack ${name}?`, on: { click: () => why({ tool: name, persona }) } }, "why?") : "–");
   }
 
   async function toolsOf(persona, endpoint, signal) {
-    if (state.dev && !persona.secret) {
+    if (state.dev && !persona.secret && !persona.real) {
       const { tools = [] } = await stile.dev("tools", { endpoint, caller: persona.id }, { signal });
       return { names: new Set(tools.filter((each) => each.usable).map((each) => each.name)), failed: persona.refused || "" };
     }
