@@ -39,6 +39,7 @@ def _headers(scripts: list[str], style: str) -> dict[str, str]:
         "default-src": "'none'",
         "script-src": " ".join(map(_hash, scripts)),
         "style-src": _hash(style),
+        "style-src-attr": "'unsafe-inline'",  # Chromium writes such attributes into text that is typed over
         "img-src": "data:",  # the wavy lines below mistakes
         "base-uri": "'none'",
         "form-action": "'none'",

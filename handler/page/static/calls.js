@@ -181,5 +181,5 @@
   }
 
   on("endpoint", () => kept.size > 200 && kept.clear());
-  stile.calls = Object.freeze({ part, pretty });
+  stile.calls = Object.freeze({ part, pretty, summary, tabsOf });
 })();

@@ -2,7 +2,7 @@
 // of the tool, so that a refusal is read here as a model reads it. The frame is made when the tab is opened.
 (() => {
   "use strict";
-  const { el, state, on, replace } = stile;
+  const { el, state, on, emit, replace } = stile;
 
   const PATH = "/editor.html";
   const MOST_HISTORY = 50;
@@ -36,13 +36,14 @@
       this.operation = el("select", { "aria-label": "Operation to run", "data-part": "operation", hidden: true });
       this.history = el("select", { "aria-label": "Requests of this session", "data-part": "history", on: { change: () => this.recall() } });
       this.send = el("button", { type: "button", class: "primary", "data-part": "run", title: "Ctrl+Enter in the editor", on: { click: () => this.run() } }, "Run");
+      this.cancel = el("button", { type: "button", "data-part": "cancel-run", hidden: true, on: { click: () => this.running?.abort() } }, "Cancel");
       this.result = el("div", { class: "graphql-result", "data-part": "graphql-result" });
       this.frame = el("iframe", {
         title: `GraphQL editor of ${this.tool.name}`, sandbox: "allow-scripts", referrerpolicy: "no-referrer",
         src: `${state.base}${PATH}`, "data-part": "editor-frame",
       });
       replace(this.container, el("div", { class: "graphql", "data-part": "graphql" },
-        el("div", { class: "graphql-bar" }, this.send, this.operation,
+        el("div", { class: "graphql-bar" }, this.send, this.cancel, this.operation,
           el("button", { type: "button", "data-part": "format", on: { click: () => this.tell("format") } }, "Format"),
           this.history, this.status),
         el("div", { class: "graphql-panes" }, this.frame, this.docs.node),
@@ -165,31 +166,40 @@
       const given = this.arguments();
       if (typeof given === "string") return replace(this.result, el("p", { class: "bad pad", role: "alert" }, given));
       this.running = new AbortController();
-      const { signal } = this.running;
-      this.send.disabled = true;
-      replace(this.result, el("p", { class: "quiet pad" }, "Running…"));
+      const mine = this.running;
+      const outcome = { tool: this.tool, persona: state.persona, args: given, at: new Date() };
+      this.busy(true);
       try {
-        const answer = await stile.mcp.call("tools/call", { name: this.tool.name, arguments: given }, { persona: state.persona, signal });
-        if (this.signal.aborted) return;
-        this.remember(answer);
-        this.show(answer);
+        outcome.answer = await stile.mcp.call("tools/call", { name: this.tool.name, arguments: given }, { signal: mine.signal });
       } catch (error) {
-        if (!this.signal.aborted) replace(this.result, el("p", { class: "bad pad", role: "alert" }, error.message));
-      } finally {
-        this.running = null;
-        this.send.disabled = false;
+        outcome.failure = mine.signal.aborted ? "Cancelled. The server may have carried the call out all the same." : `No answer: ${error.message}`;
       }
+      this.running = null;
+      if (this.signal.aborted) return;
+      this.busy(false);
+      if (outcome.answer) this.remember(outcome.answer);
+      this.show(outcome);
+      emit("call", outcome);
     }
 
-    show(answer) {
-      const refused = refusalOf(answer);
+    busy(isBusy) {
+      this.send.disabled = isBusy;
+      this.cancel.hidden = !isBusy;
+      if (isBusy) replace(this.result, el("p", { class: "quiet pad" }, "Running…"));
+    }
+
+    show(outcome) {
+      const { answer } = outcome;
+      const said = stile.calls.summary(outcome);
+      const refused = answer ? refusalOf(answer) : "";
       const whys = el("div", { class: "whys", "data-part": "whys" });
-      const body = el("div", { class: "graphql-answer" });
-      replace(this.result, el("p", { class: refused ? "bad pad" : "good pad", "data-part": "graphql-outcome" },
-        refused ? "Refused" : "Answered", el("span", { class: "quiet" }, ` · ${Math.round(answer.ms)} ms · ${stile.units.bytes(answer.bytes)}`)), whys, body);
-      replace(body, el("pre", { class: "mono pad", tabindex: "0", "aria-label": "Result as the model reads it", "data-part": "graphql-answer" }, readable(answer)));
-      stile.say(refused ? `Refused: ${refused.slice(0, 200)}` : "Answered");
+      const chosen = { tab: refused ? "model" : "result" }; // a refusal first as a model reads it
+      replace(this.result,
+        el("div", { class: "outcome", "data-part": "graphql-outcome", "data-refused": String(Boolean(refused)) }, said.node), whys,
+        answer ? stile.calls.tabsOf(outcome, chosen, null, this.signal) : null);
+      stile.say(refused ? `Refused: ${refused.slice(0, 200)}` : said.words);
       if (refused) this.offerWhys(refused, whys);
+      this.result.scrollIntoView({ block: "nearest" });
     }
 
     /** Offer `why?` for each part that the refusal says not to exist, and that a rule or pattern hides from the caller. */
@@ -237,20 +247,6 @@
     if (answer.error) return String(answer.error.message ?? "error");
     if (!answer.result) return `HTTP ${answer.status}`;
     return answer.result.isError ? textsOf(answer.result).join("\n") || "refused" : "";
-  }
-
-  function readable(answer) {
-    const refused = refusalOf(answer);
-    if (refused) return refused;
-    return textsOf(answer.result).map(indented).join("\n");
-  }
-
-  function indented(text) {
-    try {
-      return stile.json?.pretty ? stile.json.pretty(text) : JSON.stringify(JSON.parse(text), null, 2);
-    } catch {
-      return text; // cut, or words after the data
-    }
   }
 
   // The sentences of graphql-core, as a refusal quotes them, and the coordinates that they name.
