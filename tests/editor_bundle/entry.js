@@ -1,6 +1,6 @@
 // The parts of the published modules that the editor's document uses, under one name.
 export { EditorState, Compartment } from "@codemirror/state";
-export { EditorView, drawSelection, highlightActiveLine, hoverTooltip, keymap, lineNumbers } from "@codemirror/view";
+export { EditorView, drawSelection, highlightSpecialChars, hoverTooltip, keymap, lineNumbers } from "@codemirror/view";
 export { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
 export { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap, startCompletion } from "@codemirror/autocomplete";
 export { HighlightStyle, bracketMatching, indentOnInput, syntaxHighlighting } from "@codemirror/language";

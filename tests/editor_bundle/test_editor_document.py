@@ -16,7 +16,7 @@ from tests.editor_bundle.__main__ import BUNDLE, FACTS, LICENSES, LOCK, SOURCE, 
 OWN_SCRIPTS = ("editor.js", "graphql.js", "graphql_docs.js", "graphql_views.js", "reach.js")
 MAKES_MARKUP = re.compile(
     r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|DOMParser|createContextualFragment|\beval\(|new Function"
-    r"|setTimeout\(\s*['\"]|localStorage|sessionStorage|\bfetch\(|XMLHttpRequest|WebSocket|import\("
+    r"|setTimeout\(\s*['\"]|localStorage|sessionStorage|XMLHttpRequest|WebSocket|import\("
 )
 
 

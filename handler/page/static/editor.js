@@ -14,6 +14,18 @@
   let whole = false; // the schema has all types of the view
   const views = {};
 
+  // Characters that hide or turn text around are shown by their code points, as the page shows them.
+  const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]|[\u{e0000}-\u{e0fff}]/gu;
+  const visible = (text) =>
+    String(text).replace(HIDDEN, (each) => `⟨U+${each.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}⟩`);
+
+  /** Show the description of a completion as text. */
+  function described(item) {
+    const node = document.createElement("div");
+    node.textContent = visible([item.documentation, item.isDeprecated ? `Deprecated: ${item.deprecationReason ?? ""}` : ""].filter(Boolean).join("\n\n"));
+    return node.textContent ? node : null;
+  }
+
   // Looks: the colours are variables of editor.css, which shadow roots inherit ------------------------------------------
   const look = EditorView.theme({
     "&": { height: "100%", color: "var(--text)", backgroundColor: "var(--back)", fontSize: "13px" },
@@ -57,7 +69,7 @@
         const after = each.source === "GraphQL: Validation" ? 1 : 0; // its ends are one too far
         const to = Math.max(from + 1, parts.posToOffset(view.state.doc, each.range.end) - after);
         const end = Math.min(to, view.state.doc.length);
-        return { from: Math.min(from, end), to: end, severity: each.severity === 1 ? "error" : "warning", message: each.message };
+        return { from: Math.min(from, end), to: end, severity: each.severity === 1 ? "error" : "warning", message: visible(each.message) };
       });
     } catch {
       return []; // half of a document
@@ -79,7 +91,7 @@
       create() {
         const dom = document.createElement("div");
         dom.className = "docs";
-        dom.textContent = words.trim();
+        dom.textContent = visible(words.trim());
         return { dom };
       },
     };
@@ -151,7 +163,7 @@
           keymap.of([run]),
           EditorView.contentAttributes.of({ "aria-label": label, "data-part": `${name}-text`, spellcheck: "false" }),
           EditorState.changeFilter.of((change) => change.newDoc.length <= MOST_CHARS),
-          parts.lineNumbers(), parts.history(), parts.drawSelection(), parts.indentOnInput(), parts.bracketMatching(),
+          parts.highlightSpecialChars(), parts.lineNumbers(), parts.history(), parts.drawSelection(), parts.indentOnInput(), parts.bracketMatching(),
           parts.closeBrackets(), parts.autocompletion({ positionInfo }), EditorView.lineWrapping,
           keymap.of([
             ...parts.closeBracketsKeymap, ...parts.defaultKeymap, ...parts.historyKeymap, ...parts.completionKeymap,
@@ -166,7 +178,10 @@
 
   editor("document", "GraphQL document. Tab leaves the editor, Control and Enter runs the document.", [
     parts.graphqlLanguageSupport(), parts.completion, parts.jump, problems, hover,
-    ...parts.stateExtensions(undefined, { onShowInDocs: (field, type, parent) => tell("docs", { field, type, parent }) }),
+    ...parts.stateExtensions(undefined, {
+      onShowInDocs: (field, type, parent) => tell("docs", { field, type, parent }),
+      onCompletionInfoRender: described,
+    }),
   ]);
   const heading = document.createElement("h2");
   heading.textContent = "Variables (JSON)";

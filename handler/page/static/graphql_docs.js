@@ -70,7 +70,7 @@
         if (signal.aborted || trail.at(-1) !== coordinate) return;
       }
       const found = view.types.get(owner);
-      replace(body, found ? type(found, member) : el("p", { class: "quiet" }, owner.startsWith("@") ? directive(owner.slice(1)) : `${owner} is a scalar, or not in this view.`));
+      replace(body, found ? type(found, member) : el("p", { class: "quiet" }, owner.startsWith("@") ? directive(owner.slice(1)) : view.failed.get(owner) ?? `${owner} is a scalar, or not in this view.`));
     }
 
     function drawTrail() {
@@ -103,7 +103,6 @@
       return [
         el("h3", { class: "mono" }, `${KINDS[found.kind] ?? "type"} ${found.name}`),
         description(found.description),
-        found.problem ? el("p", { class: "bad" }, found.problem) : null,
         found.interfaces?.length ? el("p", { class: "mono" }, "implements ", listed(found.interfaces)) : null,
         found.possibleTypes?.length ? el("p", { class: "mono" }, "is one of ", listed(found.possibleTypes.slice(0, MOST_SHOWN))) : null,
         el("dl", { class: "docs-members" }, members.slice(0, MOST_SHOWN).map((each) => member(each, each.name === wanted))),

@@ -1,11 +1,13 @@
 // The view of a GraphQL tool, read through the tool itself as a model would: by one introspection query if the answer
-// fits, else type by type as the document and the documentation ask for them; and searches of it.
+// fits, else type by type as the document and the documentation ask for them; and searches of it. An answer that the
+// tool's limits for models cut is asked for at the tool's GraphQL route, which shows the same view.
 (() => {
   "use strict";
   const { state, mcp } = stile;
 
   const AT_ONCE = 4; // types in one request
   const MOST_TYPES = 400; // that are read one by one
+  const MOST_CHARS = 8_000_000; // of an answer at the route
   const FOUND = 15;
 
   const REF = "fragment Ref on __Type{kind name ofType{kind name ofType{kind name ofType{kind name ofType{kind name ofType{kind name}}}}}}";
@@ -16,6 +18,12 @@
     ` inputFields{${VALUE(words)}} enumValues(includeDeprecated:true){name ${words} ${aged}}} ${REF}`;
   const FULL = TYPE("description", "isDeprecated deprecationReason");
   const LEAN = TYPE("", "isDeprecated deprecationReason");
+  // For a tool that takes only short documents.
+  const TINY =
+    "fragment Whole on __Type{kind name fields{name args{name type{...R}} type{...R}} inputFields{name type{...R}}" +
+    " enumValues{name} possibleTypes{kind name}} fragment R on __Type{kind name ofType{kind name ofType{kind name ofType{kind name}}}}";
+  const FORMS = [FULL, LEAN, TINY];
+  const TINY_HEAD = "queryType{name} mutationType{name}";
   const HEAD = `queryType{name} mutationType{name} directives{name description locations args{${VALUE("description")}}}`;
 
   class Refused extends Error {}
@@ -25,6 +33,7 @@
     constructor(tool, { signal }) {
       this.tool = tool;
       this.types = new Map(); // name -> the type as introspection has it
+      this.failed = new Map(); // name -> why the type could not be read
       this.head = null;
       this.whole = false;
       this.problem = "";
@@ -47,7 +56,32 @@
         throw new Refused("the answer is not whole"); // cut to the tool's limit
       }
       if (!response?.data) throw new Refused(response?.errors?.[0]?.message ?? "there is no answer");
+      if (response.extensions?.stile?.truncated) throw new Refused("the answer was cut to the tool's limit");
       return response.data;
+    }
+
+    /** Return the data of a request at the tool's GraphQL route. Throws `Refused`. */
+    async askRoute(query) {
+      const { persona, endpoint, signal } = this.options;
+      const path = [...endpoint.split("/"), "tools", this.tool.name, "graphql"].map(encodeURIComponent).join("/");
+      const response = await fetch(`${state.base}/${path}`, {
+        method: "POST", body: JSON.stringify({ query }), signal, cache: "no-store", credentials: "omit", redirect: "error",
+        headers: { "content-type": "application/json", accept: "application/json", ...stile.personas.headers(persona) },
+      });
+      const text = await response.text();
+      if (text.length > MOST_CHARS || !/json/.test(response.headers.get("content-type") ?? "")) throw new Refused(`HTTP ${response.status}`);
+      const { data, errors } = JSON.parse(text);
+      if (!data) throw new Refused(errors?.[0]?.message ?? "there is no answer");
+      return data;
+    }
+
+    async askAnywhere(query) {
+      try {
+        return await this.ask(query);
+      } catch (error) {
+        if (!(error instanceof Refused)) throw error;
+        return this.askRoute(query).catch(() => Promise.reject(error)); // the words for a model say more
+      }
     }
 
     /** Read the schema, or its root types if it is large. Throws if the tool answers no introspection. */
@@ -61,33 +95,38 @@
       } catch (error) {
         if (!(error instanceof Refused)) throw error;
       }
-      const { __schema: head } = await this.ask(`{__schema{${HEAD}}} ${REF}`);
-      this.head = head;
+      const { __schema: head } = await this.ask(`{__schema{${HEAD}}} ${REF}`).catch((error) => {
+        if (!(error instanceof Refused)) throw error;
+        return this.askAnywhere(`{__schema{${TINY_HEAD}}}`);
+      });
+      this.head = { directives: [], ...head };
       await this.read([head.queryType?.name, head.mutationType?.name].filter(Boolean));
     }
 
     keep(types) {
-      for (const each of types) if (each && typeof each.name === "string") this.types.set(each.name, each);
+      for (const each of types) {
+        if (each && typeof each.name === "string") this.types.set(each.name, { ...stub(each.kind, each.name), ...each });
+      }
     }
 
     /** Read types that are not known yet. Returns true if there are new ones. */
     async read(names) {
-      const wanted = [...new Set(names)].filter((name) => /^\w+$/.test(name) && !this.types.has(name));
+      const wanted = [...new Set(names)].filter((name) => /^\w+$/.test(name) && !this.types.has(name) && !this.failed.has(name));
       if (this.whole || !wanted.length || this.types.size > MOST_TYPES) return false;
-      for (let at = 0; at < wanted.length; at += AT_ONCE) await this.readSome(wanted.slice(at, at + AT_ONCE), FULL);
+      for (let at = 0; at < wanted.length; at += AT_ONCE) await this.readSome(wanted.slice(at, at + AT_ONCE));
       return true;
     }
 
-    async readSome(names, fragments) {
-      const asked = names.map((name, at) => `t${at}:__type(name:${JSON.stringify(name)}){...Whole}`).join(" ");
+    async readSome(names, form = 0) {
+      const document = `{${names.map((name, at) => `t${at}:__type(name:${JSON.stringify(name)}){...Whole}`).join(" ")}} ${FORMS[form]}`;
+      const isLast = form === FORMS.length - 1;
       try {
-        const found = await this.ask(`{${asked}} ${fragments}`);
-        this.keep(Object.values(found));
+        this.keep(Object.values(await (isLast ? this.askAnywhere(document) : this.ask(document))));
       } catch (error) {
         if (!(error instanceof Refused)) throw error;
-        if (names.length > 1) for (const name of names) await this.readSome([name], fragments);
-        else if (fragments === FULL) await this.readSome(names, LEAN);
-        else this.types.set(names[0], { ...stub("OBJECT", names[0]), problem: error.message });
+        if (names.length > 1) for (const name of names) await this.readSome([name], form);
+        else if (!isLast) await this.readSome(names, form + 1);
+        else this.failed.set(names[0], error.message);
       }
     }
 
