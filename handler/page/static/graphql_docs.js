@@ -4,6 +4,7 @@
   const { el, replace, later } = stile;
   const KINDS = { OBJECT: "type", INTERFACE: "interface", UNION: "union", ENUM: "enum", INPUT_OBJECT: "input", SCALAR: "scalar" };
   const MOST_SHOWN = 300; // members of one type
+  const MOST_CHARS = 1200; // of a description
 
   /** Return `{node, show(coordinate)}`. `onread()` is called when types were read that the editor may want, too. */
   function docs(view, { onread, signal }) {
@@ -115,13 +116,20 @@
       el("dt", { class: `mono${isWanted ? " is-found" : ""}`, "data-member": each.name },
         el("strong", null, each.name), each.args?.length ? args(each.args) : null, each.type ? [": ", ref(each.type)] : null,
         each.defaultValue != null ? ` = ${each.defaultValue}` : null,
-        each.isDeprecated ? [" ", stile.mark("deprecated", "warn", each.deprecationReason)] : null),
+        each.isDeprecated ? [" ", stile.mark("deprecated", "warns", each.deprecationReason)] : null),
       el("dd", null, description(each.description)),
     ];
 
     const args = (given) => ["(", given.map((each, at) => [at ? ", " : "", `${each.name}: `, ref(each.type), each.defaultValue != null ? ` = ${each.defaultValue}` : ""]), ")"];
 
-    const description = (words) => (words ? el("p", { class: "pre-line quiet" }, words) : null);
+    /** Return a paragraph, cut if it is very long, with a button for the rest. */
+    function description(words) {
+      if (!words) return null;
+      const node = el("p", { class: "pre-line quiet" }, words.slice(0, MOST_CHARS));
+      if (words.length <= MOST_CHARS) return node;
+      const more = el("button", { type: "button", class: "small", on: { click: () => (replace(node, words), more.remove()) } }, "Show all");
+      return [node, more];
+    }
 
     const listed = (refs) => refs.map((each, at) => [at ? ", " : "", ref(each)]);
 

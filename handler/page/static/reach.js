@@ -97,7 +97,7 @@
     const isHere = persona.id === state.persona?.id;
     return el("tr", { "data-persona": persona.id, "data-reached": String(persona.reached), class: isHere ? "is-current" : null },
       el("th", { scope: "row" }, el("button", { type: "button", class: "plain", on: { click: () => stile.personas.choose(persona.id) } }, persona.label)),
-      el("td", null, persona.refused ? mark("401", "bad", persona.refused) : persona.reached ? mark("yes", "good") : mark("no", "bad")),
+      el("td", null, persona.refused ? mark("401", "destroys", persona.refused) : persona.reached ? mark("yes", "reads") : mark("no", "destroys")),
       el("td", null, persona.through.length ? el("ul", { class: "plain-list" }, persona.through.map(through)) : "–"),
       el("td", null, persona.reasons.length ? el("ul", { class: "plain-list", "data-part": "reach-reasons" }, persona.reasons.map(reason)) : "–"));
   }
@@ -149,8 +149,7 @@
     load();
     return el("figure", { class: "reach-picture" },
       el("figcaption", null,
-        el("label", { for: "picture-persona" }, "Picture as"), select, link,
-        el("span", { class: "reached" }, "✓ reached"), el("span", { class: "ruled" }, "✕ hidden by a rule"), el("span", { class: "quiet" }, "○ in no tool")),
+        el("label", { for: "picture-persona" }, "Picture as"), select, link),
       holder);
   }
 
