@@ -119,6 +119,7 @@ def _plain_tool(served: ServedEndpoint, entrance: Entrance, row: ToolRow, standi
         "types": row.types,
         "listed": row.listed,
         "hidden": bool(tool and tool.options.hidden),
+        "confirm": tool.options.confirm if tool else "",
         "condition": row.condition,
         "scopes": list(tool.options.scopes) if tool else [],
         "anonymous": row.anonymous,

@@ -166,7 +166,7 @@
 
   function part(title, text) {
     return el("div", { class: "section" },
-      el("h3", null, title, el("span", { class: "quiet" }, ` · ~${units.number(units.tokens(text))} tokens · ${units.bytes(new TextEncoder().encode(text).length)} `), stile.copyButton(text)),
+      el("h2", null, title, el("span", { class: "quiet" }, ` · ~${units.number(units.tokens(text))} tokens · ${units.bytes(new TextEncoder().encode(text).length)} `), stile.copyButton(text)),
       el("pre", { class: "code", tabindex: "0", "aria-label": title, "data-part": "raw" }, text));
   }
 

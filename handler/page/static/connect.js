@@ -47,7 +47,7 @@
     const file = /^([\w./-]+\.json) (\{.*\})$/s.exec(line);
     const text = file ? pretty(file[2]) : line;
     return el("div", { class: "section", "data-part": "client", "data-name": client },
-      el("h3", null, client, file ? [" · ", el("code", null, file[1])] : null, " ", stile.copyButton(text, "Copy", { "aria-label": `Copy the lines for ${client}` })),
+      el("h2", null, client, file ? [" · ", el("code", null, file[1])] : null, " ", stile.copyButton(text, "Copy", { "aria-label": `Copy the lines for ${client}` })),
       el("pre", { class: "code", tabindex: "0", "aria-label": client }, text));
   }
 

@@ -23,7 +23,9 @@
     const error = el("p", { class: "field-error", id: errorId, "data-part": "field-error", hidden: true });
     const note = el("p", { class: "field-note", hidden: true });
     const slot = el("div", { class: "control" });
-    const inner = { ...context, shape, nameId, aboutId: `${aboutId} ${errorId}`, changed };
+    const isBare = context.bare && shape.kind !== "object";
+    const naming = isBare ? { "aria-label": context.label } : { "aria-labelledby": nameId };
+    const inner = { ...context, shape, nameId, naming, aboutId: `${aboutId} ${errorId}`, changed };
     let control = null;
     let isNull = false;
     let odd = false; // the value does not fit, and stands as JSON
@@ -38,7 +40,7 @@
       schema.title && schema.title !== context.name ? el("span", null, schema.title) : null,
       el("span", { class: "field-type" }, schemas.hints(shape, context.root)), nullButton);
     const node = el("div", { class: "field", "data-part": "field", "data-kind": shape.kind },
-      context.top ? null : context.bare && shape.kind !== "object" ? el("span", { class: "visually-hidden", id: nameId }, context.label) : head,
+      context.top || isBare ? null : head,
       el("p", { class: "field-about", id: aboutId, hidden: !about }, about), slot, note, error);
     use(shape.kind);
 
@@ -162,7 +164,7 @@
   }
 
   // Kinds with one value ------------------------------------------------------------------------------------------------------
-  const named = (context, more) => ({ "aria-labelledby": context.nameId, "aria-describedby": context.aboutId, autocomplete: "off", spellcheck: "false", ...more });
+  const named = (context, more) => ({ ...context.naming, "aria-describedby": context.aboutId, autocomplete: "off", spellcheck: "false", ...more });
 
   /** The value as a person would write it, shown in an empty field: it is not sent. */
   function hinted(schema) {
@@ -235,7 +237,7 @@
     const group = stile.id("choice");
     const values = [["true", true], ["false", false], ...(context.required ? [] : [[unsent(context, schema), ABSENT]])];
     const radios = values.map(([, value]) => el("input", { type: "radio", name: group, checked: value === ABSENT, on: { change: context.changed } }));
-    const node = el("div", { class: "choices", role: "radiogroup", "aria-labelledby": context.nameId, "aria-describedby": context.aboutId },
+    const node = el("div", { class: "choices", role: "radiogroup", ...context.naming, "aria-describedby": context.aboutId },
       values.map(([words], at) => el("label", null, radios[at], words)));
     const write = (wanted) => radios.forEach((radio, at) => (radio.checked = values[at][1] === wanted));
     return { node, input: radios[0], read: () => values[radios.findIndex((each) => each.checked)]?.[1] ?? ABSENT, write, clear: () => write(ABSENT) };

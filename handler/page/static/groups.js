@@ -10,7 +10,7 @@
 
   /** An object that is not there, until a person opens it or a value is written. `make` fills the group. */
   function opened({ context, words, make, fill }) {
-    const group = el("div", { class: "group", role: "group", "aria-labelledby": context.nameId });
+    const group = el("div", { class: "group", role: "group", ...context.naming });
     const open = button(words, "expand", () => (show(true), context.changed(), group.querySelector("input, select, textarea, button")?.focus()));
     const shut = button("Remove", "collapse", () => (show(false), context.changed(), open.focus()), { "aria-label": `Remove ${context.name ?? ""}` });
     const node = el("div", { class: "grow" });
@@ -177,7 +177,7 @@
     let path = [];
     const items = el("div", { class: "items" });
     const add = button("Add a member", "add-property", () => (insert("", undefined), context.changed(), rows.at(-1).name.focus()));
-    const node = el("div", { class: "grow group", role: "group", "aria-labelledby": context.nameId }, items, add);
+    const node = el("div", { class: "grow group", role: "group", ...context.naming }, items, add);
     const of = (name) => {
       const pattern = Object.entries(schema.patternProperties ?? {}).find(([each]) => matches(each, name));
       return pattern?.[1] ?? (json.isObject(schema.additionalProperties) ? schema.additionalProperties : Object.values(schema.patternProperties ?? {})[0] ?? {});

@@ -8,6 +8,7 @@
   let source = null;
   let retry = 0;
   let filter = "";
+  let lists = false; // also lists, which each page and client asks for in number
 
   on("mode", () => state.dev && connect());
 
@@ -97,7 +98,8 @@
     const found = mine();
     const bad = found.filter((each) => !isWarning(each)).length;
     stile.badge("problems", found.length ? String(bad || found.length) : "", bad ? "bad" : "warn");
-    stile.badge("live", calls.length ? String(calls.length) : "");
+    const count = calls.filter((each) => !isList(each)).length;
+    stile.badge("live", count ? String(count) : "");
   }
   for (const event of ["problems", "endpoints", "bottom", "live"]) on(event, badges);
 
@@ -110,10 +112,11 @@
       const none = el("p", { class: "quiet pad" }, "No calls yet. Those of all clients appear here, also of an agent that runs elsewhere.");
       const table = el("table", { class: "grid calls" },
         el("thead", null, el("tr", null, ["Time", "Tool", "Caller", "Outcome", "Status", "ms", "Size"].map((each) => el("th", { scope: "col" }, each)))), body);
-      replace(container, el("div", { class: "toolbar" }, input, el("button", { type: "button", class: "small", on: { click: () => ((calls.length = 0), draw(), badges()) } }, "Clear")), table, none);
+      const box = el("input", { type: "checkbox", checked: lists, on: { change: () => ((lists = box.checked), draw()) } });
+      replace(container, el("div", { class: "toolbar" }, input, el("label", { class: "row" }, box, "Lists too"), el("button", { type: "button", class: "small", on: { click: () => ((calls.length = 0), draw(), badges()) } }, "Clear")), table, none);
       const draw = () => {
         const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
-        const found = calls.filter((each) => words.every((word) => searched(each).includes(word)));
+        const found = calls.filter((each) => (lists || !isList(each)) && words.every((word) => searched(each).includes(word)));
         replace(body, found.map(row));
         none.hidden = Boolean(calls.length);
         table.hidden = !calls.length;
@@ -124,6 +127,7 @@
   });
 
   const searched = (each) => [each.tool, each.method, each.caller, each.outcome, each.reason, each.status, each.endpoint].join(" ").toLowerCase();
+  const isList = (each) => /^(server\/discover|initialize|ping|.*\/list)$|^notifications\//.test(each.method ?? "") && each.outcome === "ok";
   const isFine = (each) => each.outcome === "ok";
 
   const row = (each) =>

@@ -8,6 +8,7 @@
   let shown = new AbortController(); // of the tool pane
   let below = new AbortController(); // of the bottom bar
   let bottomTabs = null;
+  let bottomTab = null; // chosen by the person
   document.getElementById("bottom").classList.add("folded"); // the tool has the room
 
   // The tool pane ---------------------------------------------------------------------------------------------------
@@ -53,7 +54,6 @@
 
   // The bottom bar ----------------------------------------------------------------------------------------------------
   function drawBottom() {
-    const chosen = bottomTabs?.current();
     below.abort();
     below = new AbortController();
     const { signal } = below;
@@ -62,8 +62,8 @@
     bottomTabs = tabs({
       label: "Problems, calls, personas and connections",
       part: "bottom-tabs",
-      selected: chosen,
-      onselect: () => fold(false),
+      selected: bottomTab,
+      onselect: (id) => ((bottomTab = id), fold(false)),
       tabs: fitting.map((each) => ({
         id: each.id,
         title: each.title,

@@ -144,7 +144,7 @@
   const uri = (address) => (/^https?:/i.test(String(address)) && stile.isLink(address) ? el("a", { href: address, rel: "noreferrer noopener", target: "_blank", class: "mono" }, address) : el("code", null, String(address)));
 
   const embedded = (resource) =>
-    el("div", { class: "section" }, el("h3", null, uri(resource.uri), " ", resource.mimeType ?? ""), typeof resource.text === "string" ? text(resource.text) : el("p", { class: "quiet" }, `${units.bytes(String(resource.blob ?? "").length)} of base64`));
+    el("div", { class: "section" }, el("h2", null, uri(resource.uri), " ", resource.mimeType ?? ""), typeof resource.text === "string" ? text(resource.text) : el("p", { class: "quiet" }, `${units.bytes(String(resource.blob ?? "").length)} of base64`));
 
   /** A GraphQL response has three members that read better apart. */
   function data(value) {
@@ -168,7 +168,7 @@
       (Array.isArray(notes) ? notes : []).map((note) => cut(note, goOn)),
       structured === undefined ? null : el("div", { class: "section" }, data(structured)),
       others.map((each) => el("div", { class: "section" }, block(each))),
-      (answer.messages ?? []).map((each) => el("div", { class: "section" }, el("h3", null, String(each?.role ?? "")), block(each?.content))),
+      (answer.messages ?? []).map((each) => el("div", { class: "section" }, el("h2", null, String(each?.role ?? "")), block(each?.content))),
       (answer.contents ?? []).map((each) => embedded(each ?? {})),
       blocks.length || structured !== undefined || answer.messages || answer.contents ? null : shown(answer),
     ];

@@ -111,7 +111,7 @@
 
   function marks(tool, { short = false } = {}) {
     const hints = tool.entry?.annotations ?? {};
-    const asks = tool.confirm && tool.confirm !== "never";
+    const asks = ["required", "advisory"].includes(tool.confirm);
     const warnings = tool.warnings?.length ?? 0;
     return [
       hints.readOnlyHint === true ? mark(short ? "reads" : "reads only", "reads", "Reads only: changes nothing") : null,
