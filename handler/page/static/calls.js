@@ -80,6 +80,7 @@
       replace(area, el("div", { class: "outcome", "data-part": "outcome" }, said.node), outcome.answer ? tabsOf(outcome, memory, goOn, signal) : null);
       if (!isNew) return;
       stile.say(said.words);
+      area.firstChild.scrollIntoView({ block: "nearest" });
       const message = outcome.answer?.result?.isError ? textOf(outcome.answer.result) : outcome.answer?.error?.message ?? "";
       if (message) form.flagServer(String(message));
     }

@@ -3,7 +3,6 @@
   "use strict";
   const { state, on, emit, mcp, json } = stile;
   const NAME = /^[A-Za-z0-9][\w.-]*\/[A-Za-z0-9][\w.-]*$/;
-  const DETAILS_AT_ONCE = 10; // the most names that one question to a catalog may have
 
   let loading = new AbortController();
   let authored = null; // the entries that the author gets, for tools that the persona lacks
@@ -81,16 +80,22 @@
       state.denied = listed.result ? null : listed;
     } catch (error) {
       if (signal.aborted) return;
+      if (fresh) return emit("loading", false); // the last list stays until the connection is back
       state.denied = { failure: error.message };
       state.tools = [];
     }
     emit("loading", false);
     const tool = state.tools.find((each) => each.key === wanted) ?? state.tools.find((each) => each.name === wanted) ?? null;
     const before = state.tool;
-    state.tool = tool;
+    const stays = fresh && before && tool && sameForm(before, tool);
+    // The open form stays as it is, with focus and marks, if nothing that it shows changed.
+    if (stays) state.tools[state.tools.indexOf(tool)] = Object.assign(before, tool);
+    else state.tool = tool;
     emit("tools", { fresh });
-    if (before !== tool) emit("tool", tool);
+    emit(stays ? "head" : "tool", state.tool);
   }
+
+  const sameForm = (one, other) => one.usable === other.usable && one.kind === other.kind && json.same([one.entry ?? null, one.schema ?? null], [other.entry ?? null, other.schema ?? null]);
 
   /** The routes of dev know nothing of real credentials: they tell the tools of the author, and the list which of them. */
   const isReal = (persona) => Boolean(persona?.secret || persona?.real);
@@ -154,7 +159,7 @@
       const catalog = state.tools.find((each) => each.entry && state.tools.some((other) => other.name === `${each.name}-call`));
       const answer = catalog && (await mcp.send("tools/call", { name: catalog.name, arguments: { names: [tool.name] } }, { signal }));
       const found = answer?.result?.structuredContent?.tools?.find?.((each) => each.name === tool.name);
-      if (found) return (tool.entry = found);
+      if (found) return Object.assign(tool, { entry: found, title: found.title, kind: state.dev ? tool.kind : guessed(found, new Map()) }).entry;
     }
     const author = state.personas.find((each) => each.kind === "author");
     if (!author) return null;
@@ -169,11 +174,12 @@
     if (!catalog || state.dev) return [];
     const answer = await mcp.send("tools/call", { name: catalog.name, arguments: { query: words, type: "tools" } }, { signal });
     const lines = answer.result?.structuredContent?.tools ?? [];
-    const known = new Set(state.tools.map((each) => each.name));
-    const names = lines.map((each) => each.name).filter((name) => !known.has(name)).slice(0, DETAILS_AT_ONCE);
-    const found = names.map((name) => ({ name, key: `tool:${name}`, kind: "tool", entry: null, usable: true, listed: false }));
-    state.tools = [...state.tools, ...found];
-    return found;
+    const byName = new Map(state.tools.map((each) => [each.name, each]));
+    const added = lines.filter((each) => typeof each?.name === "string" && !byName.has(each.name))
+      .map(({ name, about }) => ({ name, about, key: `tool:${name}`, kind: "tool", entry: null, usable: true, listed: false }));
+    state.tools = [...state.tools, ...added];
+    for (const each of state.tools) each.foundBy = lines.some(({ name }) => name === each.name) ? words : each.foundBy;
+    return lines;
   }
 
   async function openTool(key) {

@@ -7,7 +7,7 @@
    *
    * `read` returns `{value}` or `{errors}`. `kept` is what `state()` returned for an earlier form of the same tool. */
   function make(given, { kept, changed = () => {} } = {}) {
-    const schema = json.isObject(given) ? given : { type: "object" };
+    const schema = ofArguments(json.isObject(given) ? given : {});
     const isPlain = stile.schema.shape(schema, schema).kind === "object";
     const root = fields.make(schema, { root: schema, required: true, label: "", top: true, changed: touched });
     const node = el("div", { class: "form-box", "data-part": "form" });
@@ -118,8 +118,17 @@
       text.value = kept.text;
       show("json", { from: "json" });
     } else show("form", { from: "form" });
+    const gone = Object.keys(kept?.value ?? {}).filter((name) => kept.view !== "json" && !Object.hasOwn(fitting(kept.value, schema), name));
+    if (gone.length) replace(errors, `No longer an argument of this tool: ${gone.join(", ")}`);
 
     return { node, read, write, draft, flagServer, state, show, view: () => view };
+  }
+
+  /** Arguments are an object, also where a schema has no names; only one that says so takes any. */
+  function ofArguments(schema) {
+    const isOpen = schema.additionalProperties !== undefined || schema.patternProperties || schema.$ref || schema.anyOf || schema.oneOf || schema.allOf;
+    const hasNames = Object.keys(schema.properties ?? {}).length > 0;
+    return { default: {}, type: "object", ...schema, ...(isOpen || hasNames ? {} : { additionalProperties: false }) };
   }
 
   /** Leave out what the tool no longer takes. */

@@ -156,7 +156,7 @@
     return [
       sent.map((request, at) => el("section", { class: "section", "aria-label": `Request ${at + 1}` },
         el("p", { class: "outcome" }, el("strong", { class: "mono" }, request.method, " ", request.url), el("span", { class: "quiet" }, request.status ? `HTTP ${request.status}` : "no answer"), el("span", { class: "quiet" }, `${Math.round(request.ms ?? 0)} ms`)),
-        request.said ? el("p", { class: "notice pre-line" }, [request.said].flat().join("\n")) : null,
+        request.said && !(request.status >= 200 && request.status < 300) ? el("p", { class: "notice pre-line" }, [request.said].flat().join("\n")) : null,
         request.document ? stile.calls.part("Document", request.document) : null,
         request.variables === null || request.variables === undefined ? null : stile.calls.part("Variables", typeof request.variables === "string" ? request.variables : JSON.stringify(request.variables, null, 2)),
         Object.keys(request.headers ?? {}).length ? el("details", null, el("summary", null, "Headers"), el("pre", { class: "code", tabindex: "0" }, Object.entries(request.headers).map(([name, value]) => `${name}: ${value}`).join("\n"))) : null,

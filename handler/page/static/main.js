@@ -13,6 +13,7 @@
 
   // The tool pane ---------------------------------------------------------------------------------------------------
   function drawTool() {
+    const focused = document.activeElement?.closest?.("#tool [data-path]")?.dataset.path;
     shown.abort();
     shown = new AbortController();
     const { signal } = shown;
@@ -39,6 +40,13 @@
     });
     replace(at("tool"), stile.toolHead?.(tool), made.node);
     showToolTab = (id) => made.select(id);
+    if (focused === undefined || document.activeElement !== document.body) return;
+    at("tool").querySelector(`[data-path="${CSS.escape(focused)}"] :is(input, select, textarea)`)?.focus();
+  }
+
+  /** The form below keeps what is typed. */
+  function drawHead() {
+    at("tool").querySelector(".tool-head")?.replaceWith(stile.toolHead(state.tool));
   }
   let showToolTab = () => {};
 
@@ -63,7 +71,7 @@
       label: "Problems, calls, personas and connections",
       part: "bottom-tabs",
       selected: bottomTab,
-      onselect: (id) => ((bottomTab = id), fold(false)),
+      onselect: (id) => ((bottomTab = id), fold(false)), // a tab that is chosen is shown
       tabs: fitting.map((each) => ({
         id: each.id,
         title: each.title,
@@ -71,22 +79,27 @@
         render(container) {
           tab.abort();
           tab = new AbortController();
+          if (isFolded()) return; // it may ask for much that nobody sees
           drawn(each, container, { tool: state.tool, signal: AbortSignal.any([signal, tab.signal]) });
         },
       })),
     });
     const folder = el("button", {
       type: "button", class: "fold small", "aria-expanded": "true", "data-part": "fold",
-      on: { click: () => fold(!at("bottom").classList.contains("folded")) },
+      on: { click: () => fold(!isFolded()) },
     });
     replace(at("bottom"), bottomTabs.node);
     bottomTabs.node.firstChild.after(folder);
-    fold(at("bottom").classList.contains("folded"));
+    fold(isFolded());
     emit("bottom");
   }
 
+  const isFolded = () => at("bottom").classList.contains("folded");
+
   function fold(folded) {
+    const opens = isFolded() && !folded;
     at("bottom").classList.toggle("folded", folded);
+    if (opens) bottomTabs?.select(bottomTabs.current(), { quiet: true });
     const button = at("bottom").querySelector(".fold");
     if (!button) return;
     button.setAttribute("aria-expanded", String(!folded));
@@ -157,6 +170,7 @@
 
   // The start ---------------------------------------------------------------------------------------------------------------
   on("tool", drawTool);
+  on("head", drawHead);
   on("endpoint", drawBottom);
   on("persona", drawBottom);
   Object.assign(stile, { openPanel, badge, theme });

@@ -50,7 +50,8 @@
   }, 300);
 
   function fits(tool) {
-    const about = [tool.name, tool.title, tool.entry?.description, tool.entry?.uri].join("\n").toLowerCase();
+    if (wanted && tool.foundBy === wanted) return true; // the catalog knows more words
+    const about = [tool.name, tool.title, tool.about, tool.entry?.description, tool.entry?.uri].join("\n").toLowerCase();
     return wanted.split(/\s+/).every((word) => about.includes(word));
   }
 
@@ -95,9 +96,14 @@
       el("button", { type: "button", class: "tool", tabindex: "-1", on: { click: () => stile.endpoint.openTool(tool.key), keydown: toWhy } },
         el("span", { class: "tool-name" }, tool.name),
         el("span", { class: "tool-marks" }, marks(tool, { short: true })),
-        tool.title && tool.title !== tool.name ? el("span", { class: "tool-sub" }, tool.title) : null,
+        subtitle(tool),
         lacks ? el("span", { class: "visually-hidden" }, ", this caller lacks it") : null),
       lacks && state.dev ? el("button", { type: "button", class: "why small", tabindex: "-1", "data-part": "why", "aria-label": `Why does this caller lack ${tool.name}?`, on: { click: () => stile.personas.why({ tool: tool.name }), keydown: fromWhy } }, "why?") : null);
+  }
+
+  function subtitle({ title, name, about }) {
+    const words = title && title !== name ? title : about;
+    return words ? el("span", { class: "tool-sub" }, words) : null;
   }
 
   /** The arrow keys lead to `why?`, so that a long list has one stop of the Tab key. */
