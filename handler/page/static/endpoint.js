@@ -64,7 +64,7 @@
 
   // Tools ---------------------------------------------------------------------------------------------------------------
   /** Load what the persona gets. The open tool stays open, and `fresh` says that its schema may differ. */
-  async function load({ wanted = state.tool?.key, fresh = false } = {}) {
+  async function load({ wanted, fresh = false, anew = false } = {}) {
     loading.abort();
     loading = new AbortController();
     const { signal } = loading;
@@ -72,11 +72,15 @@
     authored = null;
     emit("loading", true);
     try {
-      const listed = await mcp.list("tools/list", "tools", { signal });
-      const known = state.dev ? await stile.dev("tools", { endpoint, caller: devCaller(persona) }, { signal }) : { tools: [] };
-      const others = listed.result ? await promptsAndResources(signal) : [];
+      const asked = mcp.list("tools/list", "tools", { signal });
+      asked.then((first) => !signal.aborted && !state.tools.length && first.result && early(joined(first.entries, [])), () => {});
+      const others = promptsAndResources(signal).catch(() => []);
+      const known = state.dev ? (await stile.dev("tools", { endpoint, caller: devCaller(persona) }, { signal })).tools ?? [] : [];
+      if (known.length && !state.tools.length && !isReal(persona) && !signal.aborted) early(joined([], known));
+      const listed = await asked;
+      const found = listed.result ? await others : [];
       if (signal.aborted) return;
-      state.tools = [...joined(listed.entries, known.tools ?? []), ...others];
+      state.tools = [...joined(listed.entries, known), ...found];
       state.denied = listed.result ? null : listed;
     } catch (error) {
       if (signal.aborted) return;
@@ -85,14 +89,21 @@
       state.tools = [];
     }
     emit("loading", false);
-    const tool = state.tools.find((each) => each.key === wanted) ?? state.tools.find((each) => each.name === wanted) ?? null;
     const before = state.tool;
-    const stays = fresh && before && tool && sameForm(before, tool);
+    const key = before?.key ?? wanted;
+    const tool = state.tools.find((each) => each.key === key) ?? state.tools.find((each) => each.name === key) ?? null;
+    const stays = !anew && before && tool && sameForm(before, tool);
     // The open form stays as it is, with focus and marks, if nothing that it shows changed.
     if (stays) state.tools[state.tools.indexOf(tool)] = Object.assign(before, tool);
     else state.tool = tool;
     emit("tools", { fresh });
     emit(stays ? "head" : "tool", state.tool);
+  }
+
+  /** Show the names before all definitions are there, or what clients get before what dev knows beyond. */
+  function early(tools) {
+    state.tools = tools;
+    emit("tools", {});
   }
 
   const sameForm = (one, other) => one.usable === other.usable && one.kind === other.kind && json.same([one.entry ?? null, one.schema ?? null], [other.entry ?? null, other.schema ?? null]);
@@ -193,6 +204,6 @@
 
   window.addEventListener("popstate", () => open(readAddress()));
   on("start", start);
-  on("persona", () => state.endpoint && load());
+  on("persona", () => state.endpoint && load({ anew: true }));
   stile.endpoint = Object.freeze({ open, load, refreshEndpoints, entryOf, searchCatalog, openTool, isName: (name) => NAME.test(name), json });
 })();

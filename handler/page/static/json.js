@@ -120,6 +120,12 @@
     return whole;
   }
 
+  // Digits that a JavaScript number may not keep: 16 and more, an exponent, a zero at the end of a fraction.
+  const INEXACT = /\d{16}|\d\.\d{9}|\d[eE][-+\d]|\.\d*0(?!\d)|-0/;
+
+  /** Return the value of an answer, which is JSON: by the browser, ten times as fast, if no digit is in danger. */
+  const parseAnswer = (text) => (INEXACT.test(text) ? parse(text) : JSON.parse(text));
+
   /** Return a JavaScript number if its text is the same, and an Exact otherwise. */
   const number = (digits) => (String(Number(digits)) === digits ? Number(digits) : new Exact(digits));
 
@@ -157,5 +163,5 @@
     return short ? `${sign}${short}e${Number(power) - part.length + all.length - short.length}` : "0";
   }
 
-  stile.json = Object.freeze({ parse, stringify, same, number, decimal, Exact, JsonError, isNumber, isObject });
+  stile.json = Object.freeze({ parse, parseAnswer, stringify, same, number, decimal, Exact, JsonError, isNumber, isObject });
 })();

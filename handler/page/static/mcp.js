@@ -66,7 +66,7 @@
     const messages = [];
     for (const each of found) {
       try {
-        messages.push(json.parse(each));
+        messages.push(json.parseAnswer(each));
       } catch {
         return { refused: raw, events: [] };
       }
