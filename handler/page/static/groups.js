@@ -27,7 +27,7 @@
   const child = (context, more) => ({ root: context.root, changed: context.changed, depth: (context.depth ?? 0) + 1, ...more });
 
   kinds.object = ({ schema }, context) => {
-    const required = new Set(schema.required ?? []);
+    const required = new Set([schema.required ?? []].flat());
     let members = new Map();
     let others = null; // members that the schema does not name
     let path = [];
@@ -251,7 +251,7 @@
       node: el("div", { class: "control grow" }, select, slot), input: select,
       read: (fail, errors) => (field ? field.read(errors) : ABSENT),
       write(value) {
-        choose(String(shapes.findIndex((each) => schemas.fits(value, each, context.root))));
+        choose(String(schemas.branchOf(value, shapes, context.root)));
         field?.write(value);
       },
       clear: () => choose(""),

@@ -113,6 +113,18 @@
     }
   }
 
+  /** Return the number of the branch that a value was made for: its required names and constants tell branches apart. */
+  function branchOf(value, shapes, root) {
+    const isMeant = (shape) => fits(value, shape, root) && (!json.isObject(value) || namesFit(value, shape.schema, root));
+    const meant = shapes.findIndex(isMeant);
+    return meant >= 0 ? meant : shapes.findIndex((shape) => fits(value, shape, root));
+  }
+
+  function namesFit(value, { required, properties }, root) {
+    if (Array.isArray(required) && !required.every((name) => Object.hasOwn(value, name))) return false;
+    return Object.entries(properties ?? {}).every(([name, each]) => !Object.hasOwn(value, name) || fits(value[name], shape(each, root), root));
+  }
+
   /** `decimal` is digits, of which the last is not 0, times a power of ten. */
   const isWhole = (value) => !json.decimal(String(value)).includes("e-");
 
@@ -141,5 +153,5 @@
     return { string: "texts", integer: "whole numbers", number: "numbers", boolean: "true or false", object: "objects", array: "lists", enum: "choices" }[inner.kind] ?? "values";
   }
 
-  stile.schema = Object.freeze({ shape, fits, hints, isWhole, LONG, MANY });
+  stile.schema = Object.freeze({ shape, fits, branchOf, hints, isWhole, LONG, MANY });
 })();
