@@ -33,7 +33,7 @@
 
     const nullButton = shape.nullable && shape.kind !== "null" && shape.kind !== "json"
       ? el("button", { type: "button", class: "small toggle", "aria-pressed": "false", on: { click: () => (setNull(!isNull), changed()) } }, "null") : null;
-    const about = [schema.description, defaulted(schema)].filter(Boolean).join("\n");
+    const about = context.top ? "" : [schema.description, defaulted(schema)].filter(Boolean).join("\n");
     const head = el("div", { class: "label-line" },
       el("span", { class: "field-name", id: nameId }, context.label ?? context.name),
       context.required ? el("span", { class: "required" }, "required") : null,

@@ -66,12 +66,24 @@
     el("div", { class: "welcome" },
       el("h1", null, "Endpoints"),
       state.endpoints.length ? null : el("p", { class: "quiet" }, "There is no endpoint yet. The folder that `stile dev` serves has none, or none that compiles: see the problems below."),
+      failing().map(([name, count]) => el("p", { class: "notice bad", "data-part": "not-served", "data-name": name }, el("strong", { class: "mono" }, name), ` is not served: ${count} problem${count === 1 ? "" : "s"}. `,
+        el("button", { type: "button", class: "small", on: { click: () => stile.openPanel("problems") } }, "Show"))),
       el("ul", { class: "cards" }, state.endpoints.map((each) =>
         el("li", null,
           el("a", { href: `${state.base}/${each.name}`, "data-name": each.name, on: { click: (event) => (event.preventDefault(), stile.endpoint.open(each.name, { push: true })) } }, el("span", { class: "mono" }, each.name)),
           each.description ? el("p", null, each.description) : null,
           el("p", { class: "facts" }, each.upstream ? el("code", null, each.upstream) : null,
             each.problems ? mark(`${each.problems} problem${each.problems === 1 ? "" : "s"}`, "destroys") : null, each.warnings ? mark(`${each.warnings} warning${each.warnings === 1 ? "" : "s"}`, "warns") : null)))));
+
+  /** Endpoints that never compiled are in the problems only. */
+  function failing() {
+    const counts = new Map();
+    for (const { endpoint, severity } of state.problems) {
+      const isServed = state.endpoints.some((each) => each.name === endpoint);
+      if (endpoint && severity !== "warning" && !isServed) counts.set(endpoint, (counts.get(endpoint) ?? 0) + 1);
+    }
+    return [...counts];
+  }
 
   /** A public function lists no endpoints, so a person names one. */
   function endpointField() {
@@ -90,5 +102,5 @@
   }
 
   on("mode", () => stile.emit("tool", state.tool));
-  on("endpoints", () => !state.endpoint && stile.emit("tool", null));
+  for (const event of ["endpoints", "problems"]) on(event, () => !state.endpoint && stile.emit("tool", null));
 })();

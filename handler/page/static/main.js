@@ -4,6 +4,7 @@
   const { el, state, on, emit, replace, tabs, panels } = stile;
   const at = (name) => document.getElementById(name);
 
+  let lastTool = null;
   let toolTab = "call"; // stays when another tool is opened
   let shown = new AbortController(); // of the tool pane
   let below = new AbortController(); // of the bottom bar
@@ -20,7 +21,10 @@
     const tool = state.tool;
     document.body.classList.toggle("has-tool", Boolean(tool));
     document.body.classList.toggle("has-endpoint", Boolean(state.endpoint));
-    if (!tool) return replace(at("tool"), stile.toolWelcome?.());
+    if (!tool) {
+      lastTool = null;
+      return replace(at("tool"), stile.toolWelcome?.());
+    }
     const fitting = panels.filter((each) => each.place === "tool" && (each.when?.(tool) ?? true));
     let tab = new AbortController();
     const made = tabs({
@@ -40,6 +44,8 @@
     });
     replace(at("tool"), stile.toolHead?.(tool), made.node);
     showToolTab = (id) => made.select(id);
+    if (document.activeElement === document.body && tool !== lastTool) at("tool").focus(); // a narrow screen hides the list
+    lastTool = tool;
     if (focused === undefined || document.activeElement !== document.body) return;
     at("tool").querySelector(`[data-path="${CSS.escape(focused)}"] :is(input, select, textarea)`)?.focus();
   }

@@ -12,9 +12,10 @@
   function reset() {
     const told = state.dev ? state.endpoints.find((each) => each.name === state.endpoint)?.personas ?? [] : [];
     state.personas = [...(told.length ? told : [state.dev ? AS_IT_COMES : ANONYMOUS]), ...pasted];
+    if (state.dev && !state.endpoint) state.persona = null; // personas are those of an endpoint
     const same = state.personas.find((each) => each.id === state.persona?.id);
-    state.persona = same ?? state.personas[0];
-    state.credential = state.persona.secret ?? null;
+    state.persona = same ?? (state.dev && !state.endpoint ? null : state.personas[0]);
+    state.credential = state.persona?.secret ?? null;
     emit("personas");
   }
 

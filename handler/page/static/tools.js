@@ -184,9 +184,12 @@
   }
 
   function back() {
+    const { key } = state.tool;
     state.tool = null;
     stile.emit("tool", null);
-    nav().querySelector('button.tool[tabindex="0"]')?.focus();
+    const button = current?.querySelector(`[data-key="${CSS.escape(key)}"] button.tool`);
+    for (const each of current?.querySelectorAll("button.tool") ?? []) each.tabIndex = each === button ? 0 : -1;
+    button?.focus();
   }
 
   stile.panel({
