@@ -11,6 +11,7 @@
     date: "2026-01-31", "date-time": "2026-01-31T09:30:00Z", time: "09:30:00Z", email: "ada@example.com", uuid: "123e4567-e89b-12d3-a456-426614174000",
     uri: "https://example.com/", duration: "PT1H30M", ipv4: "192.0.2.1", ipv6: "2001:db8::1", hostname: "example.com", byte: "SGVsbG8=",
   };
+  const GROUPS = new Set(["object", "one", "array", "map", "union"]);
   const LONG_NAMES = /^(query|document|body|text|message|content|html|markdown|sql|script|prompt|description|comment|notes?)$/i;
 
   /** Make a field. `context` has `root`, `name`, `required`, `changed()`, `depth`, and `bare` for items of lists. */
@@ -41,7 +42,8 @@
       el("span", { class: "field-type" }, schemas.hints(shape, context.root)), nullButton);
     const node = el("div", { class: "field", "data-part": "field", "data-kind": shape.kind },
       context.top || isBare ? null : head,
-      el("p", { class: "field-about", id: aboutId, hidden: !about }, about), slot, note, error);
+      el("p", { class: "field-about", id: aboutId, hidden: !about }, about),
+      GROUPS.has(shape.kind) ? [note, error, slot] : [slot, note, error]); // a group may be longer than the screen
     use(shape.kind);
 
     function use(kind) {

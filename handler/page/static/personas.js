@@ -95,6 +95,9 @@
   }
 
   // Why ---------------------------------------------------------------------------------------------------------------------
+  /** Tell if `why?` has an answer: the server knows the personas of dev, and nothing of a real credential. */
+  const explains = (persona = state.persona) => Boolean(state.dev && persona && !persona.secret && !persona.real);
+
   /** Show why the persona lacks a tool or a field: `why({tool})`, `why({field, persona})`. */
   async function why({ tool, field, persona = state.persona }) {
     const body = el("div", { "aria-busy": "true" }, "Loading…");
@@ -142,12 +145,12 @@
 
   function cell(name, persona, { names, failed }) {
     if (names.has(name)) return el("td", { class: "has" }, el("span", { "aria-hidden": "true" }, "●"), el("span", { class: "visually-hidden" }, "yes"));
-    const asks = state.dev && !persona.secret && !persona.real;
+    const asks = explains(persona);
     return el("td", { class: "hasnt" }, asks ? el("button", { type: "button", class: "plain", "aria-label": `Why does ${label(persona)} lack ${name}?`, on: { click: () => why({ tool: name, persona }) } }, "why?") : "–");
   }
 
   async function toolsOf(persona, endpoint, signal) {
-    if (state.dev && !persona.secret && !persona.real) {
+    if (explains(persona)) {
       const { tools = [] } = await stile.dev("tools", { endpoint, caller: persona.id }, { signal });
       return { names: new Set(tools.filter((each) => each.usable).map((each) => each.name)), failed: persona.refused || "" };
     }
@@ -156,5 +159,5 @@
     return { names: new Set(answer.entries.map((each) => each.name)), failed: "" };
   }
 
-  stile.personas = Object.freeze({ reset, choose, headers, picker, paste, why, label });
+  stile.personas = Object.freeze({ reset, choose, headers, picker, paste, why, explains, label });
 })();

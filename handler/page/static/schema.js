@@ -109,7 +109,7 @@
       case "const": return json.same(schema.const, value);
       case "union": return branches.some((each) => fits(value, shape(each, root), root));
       case "null": return false;
-      default: return true;
+      default: return schema.type !== "object" || json.isObject(value);
     }
   }
 
@@ -132,7 +132,7 @@
   function hints({ kind, schema, nullable, choices, branches }, root) {
     const own = {
       string: "text", integer: "whole number", number: "number", boolean: "true or false", array: `list of ${items(schema, root)}`,
-      object: "object", one: "object with exactly one member", map: "object with any names", json: "any JSON", const: "one value",
+      object: "object", one: "object with exactly one member", map: "object with any names", json: schema.type === "object" ? "any object" : "any JSON", const: "one value",
       enum: choices ? `one of ${choices.length}` : "", union: branches ? `one of ${branches.length} forms` : "", null: "null",
     }[kind];
     const { minimum: least, maximum: most, exclusiveMinimum: above, exclusiveMaximum: less } = schema;

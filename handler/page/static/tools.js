@@ -98,7 +98,7 @@
         el("span", { class: "tool-marks" }, marks(tool, { short: true })),
         subtitle(tool),
         lacks ? el("span", { class: "visually-hidden" }, ", this caller lacks it") : null),
-      lacks && state.dev ? el("button", { type: "button", class: "why small", tabindex: "-1", "data-part": "why", "aria-label": `Why does this caller lack ${tool.name}?`, on: { click: () => stile.personas.why({ tool: tool.name }), keydown: fromWhy } }, "why?") : null);
+      lacks && stile.personas.explains() ? el("button", { type: "button", class: "why small", tabindex: "-1", "data-part": "why", "aria-label": `Why does this caller lack ${tool.name}?`, on: { click: () => stile.personas.why({ tool: tool.name }), keydown: fromWhy } }, "why?") : null);
   }
 
   function subtitle({ title, name, about }) {
@@ -167,7 +167,7 @@
 
   const lackNotice = (tool) =>
     el("p", { class: "notice" }, el("strong", null, stile.personas.label(state.persona)), " lacks this tool: a call is answered as one of a tool that does not exist. ",
-      state.dev ? el("button", { type: "button", class: "small", "data-part": "why", on: { click: () => stile.personas.why({ tool: tool.name }) } }, "why?") : null);
+      stile.personas.explains() ? el("button", { type: "button", class: "small", "data-part": "why", on: { click: () => stile.personas.why({ tool: tool.name }) } }, "why?") : null);
 
   /** Descriptions of 10 kB leave room for the form. */
   function description(words) {
