@@ -88,20 +88,22 @@
     return `stile call ${quoted(folder)} ${quoted(tool.name)}${as}${token} --arguments - <<'END'\n${json.stringify(args, "  ")}\nEND`;
   }
 
+  /** Source: the official SDK for Python, version 2. */
   function python(method, tool, args) {
-    const told = header().split(": ");
+    const [name, value] = header().split(": ");
     const isCall = method === "tools/call";
+    const transport = `streamable_http_client(${JSON.stringify(mcp.url())}${value ? ", http_client=http" : ""})`;
     return [
-      "import asyncio", ...(told[0] ? ["import httpx"] : []), ...(isCall ? ["import json"] : []), "",
-      "from mcp import ClientSession", "from mcp.client.streamable_http import streamable_http_client", "", "",
+      "import asyncio", ...(isCall ? ["import json"] : []), "",
+      ...(value ? ["import httpx2"] : []), "from mcp import Client", "from mcp.client.streamable_http import streamable_http_client", "", "",
       "async def main():",
-      ...(told[0] ? [`    http = httpx.AsyncClient(headers={${JSON.stringify(told[0])}: ${JSON.stringify(told[1])}})`] : []),
-      `    async with streamable_http_client(${JSON.stringify(mcp.url())}${told[0] ? ", http_client=http" : ""}) as streams:`,
-      "        async with ClientSession(streams[0], streams[1]) as session:",
-      "            await session.initialize()",
-      isCall
-        ? `            arguments = json.loads(${pythonText(json.stringify(args))})\n            print(await session.call_tool(${pythonText(tool.name)}, arguments))`
-        : "            print(await session.list_tools())",
+      "    async with (",
+      ...(value ? [`        httpx2.AsyncClient(headers={${JSON.stringify(name)}: ${JSON.stringify(value)}}) as http,`] : []),
+      `        Client(${transport}) as client,`,
+      "    ):",
+      ...(isCall
+        ? [`        arguments = json.loads(${pythonText(json.stringify(args))})`, `        print(await client.call_tool(${pythonText(tool.name)}, arguments))`]
+        : ["        print(await client.list_tools())"]),
       "", "", "asyncio.run(main())", "",
     ].join("\n");
   }
