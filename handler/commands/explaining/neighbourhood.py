@@ -17,6 +17,9 @@ from handler.sentences import counted
 MAX_USERS = 6
 """Types from which a field leads to the asked type, each with a way from a root type."""
 
+MAX_DETOUR = 2
+"""Steps by which a way may be longer than the first one: a long way makes a wide picture."""
+
 MAX_ROWS = 24
 """Members of the asked type."""
 
@@ -94,7 +97,7 @@ class _Neighbours:
         self._add_targets(centre)
         for box in list(self._boxes.values()):
             if not box.asked and box.column < centre.column:
-                self._add_steps(box)
+                self._add_steps(box, last=centre.column)
         return Neighbourhood(coordinate=self._coordinate, boxes=list(self._boxes.values()), more=self._more)
 
     def _steps(self, name: str) -> Iterator[Step]:
@@ -142,7 +145,8 @@ class _Neighbours:
         }
         ways = {user: _way(user, reached if user in reached and is_open else whole) for user, is_open in users.items()}
         order = sorted(ways, key=lambda user: (not (users[user] and user in reached), len(ways[user])))
-        shown = order[:MAX_USERS]
+        near = [user for user in order if len(ways[user]) <= len(ways[order[0]]) + MAX_DETOUR]
+        shown = near[:MAX_USERS]
         for user in shown:
             for column, name in enumerate(ways[user]):
                 self._add(name, column)
@@ -247,10 +251,9 @@ class _Neighbours:
         if left:
             self._more[centre.column + 1] = f"and {counted(left, 'more type')}"
 
-    def _add_steps(self, box: Box) -> None:
+    def _add_steps(self, box: Box, *, last: int) -> None:
         """Add the members of a type on the way that lead to types right of it."""
-        right = {name for name, each in self._boxes.items() if each.column > box.column}
-        right &= {name for name, each in self._boxes.items() if each.asked or each.column <= self._asked_column()}
+        right = {name for name, each in self._boxes.items() if box.column < each.column <= last}
         steps = [step for step in self._steps(box.name) if step[2] in right]
         steps.sort(key=lambda step: not self._is_open(box.name, step))
         for target in dict.fromkeys(step[2] for step in steps):
@@ -260,9 +263,6 @@ class _Neighbours:
         members = {row.coordinate.partition("(")[0] for row in box.rows}
         left = len(self._index.members(box.name)) - len(members)
         box.more = f"and {_counted(left, box.kind, 'more ')}" if left > 0 else ""
-
-    def _asked_column(self) -> int:
-        return next(each.column for each in self._boxes.values() if each.asked)
 
     def _row_of_step(self, owner: str, step: Step) -> Row:
         member, argument, target = step

@@ -224,7 +224,8 @@ def _label_of(box: Box) -> str:
 
 def _note(standing: CoordinateStanding) -> str:
     more = f" +{standing.more}" if standing.more else ""
-    return f"{_fit(one_line(standing.place), MOST_NOTE_CELLS, keep_end=True)}{more}" if standing.place else ""
+    is_place = standing.place != standing.text  # the line is at the end
+    return f"{_fit(one_line(standing.place), MOST_NOTE_CELLS, keep_end=is_place)}{more}" if standing.place else ""
 
 
 def _in_words(standing: CoordinateStanding) -> str:
