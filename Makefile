@@ -76,6 +76,10 @@ views: $(VENV)/.stamp  ## Fetch the corpora, hide parts of their schemas at rand
 mistakes: $(VENV)/.stamp  ## Make 55 mistakes of first use, and print the place, cause and remedy in each message
 	$(VENV)/bin/python -m tests.first_use $(ARGS)
 
+.PHONY: editor-bundle
+editor-bundle: $(VENV)/.stamp  ## Make the page's GraphQL editor anew from published modules, or compare it with ARGS=--check; needs npm
+	$(VENV)/bin/python -m tests.editor_bundle $(ARGS)
+
 .PHONY: editors
 editors: $(VENV)/.stamp .stile/node-editors/.stamp  ## Ask the language servers of editors about the files of a new endpoint
 	$(VENV)/bin/python -m pytest --no-cov tests/editors/test_language_servers.py $(ARGS)

@@ -84,6 +84,7 @@ ONE_SUBJECT = {
     "code.py": ("compiler.config.code", "compiler.tools.code"),  # `code` of config.yaml: read, and compiled
     "completion.py": ("commands.completion", "server.mcp.completion"),  # words completed: in a shell, and by MCP
     "content.py": ("bundle.content", "compiler.tools.content"),  # prompts and resources: in the bundle, and compiled
+    "editor.py": ("commands.editor", "page.editor"),  # editors of text: the files for them, and that of the page
     "identity.py": ("bundle.identity", "compiler.config.identity"),  # `identity`: in the bundle, and of config.yaml
     "introspection.py": (
         "commands.schema_source.introspection",

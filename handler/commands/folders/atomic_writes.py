@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import stat
 import tempfile
 import threading
 from collections.abc import Iterator
@@ -61,7 +62,7 @@ def new_folder(target: Path) -> Iterator[Path]:
 
 
 def replace_text(file: Path, text: str) -> None:
-    """Replace a file with a text, or leave the file as it was.
+    """Write a new file, or replace a file with a text; or leave all as it was.
 
     Raises:
         OSError: the text cannot be written.
@@ -80,11 +81,17 @@ def _replace(file: Path, text: str) -> None:
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as handle:
             handle.write(text)
-        shutil.copymode(file, temporary)
+        Path(temporary).chmod(stat.S_IMODE(file.stat().st_mode) if file.exists() else _mode_of_new_file())
         Path(temporary).replace(file)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
+
+
+def _mode_of_new_file() -> int:
+    umask = os.umask(0)  # the only way to read it
+    os.umask(umask)
+    return 0o666 & ~umask
 
 
 def _move(draft: Path, target: Path) -> None:
