@@ -200,6 +200,7 @@ def _compiled(endpoint: CompiledEndpoint, *, clients: Problems) -> Compiled:
 
 def _bundle(endpoint: CompiledEndpoint) -> Bundle:
     context, api, code = endpoint.context, endpoint.api, endpoint.code
+    skills = sorted((*endpoint.content.skills, *code.skills), key=lambda each: each.skill.name)
     return Bundle(
         endpoint=context.project.endpoint,
         sources=code.sources(context.files.digest()),
@@ -214,8 +215,9 @@ def _bundle(endpoint: CompiledEndpoint) -> Bundle:
         graphql=api.graphql,
         code=code.kits,
         prompts=(*endpoint.content.prompts, *code.prompts),
-        resources=(*endpoint.content.resources, *code.resources),
+        resources=(*endpoint.content.resources, *code.resources, *(file for each in skills for file in each.files)),
         instructions=context.config.instructions,
         log=endpoint.log,
         synonyms=context.config.synonyms,
+        skills=tuple(each.skill for each in skills),
     )

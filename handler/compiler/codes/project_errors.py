@@ -49,6 +49,10 @@ PROJECT_ERRORS: Mapping[str, tuple[str, str]] = {
         "Two policies are for one type.",
         "Put all rules of the type into one policy.",
     ),
+    "duplicate-skill": (
+        "Two skills have one name.",
+        "Rename one of them.",
+    ),
     "duplicate-prompt": (
         "Two prompts have one name.",
         "Rename one of them.",
@@ -129,6 +133,14 @@ PROJECT_ERRORS: Mapping[str, tuple[str, str]] = {
         "A project file of StepZen cannot be read.",
         "Correct its JSON as the message says.",
     ),
+    "invalid-skill": (
+        "A skill does not have the form that hosts read.",
+        "Correct skills/NAME/SKILL.md, its front matter or the folder's name, as the message says.",
+    ),
+    "invalid-skill-file": (
+        "A file of a skill is a link, or has a name that no URI of a skill can have.",
+        "Put the file itself there, or rename it.",
+    ),
     "invalid-prompt-name": (
         "A text is not the name of a prompt.",
         "Use 1 to 128 letters, digits, _, - and dots.",
@@ -165,8 +177,12 @@ PROJECT_ERRORS: Mapping[str, tuple[str, str]] = {
         "A file is not YAML.",
         "Correct it where the message points.",
     ),
+    "large-skill": (
+        "A skill has more files than hosts take.",
+        "Keep fewer files in it, or make two skills.",
+    ),
     "large-resources": (
-        "The files of resources/ are larger than a bundle may hold.",
+        "The files of resources/ and skills/ are larger than a bundle may hold.",
         "Keep fewer or smaller files.",
     ),
     "long-instructions": (
@@ -226,11 +242,11 @@ PROJECT_ERRORS: Mapping[str, tuple[str, str]] = {
         "Add the audience to every issuer, or use token_exchange.",
     ),
     "reserved-uri": (
-        "A resource in Python has a URI that is for files and schemas.",
+        "A resource in Python has a URI that is for files, schemas and skills.",
         "Choose another scheme.",
     ),
     "unclosed-front-matter": (
-        "The front matter of a prompt has no end.",
+        "The front matter of a prompt or skill has no end.",
         "Add a line with ---.",
     ),
     "unknown-caller": (

@@ -1,0 +1,126 @@
+"""Skills from folders: ``skills/NAME/SKILL.md``, and the files beside it at any depth."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterable, Mapping, Sequence
+
+from handler.compiler.compile_context import CompileContext
+from handler.compiler.problems import Place, Problems
+from handler.compiler.source.files import EndpointFiles, Found
+from handler.compiler.tools.file_contents import FileContent, content_of, read_file_content
+from handler.compiler.tools.resources import MAX_RESOURCE_BYTES, MAX_RESOURCES_BYTES
+from handler.compiler.tools.skill_format import (
+    MAX_SKILL_FILE_BYTES,
+    MAX_SKILL_FILES,
+    SKILL_FILE,
+    CompiledSkill,
+    file_fault,
+    made_skill,
+    read_skill_text,
+)
+from handler.policy.evaluation import Mask
+from handler.sentences import some
+
+SKILLS_FOLDER = "skills"
+
+
+def read_skills(context: CompileContext, *, mask: Mask) -> tuple[CompiledSkill, ...]:
+    """Read the skills of their folder, by name. ``mask`` guards each of them."""
+    files, problems = context.files, context.problems
+    folder = context.project.path(SKILLS_FOLDER)
+    found = files.find(folder)
+    _refuse_unsafe(files, found, problems)
+    by_skill: dict[str, list[str]] = {}
+    beside: list[str] = []
+    for file in found.files:
+        name, _, path = posixpath.relpath(file, folder).partition("/")
+        by_skill.setdefault(name, []).append(path) if path else beside.append(file)
+    if beside:
+        sentence = f"it is not read: skills are folders, with a file {SKILL_FILE} in each"
+        problems.warn(Place(beside[0]), sentence + (f" (also {some(beside[1:])})" if beside[1:] else ""),
+                      code="unread-file", about=beside)  # fmt: skip
+    skills = [_skill(context, f"{folder}/{name}", paths, mask=mask) for name, paths in sorted(by_skill.items())]
+    return tuple(skill for skill in skills if skill)
+
+
+def code_skill(given: Mapping[str, str | bytes], *, at: Place, mask: Mask, problems: Problems) -> CompiledSkill | None:
+    """Make the skill of a toolkit; ``None`` after reporting its faults at the toolkit's place."""
+    found = Problems()
+    contents = {path: content_of(path, content) for path, content in given.items()}
+    frontmatter = read_skill_text(contents[SKILL_FILE].text, SKILL_FILE, found)
+    faults = [f"{SKILL_FILE}:{each.line}: {each.sentence}" for each in found.errors]
+    if len(contents) > MAX_SKILL_FILES:
+        faults.append(f"it has {len(contents):,} files: hosts take {MAX_SKILL_FILES} of one skill")
+    for path, content in contents.items():
+        limit = MAX_SKILL_FILE_BYTES if path == SKILL_FILE else MAX_RESOURCE_BYTES
+        size = len(content.served)
+        large = f"it has {size} bytes; a file may have {limit}" if size > limit else ""
+        fault = file_fault(frontmatter["name"] if frontmatter else "", path) or large
+        faults += [f"{path}: {fault}"] if fault else []
+    for fault in faults:
+        problems.add(at, f"a skill of the toolkit: {fault}", code="invalid-skill")
+    if frontmatter is None or faults:
+        return None
+    return made_skill(frontmatter, contents, places=dict.fromkeys(contents, at), mask=mask)
+
+
+def judge_skill_sizes(skills: Sequence[CompiledSkill], resources: int, *, at: Place, problems: Problems) -> None:
+    """Report skills that are too large for a bundle, together with ``resources`` bytes of other files."""
+    total = sum(skill.bytes for skill in skills)
+    if total and total + resources > MAX_RESOURCES_BYTES:
+        sentence = f"skills have {total} bytes and resources {resources}"
+        problems.add(at, f"{sentence}; the bundle that holds them takes {MAX_RESOURCES_BYTES}", code="large-resources")
+
+
+def _refuse_unsafe(files: EndpointFiles, found: Found, problems: Problems) -> None:
+    """Report folders that cannot be searched, and links: a link could publish a file that is not the skill's."""
+    for at, reason in found.faults:
+        problems.add(Place(at), f"it {reason}", code="unreadable-file")
+    for link in (*found.links, *(file for file in found.files if files.is_link(file))):
+        problems.add(Place(link), "it is a link: expected a file of the skill itself", code="invalid-skill-file")
+
+
+def _skill(context: CompileContext, folder: str, paths: Sequence[str], *, mask: Mask) -> CompiledSkill | None:
+    """Read one skill; ``None`` after reporting its faults."""
+    files, problems, name = context.files, context.problems, posixpath.basename(folder)
+    if SKILL_FILE not in paths:
+        similar = next((path for path in paths if path.lower() == SKILL_FILE.lower()), "")
+        meant = f": {similar} must be written in capitals" if similar else ""
+        problems.add(Place(folder), f"it has no {SKILL_FILE}{meant}", code="invalid-skill")
+        return None
+    main = f"{folder}/{SKILL_FILE}"
+    text = None if files.is_link(main) else files.read(main, max_bytes=MAX_SKILL_FILE_BYTES)
+    frontmatter = None if text is None else read_skill_text(text, main, problems)
+    if frontmatter and frontmatter["name"] != name:
+        sentence = f'"name" is "{frontmatter["name"]}": expected the folder\'s name, {name}'
+        problems.add(Place(main, 1, 1), sentence, code="invalid-skill")
+        return None
+    contents = _contents(files, folder, paths, problems=problems)
+    if frontmatter is None or contents is None:
+        return None
+    return made_skill(frontmatter, contents, places={path: Place(f"{folder}/{path}") for path in contents}, mask=mask)
+
+
+def _contents(
+    files: EndpointFiles, folder: str, paths: Iterable[str], *, problems: Problems
+) -> dict[str, FileContent] | None:
+    """Read the files of a skill by their paths; ``None`` after reporting a fault."""
+    named = [(path, f"{folder}/{path}") for path in paths]
+    if len(named) > MAX_SKILL_FILES:
+        sentence = f"it has {len(named):,} files: hosts take {MAX_SKILL_FILES} of one skill"
+        problems.add(Place(folder), sentence, code="large-skill")
+        return None
+    contents: dict[str, FileContent] = {}
+    is_whole = True
+    for path, file in named:
+        fault = file_fault(posixpath.basename(folder), path)
+        if fault:
+            problems.add(Place(file), fault, code="invalid-skill-file")
+        linked = fault or files.is_link(file)  # links are reported already
+        content = None if linked else read_file_content(files, file, max_bytes=MAX_RESOURCE_BYTES)
+        if content is None:
+            is_whole = False
+        else:
+            contents[path] = content
+    return contents if is_whole else None
