@@ -22,6 +22,7 @@ from handler.commands.published.publish_checks import (
     warnings_about_upstream,
     with_sealed_cursors,
 )
+from handler.commands.reach.skill_tools import warnings_about_skills
 from handler.compiler.codes import CODES
 from handler.compiler.compile import Compiled
 from handler.compiler.config.ignores import left_over, unused_ignores
@@ -155,7 +156,11 @@ def _document(document: AuthorDocument) -> dict[str, Any]:
 
 
 def _warnings(compiled: Compiled, folder: Path) -> list[Problem]:
-    added = [*warnings_about_questions(compiled), *warnings_about_upstream(compiled, folder)]
+    added = [
+        *warnings_about_questions(compiled),
+        *warnings_about_upstream(compiled, folder),
+        *warnings_about_skills(compiled),
+    ]
     found = [*compiled.warnings, *compiled.client_warnings, *added]
     return sorted([*left_over(found, compiled.ignores), *unused_ignores(found, compiled.ignores)])
 

@@ -273,6 +273,10 @@ WARNINGS: Mapping[str, tuple[str, str]] = {
         "An input that takes a file is left out, as no argument can be a file.",
         "Nothing, if callers can do without it.",
     ),
+    "unusable-skill-tool": (
+        "A skill names a tool that some of its readers may not use.",
+        "Give skills the condition of the tool in config.yaml, or say in the skill who has the tool.",
+    ),
     "variable-walk": (
         "An operation reads a guarded field of an object that the condition's variable does not name.",
         "Take the field out of the operation, or guard it by a condition without $variables.",
