@@ -81,6 +81,10 @@ GRAPHQL_ERRORS: Mapping[str, tuple[str, str]] = {
         "A rule of GraphQL is broken that has no code of its own.",
         "Follow the message.",
     ),
+    "invalid-example": (
+        "An example of @tool or @mcpTool does not fit the variables of the tool's operation.",
+        "Correct the value or name that the message names.",
+    ),
     "invalid-option": (
         "An argument of @tool or @mcpTool has a value that cannot be kept.",
         "Correct it as the message says.",

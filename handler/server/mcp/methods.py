@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from handler.bundle.model import Bundle
 from handler.bundle.tools import GraphQLTool
 from handler.errors import StileError
-from handler.errors.protocol import AuthenticationRequired, McpError
+from handler.errors.protocol import AuthenticationRequired, InvalidParams, McpError
 from handler.server.asgi.response_size import ANSWER_TOO_LARGE, TOO_LARGE
 from handler.server.auth.principal import ANONYMOUS
 from handler.server.context.caller import Caller
@@ -119,6 +119,18 @@ async def _ping(_: Call) -> JSONObject:
     return {}
 
 
+async def _set_level(call: Call) -> JSONObject:
+    """Accept a level of log messages. No state outlives a request, so no later request sends messages by it.
+
+    Source: MCP 2025-11-25, server/utilities/logging ("Setting Log Level", "Error Handling").
+    """
+    from handler.code_tools.context import LEVELS
+
+    if call.request.params.get("level") not in LEVELS:
+        raise InvalidParams(f"Invalid params: expected a level ({', '.join(LEVELS)})")
+    return {}
+
+
 async def _discover(call: Call) -> JSONObject:
     revision = call.request.revision
     result = {"supportedVersions": list(MODERN), **_introduction(call, revision)}
@@ -193,4 +205,9 @@ _EVERYWHERE: Mapping[str, Method] = {
     "tools/call": _call_tool,
 }
 METHODS: Mapping[str, Method] = {"server/discover": _discover, **_EVERYWHERE}
-LEGACY_METHODS: Mapping[str, Method] = {"initialize": _initialize, "ping": _ping, **_EVERYWHERE}
+LEGACY_METHODS: Mapping[str, Method] = {
+    "initialize": _initialize,
+    "ping": _ping,
+    "logging/setLevel": _set_level,
+    **_EVERYWHERE,
+}
