@@ -44,7 +44,7 @@ ASK = HostHint(
     key="anthropic/requiresUserInteraction",
     host="Claude Code",
     since="2.1.199",
-    effect="a person is asked before each call, whatever the host's mode and rules allow",
+    effect="a person is asked before each call, in each mode and under all rules of the host",
     source=f'{CLAUDE_CODE_MCP}, "Require approval for a specific tool"',
     read="2026-11-23",
 )

@@ -54,7 +54,7 @@ ORDER = (
     ("handler.aws",),
     ("handler.bundle", "handler.http"),
     ("handler.policy", "handler.json_schema", "handler.answers"),
-    ("handler.param_headers", "handler.json_bounds", "handler.listed_sizes"),
+    ("handler.param_headers", "handler.json_bounds", "handler.listed_sizes", "handler.host_hints"),
     ("handler.sentences", "handler.strict_json"),
     ("handler.errors",),
     ("handler.packed",),

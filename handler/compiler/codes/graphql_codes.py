@@ -77,13 +77,13 @@ GRAPHQL_ERRORS: Mapping[str, tuple[str, str]] = {
         "@mcpBind does not say one valid source for its variable.",
         "Give one of claim, header or value, of a form that fits the variable.",
     ),
-    "invalid-graphql": (
-        "A rule of GraphQL is broken that has no code of its own.",
-        "Follow the message.",
-    ),
     "invalid-example": (
         "An example of @tool or @mcpTool does not fit the variables of the tool's operation.",
         "Correct the value or name that the message names.",
+    ),
+    "invalid-graphql": (
+        "A rule of GraphQL is broken that has no code of its own.",
+        "Follow the message.",
     ),
     "invalid-option": (
         "An argument of @tool or @mcpTool has a value that cannot be kept.",

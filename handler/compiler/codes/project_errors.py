@@ -49,10 +49,6 @@ PROJECT_ERRORS: Mapping[str, tuple[str, str]] = {
         "Two policies are for one type.",
         "Put all rules of the type into one policy.",
     ),
-    "duplicate-skill": (
-        "Two skills have one name.",
-        "Rename one of them.",
-    ),
     "duplicate-prompt": (
         "Two prompts have one name.",
         "Rename one of them.",
@@ -64,6 +60,10 @@ PROJECT_ERRORS: Mapping[str, tuple[str, str]] = {
     "duplicate-rule": (
         "A field appears in two rules of a policy.",
         "Combine the conditions in one rule.",
+    ),
+    "duplicate-skill": (
+        "Two skills have one name.",
+        "Rename one of them.",
     ),
     "duplicate-toolkit": (
         "A toolkit appears in code twice.",
@@ -133,14 +133,6 @@ PROJECT_ERRORS: Mapping[str, tuple[str, str]] = {
         "A project file of StepZen cannot be read.",
         "Correct its JSON as the message says.",
     ),
-    "invalid-skill": (
-        "A skill does not have the form that hosts read.",
-        "Correct skills/NAME/SKILL.md, its front matter or the folder's name, as the message says.",
-    ),
-    "invalid-skill-file": (
-        "A file of a skill is a link, or has a name that no URI of a skill can have.",
-        "Put the file itself there, or rename it.",
-    ),
     "invalid-prompt-name": (
         "A text is not the name of a prompt.",
         "Use 1 to 128 letters, digits, _, - and dots.",
@@ -161,6 +153,14 @@ PROJECT_ERRORS: Mapping[str, tuple[str, str]] = {
         "A reference to a secret cannot be read.",
         "Write one of the forms that the message lists.",
     ),
+    "invalid-skill": (
+        "A skill does not have the form that hosts read.",
+        "Correct skills/NAME/SKILL.md, its front matter or the folder's name, as the message says.",
+    ),
+    "invalid-skill-file": (
+        "A file of a skill is a link, or has a name that no URI of a skill can have.",
+        "Put the file itself there, or rename it.",
+    ),
     "invalid-tenant-url": (
         "The place for the tenant in upstream.url cannot be filled safely.",
         "Write {claim:NAME} as one label of the host, below a domain of your own, or as one segment of the path.",
@@ -177,13 +177,13 @@ PROJECT_ERRORS: Mapping[str, tuple[str, str]] = {
         "A file is not YAML.",
         "Correct it where the message points.",
     ),
-    "large-skill": (
-        "A skill has more files than hosts take.",
-        "Keep fewer files in it, or make two skills.",
-    ),
     "large-resources": (
         "The files of resources/ and skills/ are larger than a bundle may hold.",
         "Keep fewer or smaller files.",
+    ),
+    "large-skill": (
+        "A skill has more files than hosts take.",
+        "Keep fewer files in it, or make two skills.",
     ),
     "long-instructions": (
         "instructions are longer than clients take.",
