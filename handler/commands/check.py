@@ -22,7 +22,6 @@ from handler.commands.published.publish_checks import (
     warnings_about_upstream,
     with_sealed_cursors,
 )
-from handler.commands.reach.skill_tools import warnings_about_skills
 from handler.compiler.codes import CODES
 from handler.compiler.compile import Compiled
 from handler.compiler.config.ignores import left_over, unused_ignores
@@ -156,11 +155,11 @@ def _document(document: AuthorDocument) -> dict[str, Any]:
 
 
 def _warnings(compiled: Compiled, folder: Path) -> list[Problem]:
-    added = [
-        *warnings_about_questions(compiled),
-        *warnings_about_upstream(compiled, folder),
-        *warnings_about_skills(compiled),
-    ]
+    added = [*warnings_about_questions(compiled), *warnings_about_upstream(compiled, folder)]
+    if compiled.bundle.skills:
+        from handler.commands.reach.skill_tools import warnings_about_skills  # it loads the server
+
+        added += warnings_about_skills(compiled)
     found = [*compiled.warnings, *compiled.client_warnings, *added]
     return sorted([*left_over(found, compiled.ignores), *unused_ignores(found, compiled.ignores)])
 

@@ -74,7 +74,7 @@ def read_skill_text(text: str, file: str, problems: Problems) -> JSONObject | No
         problems.add(Place(each.file, each.line, each.column), each.sentence, code=each.code)
     if found.errors:
         return None
-    if node is None:
+    if node is None or not source.body.startswith("---\n"):
         sentence = 'it has no front matter: expected a line "---", name, description, and another line "---" first'
         problems.add(Place(file, 1, 1), sentence, code="invalid-skill")
         return None
@@ -110,8 +110,8 @@ def _faults(said: JSONObject, places: Mapping[str, Place], *, whole: Place) -> I
     if not isinstance(tools, str) and not (isinstance(tools, list) and all(isinstance(each, str) for each in tools)):
         yield places["allowed-tools"], '"allowed-tools": expected a text, or a list of texts'
     metadata = said.get("metadata", {})
-    if not isinstance(metadata, dict):
-        yield places["metadata"], '"metadata": expected a mapping of keys to values'
+    if not isinstance(metadata, dict) or not all(isinstance(value, str) for value in metadata.values()):
+        yield places["metadata"], '"metadata": expected a mapping of keys to texts, each number in quotes'
     elif any(key.startswith(RESERVED) for key in metadata):
         yield places["metadata"], f'"metadata": keys that begin with {RESERVED} are for extensions of MCP'
 

@@ -19,7 +19,7 @@ from tests.support.modules import Modules, modules
 __all__ = ["modules"]
 
 SCHEMA = {"index.graphql": "type Query { a: Int }\n", "config.yaml": READABLE}
-TEXT = "---\nname: refunds\ndescription: Refund an order\nmetadata: {version: '1.0', tags: [a]}\n---\nRead policy.md\n"
+TEXT = "---\nname: refunds\ndescription: Refund an order\nmetadata: {version: '1.0', team: shop}\n---\nRead policy.md\n"
 MAIN = "skills/refunds/SKILL.md"
 
 
@@ -43,7 +43,7 @@ def test_folder_becomes_a_skill_and_resources_of_the_same_bytes(tmp_path: Path) 
     assert skill.entry["frontmatter"] == {
         "name": "refunds",
         "description": "Refund an order",
-        "metadata": {"version": "1.0", "tags": ["a"]},
+        "metadata": {"version": "1.0", "team": "shop"},
     }
     assert skill.entry["resources"] == [
         {"uri": each.entry["uri"], "digest": f"sha256:{hashlib.sha256(content).hexdigest()}", "size": len(content)}
@@ -86,6 +86,9 @@ def test_condition_guards_all_skills_and_their_files(tmp_path: Path) -> None:
         (front("license: 5"), (MAIN, 4, 10), '"license": expected a text'),
         (front("compatibility: ''"), (MAIN, 4, 16), '"compatibility": expected 1 to 500'),
         (front("metadata: none"), (MAIN, 4, 11), '"metadata": expected a mapping'),
+        (front("metadata: {version: 1.5}"), (MAIN, 4, 11), "each number in quotes"),
+        (front("metadata: {tags: [a]}"), (MAIN, 4, 11), "each number in quotes"),
+        ({MAIN: "--- \nname: refunds\ndescription: d\n---\nx\n"}, (MAIN, 1, 1), "it has no front matter"),
         (front("metadata: {io.modelcontextprotocol/x: a}"), (MAIN, 4, 11), "are for extensions of MCP"),
         (front("allowed-tools: {a: b}"), (MAIN, 4, 16), '"allowed-tools": expected'),
         (front("released: 2026-01-05"), (MAIN, 4, 11), '"2026-01-05" is not read alike by all hosts'),
