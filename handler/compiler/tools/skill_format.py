@@ -43,6 +43,14 @@ MAX_URI_CHARS = 1_000
 RESERVED = "io.modelcontextprotocol/"
 """The beginning of keys of ``metadata`` that only extensions of MCP define. Source: SEP-2640, "Frontmatter"."""
 
+UNCOMMON = (
+    yaml.tokens.AliasToken,
+    yaml.tokens.AnchorToken,
+    yaml.tokens.DirectiveToken,
+    yaml.tokens.DocumentEndToken,
+    yaml.tokens.TagToken,
+)
+
 _UNFIT = re.compile(r"[\x00-\x1f\x7f\\]")
 """Characters that hosts refuse in the path of a file."""
 
@@ -85,7 +93,7 @@ def read_skill_text(text: str, file: str, problems: Problems) -> JSONObject | No
         problems.add(at, f"its front matter: {exc.problem}", code="invalid-skill")
         return None
     places = {key.value: node_place(value) for key, value in node.value}
-    faults = [*_faults(said, places, whole=Place(file, 1, 1)), *_ambiguous(node)]
+    faults = [*_faults(said, places, whole=Place(file, 1, 1)), *_ambiguous(node), *_uncommon(source.body[:end], file)]
     if not source.body[end:].strip():
         faults.append((Place(file), "there is no text below its front matter: expected the skill's instructions"))
     for at, sentence in faults:
@@ -132,6 +140,14 @@ def _ambiguous(node: yaml.Node) -> Iterator[tuple[Place, str]]:
                 yield from _ambiguous(each)
         case yaml.ScalarNode() if _differs(node, value_of(node, text_of=lambda scalar: str(scalar.value))):
             yield node_place(node), f'"{node.value:.40}" is not read alike by all hosts: expected it in quotes'
+
+
+def _uncommon(text: str, file: str) -> Iterator[tuple[Place, str]]:
+    """Yield marks of YAML that small readers of front matter do not know: tags, anchors, and ends of documents."""
+    for token in yaml.scan(text):
+        if isinstance(token, UNCOMMON):
+            at = token.start_mark
+            yield Place(file, at.line + 1, at.column + 1), "not all hosts read this mark of YAML: expected plain values"
 
 
 def _differs(node: yaml.Node, expected: object) -> bool:

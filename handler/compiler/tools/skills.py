@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from handler.compiler.compile_context import CompileContext
 from handler.compiler.problems import Place, Problems
-from handler.compiler.source.files import EndpointFiles, Found
+from handler.compiler.source.files import NEVER_ENTERED, EndpointFiles, Found
 from handler.compiler.tools.file_contents import FileContent, content_of, read_file_content
 from handler.compiler.tools.resources import MAX_RESOURCE_BYTES, MAX_RESOURCES_BYTES
 from handler.compiler.tools.skill_format import (
@@ -20,9 +20,11 @@ from handler.compiler.tools.skill_format import (
     read_skill_text,
 )
 from handler.policy.evaluation import Mask
-from handler.sentences import some
 
 SKILLS_FOLDER = "skills"
+
+MAX_TOLD = 10
+"""The number of unread files and folders that get a warning each."""
 
 
 def read_skills(context: CompileContext, *, mask: Mask) -> tuple[CompiledSkill, ...]:
@@ -30,17 +32,22 @@ def read_skills(context: CompileContext, *, mask: Mask) -> tuple[CompiledSkill, 
     files, problems = context.files, context.problems
     folder = context.project.path(SKILLS_FOLDER)
     found = files.find(folder)
-    _refuse_unsafe(files, found, problems)
-    by_skill: dict[str, list[str]] = {}
+    _refuse_unsafe(files, folder, found=found, problems=problems)
+    by_skill: dict[str, list[str]] = {name: [] for name in files.folders(folder) if _is_entered(files, folder, name)}
     beside: list[str] = []
     for file in found.files:
         name, _, path = posixpath.relpath(file, folder).partition("/")
         by_skill.setdefault(name, []).append(path) if path else beside.append(file)
-    if beside:
-        sentence = f"it is not read: skills are folders, with a file {SKILL_FILE} in each"
-        problems.warn(Place(beside[0]), sentence + (f" (also {some(beside[1:])})" if beside[1:] else ""),
-                      code="unread-file", about=beside)  # fmt: skip
-    skills = [_skill(context, f"{folder}/{name}", paths, mask=mask) for name, paths in sorted(by_skill.items())]
+    unread = [file for file in beside if not files.is_read(file)]
+    skills: list[CompiledSkill | None] = []
+    for name, paths in sorted(by_skill.items()):
+        if any(path.lower() == SKILL_FILE.lower() for path in paths):
+            skills.append(_skill(context, f"{folder}/{name}", paths, mask=mask))
+        elif not any(files.is_read(f"{folder}/{name}/{path}") for path in paths):  # by @sdl, as in StepZen's projects
+            unread.append(f"{folder}/{name}")
+    for each in unread[:MAX_TOLD]:
+        sentence = f"it is not read as a skill: expected {folder}/NAME/{SKILL_FILE}"
+        problems.warn(Place(each), sentence, code="unread-file", about=[each])
     return tuple(skill for skill in skills if skill)
 
 
@@ -65,6 +72,11 @@ def code_skill(given: Mapping[str, str | bytes], *, at: Place, mask: Mask, probl
     return made_skill(frontmatter, contents, places=dict.fromkeys(contents, at), mask=mask)
 
 
+def _is_entered(files: EndpointFiles, folder: str, name: str) -> bool:
+    """Tell if a search for files enters a folder, so that the folder should be a skill."""
+    return not name.startswith(".") and name not in NEVER_ENTERED and not files.is_link(f"{folder}/{name}")
+
+
 def judge_skill_sizes(skills: Sequence[CompiledSkill], resources: int, *, at: Place, problems: Problems) -> None:
     """Report skills that are too large for a bundle, together with ``resources`` bytes of other files."""
     total = sum(skill.bytes for skill in skills)
@@ -73,11 +85,12 @@ def judge_skill_sizes(skills: Sequence[CompiledSkill], resources: int, *, at: Pl
         problems.add(at, f"{sentence}; the bundle that holds them takes {MAX_RESOURCES_BYTES}", code="large-resources")
 
 
-def _refuse_unsafe(files: EndpointFiles, found: Found, problems: Problems) -> None:
+def _refuse_unsafe(files: EndpointFiles, folder: str, *, found: Found, problems: Problems) -> None:
     """Report folders that cannot be searched, and links: a link could publish a file that is not the skill's."""
     for at, reason in found.faults:
         problems.add(Place(at), f"it {reason}", code="unreadable-file")
-    for link in (*found.links, *(file for file in found.files if files.is_link(file))):
+    links = (folder,) if files.is_link(folder) else ()
+    for link in links or (*found.links, *(file for file in found.files if files.is_link(file))):
         problems.add(Place(link), "it is a link: expected a file of the skill itself", code="invalid-skill-file")
 
 
@@ -85,9 +98,8 @@ def _skill(context: CompileContext, folder: str, paths: Sequence[str], *, mask: 
     """Read one skill; ``None`` after reporting its faults."""
     files, problems, name = context.files, context.problems, posixpath.basename(folder)
     if SKILL_FILE not in paths:
-        similar = next((path for path in paths if path.lower() == SKILL_FILE.lower()), "")
-        meant = f": {similar} must be written in capitals" if similar else ""
-        problems.add(Place(folder), f"it has no {SKILL_FILE}{meant}", code="invalid-skill")
+        similar = next(path for path in paths if path.lower() == SKILL_FILE.lower())
+        problems.add(Place(f"{folder}/{similar}"), f"expected the name {SKILL_FILE}", code="invalid-skill")
         return None
     main = f"{folder}/{SKILL_FILE}"
     text = None if files.is_link(main) else files.read(main, max_bytes=MAX_SKILL_FILE_BYTES)

@@ -95,13 +95,15 @@ def test_condition_guards_all_skills_and_their_files(tmp_path: Path) -> None:
         (front("draft: yes"), (MAIN, 4, 8), '"yes" is not read alike'),
         (front("at: 12:30"), (MAIN, 4, 5), '"12:30" is not read alike'),
         (front("big: 1e3"), (MAIN, 4, 6), '"1e3" is not read alike'),
+        (front("a: !!python/object/apply:os.system [ls]"), (MAIN, 4, 4), "not all hosts read this mark of YAML"),
+        (front("a: &x [b]", "c: *x"), (MAIN, 5, 4), "not all hosts read this mark of YAML"),
+        (front("..."), (MAIN, 4, 1), "not all hosts read this mark of YAML"),
         (front("5: five"), (MAIN, 4, 1), 'the key "5" is not read alike'),
         (front("__proto__: {a: b}"), (MAIN, 4, 1), 'the key "__proto__" is not read alike'),
         (front("a: &x {b: c}", "d: {<<: *x}"), (MAIN, 5, 5), 'the key "<<" is not read alike'),
         (front("n: " + "[" * 40 + "]" * 40), (MAIN, 4, 20), "nested 16 deep"),
         (front("n: 99999999999999999999"), (MAIN, 4, 4), "a number that JSON can hold"),
-        ({"skills/refunds/readme.md": "x"}, ("skills/refunds", 0, 0), "it has no SKILL.md"),
-        ({"skills/refunds/skill.md": "x"}, ("skills/refunds", 0, 0), "skill.md must be written in capitals"),
+        ({"skills/refunds/skill.md": "x"}, ("skills/refunds/skill.md", 0, 0), "expected the name SKILL.md"),
         ({MAIN: TEXT, "skills/refunds/a\\b.md": "x"}, ("skills/refunds/a\\b.md", 0, 0), "control character or \\"),
         ({MAIN: TEXT + "x" * 100_000}, (MAIN, 0, 0), "a file may have 100000"),
         (
@@ -137,6 +139,37 @@ def test_links_are_refused_wherever_they_lead(tmp_path: Path) -> None:
         ("skills/refunds/more", "invalid-skill-file"),
         ("skills/refunds/out.md", "invalid-skill-file"),
     }
+
+
+@pytest.mark.parametrize("target", ["notes", "../../outside"])
+def test_folder_of_skills_is_no_link(tmp_path: Path, target: str) -> None:
+    folder = write_endpoint(
+        tmp_path, {**SCHEMA, "notes/refunds/SKILL.md": TEXT, "../../outside/refunds/SKILL.md": TEXT}
+    )
+    (folder / "skills").symlink_to(folder / target)
+
+    with pytest.raises(CompileError) as caught:
+        compile_endpoint(folder)
+    assert {(each.file, each.code) for each in caught.value.problems} == {("skills", "invalid-skill-file")}
+
+
+def test_folder_without_a_file_is_told(tmp_path: Path) -> None:
+    folder = write_endpoint(tmp_path, {**SCHEMA, MAIN: TEXT, "skills/.git/x": "", "skills/node_modules/x.md": ""})
+    (folder / "skills" / "empty" / "SKILL.md").mkdir(parents=True)
+    (folder / "skills" / "other").mkdir()
+    (folder / "skills" / "other" / "README.md").write_text("x")
+
+    warned = compile_endpoint(folder).warnings
+    assert [each.file for each in warned if each.code == "unread-file"] == ["skills/empty", "skills/other"]
+
+
+def test_folder_of_schema_files_named_skills_is_no_skill(tmp_path: Path) -> None:
+    index = 'schema @sdl(files: ["skills/a.graphql", "skills/more/b.graphql"]) { query: Query }\n'
+    files = {"skills/a.graphql": "type Query { a: Int }\n", "skills/more/b.graphql": "extend type Query { b: Int }\n"}
+    made = compiled(tmp_path, {"index.graphql": index, "config.yaml": READABLE, **files})
+
+    assert made.bundle.skills == ()
+    assert [each for each in made.warnings if each.code == "unread-file"] == []
 
 
 def test_too_many_files_and_bytes_are_refused(tmp_path: Path) -> None:
