@@ -12,6 +12,8 @@ from handler.code_tools.definition import define
 from handler.compiler.compile import Compiled
 from handler.errors.authoring import ToolDefinitionError
 from handler.host_hints import HINTS
+from handler.json_schema.shortening import size_of
+from tests.docs.reference import codes, page, table
 from tests.support.endpoints import PUBLIC, compiled, problems_of
 
 SDL = """\
@@ -107,6 +109,25 @@ def test_words_that_are_not_one_short_line_are_refused(tmp_path: Path, hint: str
 def test_every_hint_names_its_host_and_source() -> None:
     assert all(each.host and each.source and each.read >= "2026-01-01" for each in HINTS)
     assert len({each.key for each in HINTS}) == len(HINTS)
+
+
+def test_page_has_each_hint_with_the_bytes_that_it_adds(tmp_path: Path) -> None:
+    told = {codes(row[0])[0]: row for row in table(page("hints").text, "key", "said by", "host", "effect", "bytes")}
+    options = {
+        "anthropic/maxResultSizeChars": ("query", "limits: {max_result_bytes: 100000}"),
+        "anthropic/requiresUserInteraction": ("mutation", "confirm: required"),
+        "anthropic/alwaysLoad": ("query", "pinned: true"),
+        "anthropic/searchHint": ("query", 'searchHint: "w"'),
+    }
+    plain = {kind: size_of(tool(kind, "", folder=tmp_path / kind)) for kind in ("query", "mutation")}
+
+    assert {each.key: f"{each.host} {each.since}".strip() for each in HINTS} == {
+        key: row[2] for key, row in told.items()
+    }
+    assert {each.key: each.effect for each in HINTS} == {key: row[3] for key, row in told.items()}
+    for key, (kind, option) in options.items():
+        added = size_of(tool(kind, option, folder=tmp_path / key)) - plain[kind]
+        assert added == int(told[key][4].split()[0]) + (key == "anthropic/searchHint")
 
 
 def test_examples_become_examples_of_each_argument(tmp_path: Path) -> None:
