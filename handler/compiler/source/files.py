@@ -66,11 +66,6 @@ class EndpointFiles:
         """Tell if the folder has an entry of this name. It may be unreadable."""
         return os.path.lexists(self.folder / name)
 
-    def is_link(self, name: str) -> bool:
-        """Tell if a file, or a folder above it within the endpoint folder, is a link."""
-        parts = Path(name).parts
-        return any((self.folder / Path(*parts[: end + 1])).is_symlink() for end in range(len(parts)))
-
     def all_below(self, below: str) -> list[str]:
         """List the names of the files at any depth below a folder, without hidden files and folders.
 

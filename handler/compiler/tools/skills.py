@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import PurePosixPath
 
 from handler.compiler.compile_context import CompileContext
 from handler.compiler.problems import Place, Problems
@@ -74,7 +75,13 @@ def code_skill(given: Mapping[str, str | bytes], *, at: Place, mask: Mask, probl
 
 def _is_entered(files: EndpointFiles, folder: str, name: str) -> bool:
     """Tell if a search for files enters a folder, so that the folder should be a skill."""
-    return not name.startswith(".") and name not in NEVER_ENTERED and not files.is_link(f"{folder}/{name}")
+    return not name.startswith(".") and name not in NEVER_ENTERED and not _is_link(files, f"{folder}/{name}")
+
+
+def _is_link(files: EndpointFiles, name: str) -> bool:
+    """Tell if a file, or a folder above it within the endpoint folder, is a link."""
+    path = PurePosixPath(name)
+    return any((files.folder / each).is_symlink() for each in (path, *path.parents[:-1]))
 
 
 def judge_skill_sizes(skills: Sequence[CompiledSkill], resources: int, *, at: Place, problems: Problems) -> None:
@@ -89,8 +96,8 @@ def _refuse_unsafe(files: EndpointFiles, folder: str, *, found: Found, problems:
     """Report folders that cannot be searched, and links: a link could publish a file that is not the skill's."""
     for at, reason in found.faults:
         problems.add(Place(at), f"it {reason}", code="unreadable-file")
-    links = (folder,) if files.is_link(folder) else ()
-    for link in links or (*found.links, *(file for file in found.files if files.is_link(file))):
+    links = (folder,) if _is_link(files, folder) else ()
+    for link in links or (*found.links, *(file for file in found.files if _is_link(files, file))):
         problems.add(Place(link), "it is a link: expected a file of the skill itself", code="invalid-skill-file")
 
 
@@ -102,7 +109,7 @@ def _skill(context: CompileContext, folder: str, paths: Sequence[str], *, mask: 
         problems.add(Place(f"{folder}/{similar}"), f"expected the name {SKILL_FILE}", code="invalid-skill")
         return None
     main = f"{folder}/{SKILL_FILE}"
-    text = None if files.is_link(main) else files.read(main, max_bytes=MAX_SKILL_FILE_BYTES)
+    text = None if _is_link(files, main) else files.read(main, max_bytes=MAX_SKILL_FILE_BYTES)
     frontmatter = None if text is None else read_skill_text(text, main, problems)
     if frontmatter and frontmatter["name"] != name:
         sentence = f'"name" is "{frontmatter["name"]}": expected the folder\'s name, {name}'
@@ -129,7 +136,7 @@ def _contents(
         fault = file_fault(posixpath.basename(folder), path)
         if fault:
             problems.add(Place(file), fault, code="invalid-skill-file")
-        linked = fault or files.is_link(file)  # links are reported already
+        linked = fault or _is_link(files, file)  # links are reported already
         content = None if linked else read_file_content(files, file, max_bytes=MAX_RESOURCE_BYTES)
         if content is None:
             is_whole = False

@@ -153,6 +153,13 @@ def test_folder_of_skills_is_no_link(tmp_path: Path, target: str) -> None:
     assert {(each.file, each.code) for each in caught.value.problems} == {("skills", "invalid-skill-file")}
 
 
+def test_endpoint_folder_may_be_a_link(tmp_path: Path) -> None:
+    folder = write_endpoint(tmp_path, {**SCHEMA, MAIN: TEXT})
+    (tmp_path / "api" / "linked").symlink_to(folder)
+
+    assert len(compile_endpoint(tmp_path / "api" / "linked").bundle.skills) == 1
+
+
 def test_folder_without_a_file_is_told(tmp_path: Path) -> None:
     folder = write_endpoint(tmp_path, {**SCHEMA, MAIN: TEXT, "skills/.git/x": "", "skills/node_modules/x.md": ""})
     (folder / "skills" / "empty" / "SKILL.md").mkdir(parents=True)
