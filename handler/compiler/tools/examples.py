@@ -14,9 +14,10 @@ from graphql import (
     GraphQLList,
     GraphQLNonNull,
     Node,
+    ObjectValueNode,
 )
 
-from handler.compiler.json_schemas.defaults import fits
+from handler.compiler.json_schemas.defaults import fits, json_of
 from handler.compiler.json_schemas.inputs import Inputs
 from handler.compiler.operations.author_operations import AuthorOperation
 from handler.compiler.problems import Problems
@@ -54,6 +55,9 @@ class ExampleReader:
         return {**self.advertised, "properties": {**properties, **filled}}
 
     def _fitting(self, at: Node, example: Any) -> JSONObject:
+        if isinstance(at, ObjectValueNode):  # literals are those of the types: 5 may be an ID
+            types = self.inputs.types
+            example = {each.name.value: json_of(each.value, types.get(each.name.value)) for each in at.fields}
         faults = list(self._faults(example))
         for fault in faults:
             self._refuse(at, fault)

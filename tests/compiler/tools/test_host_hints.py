@@ -17,7 +17,7 @@ from tests.docs.reference import codes, page, table
 from tests.support.endpoints import PUBLIC, compiled, problems_of
 
 SDL = """\
-type Query { a(x: Int, filter: Filter, kind: Kind, list: [Int!], when: Day): [Person] b: Int }
+type Query { byId(id: ID!): Int a(x: Int, filter: Filter, kind: Kind, list: [Int!], when: Day): [Person] b: Int }
 type Person { name: String pay: Int }
 type Mutation { change(x: Int): Int }
 input Filter { name: String pay: Int below: Filter }
@@ -166,7 +166,7 @@ def test_examples_of_a_nested_tool_are_in_its_variables_and_arguments_are_enforc
         ('[{x: "zehnte"}]', "the value of $x does not fit its type Int"),
         ("[{x: null}]", "the value of $x does not fit"),
         ("[{x: 99999999999}]", "the value of $x does not fit"),
-        ("[{list: 5}]", "the value of $list does not fit its type [Int!]"),
+        ('[{list: ["five"]}]', "the value of $list does not fit its type [Int!]"),
         ('[{filter: {nane: "a"}}]', "the value of $filter does not fit its type Filter"),
         ("[{kind: LATER}]", "the value of $kind does not fit its type Kind"),
         ('[{when: "today"}]', "the value of $when does not fit its type Day"),
@@ -191,6 +191,15 @@ def test_example_that_no_call_could_be_is_refused_without_its_value(
     assert all((each.file, each.line) == ("operations/o.graphql", 1) and each.column > 50 for each in found), found
     assert any(sentence in each.sentence for each in found), found
     assert not any("zehnte" in each.sentence or "today" in each.sentence for each in found)
+
+
+def test_literal_of_an_example_is_read_by_its_type(tmp_path: Path) -> None:
+    files = operation("[{list: 5}]")
+    files["operations/i.graphql"] = 'query I($id: ID!) @mcpTool(name: "i", examples: {id: 5}) { byId(id: $id) }'
+    made = compiled(tmp_path, files)
+
+    assert entry(made, "a")["inputSchema"]["properties"]["list"]["examples"] == [[5]]
+    assert entry(made, "i")["inputSchema"]["properties"]["id"]["examples"] == ["5"]
 
 
 def test_example_lacks_no_required_argument_and_has_no_bound_one(tmp_path: Path) -> None:
