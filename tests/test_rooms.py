@@ -55,7 +55,7 @@ ORDER = (
     ("handler.aws",),
     ("handler.bundle", "handler.http"),
     ("handler.policy", "handler.json_schema", "handler.answers"),
-    ("handler.param_headers", "handler.json_bounds", "handler.listed_sizes"),
+    ("handler.param_headers", "handler.json_bounds", "handler.listed_sizes", "handler.host_hints"),
     ("handler.sentences", "handler.strict_json"),
     ("handler.errors",),
     ("handler.packed",),
@@ -93,6 +93,7 @@ ONE_SUBJECT = {
     "log.py": ("code_tools.log", "server.log"),  # the log: lines of tools in Python, and of the server
     "prompts.py": ("code_tools.prompts", "compiler.tools.prompts", "server.mcp.prompts"),  # in Python, of files, listed
     "resources.py": ("code_tools.resources", "compiler.tools.resources", "server.mcp.resources"),  # as prompts.py
+    "skills.py": ("code_tools.skills", "compiler.tools.skills", "server.mcp.skills"),  # as prompts.py
     "route.py": ("server.graphql.route", "server.mcp.route"),  # the HTTP route of a protocol, named by its folder
     "testing.py": ("testing", "stile.testing"),  # the old name of one more version
     "tools.py": ("bundle.tools", "compiler.tools.tools"),  # tools: in the bundle, and compiled

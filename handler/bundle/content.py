@@ -1,4 +1,4 @@
-"""The prompts and resources of a bundle."""
+"""The prompts, resources and skills of a bundle."""
 
 from __future__ import annotations
 
@@ -58,6 +58,7 @@ class FileResource:
     text: str
     blob: str
     mask: Mask
+    hidden: bool = False  # not listed, but readable
 
     @property
     def uri(self) -> str:
@@ -79,3 +80,21 @@ class CodeResource:
 
 
 Resource = FileResource | CodeResource
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Skill:
+    """A skill. Its files are resources of the bundle with the same mask."""
+
+    entry: JSONObject  # as skills/list shows it
+    mask: Mask
+
+    @property
+    def name(self) -> str:
+        """The name, which is the last segment of the folder in the URI."""
+        return str(self.entry["frontmatter"]["name"])
+
+    @property
+    def uri(self) -> str:
+        """The URI of the file SKILL.md."""
+        return str(self.entry["uri"])

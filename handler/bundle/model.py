@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import field
 
-from handler.bundle.content import Prompt, Resource
+from handler.bundle.content import Prompt, Resource, Skill
 from handler.bundle.identity import Access, Identity
 from handler.bundle.operations import GraphQLEndpoint, Limits
 from handler.bundle.tools import CallLog, CodeKit, CompanionTool, GraphQLTool, Tool
@@ -45,6 +45,7 @@ class Bundle:
     instructions: str  # text about the endpoint that clients give their model; may be empty
     log: CallLog | None = None  # facts of calls that the author wants in the log, too
     synonyms: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of words in questions about tools
+    skills: tuple[Skill, ...] = ()  # in the order of their names
 
     def max_result_bytes(self, tool: Tool) -> int:
         """Return the limit of a tool's results; 0 if there is none."""

@@ -9,6 +9,8 @@ from handler.records import record
 
 SCHEME = "stile"
 
+SKILL_SCHEME = "skill"
+
 EXPRESSION = re.compile(r"\{(\+?)(\w+)\}")
 """Source: RFC 6570, levels 1 and 2."""
 
@@ -16,6 +18,14 @@ EXPRESSION = re.compile(r"\{(\+?)(\w+)\}")
 def file_uri(endpoint: str, path: str) -> str:
     """Return the URI of a file, by its path below ``resources/``."""
     return f"{SCHEME}://{endpoint}/resources/{quote(path)}"
+
+
+def skill_uri(skill: str, path: str) -> str:
+    """Return the URI of a skill's file, by its path below the skill's folder.
+
+    Source: Skills extension of MCP (SEP-2640), "Resource Mapping".
+    """
+    return f"{SKILL_SCHEME}://{skill}/{quote(path)}"
 
 
 def schema_uri(endpoint: str) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 from handler.code_tools.options import Options, RegistrationOptions, ToolOptions
 from handler.code_tools.source_location import SourceLocation
+from handler.host_hints import search_hint_fault
 from handler.sentences import did_you_mean
 from handler.strict_json import JSONObject
 
@@ -37,6 +38,7 @@ KINDS: Mapping[str, tuple[type, ...]] = {
     "title": (str,),
     "description": (str,),
     "category": (str,),
+    "search_hint": (str,),
     "mime_type": (str,),
     "version": (str,),
     "last_update": (str,),
@@ -89,6 +91,7 @@ def read_options(given: Mapping[str, Any], place: SourceLocation) -> Options:
         category=said.get("category"),
         hidden=is_hidden(said, default=False),
         pinned=said.get("pinned", False),
+        search_hint=said.get("search_hint", ""),
         aliases=tuple(said.get("aliases", ())),
         version={name: value for name, value in version.items() if value},
         requires_auth=bool(authorised),
@@ -150,6 +153,8 @@ def _check_value(name: str, value: Any, place: SourceLocation) -> None:
         place.refuse(f"{name}: expected a text, got a blank one")
     if name == "requires_auth" and value in ([], ()):  # an empty list would require nothing
         place.refuse("requires_auth: expected True, False or scopes, got an empty list")
+    if name == "search_hint" and search_hint_fault(value):
+        place.refuse(f"search_hint: {search_hint_fault(value)}")
     if name in CHOICES and value not in CHOICES[name]:
         place.refuse(f"{name}: expected one of {', '.join(CHOICES[name])}, got {value!r}")
     if name == "timeout" and value <= 0:

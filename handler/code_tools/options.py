@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypedDict
 
+from handler.host_hints import tool_hints
 from handler.strict_json import JSONObject
 
 
@@ -34,6 +35,7 @@ class ToolOptions(KitOptions, total=False):
     hidden: bool
     visible: bool
     pinned: bool  # listed, even if a catalog keeps other tools from the list
+    search_hint: str  # words for the tool search of hosts
     aliases: Sequence[str]
     version: str
     last_update: str
@@ -91,6 +93,7 @@ class Options:
     category: str | None = None
     hidden: bool = False
     pinned: bool = False
+    search_hint: str = ""
     aliases: tuple[str, ...] = ()
     version: JSONObject = field(default_factory=dict)  # the members that results get
     requires_auth: bool = False
@@ -112,4 +115,5 @@ class Options:
     def entry_meta(self) -> JSONObject:
         """Return ``_meta`` of the list entry."""
         category = {"category": self.category} if self.category else {}
-        return {**self.meta, **self.version, **category}
+        hints = tool_hints(pinned=self.pinned, search=self.search_hint)
+        return {**hints, **self.meta, **self.version, **category}

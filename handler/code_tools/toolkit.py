@@ -1,4 +1,4 @@
-"""A toolkit: the tools, prompts and resources that an endpoint takes from one Python module."""
+"""A toolkit: the tools, prompts, resources and skills that an endpoint takes from one Python module."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from handler.code_tools.options import (
 from handler.code_tools.prompts import PromptDefinition, define_prompt
 from handler.code_tools.resources import ResourceDefinition, define_resource
 from handler.code_tools.signature import caller_names
+from handler.code_tools.skills import SkillDefinition, define_skill
 from handler.code_tools.source_location import SourceLocation
 from handler.errors.authoring import ToolDefinitionError
 from handler.strict_json import JSONObject
@@ -47,7 +48,7 @@ class Provided:
 
 
 class Toolkit:
-    """The tools, prompts and resources of one origin. Options apply to each tool that does not set its own.
+    """The tools, prompts, resources and skills of one origin. Options apply to each tool that does not set its own.
 
     ``allow`` decides, from a tool's list entry and the context, if a caller may use the tool; for other callers the
     tool is neither listed nor callable. ``hidden`` only keeps tools from the list.
@@ -75,6 +76,7 @@ class Toolkit:
         self._tools: dict[str, ToolDefinition] = {}
         self._prompts: dict[str, PromptDefinition] = {}
         self._resources: dict[str, ResourceDefinition] = {}
+        self._skills: list[SkillDefinition] = []
         self._providers: list[Provided] = []
         self._decorated: dict[Any, str] = {}  # function -> the name of its tool
 
@@ -92,6 +94,11 @@ class Toolkit:
     def resources(self) -> tuple[ResourceDefinition, ...]:
         """The resources and templates in the order of registration."""
         return tuple(self._resources.values())
+
+    @property
+    def skills(self) -> tuple[SkillDefinition, ...]:
+        """The skills in the order of registration."""
+        return tuple(self._skills)
 
     @property
     def providers(self) -> tuple[Provided, ...]:
@@ -163,6 +170,14 @@ class Toolkit:
 
         return decorate if target is None or isinstance(target, str) else decorate(target)
 
+    def add_skill(self, text: str, *, files: Mapping[str, str | bytes] | None = None) -> None:
+        """Add a skill: the text of its ``SKILL.md`` with front matter, and other files by their paths beside it.
+
+        Raises:
+            ToolDefinitionError: a text or file of another type, or a path that does not lead below the skill's folder.
+        """
+        self._skills.append(define_skill(text, files or {}))
+
     def resource(self, uri: str, /, **options: Unpack[ResourceOptions]) -> Callable[[F], F]:
         """Add a resource, or a template if the URI has ``{parts}``, which are the function's parameters.
 
@@ -218,4 +233,5 @@ class Toolkit:
             self._put_prompt(prompt)
         for resource in kit.resources:
             self._put_resource(resource)
+        self._skills += kit.skills
         self._providers += [replace(each, allow=(*self._allow, *each.allow)) for each in kit.providers]

@@ -140,6 +140,7 @@ def _report(outcome: Outcome) -> dict[str, Any]:
         "graphql": bundle.graphql.mode if bundle else None,
         "prompts": [prompt.name for prompt in bundle.prompts] if bundle else [],
         "resources": [_uri(resource) for resource in bundle.resources] if bundle else [],
+        "skills": [skill.name for skill in bundle.skills] if bundle else [],
         "instructionsBytes": len(bundle.instructions.encode()) if bundle else 0,
         "documents": [_document(document) for document in outcome.compiled.documents] if outcome.compiled else [],
         "takenAlong": [asdict(each) for each in outcome.compiled.taken_along] if outcome.compiled else [],
@@ -192,6 +193,8 @@ def _content(bundle: Bundle) -> str:
     if bundle.resources:
         size = sum(resource.entry["size"] for resource in bundle.resources if isinstance(resource, FileResource))
         said.append(f"{counted(len(bundle.resources), 'resource')} ({size} bytes of files)")
+    if bundle.skills:
+        said.append(counted(len(bundle.skills), "skill"))
     if bundle.instructions:
         said.append(f"instructions of {len(bundle.instructions.encode())} bytes")
     return f"Beside tools: {_listed(said)}."

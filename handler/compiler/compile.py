@@ -9,7 +9,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 
@@ -64,6 +64,7 @@ class Compiled:
     env_file: Path  # may hold secrets to try the endpoint with; may not exist
     client_warnings: tuple[Problem, ...]  # reasons for clients to leave a tool out
     ignores: tuple[Ignore, ...]  # entries that silence warnings; ``warnings`` still has all
+    skill_places: Mapping[str, Place] = field(default_factory=dict)  # URI of a skill's file -> its place
     ignored_changes: tuple[ChangeIgnore, ...] = ()  # differences from the version before, with reasons
 
     def objects(self) -> Iterator[tuple[str, bytes]]:
@@ -198,6 +199,7 @@ def _compiled(endpoint: CompiledEndpoint, *, clients: Problems) -> Compiled:
         client_warnings=clients.warnings,
         ignores=context.config.ignores,
         ignored_changes=context.config.ignored_changes,
+        skill_places={uri: at for each in endpoint.skills for uri, at in each.places.items()},
         env_file=context.files.folder / context.project.path(ENV_FILE),
     )
 
@@ -218,8 +220,13 @@ def _bundle(endpoint: CompiledEndpoint) -> Bundle:
         graphql=api.graphql,
         code=code.kits,
         prompts=(*endpoint.content.prompts, *code.prompts),
-        resources=(*endpoint.content.resources, *code.resources),
+        resources=(
+            *endpoint.content.resources,
+            *code.resources,
+            *(file for each in endpoint.skills for file in each.files),
+        ),
         instructions=context.config.instructions,
         log=endpoint.log,
         synonyms=context.config.synonyms,
+        skills=tuple(each.skill for each in endpoint.skills),
     )

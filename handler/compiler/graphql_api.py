@@ -40,6 +40,7 @@ from handler.compiler.tools.graphql import default_tool
 from handler.compiler.tools.persisted import graphql_endpoint
 from handler.compiler.tools.prompts import PROMPTS_FOLDER
 from handler.compiler.tools.resources import RESOURCES_FOLDER
+from handler.compiler.tools.skills import SKILLS_FOLDER
 from handler.compiler.tools.tools import make_tools
 from handler.compiler.tools.uploads import types_of_files
 from handler.graph.index import SchemaIndex, read_index, write_index
@@ -185,7 +186,7 @@ def _find_tools(api: ApiContext, author: AuthorSchema, *, operations: Operations
     any_operation = any(operation.tool for operation in operations.valid)
     adopting = bool(context.config.adopted)
     declared = bool(author.tools) or any_operation or context.config.code.named or adopting
-    others = (context.project.path(RESOURCES_FOLDER), context.project.path(PROMPTS_FOLDER))
+    others = tuple(context.project.path(each) for each in (RESOURCES_FOLDER, PROMPTS_FOLDER, SKILLS_FOLDER))
     unread = unread_files(context.files, context.project.path(OPERATIONS_FOLDER), declared=declared, others=others)
     slips = [one.at.file for one in unread if one.tool and not declared]
     tools = make_tools(api, author.tools, operations=operations)

@@ -80,6 +80,11 @@ class Problems:
         return CompileError(sorted(set(self._errors)))
 
     @property
+    def errors(self) -> tuple[Problem, ...]:
+        """The errors, as they were found."""
+        return tuple(self._errors)
+
+    @property
     def warnings(self) -> tuple[Problem, ...]:
         """The warnings, in file order."""
         return tuple(sorted(set(self._warnings)))

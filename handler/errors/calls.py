@@ -53,6 +53,16 @@ class ResourceNotFound(NotFound):
         self.uri = uri
 
 
+class SkillNotFound(NotFound):
+    """No skill whose ``SKILL.md`` has that URI exists for this caller."""
+
+    stile_code = "skill-not-found"
+
+    def __init__(self, uri: str) -> None:
+        super().__init__(f"Skill not found: {uri:.{MAX_SAID_CHARS}}")
+        self.uri = uri
+
+
 class DocumentNotFound(StileError):
     """No persisted document of that id exists for this caller. The error never says if it exists for others."""
 

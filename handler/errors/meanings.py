@@ -199,6 +199,10 @@ PROTOCOL: Meanings = {
         "The caller has no resource of this URI, whether or not the resource exists.",
         "List the resources again.",
     ),
+    "skill-not-found": (
+        "The caller has no skill of this URI, whether or not the skill exists.",
+        "List the skills again.",
+    ),
     "state-refused": (
         "The requestState does not belong to this call and caller, or is too old. The error never says which.",
         "Call again without requestState.",

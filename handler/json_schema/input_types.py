@@ -23,7 +23,7 @@ SHORT_ENUM_BYTES = 200
 
 MAX_READ_DEFINITIONS = 2_000
 
-_OF_THE_PLACE = ("description", "default")
+_OF_THE_PLACE = ("description", "default", "examples")
 """Members of an inlined type's schema that belong to the property that holds it."""
 
 

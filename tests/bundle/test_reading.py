@@ -117,10 +117,11 @@ LOG = tools.CallLog(
     reads={"0" * 64: ("Order.total", "Query.order")},
     arguments=(tools.LoggedArgument(tool="order", name="id", inside="variables"),),
 )
+SKILL = content.Skill(entry={"uri": "skill://a/SKILL.md", "frontmatter": {"name": "a"}}, mask=frozenset({1}))
 TENANT = upstream.TenantPart(before="https://", claim="org", after=".example.com/graphql", pattern="[a-z]+")
 BUNDLES = (
     HANDMADE,
-    replace(HANDMADE, log=LOG, upstream=replace(HANDMADE.upstream, tenant=TENANT)),
+    replace(HANDMADE, skills=(SKILL,), log=LOG, upstream=replace(HANDMADE.upstream, tenant=TENANT)),
     *(replace(HANDMADE, upstream=replace(HANDMADE.upstream, auth=auth)) for auth in AUTHS),
 )
 

@@ -73,6 +73,10 @@ class Inspector:
         named = ["--tool-name", tool, "--tool-args-json", json.dumps(arguments)]
         return self._run(url, "--protocol-era", era, "--method", "tools/call", *named)
 
+    def list_skills(self, url: str, *, era: Era) -> Inspected:
+        """``skills/list``."""
+        return self._run(url, "--protocol-era", era, "--method", "skills/list")
+
     def _run(self, url: str, *arguments: str) -> Inspected:
         done = subprocess.run(
             [NODE, LAUNCHER, "--cli", url, "--transport", "http", *arguments, "--format", "json", "--quiet"],

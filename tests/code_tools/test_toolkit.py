@@ -254,3 +254,33 @@ def test_bound_parameter_of_a_function_with_a_schema_of_its_own_is_no_context() 
     kit.add(search, bind={"repo": "docs"})
 
     assert TestClient(kit).call("search", query="a").text == "docs: a"
+
+
+def test_members_of_a_toolkit_are_those_that_authors_may_rely_on() -> None:
+    members = {name for name in vars(Toolkit) if not name.startswith("_")}
+
+    assert members == {
+        *("add", "add_provider", "add_skill", "find_tool", "is_per_caller", "prompt", "prompts", "providers"),
+        *("resource", "resources", "skills", "tool", "tools"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "files"),
+    [
+        (b"x", None),
+        ("x", ["a.md"]),
+        ("x", {"SKILL.md": "x"}),
+        ("x", {"../a.md": "x"}),
+        ("x", {"a//b.md": "x"}),
+        ("x", {"/a.md": "x"}),
+        ("x", {"": "x"}),
+        ("x", {5: "x"}),
+        ("x", {"a.md": 5}),
+        ("x", {"a.md": "\ud800"}),
+        ("\ud800", None),
+    ],
+)
+def test_skill_of_another_form_is_refused(text: Any, files: Any) -> None:
+    with pytest.raises(ToolDefinitionError):
+        Toolkit().add_skill(text, files=files)

@@ -107,6 +107,21 @@ def judge(url: str, revision: str, folder: Path) -> Verdict:
     return Verdict(code=done.returncode, printed=done.stdout + done.stderr, scenarios=scenarios)
 
 
+def judge_scenario(url: str, name: str, revision: str, folder: Path) -> Scenario:
+    """Run one scenario, of an extension also at a revision that does not name the extension."""
+    options: list[str | Path] = ["--url", url, "--scenario", name, "--spec-version", revision, "--force", "-o", folder]
+    subprocess.run(
+        [NODE, PACKAGE / "dist" / "index.js", "server", *options],
+        env={"HOME": str(folder)},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
+        timeout=TIMEOUT_S,
+    )
+    checks = [check for each in folder.glob(f"server-{name}-*") for check in _read(each / "checks.json")]
+    return _scenario(name, checks, required=False)
+
+
 def _name(folder: Path) -> str:
     found = re.fullmatch(r"server-(.+)-\d{4}-\d{2}-\d{2}T[\d-]+Z", folder.name)
     assert found, folder

@@ -15,7 +15,6 @@ from tests.support.require import requires
 EXCUSABLE = {
     "elicitation-sep1034-defaults",
     "elicitation-sep1330-enums",
-    "logging-set-level",
     "resources-subscribe",
     "resources-unsubscribe",
     "server-sse-multiple-streams",

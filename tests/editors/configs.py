@@ -112,6 +112,7 @@ WHOLE: dict[str, Any] = {
     },
     "instructions": "Ask.",
     "resources": {"condition": True},
+    "skills": {"condition": True},
     "catalog": {"name": "all_tools", "hidden": True, "list": "pinned", "list_budget": 500},
     "find": {"words": {"turnover": ["revenue"]}},
     "log": {"coordinates": True, "arguments": ["O.x"]},

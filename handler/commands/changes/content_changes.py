@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from handler.bundle.content import Prompt, Resource
+from handler.bundle.content import Prompt, Resource, Skill
 from handler.bundle.model import Bundle
 from handler.bundle.operations import PersistedDocument
 from handler.bundle.tools import PrescribedTool
@@ -15,7 +15,7 @@ from handler.commands.changes.predicate_text import mask_in_words
 from handler.policy.evaluation import OPEN, Mask
 from handler.policy.predicates import Predicate
 
-Content = Prompt | Resource
+Content = Prompt | Resource | Skill
 
 
 def content_changes(before: Bundle, after: Bundle) -> Iterator[Change]:
@@ -34,10 +34,13 @@ def content_changes(before: Bundle, after: Bundle) -> Iterator[Change]:
 
 
 def contents_of(bundle: Bundle) -> dict[str, Content]:
-    """Return the prompts and resources by their kind and name."""
+    """Return the prompts, resources and skills by their kind and name. The files of skills are part of skills."""
     prompts: dict[str, Content] = {f"prompt {prompt.name}": prompt for prompt in bundle.prompts}
+    skills: dict[str, Content] = {f"skill {skill.name}": skill for skill in bundle.skills}
     uris = (str(each.entry.get("uri") or each.entry["uriTemplate"]) for each in bundle.resources)
-    return prompts | {f"resource {uri}": each for uri, each in zip(uris, bundle.resources, strict=True)}
+    resources = {f"resource {uri}": each for uri, each in zip(uris, bundle.resources, strict=True)}
+    of_skills = {f"resource {file['uri']}" for skill in bundle.skills for file in skill.entry["resources"]}
+    return prompts | {name: each for name, each in resources.items() if name not in of_skills} | skills
 
 
 def _of_content(

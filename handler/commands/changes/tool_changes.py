@@ -157,6 +157,8 @@ def _texts(before: Tool, after: Tool) -> Iterator[Change]:
     for part in ("title", "description"):
         if before.entry.get(part) != after.entry.get(part):
             yield Change(code="text-changed", about=name, sentence=f"tool {name} has another {part}")
+    if before.entry.get("_meta") != after.entry.get("_meta"):
+        yield Change(code="meta-changed", about=name, sentence=f"tool {name}: lists have another _meta")
     if before.entry.get("annotations") != after.entry.get("annotations"):
         hints = {**(before.entry.get("annotations") or {}), **(after.entry.get("annotations") or {})}
         other = [

@@ -256,6 +256,7 @@ KEYS: Keys = {
     "scalars": named("the values of custom scalars, by name", section("the values of a scalar", SCALAR_KEYS)),
     "instructions": text("a text about the endpoint that clients give their model"),
     "resources": section("the files in `resources/`", {"condition": condition("when a caller has them")}),
+    "skills": section("the skills in `skills/`", {"condition": condition("when a caller has them")}),
     "code": sections_or_texts('toolkits in Python, as `["shop_tools:kit"]`', CODE),
     "catalog": section_or(
         boolean("tools that find all others, prompts and resources, and call tools by name"), CATALOG

@@ -39,5 +39,6 @@ def _parts_of(bundle: Bundle) -> Mapping[str, object]:
     prompts = {f"prompt {prompt.name}": prompt for prompt in bundle.prompts}
     uris = [str(each.entry.get("uri") or each.entry["uriTemplate"]) for each in bundle.resources]
     resources = {f"resource {uri}": each for uri, each in zip(uris, bundle.resources, strict=True)}
+    skills = {f"skill {skill.name}": skill for skill in bundle.skills}
     instructions = {"instructions": bundle.instructions} if bundle.instructions else {}
-    return {**tools, **prompts, **resources, **instructions}
+    return {**tools, **prompts, **resources, **skills, **instructions}

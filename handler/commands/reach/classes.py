@@ -76,10 +76,10 @@ def _joined(alike: list[CallerClass]) -> CallerClass:
 
 def _tokens(reach: Reach, coordinate: str, entrances: list[Entrance]) -> tuple[list[Visitor], bool]:
     """Return bearers of tokens, one for each combination of what decides about the entrances."""
-    conditions = _leaves(reach, frozenset(each for entrance in entrances for each in _conditions_of(reach, entrance)))
+    conditions = leaves(reach, frozenset(each for entrance in entrances for each in _conditions_of(reach, entrance)))
     claims, complete = _claim_values(reach, entrances, conditions).claims()
     if not complete:
-        own = _leaves(reach, _own_conditions(reach, coordinate, entrances))
+        own = leaves(reach, _own_conditions(reach, coordinate, entrances))
         claims, _ = _claim_values(reach, entrances, own).claims()
     found: dict[object, Visitor] = {}
     for each in claims:
@@ -142,7 +142,7 @@ def _own_conditions(reach: Reach, coordinate: str, entrances: list[Entrance]) ->
     return OPEN.union(guards.get(coordinate, OPEN), guards.get(owner, OPEN), *masks)
 
 
-def _leaves(reach: Reach, mask: Mask) -> Mask:
+def leaves(reach: Reach, mask: Mask) -> Mask:
     """Return the conditions on claims and variables that a mask's conditions are made of."""
     conditions = reach.compiled.bundle.conditions
     found: set[int] = set()

@@ -14,6 +14,7 @@ from handler.compiler.tools.catalog import catalog_tools
 from handler.compiler.tools.compiled_code import CompiledCode
 from handler.compiler.tools.content import CompiledContent
 from handler.compiler.tools.declaration import CompiledTool
+from handler.compiler.tools.skill_format import CompiledSkill
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,6 +29,11 @@ class CompiledEndpoint:
     code: CompiledCode
     content: CompiledContent
     log: CallLog | None = None
+
+    @cached_property
+    def skills(self) -> tuple[CompiledSkill, ...]:
+        """All skills, by name."""
+        return tuple(sorted((*self.content.skills, *self.code.skills), key=lambda each: each.skill.name))
 
     @cached_property
     def tools(self) -> tuple[CompiledTool, ...]:

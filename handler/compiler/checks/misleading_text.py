@@ -24,6 +24,7 @@ from handler.compiler.tools.content import CompiledContent
 from handler.compiler.tools.declaration import CompiledTool
 from handler.compiler.tools.listed_size import entries_of
 from handler.compiler.tools.resources import RESOURCES_FOLDER
+from handler.compiler.tools.skill_format import CompiledSkill
 from handler.sentences import some
 
 MAX_FOUND = 50
@@ -87,7 +88,7 @@ def _tool_texts(made: Iterable[CompiledTool]) -> Iterator[ReadText]:
 
 
 def _content_texts(content: CompiledContent, *, folder: str) -> Iterator[ReadText]:
-    """Yield the texts of prompts and of resources in a folder, and the texts of their list entries."""
+    """Yield the texts of prompts, of resources in a folder and of skills, and the texts of their list entries."""
     for prompt in content.prompts:
         messages = [message.text for message in prompt.messages]
         for text in (*_texts_in([prompt.entry, dict(prompt.completions)]), *messages):
@@ -95,6 +96,14 @@ def _content_texts(content: CompiledContent, *, folder: str) -> Iterator[ReadTex
     for resource in content.resources:
         for text in (*_texts_in(resource.entry), resource.text):
             yield ReadText(text, "a resource", Place(f"{folder}/{resource.entry['name']}"))
+    yield from _skill_texts(content.skills)
+
+
+def _skill_texts(skills: Iterable[CompiledSkill]) -> Iterator[ReadText]:
+    for skill in skills:
+        for file in skill.files:
+            for text in (*_texts_in(file.entry), file.text):
+                yield ReadText(text, f'the skill "{skill.skill.name}"', skill.places[file.uri])
 
 
 def _code_texts(code: CompiledCode, *, at: Place) -> Iterator[ReadText]:
@@ -103,6 +112,7 @@ def _code_texts(code: CompiledCode, *, at: Place) -> Iterator[ReadText]:
     for entry in entries:
         for text in _texts_in(entry):
             yield ReadText(text, f'"{entry["name"]}"', at)
+    yield from _skill_texts(code.skills)
 
 
 Finder = Callable[[str], Iterable[tuple[int, str]]]

@@ -77,6 +77,10 @@ GRAPHQL_ERRORS: Mapping[str, tuple[str, str]] = {
         "@mcpBind does not say one valid source for its variable.",
         "Give one of claim, header or value, of a form that fits the variable.",
     ),
+    "invalid-example": (
+        "An example of @tool or @mcpTool does not fit the variables of the tool's operation.",
+        "Correct the value or name that the message names.",
+    ),
     "invalid-graphql": (
         "A rule of GraphQL is broken that has no code of its own.",
         "Follow the message.",

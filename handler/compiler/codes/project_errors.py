@@ -61,6 +61,10 @@ PROJECT_ERRORS: Mapping[str, tuple[str, str]] = {
         "A field appears in two rules of a policy.",
         "Combine the conditions in one rule.",
     ),
+    "duplicate-skill": (
+        "Two skills have one name.",
+        "Rename one of them.",
+    ),
     "duplicate-toolkit": (
         "A toolkit appears in code twice.",
         "Remove one entry.",
@@ -149,6 +153,14 @@ PROJECT_ERRORS: Mapping[str, tuple[str, str]] = {
         "A reference to a secret cannot be read.",
         "Write one of the forms that the message lists.",
     ),
+    "invalid-skill": (
+        "A skill does not have the form that hosts read.",
+        "Correct skills/NAME/SKILL.md, its front matter or the folder's name, as the message says.",
+    ),
+    "invalid-skill-file": (
+        "A file of a skill is a link, or has a name that no URI of a skill can have.",
+        "Put the file itself there, or rename it.",
+    ),
     "invalid-tenant-url": (
         "The place for the tenant in upstream.url cannot be filled safely.",
         "Write {claim:NAME} as one label of the host, below a domain of your own, or as one segment of the path.",
@@ -166,8 +178,12 @@ PROJECT_ERRORS: Mapping[str, tuple[str, str]] = {
         "Correct it where the message points.",
     ),
     "large-resources": (
-        "The files of resources/ are larger than a bundle may hold.",
+        "The files of resources/ and skills/ are larger than a bundle may hold.",
         "Keep fewer or smaller files.",
+    ),
+    "large-skill": (
+        "A skill has more files than hosts take.",
+        "Keep fewer files in it, or make two skills.",
     ),
     "long-instructions": (
         "instructions are longer than clients take.",
@@ -226,11 +242,11 @@ PROJECT_ERRORS: Mapping[str, tuple[str, str]] = {
         "Add the audience to every issuer, or use token_exchange.",
     ),
     "reserved-uri": (
-        "A resource in Python has a URI that is for files and schemas.",
+        "A resource in Python has a URI that is for files, schemas and skills.",
         "Choose another scheme.",
     ),
     "unclosed-front-matter": (
-        "The front matter of a prompt has no end.",
+        "The front matter of a prompt or skill has no end.",
         "Add a line with ---.",
     ),
     "unknown-caller": (

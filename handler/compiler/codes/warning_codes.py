@@ -117,6 +117,14 @@ WARNINGS: Mapping[str, tuple[str, str]] = {
         "A nullable variable decides on @skip or @include, which GraphQL refuses; null is sent as false.",
         "Make it Boolean!, or give it a default.",
     ),
+    "old-import": (
+        "A module imports tools in Python from the place where their API was before.",
+        "Import from `stile`, as the message says.",
+    ),
+    "old-key": (
+        "A key of config.yaml has an old name, which this version still reads.",
+        "Rename the key, as the message says.",
+    ),
     "opaque-value": (
         "A field or input holds values of any form, with guarded fields among them perhaps.",
         "Hide it, or describe its values.",
@@ -221,14 +229,6 @@ WARNINGS: Mapping[str, tuple[str, str]] = {
         "A file looks as if it declared something, and is not read.",
         "Rename or move it, as the message says.",
     ),
-    "old-import": (
-        "A module imports tools in Python from the place where their API was before.",
-        "Import from `stile`, as the message says.",
-    ),
-    "old-key": (
-        "A key of config.yaml has an old name, which this version still reads.",
-        "Rename the key, as the message says.",
-    ),
     "unsafe-pattern": (
         "A pattern of a tool in Python may take very long on a caller's text.",
         "Simplify the pattern.",
@@ -252,6 +252,10 @@ WARNINGS: Mapping[str, tuple[str, str]] = {
     "untyped-parameter": (
         "A parameter of a tool has no type, for which some models refuse all tools.",
         "Add a type hint, or a schema that says one.",
+    ),
+    "unusable-skill-tool": (
+        "A skill names a tool that some of its readers may not use.",
+        "Give skills the condition of the tool in config.yaml, or say in the skill who has the tool.",
     ),
     "unused-exception": (
         "An entry of access.show has no effect, as nothing hides its coordinate for its name.",

@@ -42,6 +42,7 @@ KEYS = (
     "scalars",
     "instructions",
     "resources",
+    "skills",
     "code",
     "catalog",
     "log",
@@ -95,6 +96,7 @@ class Config:
     graphql_at: Place
     instructions: str
     resources: Section
+    skills: Section
     code: CodeConfig
     catalog: CatalogUse | None
     log: LogConfig
@@ -139,6 +141,7 @@ def read_config(
         graphql_at=top.place("graphql"),
         instructions=_instructions(top, problems),
         resources=top.section("resources"),
+        skills=top.section("skills"),
         code=read_code_config(top, problems),
         catalog=read_catalog(top),
         log=read_log_config(top.section("log")),

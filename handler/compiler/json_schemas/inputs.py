@@ -63,6 +63,11 @@ class Inputs:
             if not hidden(named[_name(node)]) and named[_name(node)] not in left_out
         ]
 
+    @property
+    def defined(self) -> list[GraphQLInputObjectType | GraphQLEnumType]:
+        """The input objects and enums in or below the types."""
+        return list(_types_below(self.types.values()).values())
+
     def fields(self, type_: GraphQLInputObjectType) -> dict[str, GraphQLInputField]:
         """Return the usable fields."""
         return {name: type_.fields[name] for name in self._members[type_.name]}

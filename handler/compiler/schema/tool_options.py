@@ -18,7 +18,7 @@ from graphql import DirectiveNode
 from handler.bundle.operations import Limits
 from handler.bundle.tools import CONFIRM, CURSOR, ToolOptions
 from handler.compiler.problems import Problems
-from handler.compiler.schema.result_hints import result_hints
+from handler.host_hints import search_hint_fault, size_hint, tool_hints
 from handler.strict_json import JSONObject
 
 TYPES = '''
@@ -59,6 +59,7 @@ SHARED_ARGUMENTS = """
       category: String
       hidden: Boolean! = false
       pinned: Boolean! = false
+      searchHint: String
       aliases: [String!]! = []
       icons: [Stile_Icon!]! = []
       meta: Stile_JSON! = {}
@@ -70,6 +71,7 @@ SHARED_ARGUMENTS = """
       output: Stile_Output
       output_schema: Stile_OutputSchema
       confirm: Stile_Confirm
+      examples: [Stile_JSON!]! = []
 """
 
 RESULT = "max_result_bytes"
@@ -109,6 +111,7 @@ class AuthorOptions:
     versions: Mapping[str, str]  # tool_version and tool_last_update, if given
     hidden: bool = False
     pinned: bool = False
+    search_hint: str = ""  # words for the tool search of hosts
     aliases: tuple[str, ...] = ()
     scopes: tuple[str, ...] = ()
     condition: str | None = None  # as written; None: every caller meets it
@@ -116,6 +119,7 @@ class AuthorOptions:
     output: str | None = None
     output_schema: str | None = None  # on | off; None: the endpoint decides
     confirm: str = ""
+    examples: tuple[Any, ...] = ()  # calls, as written
     continues: bool | None = None  # callers can continue cut answers; None: config.yaml decides
     cursor: str = ""  # the argument with which they do; empty: they cannot
     find: bool = True  # a GraphQL tool with a large schema gets companions
@@ -158,9 +162,14 @@ class AuthorOptions:
         output = {"outputSchema": entry["outputSchema"]} if "outputSchema" in entry and self.output != "text" else {}
         annotations = {"annotations": {**entry["annotations"], **self.annotations}}
         icons = {"icons": list(self.icons)} if self.icons else {}
-        hints = result_hints(self.limits.get(RESULT, limits.max_result_bytes))
-        meta = {**hints, **self.meta, **self.versions}
+        size = size_hint(self.limits.get(RESULT, limits.max_result_bytes))
+        meta = {**size, **self._hints(entry), **self.meta, **self.versions}
         return {**name, **rest, **output, **annotations, **icons, **({"_meta": meta} if meta else {})}
+
+    def _hints(self, entry: JSONObject) -> JSONObject:
+        """Return the hints of a tool. Its host asks a person before each call only if each call sends a mutation."""
+        asks = self.confirm == "required" and entry["annotations"].get("readOnlyHint") is False
+        return tool_hints(pinned=self.pinned, asks=asks, search=self.search_hint)
 
     def completed(self, arguments: JSONObject) -> JSONObject:
         """Add the arguments that are Stile's own to a schema of arguments.
@@ -197,6 +206,8 @@ def read_options(node: DirectiveNode, values: Mapping[str, Any], problems: Probl
         versions=_given(versions),
         hidden=values["hidden"],
         pinned=values["pinned"],
+        search_hint=values.get("searchHint") or "",
+        examples=tuple(values["examples"]),
         aliases=tuple(values["aliases"]),
         scopes=tuple(values["scopes"]),
         condition=values.get("condition"),
@@ -217,6 +228,8 @@ def _faults(values: Mapping[str, Any]) -> list[str]:
     """Return the faults of the shared arguments, each as a sentence."""
     texts = ("title", "category", "version", "lastUpdate")
     faults = [f"{name} is empty" for name in texts if values.get(name) is not None and not values[name].strip()]
+    fault = search_hint_fault(values["searchHint"]) if values.get("searchHint") is not None else ""
+    faults += [f"searchHint: {fault}"] if fault else []
     faults += ["a tool is either hidden or pinned"] if values["hidden"] and values["pinned"] else []
     faults += [
         f'the icon "{icon["src"]:.60}" is not an https or data URL'

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from handler.bundle.tools import CatalogTool, ToolOptions
 from handler.compiler.config.catalog import CatalogUse
-from handler.compiler.schema.result_hints import result_hints
 from handler.compiler.tools.declaration import CompiledTool
+from handler.host_hints import size_hint
 from handler.json_bounds import MAX_RESULT_BYTES
 from handler.strict_json import JSONObject
 
@@ -71,7 +71,7 @@ def catalog_tools(use: CatalogUse | None, *, max_result_bytes: int = MAX_RESULT_
     """
     if use is None:
         return ()
-    hints = result_hints(max_result_bytes)
+    hints = size_hint(max_result_bytes)
     meta = {"_meta": hints} if hints else {}
     search = {
         "name": use.name,

@@ -22,6 +22,8 @@ from handler.compiler.problems import Place, Problems, shown
 from handler.compiler.tools.code_modules import definition_place, import_kit, reporting
 from handler.compiler.tools.compiled_code import CompiledCode
 from handler.compiler.tools.declaration import CompiledTool
+from handler.compiler.tools.skill_format import CompiledSkill
+from handler.compiler.tools.skills import code_skill
 from handler.policy.evaluation import Mask
 from handler.strict_json import JSONObject, parse_json, to_json_bytes
 
@@ -51,6 +53,7 @@ def read_code(context: CompileContext, grounds: AccessDefaults, *, modules: Sequ
         resources=tuple(each.made for each in found if isinstance(each.made, CodeResource)),
         asking={each.label: each.at for each in found if each.asks},
         requiring=requiring,
+        skills=_skills(loaded, problems),
     )
 
 
@@ -98,6 +101,18 @@ def _freeze(kit: _LoadedKit, grounds: AccessDefaults, *, problems: Problems) -> 
             asks = may_ask(definition)
             found.append(_Frozen(made=made, label=written.label, at=at, asks=asks, requires_auth=needs))
     return found
+
+
+def _skills(kits: Sequence[_LoadedKit], problems: Problems) -> tuple[CompiledSkill, ...]:
+    """Freeze the skills of toolkits, which have the toolkits' masks."""
+    found: dict[str, CompiledSkill] = {}
+    for kit in kits:
+        for definition in kit.toolkit.skills:
+            skill = code_skill(definition.files, at=kit.config.at, mask=kit.mask, problems=problems)
+            if skill and found.setdefault(skill.skill.name, skill) is not skill:
+                sentence = f'"{kit.config.use}": a toolkit has a skill named "{skill.skill.name}" already'
+                problems.add(kit.config.at, sentence, code="duplicate-skill")
+    return tuple(found.values())
 
 
 def _overrides(kit: KitUse) -> RegistrationOptions:

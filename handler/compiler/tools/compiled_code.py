@@ -11,6 +11,7 @@ from handler.bundle.tools import CodeKit
 from handler.compiler.access.policies import Rule
 from handler.compiler.problems import Place
 from handler.compiler.tools.declaration import CompiledTool
+from handler.compiler.tools.skill_format import CompiledSkill
 from handler.strict_json import to_json_bytes
 
 
@@ -26,6 +27,7 @@ class CompiledCode:
     resources: tuple[CodeResource, ...] = ()
     asking: Mapping[str, Place]  # label of a definition that may ask its client's user -> its place
     requiring: Mapping[str, Place] = field(default_factory=dict)  # tool with requires_auth -> its place
+    skills: tuple[CompiledSkill, ...] = ()
 
     def sources(self, files: str) -> str:
         """Combine ``files``, the digest of the author's files, with the frozen definitions."""
@@ -33,6 +35,7 @@ class CompiledCode:
             return files
         frozen = [*(made.tool for made in self.tools), *self.prompts, *self.resources]
         said = [[files], *([each.entry, getattr(each, "digest", "")] for each in frozen)]
+        said += [[each.skill.entry] for each in self.skills]
         return hashlib.sha256(to_json_bytes(said)).hexdigest()
 
 

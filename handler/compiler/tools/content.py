@@ -1,4 +1,4 @@
-"""The prompts and resources of an endpoint from files, with the conditions on them."""
+"""The prompts, resources and skills of an endpoint from files, with the conditions on them."""
 
 from __future__ import annotations
 
@@ -6,46 +6,54 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from handler.bundle.content import FileResource, TextPrompt
-from handler.bundle.resource_uris import SCHEME
+from handler.bundle.resource_uris import SCHEME, SKILL_SCHEME
 from handler.compiler.access.code_access import AccessDefaults, own_mask
 from handler.compiler.compile_context import CompileContext
 from handler.compiler.problems import Place, Problems
+from handler.compiler.source.yaml_section import Section
 from handler.compiler.tools.compiled_code import CompiledCode
 from handler.compiler.tools.prompts import PROMPTS_FOLDER, read_prompts
 from handler.compiler.tools.resources import RESOURCES_FOLDER, read_resources
+from handler.compiler.tools.skill_format import CompiledSkill
+from handler.compiler.tools.skills import SKILLS_FOLDER, judge_skill_sizes, read_skills
+from handler.policy.evaluation import Mask
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompiledContent:
-    """Prompts and resources from files; ``places``: prompt name -> its place."""
+    """Prompts, resources and skills from files; ``places``: prompt name -> its place."""
 
     prompts: tuple[TextPrompt, ...]
     places: Mapping[str, Place]
     resources: tuple[FileResource, ...]
+    skills: tuple[CompiledSkill, ...]
 
 
 def read_content(context: CompileContext, grounds: AccessDefaults) -> CompiledContent:
-    """Read ``prompts/`` and ``resources/``.
+    """Read ``prompts/``, ``resources/`` and ``skills/``.
 
     Files without a condition have the mask ``AccessDefaults.unsaid``. Without policies, that admits only callers who
     skip policies, as for the rest of the endpoint.
     """
-    default, section = grounds.unsaid, context.config.resources
+    default, config = grounds.unsaid, context.config
     found = read_prompts(context, default=default)
     _warn_of_similar_folders(context)
-    section.expect("condition")
-    guarded = "condition" in section
-    mask = own_mask(section, context.conditions, context.problems) if guarded else default
     return CompiledContent(
         prompts=tuple(prompt for prompt, _ in found),
         places={prompt.name: at for prompt, at in found},
-        resources=read_resources(context, mask=mask),
+        resources=read_resources(context, mask=_mask_of(config.resources, context, default=default)),
+        skills=read_skills(context, mask=_mask_of(config.skills, context, default=default)),
     )
 
 
+def _mask_of(section: Section, context: CompileContext, *, default: Mask) -> Mask:
+    section.expect("condition")
+    return own_mask(section, context.conditions, context.problems) if "condition" in section else default
+
+
 def _warn_of_similar_folders(context: CompileContext) -> None:
-    """Warn of folders whose names may be slips for ``prompts`` or ``resources``."""
-    for folder, what in ((PROMPTS_FOLDER, "prompts"), (RESOURCES_FOLDER, "resources")):
+    """Warn of folders whose names may be slips for those of contents."""
+    for folder, what in ((PROMPTS_FOLDER, "prompts"), (RESOURCES_FOLDER, "resources"), (SKILLS_FOLDER, "skills")):
         path = context.project.path(folder)
         for alike in context.files.folders_like(path):
             if context.files.find(alike).files:
@@ -71,6 +79,18 @@ def refuse_shared_names(content: CompiledContent, code: CompiledCode, *, at: Pla
             )
     for resource in code.resources:
         uri = str(resource.entry.get("uri") or resource.entry["uriTemplate"])
-        if uri.lower().startswith(f"{SCHEME}:"):
+        if uri.lower().startswith((f"{SCHEME}:", f"{SKILL_SCHEME}:")):
             sentence = f'{resource.kit} has the resource "{uri:.200}": {SCHEME}: is for files and schemas'
-            problems.add(at, sentence, code="reserved-uri")
+            problems.add(at, f"{sentence}, and {SKILL_SCHEME}: for skills", code="reserved-uri")
+    _judge_skills(content, code, at=at, problems=problems)
+
+
+def _judge_skills(content: CompiledContent, code: CompiledCode, *, at: Place, problems: Problems) -> None:
+    """Report skills in Python that are named like a folder's, and all skills if they are too large for a bundle."""
+    folders = {skill.skill.name: skill for skill in content.skills}
+    for skill in code.skills:
+        if skill.skill.name in folders:
+            sentence = f'a toolkit has a skill named "{skill.skill.name}" too'
+            problems.add(folders[skill.skill.name].at, sentence, code="duplicate-skill")
+    resources = sum(resource.entry["size"] for resource in content.resources)
+    judge_skill_sizes((*content.skills, *code.skills), resources, at=at, problems=problems)

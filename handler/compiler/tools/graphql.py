@@ -16,7 +16,7 @@ from handler.compiler.json_schemas.descriptions import (
     expand_or,
 )
 from handler.compiler.problems import Problems
-from handler.compiler.schema.directives import ToolDirective, VisibilityPattern
+from handler.compiler.schema.directives import ToolDirective, VisibilityPattern, value_of_argument
 from handler.compiler.schema.tool_options import NO_OPTIONS
 from handler.compiler.schema.visibility import fold_types, hidden_by_patterns
 from handler.compiler.tools.declaration import CompiledTool, ToolDeclaration, directive_declaration
@@ -56,6 +56,9 @@ def graphql_tool(context: ApiContext, directive: ToolDirective) -> CompiledTool 
             code="nothing-exposed",
         )
         return None
+    if directive.options.examples:
+        sentence = "examples are for tools that run one operation: expected them in the description"
+        problems.add(value_of_argument(directive.node, "examples"), sentence, code="invalid-example")
     guards = hidden_by_patterns(context.schema, directive.graphql, problems)
     if guards is None:
         return None

@@ -30,6 +30,7 @@ from handler.compiler.schema.directives import ToolDirective, value_of_argument
 from handler.compiler.schema.tool_options import RESULT, AuthorOptions
 from handler.compiler.tools.bindings import coordinates_bound, read_bindings
 from handler.compiler.tools.declaration import CompiledTool, ToolDeclaration, directive_declaration
+from handler.compiler.tools.examples import ExampleReader
 from handler.compiler.tools.persisted import sent
 from handler.compiler.tools.uploads import judge_files
 from handler.graph.tool_entry import default_annotations
@@ -178,7 +179,9 @@ class _OperationTool:
         texts = variable_descriptions(
             operation, context.schema, given=declaration.descriptions, values=self._description_variables
         )
-        schema = advertised_schema(self._inputs, scalars=context.scalars, descriptions=texts, flat=self.flat)
+        schema = self._with_examples(
+            advertised_schema(self._inputs, scalars=context.scalars, descriptions=texts, flat=self.flat)
+        )
         return {
             "name": declaration.name,
             "description": self._description or f"Runs the GraphQL {operation.kind} {operation.name}.",
@@ -186,6 +189,23 @@ class _OperationTool:
             **self._output_schema(),
             "annotations": default_annotations(writes=operation.kind == "mutation"),
         }
+
+    def _with_examples(self, schema: JSONObject) -> JSONObject:
+        """Add the author's examples to the advertised schema of the arguments."""
+        options = self.declaration.options
+        if not options.examples or options.node is None:
+            return schema
+        enforced = enforced_schema(self._inputs, scalars=self.context.scalars, flat=self.flat)
+        reader = ExampleReader(
+            operation=self.operation,
+            inputs=self._inputs,
+            advertised=schema if self.flat else schema["properties"]["variables"],
+            enforced=enforced if self.flat else enforced["properties"]["variables"],
+            definitions=(schema.get("$defs", {}), enforced.get("$defs", {})),
+            problems=self.context.problems,
+        )
+        variables = reader.with_examples(options.node, options.examples)
+        return variables if self.flat else {**schema, "properties": {"variables": variables}}
 
     def _output_schema(self) -> JSONObject:
         limits, options = self.context.endpoint.config.schemas, self.declaration.options

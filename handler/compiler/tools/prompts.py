@@ -15,8 +15,8 @@ from handler.compiler.access.code_access import own_mask
 from handler.compiler.compile_context import CompileContext
 from handler.compiler.problems import Place, Problems, place_in, shown
 from handler.compiler.source.files import EndpointFiles
+from handler.compiler.source.front_matter import read_front_matter
 from handler.compiler.source.yaml_section import Section
-from handler.compiler.source.yaml_tree import parse_yaml
 from handler.policy.evaluation import Mask
 from handler.sentences import did_you_mean, some
 from handler.strict_json import JSONObject
@@ -34,7 +34,6 @@ MAX_PROMPT_BYTES = 100_000
 NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 ARGUMENT_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
-_FRONT_MATTER = re.compile(r"(---[ \t]*\n(?:.*\n)*?)---[ \t]*(?:\n|\Z)")
 _ROLE = re.compile(r"^## (user|assistant)[ \t]*$", re.MULTILINE | re.IGNORECASE)
 _BRACES = re.compile(r"(\\?)\{\{(?:[ \t]*([A-Za-z0-9_-]+)[ \t]*\}\})?")
 
@@ -112,7 +111,8 @@ class _Reader:
         if text is None:
             return None
         source = Source(text.replace("\r\n", "\n"), file)
-        said, body_at = self._front_matter(source)
+        node, body_at = read_front_matter(source, self._problems)
+        said = Section(node, file=source.name, problems=self._problems, variables=None)
         said.expect("name", "title", "description", "arguments", "condition")
         name = self._name(said, file)
         arguments = self._arguments(said)
@@ -128,22 +128,6 @@ class _Reader:
             mask=self._mask(said),
         )
         return prompt, said.place("name") if "name" in said else Place(file)
-
-    def _front_matter(self, source: Source) -> tuple[Section, int]:
-        """Read the section between the first two ``---`` lines; also return the start of the text after it.
-
-        YAML reads the first ``---`` as its document marker, so places in the section are those in the file.
-        """
-        found = _FRONT_MATTER.match(source.body)
-        if found is None and source.body.partition("\n")[0].rstrip() == "---":
-            self._problems.add(
-                Place(source.name, 1, 1),
-                'the front matter has no end: expected another line "---"',
-                code="unclosed-front-matter",
-            )
-        node = parse_yaml(found[1], source.name, self._problems) if found else None
-        section = Section(node, file=source.name, problems=self._problems, variables=None)
-        return section, found.end() if found else 0
 
     def _name(self, said: Section, file: str) -> str:
         name = said.text("name", PurePosixPath(file).stem)

@@ -1,4 +1,4 @@
-"""The methods of prompts, resources and completion."""
+"""The methods of prompts, resources, skills and completion."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from handler.server.mcp.method_call import Call, Method
 from handler.server.mcp.prompts import find_prompt, get_prompt, prompts_for
 from handler.server.mcp.resources import fixed_contents, read_resource, resources_for, templates_for
 from handler.server.mcp.revisions import cacheable
+from handler.server.mcp.skills import find_skill, require_skill, skills_for
 from handler.server.mcp.tools_list import page_of
 from handler.strict_json import JSONObject
 
@@ -43,6 +44,25 @@ async def _list(call: Call, key: str, listed_for: Callable[[Caller], Awaitable[l
     entries = await entries_for(call.caller)
     page = page_of(call, key, entries)
     return cacheable(page, call.request.revision, public=await _anybody_gets(call, entries, entries_for))
+
+
+async def _list_skills(call: Call) -> JSONObject:
+    """Return a page of the caller's skills. Source: Skills extension of MCP (SEP-2640), "Listing Skills"."""
+    entries = await skills_for(call.caller)
+    public = await _anybody_gets(call, entries, skills_for)
+    return cacheable(page_of(call, "skills", entries), call.request.revision, public=public)
+
+
+async def _get_skill(call: Call) -> JSONObject:
+    """Return the entry of a skill. Source: Skills extension of MCP (SEP-2640), "Getting a Skill"."""
+    uri = call.request.params.get("uri")
+    call.note(decision="refused")
+    if not isinstance(uri, str):
+        raise InvalidParams("Invalid params: expected a uri (string)")
+    entry: JSONObject | None = await require_skill(call.caller, uri)
+    call.note(resource=uri, decision="allowed")
+    public = await _anybody_gets(call, entry, lambda caller: find_skill(caller, uri))
+    return cacheable({"skill": entry}, call.request.revision, public=public)
 
 
 async def _get_prompt(call: Call) -> JSONObject:
@@ -99,5 +119,7 @@ CONTENT_METHODS: Mapping[str, Method] = {
     "resources/list": _list_resources,
     "resources/templates/list": _list_templates,
     "resources/read": _read_resource,
+    "skills/list": _list_skills,
+    "skills/get": _get_skill,
     "completion/complete": _complete,
 }

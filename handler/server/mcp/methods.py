@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from handler.bundle.model import Bundle
 from handler.bundle.tools import GraphQLTool
 from handler.errors import StileError
-from handler.errors.protocol import AuthenticationRequired, McpError
+from handler.errors.protocol import AuthenticationRequired, InvalidParams, McpError
 from handler.server.asgi.response_size import ANSWER_TOO_LARGE, TOO_LARGE
 from handler.server.auth.principal import ANONYMOUS
+from handler.server.context.caller import Caller
 from handler.server.mcp.jsonrpc import (
     INVALID_PARAMS,
     INVALID_REQUEST,
@@ -22,6 +23,7 @@ from handler.server.mcp.method_call import Call, Method
 from handler.server.mcp.revisions import (
     MODERN,
     SERVER_INFO,
+    SKILLS,
     cacheable,
     capabilities_of,
     is_modern,
@@ -77,7 +79,7 @@ def _rejection(call: Call, reason: McpError) -> Rejected:
 
 
 def _offered(call: Call) -> list[str]:
-    """Return the capabilities of the endpoint, whichever of its callers may use them."""
+    """Return the capabilities of the endpoint, whichever of its callers may use them, and the caller's extensions."""
     bundle = call.caller.endpoint.bundle
     offered = {
         "tools": bool(bundle.tools) or any(kit.per_caller for kit in bundle.code),
@@ -85,8 +87,14 @@ def _offered(call: Call) -> list[str]:
         "resources": _has_resources(bundle),
         "completions": any(prompt.completions for prompt in bundle.prompts),
         "logging": bool(bundle.code),
+        SKILLS: _has_skills(call.caller),
     }
     return [name for name, there in offered.items() if there]
+
+
+def _has_skills(caller: Caller) -> bool:
+    """Tell if the caller may read any skill. The extension is declared to such callers only."""
+    return any(caller.evaluation.meets(skill.mask) for skill in caller.endpoint.bundle.skills)
 
 
 def _has_resources(bundle: Bundle) -> bool:
@@ -111,10 +119,29 @@ async def _ping(_: Call) -> JSONObject:
     return {}
 
 
+async def _set_level(call: Call) -> JSONObject:
+    """Accept a level of log messages. No state outlives a request, so no later request sends messages by it.
+
+    Source: MCP 2025-11-25, server/utilities/logging ("Setting Log Level", "Error Handling").
+    """
+    from handler.code_tools.context import LEVELS
+
+    if call.request.params.get("level") not in LEVELS:
+        raise InvalidParams(f"Invalid params: expected a level ({', '.join(LEVELS)})")
+    return {}
+
+
 async def _discover(call: Call) -> JSONObject:
     revision = call.request.revision
     result = {"supportedVersions": list(MODERN), **_introduction(call, revision)}
-    return cacheable(result, revision, public=call.caller.endpoint.bundle.access.anonymous == "allow")
+    return cacheable(result, revision, public=_is_introduction_public(call))
+
+
+def _is_introduction_public(call: Call) -> bool:
+    """Tell if a caller without a credential gets the identical introduction."""
+    if call.caller.endpoint.bundle.access.anonymous != "allow":
+        return False
+    return not _has_skills(call.caller) or _has_skills(call.caller.as_anybody())
 
 
 async def _list_tools(call: Call) -> JSONObject:
@@ -161,10 +188,13 @@ CAPABILITIES: Mapping[str, str] = {
     "resources/templates/list": "resources",
     "resources/read": "resources",
     "completion/complete": "completions",
+    "skills/list": SKILLS,
+    "skills/get": SKILLS,
 }
 """The methods that an endpoint has only with a capability, and that capability.
 
 A capability is the endpoint's and reveals nothing of a caller: a caller who may use nothing of it gets an empty list.
+An extension is the caller's: a caller who may use nothing of it has no such methods.
 
 Source: MCP 2026-07-28, server/tools ("Capabilities"); schema, ``ServerCapabilities``.
 """
@@ -175,4 +205,9 @@ _EVERYWHERE: Mapping[str, Method] = {
     "tools/call": _call_tool,
 }
 METHODS: Mapping[str, Method] = {"server/discover": _discover, **_EVERYWHERE}
-LEGACY_METHODS: Mapping[str, Method] = {"initialize": _initialize, "ping": _ping, **_EVERYWHERE}
+LEGACY_METHODS: Mapping[str, Method] = {
+    "initialize": _initialize,
+    "ping": _ping,
+    "logging/setLevel": _set_level,
+    **_EVERYWHERE,
+}

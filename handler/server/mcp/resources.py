@@ -108,7 +108,7 @@ def find_template(caller: Caller, template: str) -> CodeResource | None:
 def _own(caller: Caller) -> list[Listed]:
     """Return the bundle's resources and templates for a caller, as their author wrote them."""
     return [
-        Listed(entry=resource.entry, hidden=isinstance(resource, CodeResource) and resource.hidden)
+        Listed(entry=resource.entry, hidden=resource.hidden)
         for resource in caller.endpoint.bundle.resources
         if caller.evaluation.meets(resource.mask)
     ]

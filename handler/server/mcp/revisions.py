@@ -26,6 +26,9 @@ SERVER_INFO = {"name": "stile", "version": __version__}
 LIST_TTL_MS = 60_000
 
 _META_PREFIX = "io.modelcontextprotocol/"
+SKILLS = f"{_META_PREFIX}skills"
+"""The extension of skills. Source: SEP-2640, "Extension Identifier"."""
+
 PROTOCOL_VERSION = f"{_META_PREFIX}protocolVersion"
 CLIENT_CAPABILITIES = f"{_META_PREFIX}clientCapabilities"
 CLIENT_INFO = f"{_META_PREFIX}clientInfo"
@@ -189,6 +192,7 @@ _SINCE: Mapping[str, Mapping[str, str]] = {
         **dict.fromkeys(("title", "_meta"), "2025-06-18"),
         "icons": "2025-11-25",
     },
+    "skills": dict.fromkeys(("uri", "frontmatter", "resources"), FIRST),
 }
 """The members of a list's entries, by the key of the list, and the revision that introduced each."""
 
@@ -210,10 +214,16 @@ def capabilities_of(offered: Iterable[str], revision: str) -> dict[str, Any]:
     """Return the capabilities that a server declares.
 
     The first revision has completions with prompts, without a name of their own. Log messages are sent only if a
-    request asks for a level (``wanted_log_level``).
+    request asks for a level (``wanted_log_level``). Extensions have the prefix of MCP's own; clients of earlier
+    revisions know them, too.
+
+    Source: MCP 2026-07-28, schema, ``ServerCapabilities``; SEP-2133 (extensions).
     """
     unsaid = {"completions": revision == FIRST, "logging": not is_modern(revision)}
-    return {name: {} for name in offered if not unsaid.get(name)}
+    said = [name for name in offered if not unsaid.get(name)]
+    extensions: dict[str, Any] = {name: {} for name in said if name.startswith(_META_PREFIX)}
+    own: dict[str, Any] = {name: {} for name in said if name not in extensions}
+    return {**own, "extensions": extensions} if extensions else own
 
 
 def resource_not_found_code(revision: str) -> int:

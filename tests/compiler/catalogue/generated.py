@@ -62,6 +62,14 @@ GENERATED = (
         reports=("resources:1:1: its files have 4500000 bytes together; the bundle that holds them takes 4000000",),
     ),
     Entry(
+        code="large-skill",
+        files={
+            "skills/refunds/SKILL.md": "---\nname: refunds\ndescription: Refund an order\n---\nAsk first.\n",
+            **{f"skills/refunds/{n}.md": "x" for n in range(512)},
+        },
+        reports=("skills/refunds:1:1: it has 513 files: hosts take 512 of one skill",),
+    ),
+    Entry(
         code="long-instructions",
         files={"config.yaml": f"instructions: {'x' * 2_049}\n"},
         reports=('config.yaml:1:15: "instructions": 2049 bytes of UTF-8; clients take 2048',),

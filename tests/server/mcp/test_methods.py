@@ -87,8 +87,15 @@ def test_unknown_method_is_404_in_the_modern_era(function: Function, method: str
     assert (answer.status, answer.json["error"]["code"], answer.json["id"]) == (404, -32601, 1)
 
 
+def test_level_of_log_messages_is_accepted_in_the_legacy_era(function: Function) -> None:
+    assert function.request("logging/setLevel", {"level": "warning"}).result == {}
+    for level in ("loud", "", None, 5, ["info"]):
+        assert function.request("logging/setLevel", {"level": level}).json["error"]["code"] == -32602
+    assert function.request("logging/setLevel").json["error"]["code"] == -32602
+
+
 def test_unknown_method_is_an_error_with_status_200_in_the_legacy_era(function: Function) -> None:
-    for method in ("server/discover", "logging/setLevel", "nonsense"):
+    for method in ("server/discover", "subscriptions/listen", "nonsense"):
         answer = function.request(method)
 
         assert (answer.status, answer.json["error"]["code"]) == (200, -32601)

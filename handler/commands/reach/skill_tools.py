@@ -1,0 +1,109 @@
+"""Warnings of skills that name a tool which some of their readers may not use."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from handler.bundle.content import FileResource, Skill
+from handler.bundle.tools import CompanionTool, GraphQLTool, PrescribedTool, Tool
+from handler.commands.reach.claims import ClaimValues
+from handler.commands.reach.classes import MAX_CLASSES, leaves
+from handler.commands.reach.reach import Reach, Visitor
+from handler.compiler.compile import Compiled
+from handler.compiler.problems import Place, Problems
+from handler.errors.authoring import Problem
+from handler.policy.evaluation import OPEN, Mask
+from handler.server.auth.principal import ANONYMOUS, Principal
+from handler.strict_json import to_json_bytes
+
+WORD = re.compile(r"[a-z]+")
+"""Names of tools that prose may mean as a word: only in code, as `search`, do they name the tool."""
+
+
+def warnings_about_skills(compiled: Compiled) -> Sequence[Problem]:
+    """Return a warning at the first place where a skill names a tool that a reader of the skill may not use."""
+    problems = Problems()
+    named = [(skill, tool, at) for skill in compiled.bundle.skills for tool, at in _tools_named(skill, compiled)]
+    if not named:
+        return ()
+    reach = Reach(compiled, None)
+    for skill, tool, at in named:
+        lacking = next((each for each in _readers(reach, skill, tool) if not _may_use(reach, tool, each)), None)
+        if lacking:
+            sentence = f'the skill "{skill.name}" names the tool "{tool.name}", which {lacking.label} may not use'
+            problems.warn(at, f"{sentence}, and may read the skill", code="unusable-skill-tool", about=[tool.name])
+    return problems.warnings
+
+
+def _may_use(reach: Reach, tool: Tool, reader: Visitor) -> bool:
+    return reach.endpoint.is_visible(tool, reader.evaluation)
+
+
+def _tools_named(skill: Skill, compiled: Compiled) -> Iterator[tuple[Tool, Place]]:
+    """Yield the tools that a skill names, each with the first place."""
+    uris = {each["uri"] for each in skill.entry["resources"]}
+    resources = (each for each in compiled.bundle.resources if isinstance(each, FileResource))
+    files = [each for each in resources if each.uri in uris]
+    allowed = _allowed(skill.entry["frontmatter"])
+    for tool in compiled.bundle.tools:
+        for name in (tool.name, *tool.options.aliases):
+            found = next(((each, at) for each in files if (at := _place_in(each.text, name)) >= 0), None)
+            if found is None and name not in allowed:
+                continue
+            file, offset = found or (files[0], 0)
+            yield tool, _place(compiled.skill_places[file.uri], file.text, offset)
+            break
+
+
+def _allowed(frontmatter: Mapping[str, Any]) -> set[str]:
+    """Return the tools that a skill asks its host to allow: hosts put a prefix before names of a server's tools."""
+    said = frontmatter.get("allowed-tools", "")
+    texts = re.split(r"[\s,]+", said) if isinstance(said, str) else said
+    return {text.rpartition("__")[2] for text in texts}
+
+
+def _place_in(text: str, name: str) -> int:
+    """Return the place of a tool's name in a text; -1 if there is none."""
+    quoted = re.escape(name)
+    pattern = rf"`{quoted}[`(]" if WORD.fullmatch(name) else rf"(?<![\w.-]){quoted}(?![\w-]|\.\w)"
+    found = re.search(pattern, text)
+    return found.start() if found else -1
+
+
+def _place(at: Place, text: str, offset: int) -> Place:
+    if at.line or not text:
+        return at  # in a file of another kind, such as a module in Python
+    return Place(at.file, text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset))
+
+
+def _readers(reach: Reach, skill: Skill, tool: Tool) -> Iterator[Visitor]:
+    """Yield the callers of each combination of conditions who may read a skill."""
+    bundle = reach.compiled.bundle
+    if bundle.access.anonymous == "allow":
+        yield from _reading(skill, reach.visitor_of(ANONYMOUS, "a caller without a credential"))
+    if not bundle.identity.exists:
+        return
+    values = ClaimValues()
+    for number in sorted(leaves(reach, skill.mask | _conditions_of(tool, reach))):
+        values.add_predicate(bundle.conditions[number])
+    for claims in values.claims(most=MAX_CLASSES)[0]:
+        said = f"a caller with the claims {to_json_bytes(claims).decode()}" if claims else "a caller without claims"
+        yield from _reading(skill, reach.visitor_of(Principal(kind="token", name="", claims=claims), said))
+    yield from _reading(skill, reach.visitor_of(Principal(kind="development", unrestricted=True), "any caller"))
+
+
+def _reading(skill: Skill, visitor: Visitor) -> Iterator[Visitor]:
+    if visitor.evaluation.meets(skill.mask):
+        yield visitor
+
+
+def _conditions_of(tool: Tool, reach: Reach) -> Mask:
+    match tool:
+        case PrescribedTool() | GraphQLTool():
+            return tool.mask | tool.conditions
+        case CompanionTool():
+            return _conditions_of(reach.compiled.bundle.graphql_tool_of(tool), reach)
+        case _:
+            return getattr(tool, "mask", OPEN)

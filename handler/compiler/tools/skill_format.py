@@ -1,0 +1,197 @@
+"""The format of skills: the front matter of ``SKILL.md``, the names of files, and the entry of ``skills/list``.
+
+Source: Skills extension of MCP (SEP-2640, final since 2026-09); Agent Skills, "Specification".
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import yaml
+from graphql import Source
+
+from handler.bundle.content import FileResource, Skill
+from handler.bundle.resource_uris import skill_uri
+from handler.compiler.problems import Place, Problems
+from handler.compiler.source.front_matter import read_front_matter
+from handler.compiler.source.yaml_tree import mark_place, node_place
+from handler.compiler.source.yaml_values import value_of
+from handler.compiler.tools.file_contents import FileContent
+from handler.policy.evaluation import Mask
+from handler.strict_json import JSONObject
+
+SKILL_FILE = "SKILL.md"
+
+SKILL_NAME = re.compile(r"(?=.{1,64}\Z)[a-z0-9]+(-[a-z0-9]+)*")
+"""Source: Agent Skills, "Specification" ("name")."""
+
+MAX_DESCRIPTION_CHARS = 1_024
+MAX_COMPATIBILITY_CHARS = 500
+
+MAX_SKILL_FILES = 512
+"""The files of a skill that every host takes. Source: SEP-2640, "Limits"."""
+
+MAX_SKILL_FILE_BYTES = 100_000
+"""The limit of ``SKILL.md``, which a model reads whole: longer texts belong in files beside it."""
+
+MAX_URI_CHARS = 1_000
+
+RESERVED = "io.modelcontextprotocol/"
+"""The beginning of keys of ``metadata`` that only extensions of MCP define. Source: SEP-2640, "Frontmatter"."""
+
+UNCOMMON = (
+    yaml.tokens.AliasToken,
+    yaml.tokens.AnchorToken,
+    yaml.tokens.DirectiveToken,
+    yaml.tokens.DocumentEndToken,
+    yaml.tokens.TagToken,
+)
+
+_UNFIT = re.compile(r"[\x00-\x1f\x7f\\]")
+"""Characters that hosts refuse in the path of a file."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompiledSkill:
+    """A skill for the bundle, with its files and the place of each by its URI."""
+
+    skill: Skill
+    files: tuple[FileResource, ...]
+    places: Mapping[str, Place]
+
+    @property
+    def at(self) -> Place:
+        """The place of the file SKILL.md."""
+        return self.places[self.skill.uri]
+
+    @property
+    def bytes(self) -> int:
+        """The size of the files together."""
+        return sum(file.entry["size"] for file in self.files)
+
+
+def read_skill_text(text: str, file: str, problems: Problems) -> JSONObject | None:
+    """Read the front matter of a ``SKILL.md`` as JSON; ``None`` after reporting that it does not fit."""
+    source, found = Source(text.replace("\r\n", "\n"), file), Problems()
+    node, end = read_front_matter(source, found)
+    for each in found.errors:
+        problems.add(Place(each.file, each.line, each.column), each.sentence, code=each.code)
+    if found.errors:
+        return None
+    if node is None or not source.body.startswith("---\n"):
+        sentence = 'it has no front matter: expected a line "---", name, description, and another line "---" first'
+        problems.add(Place(file, 1, 1), sentence, code="invalid-skill")
+        return None
+    try:
+        said: JSONObject = value_of(node, text_of=lambda scalar: str(scalar.value))
+    except yaml.MarkedYAMLError as exc:
+        at = mark_place(exc.problem_mark) if exc.problem_mark else Place(file, 1, 1)
+        problems.add(at, f"its front matter: {exc.problem}", code="invalid-skill")
+        return None
+    places = {key.value: node_place(value) for key, value in node.value}
+    faults = [*_faults(said, places, whole=Place(file, 1, 1)), *_ambiguous(node), *_uncommon(source.body[:end], file)]
+    if not source.body[end:].strip():
+        faults.append((Place(file), "there is no text below its front matter: expected the skill's instructions"))
+    for at, sentence in faults:
+        problems.add(at, sentence, code="invalid-skill")
+    return None if faults else said
+
+
+def _faults(said: JSONObject, places: Mapping[str, Place], *, whole: Place) -> Iterator[tuple[Place, str]]:
+    """Yield the values that the format does not allow. Unknown keys are allowed, and served as they are."""
+    name, description = said.get("name"), said.get("description")
+    if not isinstance(name, str) or not SKILL_NAME.fullmatch(name):
+        expected = "1 to 64 lower-case letters, digits and single hyphens between them"
+        yield places.get("name", whole), f'"name": expected {expected}'
+    if not isinstance(description, str) or not description.strip() or len(description) > MAX_DESCRIPTION_CHARS:
+        yield places.get("description", whole), f'"description": expected 1 to {MAX_DESCRIPTION_CHARS:,} characters'
+    if not isinstance(said.get("license", ""), str):
+        yield places["license"], '"license": expected a text'
+    compatibility = said.get("compatibility", "any")
+    if not isinstance(compatibility, str) or not 0 < len(compatibility) <= MAX_COMPATIBILITY_CHARS:
+        yield places["compatibility"], f'"compatibility": expected 1 to {MAX_COMPATIBILITY_CHARS} characters'
+    tools = said.get("allowed-tools", "")
+    if not isinstance(tools, str) and not (isinstance(tools, list) and all(isinstance(each, str) for each in tools)):
+        yield places["allowed-tools"], '"allowed-tools": expected a text, or a list of texts'
+    metadata = said.get("metadata", {})
+    if not isinstance(metadata, dict) or not all(isinstance(value, str) for value in metadata.values()):
+        yield places["metadata"], '"metadata": expected a mapping of keys to texts, each number in quotes'
+    elif any(key.startswith(RESERVED) for key in metadata):
+        yield places["metadata"], f'"metadata": keys that begin with {RESERVED} are for extensions of MCP'
+
+
+def _ambiguous(node: yaml.Node) -> Iterator[tuple[Place, str]]:
+    """Yield the values that readers of YAML 1.1 and 1.2 take for different ones.
+
+    A host compares its reading of the file with the entry, and refuses the skill if they differ.
+    """
+    match node:
+        case yaml.MappingNode():
+            for key, value in node.value:
+                if key.value in ("<<", "__proto__") or _differs(key, str(key.value)):
+                    yield node_place(key), f'the key "{key.value:.40}" is not read alike by all hosts: expected a word'
+                yield from _ambiguous(value)
+        case yaml.SequenceNode():
+            for each in node.value:
+                yield from _ambiguous(each)
+        case yaml.ScalarNode() if _differs(node, value_of(node, text_of=lambda scalar: str(scalar.value))):
+            yield node_place(node), f'"{node.value:.40}" is not read alike by all hosts: expected it in quotes'
+
+
+def _uncommon(text: str, file: str) -> Iterator[tuple[Place, str]]:
+    """Yield marks of YAML that small readers of front matter do not know: tags, anchors, and ends of documents."""
+    for token in yaml.scan(text):
+        if isinstance(token, UNCOMMON):
+            at = token.start_mark
+            yield Place(file, at.line + 1, at.column + 1), "not all hosts read this mark of YAML: expected plain values"
+
+
+def _differs(node: yaml.Node, expected: object) -> bool:
+    """Tell if a reader of YAML 1.1 reads a scalar as another value."""
+    try:
+        read = yaml.constructor.SafeConstructor().construct_object(node)
+    except (ValueError, OverflowError, yaml.YAMLError):
+        return True
+    return type(read) is not type(expected) or read != expected
+
+
+def file_fault(name: str, path: str) -> str:
+    """Return the fault of a file's path below the skill's folder; an empty string if it is valid."""
+    if any("\ud800" <= each <= "\udfff" for each in path):
+        return "its name is not UTF-8"
+    if _UNFIT.search(path):
+        return "its name has a control character or \\, which hosts refuse: expected another name"
+    size = len(skill_uri(name, path))
+    return f"its URI has {size:,} characters: expected at most {MAX_URI_CHARS:,}" if size > MAX_URI_CHARS else ""
+
+
+def made_skill(
+    frontmatter: JSONObject, contents: Mapping[str, FileContent], *, places: Mapping[str, Place], mask: Mask
+) -> CompiledSkill:
+    """Make a skill of its files, by their paths. Only ``SKILL.md`` is listed as a resource."""
+    name = frontmatter["name"]
+    ordered = sorted(contents, key=lambda path: (path != SKILL_FILE, path))
+    files = tuple(_file(name, path, contents[path], frontmatter=frontmatter, mask=mask) for path in ordered)
+    digests = [
+        {"uri": file.uri, "digest": f"sha256:{hashlib.sha256(contents[path].served).hexdigest()}", "size": size}
+        for file, path, size in ((file, path, file.entry["size"]) for file, path in zip(files, ordered, strict=True))
+    ]
+    entry = {"uri": skill_uri(name, SKILL_FILE), "frontmatter": frontmatter, "resources": digests}
+    return CompiledSkill(
+        skill=Skill(entry=entry, mask=mask),
+        files=files,
+        places={file.uri: places[path] for file, path in zip(files, ordered, strict=True)},
+    )
+
+
+def _file(name: str, path: str, content: FileContent, *, frontmatter: JSONObject, mask: Mask) -> FileResource:
+    """Source: SEP-2640, "Resource Metadata"."""
+    is_main = path == SKILL_FILE
+    texts = {"name": name, "description": frontmatter["description"]} if is_main else {"name": f"{name}/{path}"}
+    entry = {"uri": skill_uri(name, path), **texts, "mimeType": content.media_type, "size": len(content.served)}
+    blob = base64.b64encode(content.blob).decode("ascii")
+    return FileResource(entry=entry, text=content.text, blob=blob, mask=mask, hidden=not is_main)
