@@ -84,6 +84,15 @@ editor-bundle: $(VENV)/.stamp  ## Make the page's GraphQL editor anew from publi
 editors: $(VENV)/.stamp .stile/node-editors/.stamp  ## Ask the language servers of editors about the files of a new endpoint
 	$(VENV)/bin/python -m pytest --no-cov tests/editors/test_language_servers.py $(ARGS)
 
+.PHONY: page
+page: $(VENV)/.stamp .stile/page/.stamp .stile/node-page/.stamp  ## The page in a real browser: every scenario, hostile names, accessibility and measures; needs Chromium and npm
+	STILE_BROWSER=$${STILE_BROWSER:-full} STILE_REQUIRE="chromium,node,$${STILE_REQUIRE:-}" \
+		$(VENV)/bin/python -m pytest --quiet --no-cov --numprocesses 2 --dist loadfile tests/page $(ARGS)
+
+.PHONY: screenshots
+screenshots: $(VENV)/.stamp .stile/page/.stamp .stile/node-page/.stamp  ## Take the pictures of the page in docs/images anew; needs Chromium
+	$(VENV)/bin/python -m tests.page.screenshots $(ARGS)
+
 .PHONY: leaks
 leaks: $(VENV)/.stamp  ## Search for leaks in many random requests, and write tests/leaks/RESULT.md; CASES=5000 for fewer
 	$(VENV)/bin/python -m tests.leaks --cases $(CASES) --write
@@ -258,6 +267,7 @@ lock: .venv-lock/.stamp  ## Write requirements/*.txt anew from pyproject.toml; A
 	$(UV_COMPILE) --group runtime -o requirements/runtime.txt $(ARGS)
 	$(UV_COMPILE) --group sbom -o requirements/sbom.txt $(ARGS)
 	$(UV_COMPILE) --group advisories -o requirements/advisories.txt $(ARGS)
+	$(UV_COMPILE) --group page -c requirements/dev.txt -o requirements/page.txt $(ARGS)
 	@for group in mcp1 agents chains $(UPSTREAMS); do $(UV_COMPILE) --group $$group -o requirements/$$group.txt $(ARGS); done
 	@for peer in $(PEERS); do $(UV_COMPILE) --group peer-$$peer -o requirements/peer-$$peer.txt $(ARGS); done
 
@@ -343,6 +353,16 @@ $(SAM_VENV)/.stamp: requirements/sam.txt
 
 .stile/node-editors/.stamp: tests/editors/package.json tests/editors/package-lock.json
 	@$(call npm_ci_or_skip,editors)
+
+.stile/node-page/.stamp: tests/page/package.json tests/page/package-lock.json
+	@$(call npm_ci_or_skip,page)
+
+# Beside .venv and for its Python: a driver of browsers, which brings its own Node.js, is larger than all the rest.
+.stile/page/.stamp: requirements/page.txt $(VENV)/.stamp
+	@rm -rf $(@D)
+	@echo "Installing $< into $(@D) (half a minute or less)"
+	@$(VENV)/bin/python $(PIP_INSTALL) --no-deps --require-hashes -r $< --target $(@D)
+	@touch $@
 
 .stile/node-audit/.stamp: tests/audit/package.json tests/audit/package-lock.json
 	@command -v npm >/dev/null || { echo "\`make audit\` installs the audit with npm, which is missing." >&2; exit 1; }

@@ -71,6 +71,14 @@ def test_full_counts_of_published_endpoints_are_for_their_own_target() -> None:
     assert "STILE_LIFE" not in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
 
 
+def test_whole_of_the_page_is_for_its_own_target() -> None:
+    """CI tries a slice of it, and the run of all tests opens the page once."""
+    page = (ROOT / "Makefile").read_text(encoding="utf-8").partition("\npage:")[2].partition("\n\n")[0]
+
+    assert "STILE_BROWSER=$${STILE_BROWSER:-full}" in page
+    assert "env STILE_BROWSER=slice make page\n" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+
+
 def test_folders_that_ci_leaves_out_of_the_run_with_coverage_have_steps_of_their_own() -> None:
     text = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
     corpora = (ROOT / "Makefile").read_text(encoding="utf-8").partition("\ncorpora:")[2]
