@@ -87,7 +87,7 @@ def test_folders_that_ci_leaves_out_of_the_run_with_coverage_have_steps_of_their
     assert "make corpora\n" in text
     assert "pytest tests/corpora" in corpora
     assert "pytest --quiet tests/work\n" in text
-    assert "--dist loadfile tests/distribution\n" in text
+    assert "pytest --quiet tests/distribution\n" in text
 
 
 @pytest.mark.parametrize(("asked", "tried"), [("full", "300 1"), ("", "60 1")])
