@@ -15,7 +15,17 @@ from handler import artefact
 from handler.__main__ import main
 from handler.code_tools import awaiting, boundary
 from handler.compiler.codes import CODES
-from handler.errors import StileError, access, authoring, calls, cursor_errors, infrastructure, protocol, upstream
+from handler.errors import (
+    StileError,
+    access,
+    authoring,
+    calls,
+    consent_errors,
+    cursor_errors,
+    infrastructure,
+    protocol,
+    upstream,
+)
 from handler.errors.meanings import ACCESS, CALLS, HTTP, PROTOCOL, REQUEST_CODES, Meanings
 from handler.errors.upstream import FAILURE_CODES
 from handler.server.asgi.response_size import ANSWER_TOO_LARGE
@@ -64,7 +74,7 @@ def classes(*modules: ModuleType) -> Iterator[type[StileError]]:
                 yield each
 
 
-REACHING = [*classes(access, calls, cursor_errors, upstream, protocol)]
+REACHING = [*classes(access, calls, consent_errors, cursor_errors, upstream, protocol)]
 
 
 @pytest.mark.parametrize("error", REACHING)

@@ -7,7 +7,7 @@ from types import ModuleType
 
 import pytest
 
-from handler.errors import StileError, access, calls, cursor_errors, protocol, upstream
+from handler.errors import StileError, access, calls, consent_errors, cursor_errors, protocol, upstream
 from handler.errors.access import (
     CredentialMalformed,
     CredentialRefused,
@@ -22,10 +22,6 @@ from handler.errors.calls import (
     BindingMissing,
     ClientCannotAsk,
     CodeChanged,
-    ConsentDeclined,
-    ConsentImpossible,
-    ConsentRequired,
-    ConsentTooLong,
     DeadlinePassed,
     DocumentNotFound,
     DocumentRefused,
@@ -37,11 +33,13 @@ from handler.errors.calls import (
     OtherCatalogCall,
     PromptNotFound,
     ResourceNotFound,
+    SkillNotFound,
     StateUnavailable,
     ToolError,
     ToolNotFound,
     ValuesRefused,
 )
+from handler.errors.consent_errors import ConsentDeclined, ConsentImpossible, ConsentRequired, ConsentTooLong
 from handler.errors.cursor_errors import CursorPastEnd, CursorRefused
 from handler.errors.protocol import AuthenticationRequired, InvalidParams, McpError, StateRefused
 from handler.errors.upstream import (
@@ -84,6 +82,7 @@ CATALOGUE: list[tuple[StileError, str]] = [
     (ToolNotFound("x" * 300), f"Unknown tool: {'x' * 200}"),
     (PromptNotFound("review"), "Unknown prompt: review"),
     (ResourceNotFound("docs://a"), "Resource not found: docs://a"),
+    (SkillNotFound("skill://a/b/SKILL.md"), "Skill not found: skill://a/b/SKILL.md"),
     (DocumentNotFound(), "there is no persisted document with this documentId"),
     (
         BindingMissing("orders", "header", "x-tenant"),
@@ -259,5 +258,12 @@ def test_every_error_has_its_sentence_in_the_catalogue() -> None:
         found = {each for each in vars(module).values() if inspect.isclass(each) and issubclass(each, StileError)}
         return {each for each in found if each.__module__ == module.__name__}
 
-    reaching = defined(access) | defined(calls) | defined(cursor_errors) | defined(upstream) | defined(protocol)
+    reaching = (
+        defined(access)
+        | defined(calls)
+        | defined(consent_errors)
+        | defined(cursor_errors)
+        | defined(upstream)
+        | defined(protocol)
+    )
     assert {type(error) for error, _ in CATALOGUE} == reaching - NEVER_RAISED

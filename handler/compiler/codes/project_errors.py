@@ -49,29 +49,13 @@ PROJECT_ERRORS: Mapping[str, tuple[str, str]] = {
         "Two policies are for one type.",
         "Put all rules of the type into one policy.",
     ),
-    "duplicate-prompt": (
-        "Two prompts have one name.",
-        "Rename one of them.",
-    ),
-    "duplicate-prompt-argument": (
-        "A prompt has two arguments of one name.",
-        "Rename one of them.",
-    ),
     "duplicate-rule": (
         "A field appears in two rules of a policy.",
         "Combine the conditions in one rule.",
     ),
-    "duplicate-skill": (
-        "Two skills have one name.",
-        "Rename one of them.",
-    ),
     "duplicate-toolkit": (
         "A toolkit appears in code twice.",
         "Remove one entry.",
-    ),
-    "empty-prompt": (
-        "A prompt has a message without text.",
-        "Write the text, or remove the message.",
     ),
     "hidden-itself": (
         "access.show names a coordinate that another rule hides; it only excepts inputs that name a hidden field.",
@@ -96,10 +80,6 @@ PROJECT_ERRORS: Mapping[str, tuple[str, str]] = {
     "invalid-code-modules": (
         "STILE_CODE_MODULES does not fit.",
         "Write names of Python modules, separated by commas.",
-    ),
-    "invalid-completion": (
-        "A list of completions has an empty or a repeated text.",
-        "Write each text once.",
     ),
     "invalid-condition": (
         "A condition of a policy, toolkit or tool cannot be read.",
@@ -133,10 +113,6 @@ PROJECT_ERRORS: Mapping[str, tuple[str, str]] = {
         "A project file of StepZen cannot be read.",
         "Correct its JSON as the message says.",
     ),
-    "invalid-prompt-name": (
-        "A text is not the name of a prompt.",
-        "Use 1 to 128 letters, digits, _, - and dots.",
-    ),
     "invalid-redirect-uri": (
         "A redirect URI cannot be allowed.",
         "Write a whole https URI, or one of loopback.",
@@ -153,14 +129,6 @@ PROJECT_ERRORS: Mapping[str, tuple[str, str]] = {
         "A reference to a secret cannot be read.",
         "Write one of the forms that the message lists.",
     ),
-    "invalid-skill": (
-        "A skill does not have the form that hosts read.",
-        "Correct skills/NAME/SKILL.md, its front matter or the folder's name, as the message says.",
-    ),
-    "invalid-skill-file": (
-        "A file of a skill is a link, or has a name that no URI of a skill can have.",
-        "Put the file itself there, or rename it.",
-    ),
     "invalid-tenant-url": (
         "The place for the tenant in upstream.url cannot be filled safely.",
         "Write {claim:NAME} as one label of the host, below a domain of your own, or as one segment of the path.",
@@ -176,14 +144,6 @@ PROJECT_ERRORS: Mapping[str, tuple[str, str]] = {
     "invalid-yaml": (
         "A file is not YAML.",
         "Correct it where the message points.",
-    ),
-    "large-resources": (
-        "The files of resources/ and skills/ are larger than a bundle may hold.",
-        "Keep fewer or smaller files.",
-    ),
-    "large-skill": (
-        "A skill has more files than hosts take.",
-        "Keep fewer files in it, or make two skills.",
     ),
     "long-instructions": (
         "instructions are longer than clients take.",

@@ -8,31 +8,17 @@ from dataclasses import dataclass, replace
 from graphql import (
     ConstDirectiveNode,
     DefinitionNode,
-    DirectiveDefinitionNode,
     DocumentNode,
     ExecutableDefinitionNode,
     GraphQLError,
-    GraphQLNamedType,
-    GraphQLObjectType,
     GraphQLSchema,
-    InterfaceTypeDefinitionNode,
-    ObjectTypeDefinitionNode,
-    ScalarTypeDefinitionNode,
     SchemaDefinitionNode,
     SchemaExtensionNode,
-    TypeDefinitionNode,
-    build_ast_schema,
-    specified_scalar_types,
-    validate_schema,
 )
-from graphql.validation import KnownDirectivesRule, KnownTypeNamesRule, PossibleTypeExtensionsRule
-from graphql.validation.specified_rules import specified_sdl_rules
-from graphql.validation.validate import validate_sdl
 
-from handler.compiler.problems import Place, Problems, located, place_of
+from handler.compiler.problems import Place, Problems, place_of
 from handler.compiler.schema.cost_directives import declared_costs
 from handler.compiler.schema.directives import (
-    ON_SCHEMA,
     SdlDirective,
     ToolDirective,
     items_of,
@@ -41,8 +27,7 @@ from handler.compiler.schema.directives import (
 )
 from handler.compiler.schema.merge import merge_definitions
 from handler.compiler.schema.name_graph import reachable
-from handler.compiler.schema.recovery import mend
-from handler.compiler.schema.rule_codes import code_of, coded, sentence_of, with_code
+from handler.compiler.schema.schema_building import build_schema_of, built_of
 from handler.compiler.schema.schema_cache import ReadSchema, SchemaCache
 from handler.compiler.schema.sdl_parser import INTROSPECTION, is_empty, is_introspection, parse_sdl
 from handler.compiler.schema.vendor_directives import (
@@ -56,13 +41,6 @@ from handler.compiler.schema.visibility import fields_of, hidden_by_patterns
 from handler.compiler.source.files import ENTRY, EndpointFiles, join
 from handler.compiler.source.project import Project
 from handler.strict_json import JSONObject
-
-RULES_OF_A_PART = tuple(
-    rule
-    for rule in specified_sdl_rules
-    if rule not in (KnownDirectivesRule, KnownTypeNamesRule, PossibleTypeExtensionsRule)
-)
-"""The rules if a file is missing: all except those on undefined names, which that file may define."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +77,7 @@ def read_schema(
     entry = project.path(ENTRY)
     if cache is None:
         return _read(files, entry, problems, stepzen=project.stepzen)[0]
-    known = cache.find_schema(files, entry, stepzen=project.stepzen, build=_built)
+    known = cache.find_schema(files, entry, stepzen=project.stepzen, build=built_of)
     if known is None:
         return _read_to_keep(files, entry, problems, stepzen=project.stepzen, cache=cache)
     key, read, schema = known
@@ -142,7 +120,7 @@ def _read(
     reader.include(entry, chain=(), named_at=None)
     own = _own_definitions(reader.definitions, problems)
     document = DocumentNode(definitions=(*own, *missing_definitions(own, stepzen=stepzen)))
-    schema, unclear = _build(document, problems, entry=Place(entry), complete=reader.complete)
+    schema, unclear = build_schema_of(document, problems, entry=Place(entry), complete=reader.complete)
     author = AuthorSchema(
         schema=schema,
         unclear=unclear,
@@ -255,26 +233,6 @@ def _file_of(node: DefinitionNode) -> str:
     return place_of(node).file
 
 
-def _build(
-    document: DocumentNode, problems: Problems, *, entry: Place, complete: bool
-) -> tuple[GraphQLSchema | None, frozenset[str]]:
-    """Build the schema; also return its unclear types. A schema with errors is mended to validate the other files.
-
-    Problems without a place of their own are reported at ``entry``.
-    """
-    rules = coded(specified_sdl_rules if complete else RULES_OF_A_PART)
-    errors = [*validate_sdl(document, rules=rules), *_wrong_kinds(document.definitions)]
-    defined = [node.name.value for node in document.definitions if isinstance(node, DirectiveDefinitionNode)]
-    for error in errors:
-        sentence = sentence_of(error, (*ON_SCHEMA, *defined))
-        problems.add(located(error, otherwise=entry), sentence, code=code_of(error))
-    if not complete:
-        return None, frozenset()
-    sound = None if errors else _valid_schema(document, problems, entry=entry)
-    schema, unclear = (sound, frozenset[str]()) if sound else mend(document.definitions, errors)
-    return schema if schema and _has_roots(schema, problems, entry=entry) else None, unclear
-
-
 def _own_definitions(definitions: Sequence[DefinitionNode], problems: Problems) -> list[DefinitionNode]:
     for node in definitions:
         if isinstance(node, ExecutableDefinitionNode):
@@ -285,64 +243,6 @@ def _own_definitions(definitions: Sequence[DefinitionNode], problems: Problems) 
             )
     types = [node for node in definitions if not isinstance(node, ExecutableDefinitionNode)]
     return [node for node in without_foreign(merge_definitions(types, problems), problems) if not _says_nothing(node)]
-
-
-def _wrong_kinds(definitions: Sequence[DefinitionNode]) -> Iterator[GraphQLError]:
-    """Yield errors for types that implement anything but interfaces, and unions of anything but object types.
-
-    No operation can be validated against such a schema. Undefined names are reported elsewhere.
-    """
-    kinds: dict[str, type] = dict.fromkeys(specified_scalar_types, ScalarTypeDefinitionNode)
-    kinds |= {node.name.value: type(node) for node in definitions if isinstance(node, TypeDefinitionNode)}
-    for type_ in definitions:
-        for node in getattr(type_, "interfaces", None) or ():
-            if kinds.get(node.name.value, InterfaceTypeDefinitionNode) is not InterfaceTypeDefinitionNode:
-                yield with_code(
-                    GraphQLError(f"'{node.name.value}' is not an interface, so no type can implement it.", node),
-                    "wrong-kind",
-                )
-        for node in getattr(type_, "types", None) or ():
-            if kinds.get(node.name.value, ObjectTypeDefinitionNode) is not ObjectTypeDefinitionNode:
-                yield with_code(
-                    GraphQLError(f"'{node.name.value}' is not an object type, so no union can have it.", node),
-                    "wrong-kind",
-                )
-
-
-def _valid_schema(document: DocumentNode, problems: Problems, *, entry: Place) -> GraphQLSchema | None:
-    try:
-        schema = build_ast_schema(document, assume_valid_sdl=True)
-        faults = validate_schema(schema)
-    except (GraphQLError, TypeError, RecursionError) as exc:
-        cause = exc.__cause__ or exc  # graphql-core wraps the error of a field
-        at = located(cause, otherwise=entry) if isinstance(cause, GraphQLError) else entry
-        problems.add(
-            at,
-            f"not a valid schema: {cause.message if isinstance(cause, GraphQLError) else cause}",
-            code="invalid-schema",
-        )
-        return None
-    for fault in faults:
-        # Published schemas of large APIs break the newest rules, but their operations work.
-        problems.warn(located(fault, otherwise=entry), fault.message, code="schema-fault")
-    return _built(document) if faults else schema
-
-
-def _built(document: DocumentNode) -> GraphQLSchema:
-    """Build a schema that is known to be valid, or whose faults are known."""
-    return build_ast_schema(document, assume_valid=True, assume_valid_sdl=True)
-
-
-def _has_roots(schema: GraphQLSchema, problems: Problems, *, entry: Place) -> bool:
-    if schema.query_type is None:
-        sentence = "the schema definition leads to no query type" if schema.ast_node else "the schema has no query type"
-        problems.add(schema.ast_node or entry, sentence, code="missing-query-type")
-    roots: list[GraphQLNamedType | None] = [schema.query_type, schema.mutation_type, schema.subscription_type]
-    wrong = [root for root in roots if root and not isinstance(root, GraphQLObjectType)]
-    for root in wrong:
-        at = root.ast_node or schema.ast_node or entry
-        problems.add(at, f'"{root.name}" is not an object type, so it cannot be a root type', code="wrong-kind")
-    return schema.query_type is not None and not wrong
 
 
 def _says_nothing(node: DefinitionNode) -> bool:

@@ -6,17 +6,15 @@ import hashlib
 import json
 import os.path
 import posixpath
-import stat
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import BinaryIO
 
 from graphql import Source
 
 from handler.compiler.problems import NOWHERE, Place, Problems
+from handler.compiler.source.file_reading import Unreadable, beginning, read_bytes, text_of
 from handler.sentences import nearest
 
 ENTRY = NOWHERE.file
@@ -33,12 +31,8 @@ MAX_FOLDERS_DEEP = 16
 MAX_FILES_FOUND = 10_000
 """Bounds of a search for files below a folder."""
 
-MAX_GLANCE_BYTES = 200_000
-"""The part of an unread file that ``glance`` returns."""
-
 NEVER_ENTERED = frozenset({"node_modules", "__pycache__", "venv"})
 """Folders of other tools that a search skips, like all hidden folders."""
-
 
 LIKENESS = 0.9
 """The likeness of similar names: "Operations", "operation" and "opertions" are like "operations", "options" is not."""
@@ -132,8 +126,8 @@ class EndpointFiles:
     def glance(self, name: str) -> str:
         """Return the beginning of a file that is not part of the endpoint; an empty string if it is unreadable."""
         try:
-            return _beginning(self.folder, name).decode("utf-8-sig", "replace")
-        except _Unreadable:
+            return beginning(self.folder, name).decode("utf-8-sig", "replace")
+        except Unreadable:
             return ""
 
     def read(self, name: str, *, named_at: Place | None = None, max_bytes: int = MAX_FILE_BYTES) -> str | None:
@@ -173,8 +167,8 @@ class EndpointFiles:
     def digest_of(self, name: str) -> str | None:
         """Return the SHA-256 of a file, without reading it as part of the endpoint; ``None`` if it is unreadable."""
         try:
-            return self._digests.get(name) or hashlib.sha256(_read_bytes(self.folder, name, MAX_FILE_BYTES)).hexdigest()
-        except _Unreadable:
+            return self._digests.get(name) or hashlib.sha256(read_bytes(self.folder, name, MAX_FILE_BYTES)).hexdigest()
+        except Unreadable:
             return None
 
     def digest(self) -> str:
@@ -202,8 +196,8 @@ class EndpointFiles:
 
     def _read(self, name: str, at: Place, max_bytes: int) -> bytes | None:
         try:
-            raw = _read_bytes(self.folder, name, max_bytes)
-        except _Unreadable as exc:
+            raw = read_bytes(self.folder, name, max_bytes)
+        except Unreadable as exc:
             self._report(exc, name, at)
             return None
         self._digests[name] = hashlib.sha256(raw).hexdigest()
@@ -211,12 +205,12 @@ class EndpointFiles:
 
     def _text(self, raw: bytes, name: str, at: Place) -> str | None:
         try:
-            return _text(raw)
-        except _Unreadable as exc:
+            return text_of(raw)
+        except Unreadable as exc:
             self._report(exc, name, at)
             return None
 
-    def _report(self, reason: _Unreadable, name: str, at: Place) -> None:
+    def _report(self, reason: Unreadable, name: str, at: Place) -> None:
         is_named = at.file != name
         subject, hint = (f'"{name}"', self._meant(name)) if is_named else ("it", "")
         self._problems.add(at, f"{subject} {reason}{hint}", code="unreadable-file")
@@ -231,10 +225,6 @@ class EndpointFiles:
         if meant is None:
             return ": expected a path that begins beside the file that names it"
         return f"; did you mean {posixpath.join(above, stems[meant])}?"
-
-
-class _Unreadable(Exception):
-    """A file is unreadable. The message is the end of a sentence."""
 
 
 def _sorted_folders(
@@ -258,47 +248,6 @@ def _is_hidden(part: str) -> bool:
 def _is_copy(name: str) -> bool:
     """Tell if a file is hidden or a copy that an editor keeps beside the one it has open."""
     return _is_hidden(name) or name.endswith("~") or (name.startswith("#") and name.endswith("#"))
-
-
-def _read_bytes(folder: Path, name: str, max_bytes: int) -> bytes:
-    with _opened(folder, name) as file:
-        size = os.fstat(file.fileno()).st_size
-        if size > max_bytes:
-            raise _Unreadable(f"has {size} bytes; a file may have {max_bytes}")
-        return file.read()
-
-
-def _beginning(folder: Path, name: str) -> bytes:
-    with _opened(folder, name) as file:
-        return file.read(MAX_GLANCE_BYTES)
-
-
-@contextmanager
-def _opened(folder: Path, name: str) -> Iterator[BinaryIO]:
-    """Open a regular file inside a folder; links within the folder are followed."""
-    path = folder / name
-    try:
-        # Path.resolve() raises an error of its own for circular links; stat() below has a better message.
-        if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder)):
-            raise _Unreadable("lies outside the endpoint folder")
-        if not stat.S_ISREG(path.stat().st_mode):  # before opening it: a pipe would wait for a writer
-            raise _Unreadable("is not a file")
-        with path.open("rb") as file:
-            yield file
-    except FileNotFoundError as exc:
-        raise _Unreadable("does not exist") from exc
-    except OSError as exc:
-        raise _Unreadable(f"cannot be read: {exc.strerror}") from exc
-    except ValueError as exc:
-        raise _Unreadable("has a character that no file's name can have") from exc
-
-
-def _text(raw: bytes) -> str:
-    try:
-        return raw.decode("utf-8-sig")
-    except UnicodeDecodeError as exc:
-        line = exc.object.count(b"\n", 0, exc.start) + 1
-        raise _Unreadable(f"is not UTF-8: line {line} has a byte that cannot be read") from exc
 
 
 def join(including: str, name: str) -> str:

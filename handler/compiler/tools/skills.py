@@ -96,7 +96,7 @@ def _refuse_unsafe(files: EndpointFiles, folder: str, *, found: Found, problems:
     """Report folders that cannot be searched, and links: a link could publish a file that is not the skill's."""
     for at, reason in found.faults:
         problems.add(Place(at), f"it {reason}", code="unreadable-file")
-    links = (folder,) if _is_link(files, folder) else ()
+    links = (folder,) if files.exists(folder) and _is_link(files, folder) else ()
     for link in links or (*found.links, *(file for file in found.files if _is_link(files, file))):
         problems.add(Place(link), "it is a link: expected a file of the skill itself", code="invalid-skill-file")
 

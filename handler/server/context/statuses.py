@@ -20,15 +20,13 @@ from handler.errors.access import (
 )
 from handler.errors.calls import (
     CallError,
-    ConsentDeclined,
-    ConsentImpossible,
-    ConsentRequired,
     DeadlinePassed,
     DocumentNotFound,
     StateUnavailable,
     ToolNotFound,
     ValuesRefused,
 )
+from handler.errors.consent_errors import ConsentDeclined, ConsentImpossible, ConsentRequired
 from handler.errors.upstream import CallerTokenRequired, ClaimMissing, UpstreamError
 
 STATUSES: Mapping[type[StileError], int] = {

@@ -16,8 +16,6 @@ from handler.errors import StileError
 from handler.errors.access import AccessError
 from handler.errors.calls import (
     CallError,
-    ConsentImpossible,
-    ConsentRequired,
     DeadlinePassed,
     DocumentNotFound,
     DocumentRefused,
@@ -25,6 +23,7 @@ from handler.errors.calls import (
     InvalidArguments,
     ToolNotFound,
 )
+from handler.errors.consent_errors import ConsentImpossible, ConsentRequired
 from handler.errors.upstream import UpstreamError
 from handler.records import record
 from handler.server.asgi.content_negotiation import GRAPHQL_RESPONSE, JSON, choose_graphql_type, is_json

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from handler.bundle.tools import CONFIRM, MAX_CONSENT_CHARS, Tool
-from handler.errors.calls import ConsentDeclined, ConsentImpossible, ConsentRequired, ConsentTooLong
+from handler.errors.consent_errors import ConsentDeclined, ConsentImpossible, ConsentRequired, ConsentTooLong
 from handler.invisible import escaped
 from handler.records import record
 from handler.server.mcp.input_required import answers_to, ask

@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from handler.compiler.codes.content_errors import CONTENT_ERRORS
 from handler.compiler.codes.graphql_codes import GRAPHQL_ERRORS
 from handler.compiler.codes.project_errors import PROJECT_ERRORS
 from handler.compiler.codes.warning_codes import WARNINGS
 from tests.compiler.catalogue.entries import CATALOGUE, Entry, found_by_check, print_entries, read_entries
 from tests.compiler.catalogue.generated import GENERATED
 
-AREAS = {"graphql_errors": GRAPHQL_ERRORS, "project_errors": PROJECT_ERRORS, "warnings": WARNINGS}
+AREAS = {"graphql_errors": GRAPHQL_ERRORS, "project_errors": {**PROJECT_ERRORS, **CONTENT_ERRORS}, "warnings": WARNINGS}
 WRITTEN = [entry for area in AREAS for entry in read_entries(area)]
 WITHOUT_ENTRY = {
     "duplicate-schema": "schema definitions are merged before graphql-core's rule sees them",

@@ -1,0 +1,115 @@
+"""The schema that is built of an author's definitions, with their faults reported."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from graphql import (
+    DefinitionNode,
+    DirectiveDefinitionNode,
+    DocumentNode,
+    GraphQLError,
+    GraphQLNamedType,
+    GraphQLObjectType,
+    GraphQLSchema,
+    InterfaceTypeDefinitionNode,
+    ObjectTypeDefinitionNode,
+    ScalarTypeDefinitionNode,
+    TypeDefinitionNode,
+    build_ast_schema,
+    specified_scalar_types,
+    validate_schema,
+)
+from graphql.validation import KnownDirectivesRule, KnownTypeNamesRule, PossibleTypeExtensionsRule
+from graphql.validation.specified_rules import specified_sdl_rules
+from graphql.validation.validate import validate_sdl
+
+from handler.compiler.problems import Place, Problems, located
+from handler.compiler.schema.directives import ON_SCHEMA
+from handler.compiler.schema.recovery import mend
+from handler.compiler.schema.rule_codes import code_of, coded, sentence_of, with_code
+
+RULES_OF_A_PART = tuple(
+    rule
+    for rule in specified_sdl_rules
+    if rule not in (KnownDirectivesRule, KnownTypeNamesRule, PossibleTypeExtensionsRule)
+)
+"""The rules if a file is missing: all except those on undefined names, which that file may define."""
+
+
+def build_schema_of(
+    document: DocumentNode, problems: Problems, *, entry: Place, complete: bool
+) -> tuple[GraphQLSchema | None, frozenset[str]]:
+    """Build the schema; also return its unclear types. A schema with errors is mended to validate the other files.
+
+    Problems without a place of their own are reported at ``entry``.
+    """
+    rules = coded(specified_sdl_rules if complete else RULES_OF_A_PART)
+    errors = [*validate_sdl(document, rules=rules), *_wrong_kinds(document.definitions)]
+    defined = [node.name.value for node in document.definitions if isinstance(node, DirectiveDefinitionNode)]
+    for error in errors:
+        sentence = sentence_of(error, (*ON_SCHEMA, *defined))
+        problems.add(located(error, otherwise=entry), sentence, code=code_of(error))
+    if not complete:
+        return None, frozenset()
+    sound = None if errors else _valid_schema(document, problems, entry=entry)
+    schema, unclear = (sound, frozenset[str]()) if sound else mend(document.definitions, errors)
+    return schema if schema and _has_roots(schema, problems, entry=entry) else None, unclear
+
+
+def _wrong_kinds(definitions: Sequence[DefinitionNode]) -> Iterator[GraphQLError]:
+    """Yield errors for types that implement anything but interfaces, and unions of anything but object types.
+
+    No operation can be validated against such a schema. Undefined names are reported elsewhere.
+    """
+    kinds: dict[str, type] = dict.fromkeys(specified_scalar_types, ScalarTypeDefinitionNode)
+    kinds |= {node.name.value: type(node) for node in definitions if isinstance(node, TypeDefinitionNode)}
+    for type_ in definitions:
+        for node in getattr(type_, "interfaces", None) or ():
+            if kinds.get(node.name.value, InterfaceTypeDefinitionNode) is not InterfaceTypeDefinitionNode:
+                yield with_code(
+                    GraphQLError(f"'{node.name.value}' is not an interface, so no type can implement it.", node),
+                    "wrong-kind",
+                )
+        for node in getattr(type_, "types", None) or ():
+            if kinds.get(node.name.value, ObjectTypeDefinitionNode) is not ObjectTypeDefinitionNode:
+                yield with_code(
+                    GraphQLError(f"'{node.name.value}' is not an object type, so no union can have it.", node),
+                    "wrong-kind",
+                )
+
+
+def _valid_schema(document: DocumentNode, problems: Problems, *, entry: Place) -> GraphQLSchema | None:
+    try:
+        schema = build_ast_schema(document, assume_valid_sdl=True)
+        faults = validate_schema(schema)
+    except (GraphQLError, TypeError, RecursionError) as exc:
+        cause = exc.__cause__ or exc  # graphql-core wraps the error of a field
+        at = located(cause, otherwise=entry) if isinstance(cause, GraphQLError) else entry
+        problems.add(
+            at,
+            f"not a valid schema: {cause.message if isinstance(cause, GraphQLError) else cause}",
+            code="invalid-schema",
+        )
+        return None
+    for fault in faults:
+        # Published schemas of large APIs break the newest rules, but their operations work.
+        problems.warn(located(fault, otherwise=entry), fault.message, code="schema-fault")
+    return built_of(document) if faults else schema
+
+
+def built_of(document: DocumentNode) -> GraphQLSchema:
+    """Build a schema that is known to be valid, or whose faults are known."""
+    return build_ast_schema(document, assume_valid=True, assume_valid_sdl=True)
+
+
+def _has_roots(schema: GraphQLSchema, problems: Problems, *, entry: Place) -> bool:
+    if schema.query_type is None:
+        sentence = "the schema definition leads to no query type" if schema.ast_node else "the schema has no query type"
+        problems.add(schema.ast_node or entry, sentence, code="missing-query-type")
+    roots: list[GraphQLNamedType | None] = [schema.query_type, schema.mutation_type, schema.subscription_type]
+    wrong = [root for root in roots if root and not isinstance(root, GraphQLObjectType)]
+    for root in wrong:
+        at = root.ast_node or schema.ast_node or entry
+        problems.add(at, f'"{root.name}" is not an object type, so it cannot be a root type', code="wrong-kind")
+    return schema.query_type is not None and not wrong
