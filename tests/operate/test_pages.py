@@ -14,6 +14,7 @@ import pytest
 from benchmarks import load, money
 from handler.bundle.stored import FORMAT_VERSION, READABLE_VERSIONS, bundle_key
 from handler.server.asgi.request_log import level_of
+from handler.server.metrics import FAILURES, FAULTS, values_of
 from handler.storage.local import MemoryStorage
 from tests.commands.test_serve import LOCAL, serving
 from tests.conftest import ROOT
@@ -131,6 +132,26 @@ def test_lines_of_failing_apis_are_those_of_the_endpoint_and_reason(lines: list[
     reasons = {str(line["reason"]).partition(":")[0] for line in found_by(query, lines)}
 
     assert reasons == {"UpstreamStatus", "UpstreamUnreachable"}
+
+
+@pytest.mark.parametrize(
+    ("alarm", "metric", "words"),
+    [
+        ("Alarm: errors", "errors", {*FAULTS, "key_set", "secret", "no_verifier"}),
+        ("Alarm: upstream failures", "upstream_failures", FAILURES),
+    ],
+)
+def test_query_of_an_alarm_finds_all_that_its_metric_counts(alarm: str, metric: str, words: set[str]) -> None:
+    query = queries(RUNBOOK.section(f"## {alarm}"))[0]
+    for word in words:
+        refused = word in ("key_set", "secret", "no_verifier")
+        outcome = {"outcome": "denied", "status": 503} if refused else {"outcome": "tool_error", "decision": "allowed"}
+        item = {"route": "mcp", "method": "tools/call", "status": 200, "reason": word, **outcome}
+        batch = {"route": "mcp", "method": "batch", "status": item["status"], "calls": [item, item]}
+        for line in (item, batch):
+            told = {"message": "request", **line, "level": level_of(line), **values_of(line)}
+            assert metric in told, word
+            assert found_by(query, [told]), word
 
 
 def test_filters_are_read_as_they_are_written() -> None:
