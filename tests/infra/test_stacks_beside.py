@@ -107,6 +107,14 @@ def test_the_web_acl_refuses_addresses_by_their_rate() -> None:
     assert "Block" in rate["Action"]
 
 
+def test_metrics_of_two_web_acls_are_told_apart() -> None:
+    acl = str(read_template("infra/waf.yaml")["Resources"]["WebAcl"])
+    names = re.findall(r"'MetricName': (\{.*?\}|'[^']*')", acl)
+
+    assert len(names) == 4
+    assert all("AWS::StackName" in name for name in names)
+
+
 def test_rules_on_bodies_and_queries_count_because_graphql_looks_like_what_they_refuse() -> None:
     counted = {
         override["Name"]
@@ -203,6 +211,7 @@ def test_the_function_url_for_callers_that_aws_knows_takes_no_other_and_its_firs
     assert stack.of_type("AWS::Lambda::Permission") == {}  # nobody but who has the policy
     assert stack.outputs["TrustAuthorizer"] == "abcdefghijklmnopqrstuvwxyz012345"
     assert stack.outputs["SigningService"] == "lambda"
+    assert stack.outputs["DoorUrl"] == "https://abcdefghijklmnopqrstuvwxyz012345.lambda-url.eu-central-1.on.aws"
     actions = {each["Action"] for each in stack.properties("UrlCallers")["PolicyDocument"]["Statement"]}
     assert actions == {"lambda:InvokeFunctionUrl", "lambda:InvokeFunction"}
 
