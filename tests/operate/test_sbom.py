@@ -104,7 +104,9 @@ def test_files_are_the_same_bytes_each_time_and_name_no_machine(written: list[Pa
 
 def test_list_has_each_package_of_the_function_s_locks_that_is_for_its_python(written: list[Path]) -> None:
     bom = json.loads((written[0] / "function.cdx.json").read_text("utf-8"))
-    listed = {part["purl"].partition("?")[0].partition("/")[2] for part in bom["components"]}
+    purls = {part["purl"].partition("?")[0] for part in bom["components"]}
+    listed = {purl.removeprefix("pkg:pypi/") for purl in purls if purl.startswith("pkg:pypi/")}
+    vendored = {part.purl for part in SBOM.vendored_parts(ROOT / SBOM.VENDORED)}
     locks = [ROOT / "requirements" / f"run{extra}.txt" for extra in ("", "-code", "-jwt")]
     pins = {
         f"{name.lower()}@{version}" for lock in locks for name, version in ADVISORIES.PINNED.findall(lock.read_text())
@@ -113,6 +115,7 @@ def test_list_has_each_package_of_the_function_s_locks_that_is_for_its_python(wr
 
     assert bom["bomFormat"] == "CycloneDX"
     assert listed == pins - of_other_pythons
+    assert {purl for purl in purls if not purl.startswith("pkg:pypi/")} == vendored != set()
     assert all(part["licenses"] for part in bom["components"])
 
 
