@@ -150,7 +150,7 @@ def spdx(name: str) -> str:
 def page_of(parts: Sequence[Part]) -> str:
     """Return the list of licences as a page."""
     rows = [f"| {part.name} | {part.version} | {part.licence} | {part.kind} |\n" for part in parts]
-    head = "# Licences of the function's packages\n\n`make sbom`, from the function's locks with the extras code, jwt and page."
+    head = "# Licences of the function's packages\n\n`make sbom`, by the locks, with the extras code, jwt and page."
     return f"{head}\n\n| package | version | licence | from |\n| --- | --- | --- | --- |\n{''.join(rows)}"
 
 
