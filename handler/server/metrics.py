@@ -123,7 +123,7 @@ def values_of(line: Mapping[str, Any]) -> Values:
 def dimension_value(text: str) -> str:
     """Return a text as the value of a dimension: printable ASCII that does not begin with a colon."""
     told = "".join(each if " " <= each <= "~" else "?" for each in text[:MAX_DIMENSION_CHARS])
-    return told.strip().lstrip(":").strip() or "stile"
+    return told.lstrip(" :").rstrip() or "stile"
 
 
 def _counted(item: Mapping[str, Any], route: Any, status: int) -> Iterable[str]:

@@ -408,7 +408,7 @@ def test_names_are_few_and_single() -> None:
     assert not NAMESPACE.startswith("AWS/")
 
 
-@given(st.text())
+@given(st.text() | st.text(" :a"))
 def test_any_name_of_a_service_makes_a_dimension(text: str) -> None:
     value = dimension_value(text)
 
