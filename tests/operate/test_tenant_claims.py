@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.server.outgoing.serving import asking, with_token
-from tests.support.api import Api, Asked, Reply, running_api
+from tests.support.api import Api, Reply, running_api
 from tests.support.examples import examples
 from tests.support.function import Function
 
@@ -103,9 +103,11 @@ def test_claim_is_refused_or_is_one_label_or_segment_of_letters_digits_and_hyphe
         assert set(asked_names) <= {"one.api.example"}
 
 
-def test_ordinary_claim_is_taken(placed: Placed, api: Api, asked_names: list[str]) -> None:
+@pytest.mark.usefixtures("asked_names")
+def test_ordinary_claim_is_taken(placed: Placed, api: Api) -> None:
     api.asked.clear()
 
     assert not placed.function.call("Me", {}, headers=with_token(org="acme-1")).result.get("isError")
-    assert isinstance(api.asked[0], Asked)
-    assert asked_names is not None
+    (asked,) = api.asked
+    found = {"host": asked.headers["host"].partition(":")[0], "path": asked.path}[placed.place]
+    assert found == {"host": "acme-1.api.example", "path": "/t/acme-1/graphql"}[placed.place]
