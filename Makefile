@@ -208,7 +208,7 @@ operate-built: $(VENV)/.stamp $(SAM_VENV)/.stamp .stile/advisories/.stamp sbom
 
 OPERATE_TESTS ?= tests/infra tests/operate
 OPERATE_BUILT = STILE_ARTIFACT=.aws-sam/operate/$(1)/.aws-sam/build/StileFunction STILE_ARTIFACT_ARCH=$(1) \
-	STILE_EXTRAS=code,jwt
+	STILE_EXTRAS=code,jwt,page
 
 .PHONY: operate-test
 operate-test: $(VENV)/.stamp
@@ -285,7 +285,7 @@ dist: $(RUN_STAMP)  ## A wheel and an sdist in dist/, the same bytes from the sa
 .PHONY: sam-setup
 sam-setup: $(SAM_VENV)/.stamp  ## .venv-sam with the SAM CLI and cfn-lint
 
-# Both extras, which is all that an artefact can hold beside the modules of its author.
+# The extras of requests, which is all that an artefact can hold beside the modules of its author.
 FUNCTION_LOCKS := requirements/run-code.txt requirements/run-jwt.txt
 
 .PHONY: sbom

@@ -18,7 +18,7 @@ from pathlib import Path
 from tests.conftest import ROOT
 
 ARCHITECTURES = ("arm64", "x86_64")
-EXTRAS = ["code", "jwt"]
+EXTRAS = ["code", "jwt", "page"]
 SAM = ROOT / ".venv-sam" / "bin" / "sam"
 
 
