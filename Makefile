@@ -285,7 +285,7 @@ dist: $(RUN_STAMP)  ## A wheel and an sdist in dist/, the same bytes from the sa
 .PHONY: sam-setup
 sam-setup: $(SAM_VENV)/.stamp  ## .venv-sam with the SAM CLI and cfn-lint
 
-# The extras of requests, which is all that an artefact can hold beside the modules of its author.
+# The locks of all packages that an artefact can hold beside the modules of its author.
 FUNCTION_LOCKS := requirements/run-code.txt requirements/run-jwt.txt
 
 .PHONY: sbom
