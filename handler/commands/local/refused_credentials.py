@@ -64,6 +64,8 @@ def _about_claims(word: str, token: Token, issuer: Issuer, now: float) -> str:
     match word:
         case "subject":
             return f"the token has sub {_shown(claims.get('sub'))}; expected {_shown(issuer.subject)}"
+        case "type":
+            return "it is an identity assertion (ID-JAG), which is for the token endpoint of the OAuth proxy"
         case "missing_claim":
             lacking = some([name for name in issuer.required_claims if name not in claims], most=10)
             return f"the token lacks {lacking}"
