@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from handler.bundle.content import CodePrompt, CodeResource, FileResource, PromptMessage, TextPrompt
-from handler.bundle.identity import Access, ApiKey, AssertionClient, Identity, Issuer, OAuthProxy, VerificationKey
+from handler.bundle.identity import Access, ApiKey, Identity, Issuer, OAuthProxy, VerificationKey
 from handler.bundle.model import Bundle
 from handler.bundle.operations import Binding, GraphQLEndpoint, Limits, Operation, PersistedDocument, PersistedOperation
 from handler.bundle.stored import FORMAT_VERSION, READABLE_VERSIONS, bundle_key, index_key, read_bundle, write_bundle
@@ -172,7 +172,6 @@ HANDMADE = Bundle(
             scope_prefix="api://things/",
             extra_scopes=("offline_access",),
             resource="keep",
-            assertion_clients=(AssertionClient(id="desk", sha256=("c" * 64,), issuer="https://id.example.com"),),
         ),
     ),
     graphql=GraphQLEndpoint(

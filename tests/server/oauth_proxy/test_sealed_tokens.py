@@ -60,6 +60,12 @@ class TestAttacks:
             assert answered.json["error"] == "invalid_grant"
             assert reason(function) == "algorithm"
 
+    def test_digest_of_nothing_lets_no_client_in(self, tmp_path: Path, clock: Clock) -> None:
+        careless = [{"id": "desk", "sha256": sha256("")}]
+        with serving(tmp_path, clock, assertion_clients=careless) as function:
+            for secret in (None, ""):
+                assert exchange(function, assertion(clock), client_secret=secret).status == 401
+
     def test_assertion_is_not_an_access_token(self, tmp_path: Path, clock: Clock) -> None:
         known = identity()
         known[0]["audience"] = URL  # as an owner may write it
