@@ -70,7 +70,7 @@ def _assertion_clients(section: Section, issuer: str, problems: Problems) -> tup
     found: list[AssertionClient] = []
     for entry in section.sections("assertion_clients"):
         entry.expect("id", "sha256", "issuer")
-        client = _assertion_client(entry, issuer)
+        client = _assertion_client(entry, issuer, problems)
         if client.id in public:
             entry.refuse("id", "an id of its own: clients without a secret have this one")
         if client.id in [other.id for other in found]:
@@ -81,13 +81,15 @@ def _assertion_clients(section: Section, issuer: str, problems: Problems) -> tup
     return tuple(found)
 
 
-def _assertion_client(entry: Section, issuer: str) -> AssertionClient:
+def _assertion_client(entry: Section, issuer: str, problems: Problems) -> AssertionClient:
+    """Read one client. A message does not show an invalid digest: it may be the secret itself."""
     client_id = entry.text("id")
     if not client_id or not client_id.isascii() or not client_id.isprintable():
         entry.refuse("id", "the id of a client, as the provider writes it into the claim client_id")
     digests = tuple(text.lower() for text, _ in entry.texts("sha256"))
     if not 1 <= len(digests) <= MAX_SECRETS or not all(map(SHA256.fullmatch, digests)):
-        entry.refuse("sha256", "the SHA-256 of one or two secrets in hexadecimal, as `stile key NAME` prints it")
+        expected = "the SHA-256 of one or two secrets in hexadecimal, as `stile key NAME` prints it"
+        problems.add(entry.place("sha256"), f"{entry.name('sha256')}: expected {expected}", code="invalid-value")
     return AssertionClient(id=client_id, sha256=digests, issuer=entry.text("issuer", issuer))
 
 

@@ -35,7 +35,7 @@ from tests.server.oauth_proxy.asserting import (
     token,
 )
 from tests.support.api import Reply, running_api
-from tests.support.endpoints import compiled, reported, write_endpoint
+from tests.support.endpoints import compiled, problems_of, reported, write_endpoint
 from tests.support.function import running_function
 from tests.support.issuers import signed_with_secret
 
@@ -168,7 +168,7 @@ class TestConfiguration:
         [
             ({"sha256": "a" * 64}, "invalid-value"),
             ({"id": "desk"}, "invalid-value"),
-            ({"id": "desk", "sha256": "a secret"}, "invalid-value"),
+            ({"id": "desk", "sha256": "zx-Violet-77"}, "invalid-value"),
             ({"id": "desk", "sha256": ["a" * 64] * 3}, "invalid-value"),
             ({"id": "the-one", "sha256": "a" * 64}, "invalid-value"),
             ({"id": "desk", "sha256": "a" * 64, "secret": "x"}, "unknown-key"),
@@ -181,3 +181,4 @@ class TestConfiguration:
         found = reported(tmp_path, {**FILES, "config.yaml": config})
 
         assert code in str(found)
+        assert "Violet" not in "".join(map(str, problems_of(tmp_path, {**FILES, "config.yaml": config})))
