@@ -67,6 +67,15 @@ class Issuer:
 
 
 @record(frozen=True, slots=True, kw_only=True)
+class AssertionClient:
+    """A client that gets tokens for identity assertions (ID-JAG). Its secrets are never stored, only their digests."""
+
+    id: str  # the claim client_id of its assertions
+    sha256: tuple[str, ...]  # digests of secrets: one, or the new and the old
+    issuer: str  # of its assertions: one of the identity's
+
+
+@record(frozen=True, slots=True, kw_only=True)
 class OAuthProxy:
     """The OAuth proxy: clients that cannot register with the provider sign in as the one client that it knows."""
 
@@ -80,6 +89,7 @@ class OAuthProxy:
     scope_prefix: str  # the provider's prefix of the names of an API's scopes
     extra_scopes: tuple[str, ...]  # requested in addition to the client's, by the provider's names
     resource: str  # drop | keep: the parameter that names the token's API to the provider
+    assertion_clients: tuple[AssertionClient, ...] = ()  # none: no assertion is accepted
 
 
 @record(frozen=True, slots=True, kw_only=True)

@@ -90,6 +90,14 @@ class OAuthRefused(StileError):
         self.description = description
 
 
+class AssertionRefused(OAuthRefused):
+    """An identity assertion that is not valid here and now. Only ``reason``, a word for the log, says why."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__("invalid_grant", "the assertion is not valid for this client and endpoint now")
+        self.reason = reason
+
+
 class RedirectRefused(OAuthRefused):
     """A redirect URI that is not on the owner's list. The log shows the URI, so that the owner can add it."""
 

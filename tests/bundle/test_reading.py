@@ -119,8 +119,12 @@ LOG = tools.CallLog(
 )
 SKILL = content.Skill(entry={"uri": "skill://a/SKILL.md", "frontmatter": {"name": "a"}}, mask=frozenset({1}))
 TENANT = upstream.TenantPart(before="https://", claim="org", after=".example.com/graphql", pattern="[a-z]+")
+assert HANDMADE.identity.oauth_proxy is not None
+CLIENT = identity.AssertionClient(id="desk", sha256=("c" * 64,), issuer="https://id.example.com")
+PROXY = replace(HANDMADE.identity.oauth_proxy, assertion_clients=(CLIENT,))
 BUNDLES = (
     HANDMADE,
+    replace(HANDMADE, identity=replace(HANDMADE.identity, oauth_proxy=PROXY)),
     replace(HANDMADE, skills=(SKILL,), log=LOG, upstream=replace(HANDMADE.upstream, tenant=TENANT)),
     *(replace(HANDMADE, upstream=replace(HANDMADE.upstream, auth=auth)) for auth in AUTHS),
 )

@@ -352,3 +352,18 @@ def test_endpoint_that_continues_answers_is_said_to_need_a_state_key(
     assert sentence in " ".join(f"{published.out} {published.err}".split())
     monkeypatch.setenv("STILE_STATE_KEY", SECRET.replace(",", ""))
     assert stile("check", ".").code == 0
+
+
+def test_endpoint_that_takes_assertions_is_said_to_need_a_state_key(
+    workplace: Path, stile: Stile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = f"{{id: desk, sha256: {'a' * 64}}}"
+    urls = "authorize_url: 'https://login.example/a', token_url: 'https://login.example/t'"
+    proxy = f"{{{urls}, client_id: one, redirect_uris: 'https://client.example/cb', assertion_clients: [{client}]}}"
+    issuer = "issuer: 'https://login.example', jwksendpoint: 'https://login.example/k', audience: a"
+    write_endpoint(workplace, {**FILES, "config.yaml": CONFIG + f"identity: {{{issuer}, oauth_proxy: {proxy}}}\n"})
+    monkeypatch.delenv("STILE_STATE_KEY", raising=False)
+
+    done = stile("publish", ".", "--create", "out")
+
+    assert "no client gets a token for an identity assertion" in " ".join(done.out.split())

@@ -49,6 +49,7 @@ CODELESS = {
     # OAuth has codes of its own.
     access.OAuthRefused,
     access.RedirectRefused,
+    access.AssertionRefused,
 }
 MCP_ALONE = {
     *("answer-misfit", "api-errors", "client-cannot-ask", "code-changed", "code-failed", "consent-declined"),

@@ -52,6 +52,7 @@ ISSUER = {
         "scope_prefix": "api://",
         "extra_scopes": ["offline_access"],
         "resource": "keep",
+        "assertion_clients": [{"id": "desk", "sha256": ["a" * 64, "b" * 64], "issuer": "https://id.corp.example"}],
     },
 }
 SECOND = {"issuer": "b", "audience": "c", "keys": [{"algorithm": "HS256", "key": "env:K", "keyid": "k"}]}

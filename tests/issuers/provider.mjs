@@ -6,9 +6,12 @@
 // the resource https://api.example/RS256 gives a token that is signed with RS256. People sign in by any name, for the
 // client "stile", whose one redirect URI is `people`, or for clients that register, if that is "registration". Prints a
 // line when it listens.
+//
+// People also sign in to the client "desk", which then exchanges their ID tokens for identity assertions (ID-JAG): the
+// package has no such grant, so it is added here, as a company's provider would have it.
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
-import { generateKeyPairSync } from "node:crypto";
+import { createPrivateKey, generateKeyPairSync, randomUUID, sign } from "node:crypto";
 
 const [home, port, options] = process.argv.slice(2);
 const { seconds, people, refresh } = JSON.parse(options);
@@ -43,11 +46,20 @@ const stile = {
   redirect_uris: [people],
   response_types: ["code"],
 };
+const tokenExchange = "urn:ietf:params:oauth:grant-type:token-exchange";
+const desk = {
+  client_id: "desk",
+  client_secret: "desk-secret-at-the-provider",
+  token_endpoint_auth_method: "client_secret_post",
+  grant_types: ["authorization_code", tokenExchange],
+  redirect_uris: ["https://desk.example/callback"],
+  response_types: ["code"],
+};
 
 const provider = new Provider(`http://127.0.0.1:${port}`, {
   jwks: { keys },
   scopes: ["openid", "offline_access", ...scope.split(" ")],
-  clients: people && !registration ? [agent, stile] : [agent],
+  clients: people && !registration ? [agent, stile, desk] : [agent],
   issueRefreshToken: (_ctx, client, code) =>
     client.grantTypeAllowed("refresh_token") && (refresh || code.scopes.has("offline_access")),
   // As Entra does it: scopes are asked for with their API's name, and tokens have them without.
@@ -72,4 +84,38 @@ const provider = new Provider(`http://127.0.0.1:${port}`, {
     },
   },
 });
+
+const encoded = (part) => Buffer.from(typeof part === "string" ? part : JSON.stringify(part)).toString("base64url");
+
+function idJag(claims) {
+  const text = `${encoded({ typ: "oauth-id-jag+jwt", alg: "ES256", kid: "es256" })}.${encoded(claims)}`;
+  const key = createPrivateKey({ key: keys[1], format: "jwk" });
+  return `${text}.${sign("sha256", Buffer.from(text), { key, dsaEncoding: "ieee-p1363" }).toString("base64url")}`;
+}
+
+// Source: draft-ietf-oauth-identity-assertion-authz-grant, "Token Exchange".
+async function exchange(ctx) {
+  const { params, client } = ctx.oidc;
+  const { payload } = await provider.IdToken.validate(params.subject_token, client);
+  const now = Math.floor(Date.now() / 1000);
+  ctx.body = {
+    issued_token_type: "urn:ietf:params:oauth:token-type:id-jag",
+    token_type: "N_A",
+    expires_in: 300,
+    access_token: idJag({
+      iss: provider.issuer,
+      sub: payload.sub,
+      aud: params.audience,
+      resource: params.resource,
+      client_id: client.clientId,
+      jti: randomUUID(),
+      iat: now,
+      exp: now + 300,
+      ...(params.scope ? { scope: params.scope } : {}),
+    }),
+  };
+}
+const exchanged = ["audience", "resource", "scope", "requested_token_type", "subject_token", "subject_token_type"];
+if (people && !registration) provider.registerGrantType(tokenExchange, exchange, exchanged, ["audience", "resource"]);
+
 provider.listen(Number(port), "127.0.0.1", () => console.log("listening"));

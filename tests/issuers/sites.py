@@ -8,11 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from handler.server.auth.sealed_state import RequestStates
 from tests.issuers.providing import REGISTRATION, running_provider
 from tests.support.endpoints import compiled
 from tests.support.front import running_front
 from tests.support.secrecy import SESSION
 from tests.support.upstream import Upstream, free_port
+
+STATE_KEY = SESSION.keep("a state key", "Qm8rW2xZ5vT1yL9nB4kJ7hG0fD3sA6pU")
 
 SECRET = SESSION.keep("what the provider knows the OAuth proxy by", "stile-secret")
 
@@ -34,6 +37,7 @@ class Site:
 
     url: str
     redirect_uri: str
+    provider: str = ""  # the URL of the provider
 
 
 @contextmanager
@@ -60,5 +64,6 @@ identity:
         urls = f"authorize_url: '{provider.url}/auth', token_url: '{provider.url}/token'"
         proxied = f"  oauth_proxy: {{{urls}, {oauth_proxy}}}\n"
         endpoint = compiled(folder, {**FILES, "config.yaml": config + (proxied if oauth_proxy else "")})
-        with running_front(endpoint, port=port, public_url=url, secrets={"PROVIDER": SECRET}) as served:
-            yield Site(url=served, redirect_uri=redirect.format(free_port()))
+        states = RequestStates([STATE_KEY])
+        with running_front(endpoint, port=port, public_url=url, secrets={"PROVIDER": SECRET}, states=states) as served:
+            yield Site(url=served, redirect_uri=redirect.format(free_port()), provider=provider.url)

@@ -9,6 +9,7 @@ import pytest
 
 from handler.errors import StileError, access, calls, consent_errors, cursor_errors, protocol, upstream
 from handler.errors.access import (
+    AssertionRefused,
     CredentialMalformed,
     CredentialRefused,
     CredentialRequired,
@@ -67,6 +68,7 @@ CATALOGUE: list[tuple[StileError, str]] = [
     (VerifierMissing(), "this function cannot verify the credential"),
     (InsufficientScope("orders", ["a:read", "a:write"]), "orders needs a token with the scopes a:read a:write"),
     (OAuthRefused("invalid_request", "state is missing"), "invalid_request: state is missing"),
+    (AssertionRefused("type"), "invalid_grant: the assertion is not valid for this client and endpoint now"),
     (
         RedirectRefused("invalid_request", "https://a.example"),
         "invalid_request: the owner of this server does not allow this redirect URI",

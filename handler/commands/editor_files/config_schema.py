@@ -152,6 +152,14 @@ PROXY: Keys = {
     "scope_prefix": text("the provider's prefix of the tools' scopes"),
     "extra_scopes": texts("scopes beside those of the tools"),
     "resource": choice("if the provider is told the resource (RFC 8707)", *RESOURCE),
+    "assertion_clients": sections(
+        "clients that get tokens for identity assertions (ID-JAG) of a company's provider",
+        {
+            "id": text("the claim `client_id` of its assertions"),
+            "sha256": texts("the digest of its secret, or of the new and the old one"),
+            "issuer": text("the issuer of its assertions, one of `identity`"),
+        },
+    ),
 }
 IDENTITY: Keys = {
     "jwksendpoint": text("the issuer's key set; http on this machine, to try it"),

@@ -9,7 +9,8 @@ from typing import Any
 from handler.bundle.identity import Identity, Issuer, is_for_trials
 from handler.errors.access import CredentialRefused
 from handler.sentences import some
-from handler.server.auth.tokens import Token, audiences_in, parse_token
+from handler.server.auth.principal import audiences_in
+from handler.server.auth.tokens import Token, parse_token
 from handler.server.upstream.plain_words import plain_text
 
 MAX_CHARS = 200
@@ -63,6 +64,8 @@ def _about_claims(word: str, token: Token, issuer: Issuer, now: float) -> str:
     match word:
         case "subject":
             return f"the token has sub {_shown(claims.get('sub'))}; expected {_shown(issuer.subject)}"
+        case "type":
+            return "it is an identity assertion (ID-JAG), which is for the token endpoint of the OAuth proxy"
         case "missing_claim":
             lacking = some([name for name in issuer.required_claims if name not in claims], most=10)
             return f"the token lacks {lacking}"

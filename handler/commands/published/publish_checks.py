@@ -208,6 +208,9 @@ def _need_of_state_key(compiled: Compiled) -> str:
     continued = [tool.name for tool in tools if tool.options.cursor]
     if continued:
         parts.append(f"{some(continued)} gives no cursors for answers that are cut")
+    proxy = compiled.bundle.identity.oauth_proxy
+    if proxy and proxy.assertion_clients:
+        parts.append("no client gets a token for an identity assertion")
     if compiled.asking:
         parts.append(f"{', '.join(compiled.asking)} cannot ask its user")
     return f"unless STILE_STATE_KEY is set where the function runs, {' and '.join(parts)}" if parts else ""

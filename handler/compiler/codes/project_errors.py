@@ -17,6 +17,10 @@ PROJECT_ERRORS: Mapping[str, tuple[str, str]] = {
         "Two API keys have one name.",
         "Give each key a name of its own.",
     ),
+    "duplicate-assertion-client": (
+        "Two clients of one OAuth proxy's assertion_clients have one id.",
+        "Give each client its own id; an id may have two secrets.",
+    ),
     "duplicate-endpoint": (
         "Two folders make one endpoint, so one would overwrite the other.",
         "Give one of them another name.",
@@ -208,6 +212,10 @@ PROJECT_ERRORS: Mapping[str, tuple[str, str]] = {
     "unclosed-front-matter": (
         "The front matter of a prompt or skill has no end.",
         "Add a line with ---.",
+    ),
+    "unknown-assertion-issuer": (
+        "An OAuth proxy takes assertions of an issuer whose signatures cannot be verified.",
+        "Add an entry of identity for the issuer, with jwksendpoint or public keys.",
     ),
     "unknown-caller": (
         "An entry of policies.test.yaml names a caller that does not exist.",

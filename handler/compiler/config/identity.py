@@ -64,14 +64,33 @@ def read_identity(sections: Sequence[Section], problems: Problems) -> Identity:
                 code="duplicate-issuer",
             )
         issuers.append(issuer)
+    proxy = _oauth_proxy(sections, problems)
+    if proxy:
+        _judge_assertion_issuers(proxy, issuers, sections=sections, problems=problems)
     trusted = [found for section in sections for found in _trusted_apis(section, problems)]
     return Identity(
         issuers=tuple(issuers),
         api_keys=tuple(_api_keys(sections, problems)),
         trusted_apis=tuple(api for api, _ in trusted),
         typed_apis=tuple(api for api, is_typed in trusted if is_typed),
-        oauth_proxy=_oauth_proxy(sections, problems),
+        oauth_proxy=proxy,
     )
+
+
+def _judge_assertion_issuers(
+    proxy: OAuthProxy, issuers: Sequence[Issuer], *, sections: Sequence[Section], problems: Problems
+) -> None:
+    """Report the issuers of assertions that have no entry with public keys."""
+    able = [each.issuer for each in issuers if each.jwks_url or any(key.algorithm != "HS256" for key in each.keys)]
+    place = next(section.key_place(key) for section in sections for key in section.accept(PROXY_KEY, OLD_PROXY_KEY))
+    for client in proxy.assertion_clients:
+        if client.issuer and client.issuer not in able:
+            problems.add(
+                place,
+                f'assertions of "{client.issuer:.80}" for the client "{client.id:.80}" cannot be verified: expected an '
+                "entry of identity with this issuer, and jwksendpoint or public keys",
+                code="unknown-assertion-issuer",
+            )
 
 
 def _oauth_proxy(sections: Sequence[Section], problems: Problems) -> OAuthProxy | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from handler.bundle.identity import OAuthProxy
+from handler.bundle.identity import AssertionClient, OAuthProxy
 from handler.bundle.upstream import parse_reference
 from handler.compiler.config.urls import is_http_url, is_on_loopback
 from handler.compiler.problems import Place, Problems
@@ -20,9 +20,15 @@ KEYS = (
     "scope_prefix",
     "extra_scopes",
     "resource",
+    "assertion_clients",
 )
 
 RESOURCE = ("drop", "keep")
+
+MAX_SECRETS = 2
+"""Secrets of one client: the new one, and the old one until the client has the new one."""
+
+SHA256 = re.compile(r"[0-9a-f]{64}")
 
 SCOPE = re.compile(r"[\x21\x23-\x5B\x5D-\x7E]+")
 """The form of a scope. Source: RFC 6749, section 3.3."""
@@ -54,7 +60,37 @@ def read_oauth_proxy(section: Section, issuer: str, problems: Problems) -> OAuth
         scope_prefix=_scope_prefix(section),
         extra_scopes=_extra_scopes(section, problems),
         resource=section.choice("resource", RESOURCE, default="drop"),
+        assertion_clients=_assertion_clients(section, issuer, problems),
     )
+
+
+def _assertion_clients(section: Section, issuer: str, problems: Problems) -> tuple[AssertionClient, ...]:
+    """Read the clients that exchange identity assertions. Their ids are not those that public clients get."""
+    public = [section.text("client_id"), *(url for url, _ in section.texts("client_metadata_documents"))]
+    found: list[AssertionClient] = []
+    for entry in section.sections("assertion_clients"):
+        entry.expect("id", "sha256", "issuer")
+        client = _assertion_client(entry, issuer, problems)
+        if client.id in public:
+            entry.refuse("id", "an id of its own: clients without a secret have this one")
+        if client.id in [other.id for other in found]:
+            problems.add(
+                entry.place("id"), f'two clients have the id "{client.id:.80}"', code="duplicate-assertion-client"
+            )
+        found.append(client)
+    return tuple(found)
+
+
+def _assertion_client(entry: Section, issuer: str, problems: Problems) -> AssertionClient:
+    """Read one client. A message does not show an invalid digest: it may be the secret itself."""
+    client_id = entry.text("id")
+    if not client_id or not client_id.isascii() or not client_id.isprintable():
+        entry.refuse("id", "the id of a client, as the provider writes it into the claim client_id")
+    digests = tuple(text.lower() for text, _ in entry.texts("sha256"))
+    if not 1 <= len(digests) <= MAX_SECRETS or not all(map(SHA256.fullmatch, digests)):
+        expected = "the SHA-256 of one or two secrets in hexadecimal, as `stile key NAME` prints it"
+        problems.add(entry.place("sha256"), f"{entry.name('sha256')}: expected {expected}", code="invalid-value")
+    return AssertionClient(id=client_id, sha256=digests, issuer=entry.text("issuer", issuer))
 
 
 def _url(section: Section, key: str, problems: Problems) -> str:

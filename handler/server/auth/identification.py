@@ -15,7 +15,7 @@ from handler.bundle.model import Bundle
 from handler.errors.access import CredentialMalformed, CredentialRefused
 from handler.records import record
 from handler.server.auth.api_gateway_authorizer import authorized_claims, is_signed_for_aws
-from handler.server.auth.principal import KEY_PREFIX, TOKEN, Principal, principal_of_key
+from handler.server.auth.principal import KEY_PREFIX, SEALED_PREFIX, TOKEN, Principal, principal_of_key
 from handler.server.auth.tokens import TokenVerifier
 from handler.strict_json import JSONObject
 
@@ -32,6 +32,11 @@ class Presented:
         """The unchecked value of ``Authorization: Bearer``; empty string if absent."""
         scheme, _, value = self.headers.get("authorization", "").strip().partition(" ")
         return value.strip() if scheme.lower() == "bearer" else ""
+
+    @property
+    def sealed(self) -> str:
+        """The unchecked access token of the OAuth proxy itself; empty string if absent."""
+        return self.bearer if self.bearer.startswith(SEALED_PREFIX) else ""
 
 
 def require_readable_credential(headers: Headers) -> None:

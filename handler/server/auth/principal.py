@@ -49,6 +49,12 @@ TOKEN = re.compile(r"[A-Za-z0-9._~+/-]+=*")
 
 KEY_PREFIX = "stile_"
 
+SEALED_PREFIX = "stile."
+"""The beginning of access tokens that the OAuth proxy issues itself. No JSON Web Token begins so: see its alphabet."""
+
+ID_JAG = "oauth-id-jag+jwt"
+"""The type of identity assertions. Source: draft-ietf-oauth-identity-assertion-authz-grant."""
+
 SCOPE_CLAIMS = ("scope", "scp")
 
 
@@ -74,6 +80,18 @@ def scopes_of(claims: Mapping[str, Any]) -> frozenset[str]:
     Source: RFC 9068, section 2.2.3 (``scope``); ``scp`` is the name at Okta and Entra.
     """
     return frozenset(scope for name in SCOPE_CLAIMS for scope in _texts(claims.get(name)))
+
+
+def audiences_in(claims: Mapping[str, Any]) -> set[str]:
+    """Return the audiences of a token.
+
+    Source: RFC 7519, section 4.1.3; Amazon Cognito, whose access tokens have a ``client_id`` instead of ``aud``.
+    """
+    found = claims.get("aud")
+    if "aud" not in claims and claims.get("token_use") == "access":
+        found = claims.get("client_id")
+    listed = found if isinstance(found, list) else [found]
+    return {each for each in listed if isinstance(each, str)}
 
 
 def _texts(claim: Any) -> list[str]:

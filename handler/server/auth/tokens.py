@@ -1,6 +1,7 @@
 """Verification of callers' tokens: signed JSON Web Tokens of the issuers that an endpoint names.
 
-Only ``alg``, ``kid`` and ``crit`` of a token's header are read: a token must not choose the location of its key.
+Only ``alg``, ``kid``, ``typ`` and ``crit`` of a token's header are read: a token must not choose the location of its
+key.
 
 Source: RFC 7519 (JSON Web Token), RFC 7515 (JSON Web Signature), RFC 8725 (best current practices).
 """
@@ -26,6 +27,7 @@ from handler.records import record
 from handler.secret_variables import Secret
 from handler.server.auth.jwks import FRESH_S, KeySets
 from handler.server.auth.own_secrets import OwnSecrets
+from handler.server.auth.principal import ID_JAG, audiences_in
 from handler.strict_json import JSONObject, parse_json
 
 if TYPE_CHECKING:
@@ -55,8 +57,12 @@ class TokenVerifier:
         self._checked: Lru[tuple[Issuer, bytes], _Voucher] = Lru(most=MAX_CHECKED)
         self._algorithms: Mapping[str, Algorithm] | None = None
 
-    async def verify(self, text: str, issuers: tuple[Issuer, ...], *, now: float) -> JSONObject:
+    async def verify(
+        self, text: str, issuers: tuple[Issuer, ...], *, now: float, is_assertion: bool = False
+    ) -> JSONObject:
         """Return the claims of a token of one of ``issuers``, valid for this endpoint at ``now`` (UNIX seconds).
+
+        An identity assertion is never an access token, and the reverse (RFC 8725, section 3.11).
 
         Raises:
             CredentialRefused: the token is not valid; the reason is a word for the log, without parts of the token.
@@ -64,6 +70,8 @@ class TokenVerifier:
             VerifierMissing: the packages that verify signatures are missing.
         """
         token = parse_token(text)
+        if (token.type == ID_JAG) != is_assertion:
+            raise CredentialRefused("type")
         issuer = _issuer_of(token.claims, issuers)
         _judge(token.claims, issuer, now)
         checked = (issuer, hashlib.sha256(text.encode()).digest())
@@ -172,6 +180,7 @@ class Token:
 
     algorithm: str
     key_id: str | None
+    type: str  # the header typ, in lower case, without the prefix of media types (RFC 7515, section 4.1.9)
     claims: JSONObject
     signed: bytes
     signature: bytes
@@ -200,8 +209,14 @@ def parse_token(text: str) -> Token:
     algorithm, key_id = header.get("alg"), header.get("kid")
     if not isinstance(algorithm, str) or not isinstance(key_id, str | None):
         raise CredentialRefused("malformed")
-    signed = f"{parts[1]}.{parts[2]}".encode()
-    return Token(algorithm=algorithm, key_id=key_id, claims=claims, signed=signed, signature=signature)
+    return Token(
+        algorithm=algorithm,
+        key_id=key_id,
+        type=str(header.get("typ")).lower().removeprefix("application/"),
+        claims=claims,
+        signed=f"{parts[1]}.{parts[2]}".encode(),
+        signature=signature,
+    )
 
 
 def _decoded(part: str) -> bytes:
@@ -247,18 +262,6 @@ def _time(claims: Mapping[str, Any], name: str) -> float | None:
     if type(value) not in (int, float) or not 0 <= value <= LATEST_TIME:
         raise CredentialRefused("times")
     return float(value)
-
-
-def audiences_in(claims: Mapping[str, Any]) -> set[str]:
-    """Return the audiences of a token.
-
-    Source: RFC 7519, section 4.1.3; Amazon Cognito, whose access tokens have a ``client_id`` instead of ``aud``.
-    """
-    found = claims.get("aud")
-    if "aud" not in claims and claims.get("token_use") == "access":
-        found = claims.get("client_id")
-    listed = found if isinstance(found, list) else [found]
-    return {each for each in listed if isinstance(each, str)}
 
 
 def _given_key(token: Token, issuer: Issuer) -> VerificationKey | None:

@@ -6,16 +6,19 @@ from functools import partial
 
 from starlette.requests import Request as HttpCall
 
-from handler.bundle.model import ENDPOINT_NAME
+from handler.bundle.model import ENDPOINT_NAME, Bundle
+from handler.errors.access import CredentialRefused
 from handler.errors.calls import EndpointNotFound
 from handler.errors.infrastructure import BundleError, FunctionLacks, StorageError
 from handler.server.asgi.deadlines import deadline_of
 from handler.server.asgi.headers import folded, without_credentials
+from handler.server.asgi.public_url import public_url
 from handler.server.asgi.request_log import note, request_id
 from handler.server.asgi.response_size import room_at
 from handler.server.asgi.responses import Refused
 from handler.server.asgi.trace_context import continue_trace
 from handler.server.auth.identification import Presented, find_authorized, identify, require_readable_credential
+from handler.server.auth.principal import Principal
 from handler.server.context.caller import Caller
 from handler.server.context.services import Services
 from handler.server.endpoints.endpoint import Endpoint
@@ -67,7 +70,7 @@ async def identify_caller(services: Services, http_call: HttpCall, endpoint: End
     principal = find_authorized(presented, bundle, development=development)
     if principal is None:
         require_readable_credential(http_call.headers)
-        principal = await identify(
+        principal = await _find_sealed(services, http_call, presented, bundle=bundle) or await identify(
             presented,
             bundle,
             tokens=services.verifier_of(bundle.endpoint),
@@ -85,12 +88,33 @@ async def identify_caller(services: Services, http_call: HttpCall, endpoint: End
         services=services,
         deadline=deadline_of(http_call.scope),
         room=room_at(presented.event),
-        credential=presented.bearer if principal.kind == "token" else "",
+        credential=presented.bearer if principal.kind == "token" and not presented.sealed else "",
         trace=trace,
         headers=without_credentials(folded(http_call.headers)),
         request_id=request_id(http_call.scope),
         note=partial(note, http_call.scope),
     )
+
+
+async def _find_sealed(
+    services: Services, http_call: HttpCall, presented: Presented, *, bundle: Bundle
+) -> Principal | None:
+    """Return the holder of an access token of the OAuth proxy; ``None`` for any other caller.
+
+    Raises:
+        CredentialRefused: the token is not valid here and now, or the route is not the MCP route.
+    """
+    if not presented.sealed:
+        return None
+    from handler.server.auth.access_tokens import open_access_token  # few requests have such a token
+
+    path, url = f"/{bundle.endpoint}/mcp", public_url(http_call.scope)
+    if http_call.scope["path"] != path:
+        raise CredentialRefused("audience")
+    resource = f"{url}{path}" if url else ""
+    now, states = services.clock(), services.states
+    claims = await open_access_token(presented.sealed, bundle, resource=resource, states=states, now=now)
+    return Principal(kind="token", claims=claims)
 
 
 async def read_body(http_call: HttpCall, *, max_bytes: int = MAX_BODY_BYTES) -> bytes:

@@ -22,7 +22,8 @@ from collections.abc import Mapping
 from urllib.parse import parse_qs, quote, urlencode, urlsplit
 
 from handler.errors.access import OAuthRefused
-from handler.server.oauth_proxy.proxy import GRANTS, ProxySite, error_of, parse_form
+from handler.server.oauth_proxy.assertion_clients import SECRET_METHODS
+from handler.server.oauth_proxy.proxy import GRANTS, ID_JAG_PROFILE, JWT_BEARER, ProxySite, error_of, parse_form
 from handler.strict_json import JSONObject, parse_json, to_json_bytes
 
 MAX_STATE_CHARS = 4_096
@@ -52,8 +53,9 @@ def metadata(site: ProxySite, *, jwks_url: str) -> JSONObject:
         **({"scopes_supported": scopes} if scopes else {}),
         "response_types_supported": ["code"],
         "response_modes_supported": ["query"],
-        "grant_types_supported": [*GRANTS],
-        "token_endpoint_auth_methods_supported": ["none"],
+        "grant_types_supported": [*GRANTS, *([JWT_BEARER] if site.takes_assertions else [])],
+        **({"authorization_grant_profiles_supported": [ID_JAG_PROFILE]} if site.takes_assertions else {}),
+        "token_endpoint_auth_methods_supported": ["none", *(SECRET_METHODS if site.takes_assertions else ())],
         "code_challenge_methods_supported": ["S256"],
         "authorization_response_iss_parameter_supported": True,
         "client_id_metadata_document_supported": bool(site.proxy.client_metadata_documents),

@@ -13,6 +13,10 @@ from handler.records import record
 
 GRANTS = ("authorization_code", "refresh_token")
 
+JWT_BEARER = "urn:ietf:params:oauth:grant-type:jwt-bearer"
+ID_JAG_PROFILE = "urn:ietf:params:oauth:grant-profile:id-jag"
+"""The grant of identity assertions. Source: RFC 7523, section 2.1; draft-ietf-oauth-identity-assertion-authz-grant."""
+
 STANDARD_SCOPES = frozenset({"openid", "profile", "email", "address", "phone", "offline_access"})
 """Scopes of OpenID Connect itself, which belong to no API. Source: OpenID Connect Core 1.0, sections 5.4 and 11."""
 
@@ -33,6 +37,7 @@ class ProxySite:
     url: str
     scopes: tuple[str, ...]  # for a client that asks for none
     known_scopes: tuple[str, ...]  # of all tools: a client may ask for these
+    takes_assertions: bool = False  # there are clients for them, and a key that seals tokens
 
     @property
     def callback(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -11,7 +12,8 @@ from starlette.requests import Request as HttpCall
 from starlette.responses import Response
 
 from handler.bundle.model import Bundle
-from handler.errors.access import OAuthRefused, RedirectRefused
+from handler.errors.access import AssertionRefused, KeysUnavailable, OAuthRefused, RedirectRefused, VerifierMissing
+from handler.errors.calls import StateUnavailable
 from handler.errors.infrastructure import HttpError
 from handler.errors.upstream import CredentialUnavailable
 from handler.http.client import HttpRequest, HttpResponse
@@ -21,12 +23,14 @@ from handler.server.asgi.public_url import note_unknown_url, public_url
 from handler.server.asgi.request_log import note
 from handler.server.asgi.responses import json_response
 from handler.server.auth.resource_metadata import all_scopes, oauth_proxy_url, open_scopes
-from handler.server.context.request_context import endpoint_name, find_endpoint, read_body
+from handler.server.context.request_context import ENDPOINT, endpoint_name, find_endpoint, read_body
 from handler.server.context.services import Services
+from handler.server.oauth_proxy.assertion_clients import authenticate_client
+from handler.server.oauth_proxy.assertion_grant import AssertionExchange, UsedAssertions, exchange_assertion
 from handler.server.oauth_proxy.flow import authorize_location, callback_location, metadata, registration
-from handler.server.oauth_proxy.proxy import ProxySite, error_of
-from handler.server.oauth_proxy.token_request import token_answer, token_form
-from handler.strict_json import parse_json
+from handler.server.oauth_proxy.proxy import JWT_BEARER, ProxySite, error_of
+from handler.server.oauth_proxy.token_request import parse_token_request, token_answer, token_form
+from handler.strict_json import JSONObject, parse_json
 
 MAX_FORM_BYTES = 65_536
 MAX_QUERY_BYTES = 16_384
@@ -40,6 +44,9 @@ OUR_FAULTS = frozenset({"invalid_client", "unauthorized_client"})
 
 Answer = Callable[[HttpCall], Awaitable[Response]]
 Answering = Callable[[Services, ProxySite, HttpCall], Awaitable[Response]]
+
+PROVIDER_FAILED = "the provider that people sign in with did not answer as it should"
+CANNOT_JUDGE = "this server cannot exchange assertions at the moment"
 
 
 def metadata_route(services: Services) -> Answer:
@@ -72,7 +79,7 @@ def callback_route(services: Services) -> Answer:
 
 def token_route(services: Services) -> Answer:
     """Build the route at which clients get tokens."""
-    return _route(services, "oauth_token", _token)
+    return _route(services, "oauth_token", partial(_token, UsedAssertions()))
 
 
 def _route(services: Services, name: str, answering: Answering) -> Answer:
@@ -84,11 +91,11 @@ def _route(services: Services, name: str, answering: Answering) -> Answer:
         try:
             response = await answering(services, site, http_call)
         except OAuthRefused as exc:
-            note(http_call.scope, outcome="rejected", reason=exc.code)
+            reason = exc.reason if isinstance(exc, AssertionRefused) else exc.code
+            note(http_call.scope, outcome="rejected", reason=reason)
             if isinstance(exc, RedirectRefused):
                 note(http_call.scope, redirect_uri=exc.redirect_uri)
-            status = 401 if exc.code == "invalid_client" else 400
-            return json_response({"error": exc.code, "error_description": exc.description}, status=status)
+            return _refusal(http_call, exc)
         note(http_call.scope, outcome="ok" if response.status_code < 400 else "errors")
         return response
 
@@ -103,7 +110,17 @@ async def _find_site(services: Services, http_call: HttpCall) -> tuple[Bundle, P
     if not url:
         raise HTTPException(404, note_unknown_url(http_call.scope))
     scopes, known = tuple(open_scopes(bundle)), tuple(all_scopes(bundle))
-    return bundle, ProxySite(proxy=proxy, url=url, scopes=scopes, known_scopes=known)
+    takes = bool(proxy.assertion_clients) and services.states.available
+    return bundle, ProxySite(proxy=proxy, url=url, scopes=scopes, known_scopes=known, takes_assertions=takes)
+
+
+def _refusal(http_call: HttpCall, refused: OAuthRefused) -> Response:
+    """Build the response to a refused request. Source: RFC 6749, section 5.2."""
+    content: JSONObject = {"error": refused.code, "error_description": refused.description}
+    if refused.code != "invalid_client":
+        return json_response(content, status=400)
+    tried = "authorization" in http_call.headers
+    return json_response(content, status=401, headers={"www-authenticate": "Basic"} if tried else None)
 
 
 async def _register(_: Services, site: ProxySite, http_call: HttpCall) -> Response:
@@ -119,9 +136,12 @@ async def _callback(_: Services, site: ProxySite, http_call: HttpCall) -> Respon
     return _redirect(callback_location(site, _query(http_call)))
 
 
-async def _token(services: Services, site: ProxySite, http_call: HttpCall) -> Response:
+async def _token(used: UsedAssertions, services: Services, site: ProxySite, http_call: HttpCall) -> Response:
     _require_media_type(http_call, FORM)
-    form = token_form(site, await read_body(http_call, max_bytes=MAX_FORM_BYTES))
+    asked = parse_token_request(await read_body(http_call, max_bytes=MAX_FORM_BYTES))
+    if site.proxy.assertion_clients and asked.get("grant_type") == JWT_BEARER:
+        return await _assertion_token(used, services, site, http_call=http_call, asked=asked)
+    form = token_form(site, asked)
     reference, endpoint, secrets = site.proxy.client_secret, endpoint_name(http_call), services.outgoing.secrets
     try:
         if reference:
@@ -143,6 +163,28 @@ async def _token(services: Services, site: ProxySite, http_call: HttpCall) -> Re
     if reference and _refuses_client(answered):  # perhaps replaced: the next request reads it again
         secrets.refuse(reference, form["client_secret"], endpoint=endpoint)
     return _token_response(site, http_call, answered)
+
+
+async def _assertion_token(
+    used: UsedAssertions, services: Services, site: ProxySite, *, http_call: HttpCall, asked: dict[str, str]
+) -> Response:
+    authorization = ", ".join(http_call.headers.getlist("authorization"))
+    client = authenticate_client(site.proxy.assertion_clients, asked, authorization=authorization)
+    endpoint = http_call.scope[ENDPOINT]
+    exchange = AssertionExchange(
+        identity=endpoint.bundle.identity,
+        endpoint=endpoint.bundle.endpoint,
+        tokens=services.verifier_of(endpoint.bundle.endpoint),
+        states=services.states,
+        used=used,
+        now=services.clock(),
+    )
+    try:
+        return json_response(await exchange_assertion(exchange, site, asked, client=client))
+    except (KeysUnavailable, VerifierMissing) as exc:
+        return _unavailable(http_call, exc.reason, description=CANNOT_JUDGE)
+    except StateUnavailable:
+        return _unavailable(http_call, "no_state_key", description=CANNOT_JUDGE)
 
 
 def _refuses_client(answered: HttpResponse) -> bool:
@@ -171,10 +213,9 @@ def _parsed(body: bytes) -> dict[str, Any]:
     return content if isinstance(content, dict) and not nests_deeper(content, MAX_NESTING) else {}
 
 
-def _unavailable(http_call: HttpCall, reason: str) -> Response:
+def _unavailable(http_call: HttpCall, reason: str, *, description: str = PROVIDER_FAILED) -> Response:
     """Return the error for a failure of the provider or of the owner's configuration: not the client's fault."""
     note(http_call.scope, reason=reason)
-    description = "the provider that people sign in with did not answer as it should"
     return json_response({"error": "temporarily_unavailable", "error_description": description}, status=502)
 
 

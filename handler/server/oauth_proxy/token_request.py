@@ -19,7 +19,19 @@ VERIFIER = re.compile(r"[A-Za-z0-9._~-]{43,128}")
 TOKEN_MEMBERS = ("access_token", "token_type", "expires_in", "refresh_token", "id_token")
 
 
-def token_form(site: ProxySite, body: bytes) -> dict[str, str]:
+def parse_token_request(body: bytes) -> dict[str, str]:
+    """Return the parameters of a client's token request.
+
+    Raises:
+        OAuthRefused: the body is not a form.
+    """
+    try:
+        return parse_form(body.decode("ascii"))
+    except UnicodeDecodeError:
+        raise OAuthRefused("invalid_request", "expected a form") from None
+
+
+def token_form(site: ProxySite, asked: Mapping[str, str]) -> dict[str, str]:
     """Return the form for the provider's token endpoint, without the client secret.
 
     Raises:
@@ -27,10 +39,6 @@ def token_form(site: ProxySite, body: bytes) -> dict[str, str]:
 
     Source: RFC 6749, sections 4.1.3 and 6.
     """
-    try:
-        asked = parse_form(body.decode("ascii"))
-    except UnicodeDecodeError:
-        raise OAuthRefused("invalid_request", "expected a form") from None
     site.require_client(asked)
     form = _grant(site, asked)
     form["client_id"] = site.proxy.client_id
