@@ -65,6 +65,11 @@ class FileResource:
         """The URI to read it by."""
         return str(self.entry["uri"])
 
+    @property
+    def is_page(self) -> bool:
+        """True if hosts show the resource in the chat."""
+        return self.uri.startswith("ui:")
+
 
 @record(frozen=True, slots=True, kw_only=True)
 class CodeResource:

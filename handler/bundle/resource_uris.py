@@ -11,6 +11,9 @@ SCHEME = "stile"
 
 SKILL_SCHEME = "skill"
 
+PAGE_SCHEME = "ui"
+"""Source: MCP Apps (SEP-1865), "UI Resource Format"."""
+
 EXPRESSION = re.compile(r"\{(\+?)(\w+)\}")
 """Source: RFC 6570, levels 1 and 2."""
 
@@ -26,6 +29,16 @@ def skill_uri(skill: str, path: str) -> str:
     Source: Skills extension of MCP (SEP-2640), "Resource Mapping".
     """
     return f"{SKILL_SCHEME}://{skill}/{quote(path)}"
+
+
+def page_uri(endpoint: str, name: str) -> str:
+    """Return the URI of a page that hosts show in the chat."""
+    return f"{PAGE_SCHEME}://{endpoint}/{name}.html"
+
+
+def table_uri(endpoint: str, tool: str) -> str:
+    """Return the URI of the built-in view for a tool."""
+    return f"{PAGE_SCHEME}://{endpoint}/table/{quote(tool, safe='')}.html"
 
 
 def schema_uri(endpoint: str) -> str:

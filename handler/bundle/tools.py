@@ -43,6 +43,7 @@ class ToolOptions:
     max_result_bytes: int | None = None  # of this tool; None: the endpoint's limit
     pinned: bool = False  # listed, even if a catalog keeps other tools from the list
     cursor: str = ""  # the argument that continues a cut answer; empty: no answer is continued
+    view_mask: Mask = OPEN  # of the page that _meta.ui of the entry names: only callers who may read it are told
 
 
 @record(frozen=True, slots=True, kw_only=True)

@@ -36,6 +36,7 @@ class ToolOptions(KitOptions, total=False):
     visible: bool
     pinned: bool  # listed, even if a catalog keeps other tools from the list
     search_hint: str  # words for the tool search of hosts
+    view: str  # name of the page that hosts show the results with
     aliases: Sequence[str]
     version: str
     last_update: str
@@ -94,6 +95,7 @@ class Options:
     hidden: bool = False
     pinned: bool = False
     search_hint: str = ""
+    view: str = ""
     aliases: tuple[str, ...] = ()
     version: JSONObject = field(default_factory=dict)  # the members that results get
     requires_auth: bool = False

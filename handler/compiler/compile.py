@@ -41,7 +41,9 @@ from handler.compiler.tools.content import read_content, refuse_shared_names
 from handler.compiler.tools.declaration import CompiledTool
 from handler.compiler.tools.listed_schemas import with_listed_schemas
 from handler.compiler.tools.logged_facts import read_call_log
+from handler.compiler.tools.tool_views import uses_table, with_views
 from handler.compiler.tools.tools import judge_tools
+from handler.compiler.tools.view_pages import read_views
 from handler.errors.authoring import Problem
 from handler.errors.infrastructure import SettingsError
 from handler.settings import read_code_modules
@@ -140,10 +142,15 @@ def _compile(context: CompileContext) -> CompiledEndpoint:
     access = read_access(context, opened=api.opened if context.is_guarded_as_stepzen else ())
     grounds = access_defaults(context, access)
     code = _code(context, grounds)
+    views = read_views(context, grounds)
+    api = replace(api, tools=with_views(api.tools, views, problems))
+    code = replace(code, tools=with_views(code.tools, views, problems))
     catalog = catalog_tools(context.config.catalog)
     api = replace(api, tools=tuple(with_companions(api.tools, others=(*code.tools, *catalog), problems=problems)))
     api = replace(api, tools=tuple(with_listed_schemas(api.tools, api.context)))
     content = read_content(context, grounds)
+    pages = views.resources(with_table=uses_table((*api.tools, *code.tools), views))
+    content = replace(content, pages=pages)
     refuse_shared_names(content, code, at=context.config.code.at, problems=problems)
     tools = (*api.tools, *code.tools, *catalog)
     judge_tools(tools, problems)
@@ -222,6 +229,7 @@ def _bundle(endpoint: CompiledEndpoint) -> Bundle:
         prompts=(*endpoint.content.prompts, *code.prompts),
         resources=(
             *endpoint.content.resources,
+            *endpoint.content.pages,
             *code.resources,
             *(file for each in endpoint.skills for file in each.files),
         ),

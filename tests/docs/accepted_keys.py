@@ -19,7 +19,7 @@ UNKNOWN = "no_such_key"
 BESIDE: Mapping[str, Mapping[str, str]] = {"upstream.auth": {"header": "x-key"}}
 """Section -> what stands in it as well: some keys are known beside another one only."""
 
-NAMED: Mapping[str, str] = {"scalars": "Money"}
+NAMED: Mapping[str, str] = {"scalars": "Money", "ui.pages": "orders"}
 """Sections whose keys are an author's own -> a name that fits."""
 
 ALIKE = "deployment.identity"

@@ -114,6 +114,25 @@ WHOLE: dict[str, Any] = {
     "instructions": "Ask.",
     "resources": {"condition": True},
     "skills": {"condition": True},
+    "ui": {
+        "condition": True,
+        "pages": {
+            "orders": {
+                "title": "Orders",
+                "description": "All orders",
+                "condition": True,
+                "csp": {
+                    "connect_domains": ["https://api.corp.example"],
+                    "resource_domains": ["https://cdn.corp.example"],
+                    "frame_domains": ["https://maps.corp.example"],
+                    "base_uri_domains": ["https://cdn.corp.example"],
+                },
+                "permissions": ["camera"],
+                "prefers_border": True,
+                "domain": "a1b2.corp.example",
+            }
+        },
+    },
     "catalog": {"name": "all_tools", "hidden": True, "list": "pinned", "list_budget": 500},
     "find": {"words": {"turnover": ["revenue"]}},
     "log": {"coordinates": True, "arguments": ["O.x"]},

@@ -66,6 +66,7 @@ KEYS = dict(_keys(SCHEMA, ""))
 def _problems(folder: Path, config: Any) -> tuple[Problem, ...]:
     operation = "query O($x: Money) { a(x: $x) list }"
     files = {"index.graphql": SDL, "config.yaml": json.dumps(config), "operations/o.graphql": operation}
+    files["ui/orders.html"] = "<!doctype html>"
     try:
         compile_endpoint(write_endpoint(folder, files))
     except CompileError as exc:
@@ -114,6 +115,7 @@ def test_config_with_every_key_is_taken_by_both(tmp_path: Path, config: dict[str
 def test_configs_have_every_key() -> None:
     found = {re.sub(r"\[\d+\]", "[]", key) for config in CONFIGS for key in _names(config, "")}
     named = {re.sub(r"^scalars\.\w+", "scalars.NAME", key) for key in found}
+    named = {re.sub(r"^ui\.pages\.\w+", "ui.pages.NAME", key) for key in named}
     named = {re.sub(r"^identity\[\]", "identity", key) for key in named}
     missing = {key for key in KEYS if not key.startswith("code")} - named
 

@@ -32,6 +32,7 @@ from handler.compiler.config.schema_limits import MOST_BYTES, OUTPUT_SCHEMA, REC
 from handler.compiler.config.upstream import DOCUMENTS
 from handler.compiler.json_schemas.author_scalars import MAX_NUMBER, MAX_TEXT_CHARS, TYPES
 from handler.compiler.schema.cost_directives import MAX_SIZE
+from handler.compiler.tools.view_pages import PERMISSIONS
 from handler.json_schema.formats import STANDARD_FORMATS
 from handler.strict_json import JSONObject
 
@@ -44,6 +45,23 @@ def config_schema() -> JSONObject:
     return {"$schema": "http://json-schema.org/draft-07/schema#", "title": "config.yaml", **section(meaning, KEYS)}
 
 
+PAGE: Keys = {
+    "title": text("the title of the page"),
+    "description": text("the text about the page"),
+    "condition": condition("when a caller has the page"),
+    "csp": section(
+        "the origins that the page may use; without one it gets nothing from elsewhere",
+        {
+            "connect_domains": texts("origins that the page may ask"),
+            "resource_domains": texts("origins of scripts, styles, pictures and fonts"),
+            "frame_domains": texts("origins of nested frames"),
+            "base_uri_domains": texts("origins of the base URI"),
+        },
+    ),
+    "permissions": texts("what the page asks the host for", *PERMISSIONS),
+    "prefers_border": boolean("the host draws a border around the page"),
+    "domain": text("the host name of the page, as the host's documentation says"),
+}
 CLIENT: Keys = {
     "token_url": text("the token endpoint"),
     "client_id": text("the id of the endpoint with the identity provider"),
@@ -264,6 +282,13 @@ KEYS: Keys = {
     "scalars": named("the values of custom scalars, by name", section("the values of a scalar", SCALAR_KEYS)),
     "instructions": text("a text about the endpoint that clients give their model"),
     "resources": section("the files in `resources/`", {"condition": condition("when a caller has them")}),
+    "ui": section(
+        "the pages in `ui/` that hosts show in the chat",
+        {
+            "condition": condition("when a caller has them"),
+            "pages": named("the settings of pages, by name", section("the settings of a page", PAGE)),
+        },
+    ),
     "skills": section("the skills in `skills/`", {"condition": condition("when a caller has them")}),
     "code": sections_or_texts('toolkits in Python, as `["shop_tools:kit"]`', CODE),
     "catalog": section_or(

@@ -25,6 +25,7 @@ from handler.compiler.tools.declaration import CompiledTool
 from handler.compiler.tools.listed_size import entries_of
 from handler.compiler.tools.resources import RESOURCES_FOLDER
 from handler.compiler.tools.skill_format import CompiledSkill
+from handler.compiler.tools.view_pages import SUFFIX, VIEWS_FOLDER
 from handler.sentences import some
 
 MAX_FOUND = 50
@@ -71,6 +72,7 @@ def _texts(endpoint: CompiledEndpoint) -> Iterator[ReadText]:
     config, project = endpoint.context.config, endpoint.context.project
     yield from _tool_texts(endpoint.tools)
     yield from _content_texts(endpoint.content, folder=project.path(RESOURCES_FOLDER))
+    yield from _page_texts(endpoint.content, folder=project.path(VIEWS_FOLDER))
     yield from _code_texts(endpoint.code, at=config.code.at)
     yield ReadText(config.instructions, '"instructions"', Place(project.path(CONFIG)))
     if endpoint.api.graphql.mode == "on" or any(isinstance(each.tool, GraphQLTool) for each in endpoint.tools):
@@ -97,6 +99,13 @@ def _content_texts(content: CompiledContent, *, folder: str) -> Iterator[ReadTex
         for text in (*_texts_in(resource.entry), resource.text):
             yield ReadText(text, "a resource", Place(f"{folder}/{resource.entry['name']}"))
     yield from _skill_texts(content.skills)
+
+
+def _page_texts(content: CompiledContent, *, folder: str) -> Iterator[ReadText]:
+    for page in content.pages:
+        if not page.hidden:  # the built-in view is not the author's
+            for text in (*_texts_in(page.entry), page.text):
+                yield ReadText(text, "a page", Place(f"{folder}/{page.entry['name']}{SUFFIX}"))
 
 
 def _skill_texts(skills: Iterable[CompiledSkill]) -> Iterator[ReadText]:

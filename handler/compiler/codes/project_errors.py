@@ -145,6 +145,10 @@ PROJECT_ERRORS: Mapping[str, tuple[str, str]] = {
         "A value of a YAML file is of another kind, or out of bounds.",
         "Write a value of the kind that the message says.",
     ),
+    "invalid-view": (
+        "A file in ui/ is not a page that hosts can show.",
+        "Put a whole page there, which is no link and whose name has only letters, digits, _ and -.",
+    ),
     "invalid-yaml": (
         "A file is not YAML.",
         "Correct it where the message points.",
@@ -248,6 +252,10 @@ PROJECT_ERRORS: Mapping[str, tuple[str, str]] = {
     "unknown-tool": (
         "questions.yaml names a tool that the endpoint does not have.",
         "Write the name as stile check shows it.",
+    ),
+    "unknown-view": (
+        "A tool or config.yaml names a page that ui/ does not have.",
+        "Correct the name, or add ui/NAME.html.",
     ),
     "unloggable-argument": (
         "An entry of log.arguments names an argument that may hold a secret, or text that a model writes.",

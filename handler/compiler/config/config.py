@@ -43,6 +43,7 @@ KEYS = (
     "instructions",
     "resources",
     "skills",
+    "ui",
     "code",
     "catalog",
     "log",
@@ -97,6 +98,7 @@ class Config:
     instructions: str
     resources: Section
     skills: Section
+    ui: Section  # pages that hosts show in the chat
     code: CodeConfig
     catalog: CatalogUse | None
     log: LogConfig
@@ -142,6 +144,7 @@ def read_config(
         instructions=_instructions(top, problems),
         resources=top.section("resources"),
         skills=top.section("skills"),
+        ui=top.section("ui"),
         code=read_code_config(top, problems),
         catalog=read_catalog(top),
         log=read_log_config(top.section("log")),

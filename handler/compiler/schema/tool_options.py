@@ -72,6 +72,7 @@ SHARED_ARGUMENTS = """
       output_schema: Stile_OutputSchema
       confirm: Stile_Confirm
       examples: [Stile_JSON!]! = []
+      view: String
 """
 
 RESULT = "max_result_bytes"
@@ -120,6 +121,7 @@ class AuthorOptions:
     output_schema: str | None = None  # on | off; None: the endpoint decides
     confirm: str = ""
     examples: tuple[Any, ...] = ()  # calls, as written
+    view: str = ""  # name of the page that hosts show the results with
     continues: bool | None = None  # callers can continue cut answers; None: config.yaml decides
     cursor: str = ""  # the argument with which they do; empty: they cannot
     find: bool = True  # a GraphQL tool with a large schema gets companions
@@ -208,6 +210,7 @@ def read_options(node: DirectiveNode, values: Mapping[str, Any], problems: Probl
         pinned=values["pinned"],
         search_hint=values.get("searchHint") or "",
         examples=tuple(values["examples"]),
+        view=values.get("view") or "",
         aliases=tuple(values["aliases"]),
         scopes=tuple(values["scopes"]),
         condition=values.get("condition"),
@@ -226,7 +229,7 @@ def _given(values: Mapping[str, Any]) -> dict[str, Any]:
 
 def _faults(values: Mapping[str, Any]) -> list[str]:
     """Return the faults of the shared arguments, each as a sentence."""
-    texts = ("title", "category", "version", "lastUpdate")
+    texts = ("title", "category", "version", "lastUpdate", "view")
     faults = [f"{name} is empty" for name in texts if values.get(name) is not None and not values[name].strip()]
     fault = search_hint_fault(values["searchHint"]) if values.get("searchHint") is not None else ""
     faults += [f"searchHint: {fault}"] if fault else []

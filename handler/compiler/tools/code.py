@@ -42,7 +42,7 @@ def read_code(context: CompileContext, grounds: AccessDefaults, *, modules: Sequ
     ]
     found = [frozen for kit in loaded for frozen in _freeze(kit, grounds, problems=problems)]
     _refuse_twice(found, problems)
-    tools = [_made(each.made, each.at) for each in found if isinstance(each.made, CodeTool)]
+    tools = [_made(each.made, each.at, view=each.view) for each in found if isinstance(each.made, CodeTool)]
     requiring = {each.made.name: each.at for each in found if isinstance(each.made, CodeTool) and each.requires_auth}
     return CompiledCode(
         modules=tuple(modules),
@@ -66,6 +66,7 @@ class _Frozen:
     at: Place
     asks: bool
     requires_auth: bool
+    view: str  # of a tool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +100,9 @@ def _freeze(kit: _LoadedKit, grounds: AccessDefaults, *, problems: Problems) -> 
             whole = kit.mask | grounds.known() if needs else kit.mask
             made = _frozen(definition, _as_json(definition.entry, written), kit=kit.config.use, mask=whole)
             asks = may_ask(definition)
-            found.append(_Frozen(made=made, label=written.label, at=at, asks=asks, requires_auth=needs))
+            view = definition.options.view if isinstance(definition, ToolDefinition) else ""
+            frozen = _Frozen(made=made, label=written.label, at=at, asks=asks, requires_auth=needs, view=view)
+            found.append(frozen)
     return found
 
 
@@ -166,8 +169,8 @@ def _options(tool: ToolDefinition) -> ToolOptions:
     )
 
 
-def _made(tool: CodeTool, at: Place) -> CompiledTool:
-    return CompiledTool(at=at, tool=tool, uses=(), runs=tool.kit, types=0, reads=False, writes=False)
+def _made(tool: CodeTool, at: Place, *, view: str) -> CompiledTool:
+    return CompiledTool(at=at, tool=tool, uses=(), runs=tool.kit, types=0, reads=False, writes=False, view=view)
 
 
 def _refuse_twice(found: Iterable[_Frozen], problems: Problems) -> None:

@@ -21,12 +21,13 @@ from handler.policy.evaluation import Mask
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompiledContent:
-    """Prompts, resources and skills from files; ``places``: prompt name -> its place."""
+    """Prompts, resources, skills and pages from files; ``places``: prompt name -> its place."""
 
     prompts: tuple[TextPrompt, ...]
     places: Mapping[str, Place]
     resources: tuple[FileResource, ...]
     skills: tuple[CompiledSkill, ...]
+    pages: tuple[FileResource, ...] = ()
 
 
 def read_content(context: CompileContext, grounds: AccessDefaults) -> CompiledContent:
@@ -82,7 +83,20 @@ def refuse_shared_names(content: CompiledContent, code: CompiledCode, *, at: Pla
         if uri.lower().startswith((f"{SCHEME}:", f"{SKILL_SCHEME}:")):
             sentence = f'{resource.kit} has the resource "{uri:.200}": {SCHEME}: is for files and schemas'
             problems.add(at, f"{sentence}, and {SKILL_SCHEME}: for skills", code="reserved-uri")
+    _refuse_shared_pages(content, code, at=at, problems=problems)
     _judge_skills(content, code, at=at, problems=problems)
+
+
+def _refuse_shared_pages(content: CompiledContent, code: CompiledCode, *, at: Place, problems: Problems) -> None:
+    """Report resources in Python whose URIs are those of the folder's pages."""
+    taken = {page.uri for page in content.pages}
+    for resource in code.resources:
+        uri = str(resource.entry.get("uri", ""))
+        if uri in taken:
+            sentence = (
+                f'{resource.kit} has the resource "{uri:.200}", which is a page of the endpoint: expected another'
+            )
+            problems.add(at, sentence, code="reserved-uri")
 
 
 def _judge_skills(content: CompiledContent, code: CompiledCode, *, at: Place, problems: Problems) -> None:

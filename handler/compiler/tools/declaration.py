@@ -60,4 +60,5 @@ class CompiledTool:
     own_guards: Mapping[str, Mask] = field(default_factory=dict)  # of its patterns, without what follows from them
     rule: Rule | None = None  # its condition
     listed: JSONObject | None = None  # entry for callers who may everything, if the server makes it for each caller
+    view: str = ""  # name of the page that hosts show the results with
     shortened_from: Mapping[str, int] = field(default_factory=dict)  # schema of its entry -> its bytes if it were whole

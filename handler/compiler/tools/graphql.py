@@ -137,6 +137,7 @@ def _guarded_tool(context: ApiContext, declaration: ToolDeclaration, *, own: Map
         writes="mutation" in roots,
         companions=options.find and any(listing.large for listing in tool.listings),
         own_guards=own,
+        view=options.view,
         rule=rule,
     )
 

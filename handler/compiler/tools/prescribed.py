@@ -113,6 +113,7 @@ class _OperationTool:
             operation=self.operation,
             declaration=self.declaration,
             rule=self._rule,
+            view=self.declaration.options.view,
             shortened_from=self._shortened_from,
         )
 

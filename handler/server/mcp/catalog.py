@@ -16,7 +16,7 @@ from handler.server.mcp.method_call import Call
 from handler.server.mcp.prompts import prompts_for
 from handler.server.mcp.resources import resources_for, templates_for
 from handler.server.mcp.short_list import shortened
-from handler.server.mcp.tools_list import usable_tools
+from handler.server.mcp.tools_list import seen_entry, usable_tools
 from handler.strict_json import JSONObject, to_well_formed_json
 
 MANY_NAMES = "The entries are larger than an answer may be. Ask for fewer names at a time."
@@ -61,7 +61,8 @@ async def _sections(call: Call) -> Sections:
     return {
         "tools": await _tools(call),
         "prompts": await prompts_for(call.caller),
-        "resources": await resources_for(call.caller),
+        # Pages are for hosts, which find them by the entries of tools.
+        "resources": [each for each in await resources_for(call.caller) if not each.entry["uri"].startswith("ui:")],
         "resource_templates": await templates_for(call.caller),
     }
 
@@ -91,7 +92,8 @@ def _whole(call: Call, sections: Sections, names: list[str]) -> JSONObject:
 def _whole_entry(call: Call, listed: Listed) -> JSONObject:
     tool = call.caller.endpoint.tools.get(listed.entry.get("name", ""))
     if isinstance(tool, PrescribedTool):
-        return call.caller.endpoint.whole_entry(tool, call.caller.evaluation)
+        evaluation = call.caller.evaluation
+        return seen_entry(tool, call.caller.endpoint.whole_entry(tool, evaluation), evaluation)
     return listed.entry
 
 

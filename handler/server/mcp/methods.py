@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from handler.bundle.content import FileResource
 from handler.bundle.model import Bundle
 from handler.bundle.tools import GraphQLTool
 from handler.errors import StileError
@@ -21,6 +22,7 @@ from handler.server.mcp.jsonrpc import (
 )
 from handler.server.mcp.method_call import Call, Method
 from handler.server.mcp.revisions import (
+    APPS,
     MODERN,
     SERVER_INFO,
     SKILLS,
@@ -97,6 +99,14 @@ def _has_skills(caller: Caller) -> bool:
     return any(caller.evaluation.meets(skill.mask) for skill in caller.endpoint.bundle.skills)
 
 
+def _has_pages(caller: Caller) -> bool:
+    """Tell if the caller may read any page. The extension is declared to such callers only."""
+    return any(
+        isinstance(resource, FileResource) and resource.is_page and caller.evaluation.meets(resource.mask)
+        for resource in caller.endpoint.bundle.resources
+    )
+
+
 def _has_resources(bundle: Bundle) -> bool:
     """Tell if an endpoint has any resource, for whichever callers."""
     has_schemas = bundle.graphql.mode == "on" or any(isinstance(tool, GraphQLTool) for tool in bundle.tools)
@@ -107,7 +117,8 @@ def _introduction(call: Call, revision: str) -> JSONObject:
     """Return the capabilities and instructions, with which both eras begin."""
     instructions = call.caller.endpoint.bundle.instructions
     said = {"instructions": instructions} if instructions else {}
-    return {"capabilities": capabilities_of(_offered(call), revision), **said}
+    offered = [*_offered(call), *([APPS] if _has_pages(call.caller) else [])]
+    return {"capabilities": capabilities_of(offered, revision), **said}
 
 
 async def _initialize(call: Call) -> JSONObject:
@@ -141,7 +152,8 @@ def _is_introduction_public(call: Call) -> bool:
     """Tell if a caller without a credential gets the identical introduction."""
     if call.caller.endpoint.bundle.access.anonymous != "allow":
         return False
-    return not _has_skills(call.caller) or _has_skills(call.caller.as_anybody())
+    anybody = call.caller.as_anybody()
+    return all(has(anybody) or not has(call.caller) for has in (_has_skills, _has_pages))
 
 
 async def _list_tools(call: Call) -> JSONObject:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from handler.bundle.content import CodeResource, FileResource
-from handler.bundle.resource_uris import UriPattern, pattern_of, schema_uri, tool_schema_uri
+from handler.bundle.resource_uris import PAGE_SCHEME, UriPattern, pattern_of, schema_uri, tool_schema_uri
 from handler.bundle.tools import GraphQLTool
 from handler.code_tools.catalog_search import Listed
 from handler.errors.calls import ResourceNotFound
@@ -85,7 +85,12 @@ async def fixed_contents(caller: Caller, uri: str) -> list[JSONObject] | None:
     for resource in endpoint.bundle.resources:
         if isinstance(resource, FileResource) and resource.uri == uri and caller.evaluation.meets(resource.mask):
             content = {"blob": resource.blob} if resource.blob else {"text": resource.text}
-            return [{"uri": uri, "mimeType": resource.entry["mimeType"], **content}]
+            meta = {"_meta": resource.entry["_meta"]} if "_meta" in resource.entry else {}
+            return [{"uri": uri, "mimeType": resource.entry["mimeType"], **content, **meta}]
+    if uri.startswith(f"{PAGE_SCHEME}:"):
+        from handler.server.mcp.table_pages import table_contents
+
+        return await table_contents(caller, uri)
     for tool in _with_schemas(endpoint):
         if _schema_uri(endpoint, tool) == uri:
             if tool and not await caller.can_use(tool):

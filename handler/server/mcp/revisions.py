@@ -29,6 +29,9 @@ _META_PREFIX = "io.modelcontextprotocol/"
 SKILLS = f"{_META_PREFIX}skills"
 """The extension of skills. Source: SEP-2640, "Extension Identifier"."""
 
+APPS = f"{_META_PREFIX}ui"
+"""The extension of pages in the chat. Source: MCP Apps (SEP-1865), "Extension Identifier"."""
+
 PROTOCOL_VERSION = f"{_META_PREFIX}protocolVersion"
 CLIENT_CAPABILITIES = f"{_META_PREFIX}clientCapabilities"
 CLIENT_INFO = f"{_META_PREFIX}clientInfo"

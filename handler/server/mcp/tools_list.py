@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from handler.bundle.tools import CatalogTool, CodeKit, CodeTool, Tool
 from handler.policy.evaluation import Evaluation
 from handler.server.auth.principal import Principal
+from handler.server.context.caller import Caller
 from handler.server.endpoints.endpoint import Endpoint
 from handler.server.endpoints.schema_views import schema_loading
 from handler.server.mcp.method_call import Call
@@ -77,7 +78,7 @@ async def list_entries(endpoint: Endpoint, evaluation: Evaluation, *, principal:
     listed = [tool for tool in endpoint.bundle.tools if not tool.options.hidden and endpoint.lists(tool, principal)]
 
     def entries() -> list[JSONObject]:
-        found = (endpoint.entry(tool, evaluation) for tool in listed)
+        found = (_entry(endpoint, tool, evaluation) for tool in listed)
         return [entry for entry in found if entry is not None]
 
     if not any(endpoint.needs_schema(tool, evaluation) for tool in listed):
@@ -92,11 +93,30 @@ async def entry_of(call: Call, tool: Tool) -> JSONObject | None:
     Raises:
         UpstreamError: the schema that the entry depends on cannot be loaded.
     """
-    endpoint, evaluation = call.caller.endpoint, call.caller.evaluation
+    return await entry_for(call.caller, tool)
+
+
+async def entry_for(caller: Caller, tool: Tool) -> JSONObject | None:
+    """Return a caller's entry of a tool as ``entry_of`` does."""
+    endpoint, evaluation = caller.endpoint, caller.evaluation
     if not endpoint.needs_schema(tool, evaluation):
-        return endpoint.entry(tool, evaluation)
+        return _entry(endpoint, tool, evaluation)
     with schema_loading():
-        return await asyncio.to_thread(endpoint.entry, tool, evaluation)
+        return await asyncio.to_thread(_entry, endpoint, tool, evaluation)
+
+
+def _entry(endpoint: Endpoint, tool: Tool, evaluation: Evaluation) -> JSONObject | None:
+    entry = endpoint.entry(tool, evaluation)
+    return entry if entry is None or not tool.options.view_mask else seen_entry(tool, entry, evaluation)
+
+
+def seen_entry(tool: Tool, entry: JSONObject, evaluation: Evaluation) -> JSONObject:
+    """Return an entry of a tool, without the URI of its view if the caller may not read that page."""
+    if evaluation.meets(tool.options.view_mask):
+        return entry
+    kept = {name: each for name, each in entry["_meta"]["ui"].items() if name != "resourceUri"}
+    meta = {name: each for name, each in entry["_meta"].items() if name != "ui"} | ({"ui": kept} if kept else {})
+    return {name: each for name, each in entry.items() if name != "_meta"} | ({"_meta": meta} if meta else {})
 
 
 def asked_kits(call: Call) -> list[CodeKit]:
