@@ -77,6 +77,10 @@ class Inspector:
         """``skills/list``."""
         return self._run(url, "--protocol-era", era, "--method", "skills/list")
 
+    def app_info(self, url: str, tool: str, *, era: Era) -> Inspected:
+        """The page that shows a tool's results, if it has one."""
+        return self._run(url, "--protocol-era", era, "--method", "tools/call", "--tool-name", tool, "--app-info")
+
     def _run(self, url: str, *arguments: str) -> Inspected:
         done = subprocess.run(
             [NODE, LAUNCHER, "--cli", url, "--transport", "http", *arguments, "--format", "json", "--quiet"],
