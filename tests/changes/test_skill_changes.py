@@ -59,3 +59,18 @@ def test_hints_and_examples_are_told_of_the_tool(tmp_path: Path, option: str, co
     found = told(tmp_path, FILES, after)
 
     assert (code, "a") in found
+
+
+def test_view_of_a_tool_and_its_page_are_told(tmp_path: Path) -> None:
+    page = {"ui/orders.html": "<!doctype html>"}
+    shown = {**FILES, **page, "operations/o.graphql": TOOL.replace('title: "A"', 'title: "A", view: "orders"')}
+    other = {**shown, "ui/orders.html": "<!doctype html><p>"}
+
+    page_of = "resource ui://api/things/orders.html"
+    for before, after, changes in (
+        (FILES, shown, [("view-changed", "a"), ("content-added", page_of)]),
+        (shown, other, [("content-changed", page_of)]),
+        (shown, FILES, [("view-changed", "a"), ("content-removed", page_of)]),
+    ):
+        found = told(tmp_path / str(len(changes)) / str(before is shown), before, after)
+        assert {each for each in found if each[0] != "document-replaced"} == set(changes)

@@ -63,7 +63,7 @@ query Failing @mcpTool(name: "failing", view: "table") { failing { number } }
 """
 
 
-def order(number: int) -> dict[str, Any]:
+def order(number: int) -> Any:
     text = HOSTILE[number % len(HOSTILE)] if number % 2 else f"A-{number}"
     return {"number": text, "total": number / 2, "constructor": [number, None]}
 

@@ -19,7 +19,7 @@ from handler.commands.changes.change import Change
 from handler.commands.changes.limit_changes import limit_changes, result_size_change
 from handler.commands.changes.output_changes import output_changes
 from handler.listed_sizes import BYTES_PER_TOKEN
-from handler.strict_json import to_json_bytes
+from handler.strict_json import JSONObject, to_json_bytes
 
 MIN_TOKENS = 50
 """Tokens by which an entry has to grow or shrink to be told of: shorter texts are told of by themselves."""
@@ -152,12 +152,27 @@ def _scopes(old: ToolOptions, new: ToolOptions, name: str) -> Iterator[Change]:
         yield Change(code="scopes-removed", about=name, sentence=sentence)
 
 
+def _view(tool: Tool) -> tuple[str, JSONObject]:
+    """Return the URI of the page that shows a tool's results, and the rest of the entry's ``_meta``."""
+    meta = tool.entry.get("_meta") or {}
+    ui = meta.get("ui")
+    if not isinstance(ui, dict):
+        return "", meta
+    rest = {key: each for key, each in ui.items() if key != "resourceUri"}
+    others = {key: each for key, each in meta.items() if key != "ui"}
+    return str(ui.get("resourceUri") or ""), {**others, **({"ui": rest} if rest else {})}
+
+
 def _texts(before: Tool, after: Tool) -> Iterator[Change]:
     name = after.name
     for part in ("title", "description"):
         if before.entry.get(part) != after.entry.get(part):
             yield Change(code="text-changed", about=name, sentence=f"tool {name} has another {part}")
-    if before.entry.get("_meta") != after.entry.get("_meta"):
+    (was, old), (now, new) = _view(before), _view(after)
+    if was != now:
+        sentence = f"tool {name}: hosts show results with {now or 'no page'}, and showed them with {was or 'no page'}"
+        yield Change(code="view-changed", about=name, sentence=sentence)
+    if old != new:
         yield Change(code="meta-changed", about=name, sentence=f"tool {name}: lists have another _meta")
     if before.entry.get("annotations") != after.entry.get("annotations"):
         hints = {**(before.entry.get("annotations") or {}), **(after.entry.get("annotations") or {})}

@@ -54,6 +54,7 @@ CHANGE_CODES: Mapping[str, ChangeCode] = {
     "binding-changed": ChangeCode("a variable that no model fills is bound otherwise", breaking=True, opens=True),
     "code-changed": ChangeCode("a function or toolkit in Python has another definition"),
     "meta-changed": ChangeCode("the `_meta` of a tool in lists, or of its results, is another"),
+    "view-changed": ChangeCode("hosts show a tool's results with another page, or with none"),
     # arguments
     "argument-added": ChangeCode("a tool or prompt takes a further argument, which may be left out"),
     "argument-required-added": ChangeCode("a tool or prompt needs a further argument", breaking=True),

@@ -16,6 +16,7 @@ from handler.compiler.tools.prompts import PROMPTS_FOLDER, read_prompts
 from handler.compiler.tools.resources import RESOURCES_FOLDER, read_resources
 from handler.compiler.tools.skill_format import CompiledSkill
 from handler.compiler.tools.skills import SKILLS_FOLDER, judge_skill_sizes, read_skills
+from handler.compiler.tools.view_pages import VIEWS_FOLDER
 from handler.policy.evaluation import Mask
 
 
@@ -54,7 +55,12 @@ def _mask_of(section: Section, context: CompileContext, *, default: Mask) -> Mas
 
 def _warn_of_similar_folders(context: CompileContext) -> None:
     """Warn of folders whose names may be slips for those of contents."""
-    for folder, what in ((PROMPTS_FOLDER, "prompts"), (RESOURCES_FOLDER, "resources"), (SKILLS_FOLDER, "skills")):
+    for folder, what in (
+        (PROMPTS_FOLDER, "prompts"),
+        (RESOURCES_FOLDER, "resources"),
+        (SKILLS_FOLDER, "skills"),
+        (VIEWS_FOLDER, "pages"),
+    ):
         path = context.project.path(folder)
         for alike in context.files.folders_like(path):
             if context.files.find(alike).files:

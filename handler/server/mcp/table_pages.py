@@ -14,6 +14,8 @@ SETTINGS = '<script type="application/json" id="settings">{}</script>'
 """The element of the page that the settings of a tool replace."""
 
 
+MAX_TOLD_BYTES = 100_000
+
 TOLD = ("name", "inputSchema", "outputSchema", "annotations")
 """The members of the tool's entry that the page reads."""
 
@@ -31,10 +33,12 @@ async def table_contents(caller: Caller, uri: str) -> list[JSONObject] | None:
     entry = await entry_for(caller, tool)
     if entry is None:
         return None
-    shown = {name: entry[name] for name in TOLD if name in entry}
+    json = to_well_formed_json({name: entry[name] for name in TOLD if name in entry})
+    if len(json) > MAX_TOLD_BYTES:  # without schemas the page takes its columns from the rows
+        json = to_well_formed_json({"name": tool.name})
     # No text of a schema may end the element, or begin a comment in it.
-    json = to_well_formed_json(shown).decode().replace("<", "\\u003c")
-    text = page.text.replace(SETTINGS, SETTINGS.replace("{}", json))
+    json = json.replace(b"<", b"\\u003c")
+    text = page.text.replace(SETTINGS, SETTINGS.replace("{}", json.decode()))
     return [{"uri": uri, "mimeType": page.entry["mimeType"], "text": text}]
 
 

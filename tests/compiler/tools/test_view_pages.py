@@ -164,6 +164,12 @@ def test_link_is_refused_and_publishes_nothing(tmp_path: Path, link: str) -> Non
     assert [(each.code, each.file) for each in caught.value.problems] == [("invalid-view", link)]
 
 
+def test_folder_with_a_similar_name_is_said(tmp_path: Path) -> None:
+    made = compiled(tmp_path, {**SCHEMA, "UI/orders.html": PAGE})
+
+    assert [(each.code, each.file) for each in made.warnings if each.code == "unread-file"] == [("unread-file", "UI")]
+
+
 def test_other_files_are_not_read_and_said(tmp_path: Path) -> None:
     files = {"ui/orders.html": PAGE, "ui/app.js": "x", "ui/deep/b.html": PAGE, "ui/.hidden.html": PAGE}
     made = compiled(tmp_path, {**SCHEMA, **files})
