@@ -214,7 +214,7 @@ def test_setting_that_does_not_fit_is_refused(tmp_path: Path, settings: str, sen
             "https://a.example\nx",
             "https://u@a.example",
             "https://*.*.example",
-            "https://a.example:0",
+            "https://a.example:70000",
             "https://-a.example",
         ),
         *("https://127.0.0.1", "https://[::1]", "https://localhost", "https://é.example", "javascript://a.example"),
