@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from handler.compiler.compile import compile_endpoint
-from tests.clients.inspector import MODULES, NODE, Era, Inspector
+from tests.clients.inspector import MODULES, NODE, Inspector
 from tests.clients.serving import running_server
 from tests.support.endpoints import READABLE, write_endpoint
 from tests.support.require import requires
@@ -25,7 +25,6 @@ from tests.support.require import requires
 PROGRAMS = Path(__file__).parent / "programs"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 WAIT_S = 60
-ERAS: tuple[Era, ...] = ("legacy", "modern")
 SHELL = b'<!doctype html><meta charset="utf-8"><body><script src="/host.js"></script>'
 HOSTILE = (
     "<img src=x onerror=canary('img')>",
@@ -172,9 +171,9 @@ def browser() -> str | None:
     return next(filter(None, map(shutil.which, BROWSERS)), None)
 
 
-def shown(desk: Desk, folder: Path, tool: str, *press: str, tool_info: bool = False) -> Any:
+def shown(desk: Desk, folder: Path, tool: str, *press: str) -> Any:
     """What the host told of a tool's view, after these buttons were pressed."""
-    given = {"tool": tool, "arguments": {}, "press": press, "variables": VARIABLES, "toolInfo": tool_info}
+    given = {"tool": tool, "arguments": {}, "press": press, "variables": VARIABLES}
     desk.given, desk.calls = json.dumps(given).encode(), []
     # Chromium's sandbox needs rights that root and containers lack.
     options = ["--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", f"--user-data-dir={folder}"]
@@ -233,8 +232,7 @@ def test_error_of_the_api_is_told_as_text(desk: Desk, tmp_path: Path) -> None:
     assert look["elements"] == 2
 
 
-@pytest.mark.parametrize("era", ERAS)
-def test_inspector_finds_the_page_of_a_tool_and_its_policy(inspector: Inspector, tmp_path: Path, era: Era) -> None:
+def test_inspector_finds_the_page_of_a_tool_and_its_policy(inspector: Inspector, tmp_path: Path) -> None:
     settings = "ui: {pages: {own: {csp: {connect_domains: ['https://api.corp.example']}, permissions: [camera]}}}\n"
     files = {
         "index.graphql": SCHEMA,
@@ -243,7 +241,7 @@ def test_inspector_finds_the_page_of_a_tool_and_its_policy(inspector: Inspector,
         "ui/own.html": "<!doctype html>\n<title>Own</title>\n",
     }
     with running_server(compile_endpoint(write_endpoint(tmp_path, files))) as url:
-        own, table = (inspector.app_info(url, tool, era=era) for tool in ("own", "orders"))
+        own, table = (inspector.app_info(url, tool, era="modern") for tool in ("own", "orders"))
 
     assert (own.code, table.code) == (0, 0), own.complaints + table.complaints
     assert own.printed["appInfo"] == {

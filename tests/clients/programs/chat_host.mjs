@@ -27,7 +27,7 @@ async function main(given) {
   const frame = document.createElement("iframe");
   frame.sandbox = "allow-scripts allow-same-origin";
   document.body.append(frame);
-  const context = { theme: "dark", styles: { variables: given.variables }, ...(given.toolInfo && { toolInfo: { tool } }) };
+  const context = { theme: "dark", styles: { variables: given.variables } };
   const bridge = new AppBridge(client, INFO, { serverTools: {} }, { hostContext: context });
   const ready = new Promise((resolve) => { bridge.oninitialized = resolve; });
   bridge.onsizechange = (size) => { sizes.push(size); };
