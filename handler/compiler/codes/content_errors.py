@@ -38,7 +38,7 @@ CONTENT_ERRORS: Mapping[str, tuple[str, str]] = {
         "Put the file itself there, or rename it.",
     ),
     "large-resources": (
-        "The files of resources/, skills/ or ui/ are larger than a bundle may hold.",
+        "The files of resources/ and skills/ are larger than a bundle may hold.",
         "Keep fewer or smaller files.",
     ),
     "large-skill": (

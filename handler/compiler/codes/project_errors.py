@@ -146,8 +146,8 @@ PROJECT_ERRORS: Mapping[str, tuple[str, str]] = {
         "Write a value of the kind that the message says.",
     ),
     "invalid-view": (
-        "A file in ui/ is not a page that hosts can show.",
-        "Put a whole page there, which is no link and whose name has only letters, digits, _ and -.",
+        "A file in ui/ is not a page that hosts can show, or the pages together are larger than a bundle may hold.",
+        "Put whole pages there, which are no links and whose names have only letters, digits, _ and -, or smaller ones.",
     ),
     "invalid-yaml": (
         "A file is not YAML.",

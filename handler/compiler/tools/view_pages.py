@@ -107,7 +107,7 @@ def read_views(context: CompileContext, grounds: AccessDefaults) -> Views:
     total = sum(page.entry["size"] for page in pages.values())
     if total > MAX_PAGES_BYTES:
         sentence = f"its pages have {total} bytes together; the bundle that holds them takes {MAX_PAGES_BYTES}"
-        problems.add(Place(context.project.path(VIEWS_FOLDER)), sentence, code="large-resources")
+        problems.add(Place(context.project.path(VIEWS_FOLDER)), sentence, code="invalid-view")
     return Views(endpoint=context.project.endpoint, pages=pages, mask=mask)
 
 

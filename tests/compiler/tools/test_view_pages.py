@@ -148,7 +148,7 @@ def test_pages_are_limited_together(tmp_path: Path) -> None:
 
     (problem,) = problems_of(tmp_path, {**SCHEMA, **pages})
 
-    assert (problem.code, problem.file) == ("large-resources", "ui")
+    assert (problem.code, problem.file) == ("invalid-view", "ui")
 
 
 @pytest.mark.parametrize("link", ["ui", "ui/orders.html"])
