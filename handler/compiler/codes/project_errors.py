@@ -147,8 +147,7 @@ PROJECT_ERRORS: Mapping[str, tuple[str, str]] = {
     ),
     "invalid-view": (
         "A file in ui/ is not a page that hosts can show, or the pages together are larger than a bundle may hold.",
-        "Put whole pages there, which are no links and whose names have only letters, digits, _ and -, or "
-        "smaller ones.",
+        "Put whole pages there, smaller ones, no links, and with names of letters, digits, _ and - only.",
     ),
     "invalid-yaml": (
         "A file is not YAML.",
