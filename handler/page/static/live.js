@@ -67,7 +67,7 @@
     await stile.endpoint.refreshEndpoints().catch(() => {});
     const isThere = state.endpoints.some((each) => each.name === state.endpoint);
     emit("problems");
-    stile.personas.reset();
+    stile.personas.reset({ stays: isThere });
     if (state.endpoint && isThere) await stile.endpoint.load({ fresh: true });
     stile.say("Reloaded after a save");
   }, 100);

@@ -94,9 +94,10 @@
    * The returned answer is the last one; `rounds` counts the requests that were sent. */
   async function call(method, params = {}, options = {}) {
     const ask = options.ask ?? stile.questions?.ask;
+    const pinned = { persona: state.persona, endpoint: state.endpoint, ...options }; // both may change while a person reads
     let extra = {};
     for (let rounds = 1; ; rounds += 1) {
-      const answer = await send(method, { ...params, ...extra }, options);
+      const answer = await send(method, { ...params, ...extra }, pinned);
       const asks = answer.result?.resultType === "input_required";
       if (!asks || !ask || rounds === MAX_ROUNDS) return { ...answer, rounds };
       const responses = await ask(answer.result.inputRequests ?? {}, options);
@@ -109,10 +110,11 @@
 
   /** Return all entries of a list, page by page; `key` is "tools", "prompts", "resources", "resourceTemplates". */
   async function list(method, key, options = {}) {
+    const pinned = { persona: state.persona, endpoint: state.endpoint, ...options };
     const entries = [];
     let cursor;
     for (let page = 0; page < MAX_PAGES; page += 1) {
-      const answer = await send(method, cursor === undefined ? {} : { cursor }, options);
+      const answer = await send(method, cursor === undefined ? {} : { cursor }, pinned);
       if (!answer.result) return { ...answer, entries };
       entries.push(...(Array.isArray(answer.result[key]) ? answer.result[key] : []));
       cursor = answer.result.nextCursor;

@@ -8,12 +8,14 @@
   const pasted = []; // personas of this page; the secrets are here and nowhere else
   let secretCount = 0;
 
-  /** Choose the personas of an endpoint: those of dev, or anonymous; and what was pasted. */
-  function reset() {
+  /** Choose the personas of an endpoint: those of dev, or anonymous; and what was pasted at this endpoint, since another
+   * endpoint must not get the credential. `stays`: a persona that is gone stays chosen, and nobody becomes the author. */
+  function reset({ stays = false } = {}) {
     const told = state.dev ? state.endpoints.find((each) => each.name === state.endpoint)?.personas ?? [] : [];
-    state.personas = [...(told.length ? told : [state.dev ? AS_IT_COMES : ANONYMOUS]), ...pasted];
+    state.personas = [...(told.length ? told : [state.dev ? AS_IT_COMES : ANONYMOUS]), ...pasted.filter((each) => each.endpoint === state.endpoint)];
     if (state.dev && !state.endpoint) state.persona = null; // personas are those of an endpoint
-    const same = state.personas.find((each) => each.id === state.persona?.id);
+    let same = state.personas.find((each) => each.id === state.persona?.id);
+    if (stays && !same && state.persona) state.personas.push((same = { ...state.persona, refused: "it is not there any more" }));
     state.persona = same ?? (state.dev && !state.endpoint ? null : state.personas[0]);
     state.credential = state.persona?.secret ?? null;
     emit("personas");
@@ -66,7 +68,7 @@
     const closed = await stile.dialog({
       title: "Call with a credential", part: "credential-dialog",
       body: [
-        el("p", null, "The credential is sent to this server only. It stays in this page's memory, and is gone when the page is reloaded."),
+        el("p", null, "The credential is sent to this endpoint only. It stays in this page's memory, and is gone when the page is reloaded."),
         el("label", { for: "credential-kind" }, "Kind"), kind, el("label", { for: "credential-value" }, "Token or key"), field, problem,
       ],
       buttons: [{ label: "Cancel", value: "" }, { label: "Use it", value: "use", primary: true, check }],
@@ -78,7 +80,7 @@
 
   function keep(kind, value) {
     secretCount += 1;
-    const persona = { id: `pasted-${secretCount}`, label: `${kind === "token" ? "token" : "API key"} ${secretCount}`, kind: "pasted" };
+    const persona = { id: `pasted-${secretCount}`, label: `${kind === "token" ? "token" : "API key"} ${secretCount}`, kind: "pasted", endpoint: state.endpoint };
     // Not enumerable, so that nothing that prints a persona prints its secret.
     Object.defineProperty(persona, "secret", { value: Object.freeze({ kind, value, shown: kind === "token" ? "token" : "pasted-key" }) });
     pasted.push(persona);

@@ -1,0 +1,122 @@
+"""What changes while a page is open: the endpoint, the caller, the files, and the way to the page."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.page.browser import Look, looking
+from tests.page.endpoints import OPEN, PARTNER_KEY, STATE_KEY, desk
+from tests.page.servers import Server, serving
+from tests.support.api import Reply, running_api
+from tests.support.endpoints import write_endpoint
+
+LONG = "n" + "a" * 199
+SDL = f"""
+type Query {{ slow: String {LONG}(arg{LONG}: String, one: E{LONG}): String }}
+enum E{LONG} {{ V{LONG} W }}
+"""
+OPERATIONS = f"""
+"Slow."
+query Slow @mcpTool(name: "slow", title: "Slow") {{ slow }}
+"Long names."
+query Long($a: String, $e: E{LONG}) @mcpTool(name: "long", title: "Long") {{ {LONG}(arg{LONG}: $a, one: $e) }}
+"""
+CLOSED = f"""\
+access: {{anonymous: challenge, policies: [{{type: Query, policyDefault: {{condition: true}}}}]}}
+identity: {{api_keys: [{{name: other, sha256: {hashlib.sha256(b"another key").hexdigest()}}}]}}
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    work = tmp_path_factory.mktemp("changes")
+    with desk(work), running_api(lambda _: Reply({"data": {"slow": "done"}})) as api:
+        upstream = f'upstream: {{url: "{api.url}"}}\n'
+        files = {"index.graphql": SDL, "operations/wide.graphql": OPERATIONS}
+        write_endpoint(work, {**files, "config.yaml": f"{upstream}{OPEN}"}, name="shop/wide")
+        write_endpoint(work, {**files, "config.yaml": f"{upstream}{CLOSED}"}, name="shop/closed")
+        yield work
+
+
+@pytest.fixture(scope="module")
+def server(folder: Path) -> Iterator[Server]:
+    with serving("dev", str(folder), STILE_STATE_KEY=STATE_KEY) as running:
+        yield running
+
+
+def paste(look: Look, secret: str) -> None:
+    look.part("credential").first.click()
+    dialog = look.part("credential-dialog")
+    dialog.locator("select").select_option("key")
+    dialog.locator("input").first.fill(secret)
+    dialog.locator('[data-value="use"]').click()
+    look.part("persona-mark", has="pasted API key").wait_for()
+
+
+def asked_of(look: Look, name: str) -> list[Any]:
+    """The list that gets the requests to an endpoint from now on."""
+    found: list[Any] = []
+    look.page.on("request", lambda each: found.append(each) if each.url.endswith(f"/{name}/mcp") else None)
+    return found
+
+
+def test_pasted_credential_is_not_sent_to_another_endpoint(browser: Any, server: Server) -> None:
+    with looking(browser, f"{server.url}/shop/desk") as look:
+        look.part("tool").first.wait_for()
+        paste(look, PARTNER_KEY)
+        asked = asked_of(look, "shop/wide")
+        look.part("endpoint").first.select_option("shop/wide")
+        look.page.locator('[data-part="tool"][data-name="slow"]').wait_for()
+        look.tab("personas", bar="bottom-tabs")
+        look.part("personas-table").wait_for()
+        assert asked
+        assert all("x-api-key" not in each.headers for each in asked)
+        assert "API key 1" not in look.part("persona").inner_text()
+
+        look.part("endpoint").first.select_option("shop/desk")
+        look.page.locator('[data-part="tool"][data-name="one_order"]').wait_for()
+        assert "API key 1" in look.part("persona").inner_text()
+
+
+def test_pasted_credential_of_a_served_page_is_not_sent_to_another_endpoint(browser: Any, folder: Path) -> None:
+    with (
+        serving("serve", str(folder), "--page", STILE_STATE_KEY=STATE_KEY) as running,
+        looking(browser, f"{running.url}/shop/desk") as look,
+    ):
+        look.troubles.allow("401")
+        look.part("tool").first.wait_for()
+        paste(look, PARTNER_KEY)
+        look.page.locator('[data-part="tool"][data-name="cancel_order"]').wait_for()
+        asked = asked_of(look, "shop/closed")
+        look.page.locator("a.brand").click()
+        look.part("endpoint").first.fill("shop/closed")
+        look.page.keyboard.press("Enter")
+        look.part("denied", has="401").wait_for()
+        assert asked
+        assert all("x-api-key" not in each.headers for each in asked)
+
+
+def test_caller_whose_claims_are_gone_stays_chosen_and_is_refused(browser: Any, folder: Path, server: Server) -> None:
+    claims = folder / "shop/desk/ben.json"
+    sound = claims.read_text(encoding="utf-8")
+    config = folder / "shop/desk/config.yaml"
+    with looking(browser, f"{server.url}/shop/desk") as look:
+        look.troubles.allow("400")
+        look.part("tool").first.wait_for()
+        look.choose_persona("ben.json")
+        look.page.locator('[data-part="tool"][data-name="salaries"][data-usable="false"]').wait_for()
+        claims.write_text("{", encoding="utf-8")
+        config.write_text(config.read_text(encoding="utf-8") + "\n", encoding="utf-8")
+        look.part("persona-mark", has="ben.json (refused)").wait_for()
+        look.part("denied", has="400").wait_for()
+        assert "ben.json" in look.part("persona").locator("option:checked").inner_text()
+
+        claims.write_text(sound, encoding="utf-8")
+        config.write_text(config.read_text(encoding="utf-8") + "\n", encoding="utf-8")
+        look.page.locator('[data-part="tool"][data-name="one_order"]').wait_for()
+        assert look.part("persona").locator("option:checked").inner_text() == "ben.json"
