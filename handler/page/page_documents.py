@@ -26,6 +26,20 @@ def shell_route(services: Services) -> Answer:
     return page
 
 
+def mcp_url_route(_: Services) -> Answer:
+    """Build the route of MCP URLs that a person opens in a browser: they lead to the page of the endpoint.
+
+    The location is relative, so it holds below a stage and a base path.
+    """
+
+    async def to_page(http_call: HttpCall) -> Response:
+        note(http_call.scope, route="page", outcome="ok")
+        headers = {"location": f"../{http_call.path_params['name']}", "cache-control": "no-store", "vary": "Accept"}
+        return Response(status_code=303, headers=headers)
+
+    return to_page
+
+
 def editor_route(_: Services) -> Answer:
     """Build the route of the GraphQL editor's document, which the page shows in a frame."""
 

@@ -85,6 +85,7 @@ def _page_routes(services: Services) -> Iterator[Route]:
     shell = _Lazy("handler.page.page_documents:shell_route", services)
     yield _ShellRoute("/", shell, methods=["GET"])
     yield _ShellRoute(ENDPOINT, shell, methods=["GET"])
+    yield _ShellRoute(f"{ENDPOINT}/mcp", _Lazy("handler.page.page_documents:mcp_url_route", services), methods=["GET"])
     yield Route(EDITOR, _Lazy("handler.page.page_documents:editor_route", services), methods=["GET"])
 
 

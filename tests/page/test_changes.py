@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.page.browser import Look, looking
+from tests.page.browser import PHONE, Look, looking
 from tests.page.endpoints import OPEN, PARTNER_KEY, STATE_KEY, desk
 from tests.page.servers import Server, serving
-from tests.support.api import Reply, running_api
+from tests.support.api import Asked, Reply, running_api
 from tests.support.endpoints import write_endpoint
 
 LONG = "n" + "a" * 199
@@ -96,7 +97,7 @@ def test_pasted_credential_of_a_served_page_is_not_sent_to_another_endpoint(brow
         look.page.locator("a.brand").click()
         look.part("endpoint").first.fill("shop/closed")
         look.page.keyboard.press("Enter")
-        look.part("denied", has="401").wait_for()
+        look.part("denied", has="401: a credential is required.").wait_for()
         assert asked
         assert all("x-api-key" not in each.headers for each in asked)
 
@@ -120,3 +121,53 @@ def test_caller_whose_claims_are_gone_stays_chosen_and_is_refused(browser: Any, 
         config.write_text(config.read_text(encoding="utf-8") + "\n", encoding="utf-8")
         look.page.locator('[data-part="tool"][data-name="one_order"]').wait_for()
         assert look.part("persona").locator("option:checked").inner_text() == "ben.json"
+
+
+def test_call_that_a_save_ends_is_told(browser: Any, tmp_path: Path) -> None:
+    goes_on = threading.Event()
+
+    def answer(_: Asked) -> Reply:
+        goes_on.wait(30)
+        return Reply({"data": {"slow": "done"}})
+
+    with running_api(answer) as api:
+        config = f'upstream: {{url: "{api.url}"}}\n{OPEN}'
+        files = {"index.graphql": SDL, "operations/wide.graphql": OPERATIONS, "config.yaml": config}
+        endpoint = write_endpoint(tmp_path, files, name="shop/wide")
+        with serving("dev", str(tmp_path)) as running, looking(browser, f"{running.url}/shop/wide") as look:
+            look.part("tool").first.wait_for()
+            look.open("slow")
+            look.part("send").first.click()
+            look.part("busy").wait_for()
+            saved = OPERATIONS.replace('"Slow."', '"Slower."')
+            (endpoint / "operations/wide.graphql").write_text(saved, encoding="utf-8")
+            look.part("outcome", has="may have carried the call out").wait_for()
+            goes_on.set()
+            assert "done" in look.send()
+
+
+@pytest.mark.parametrize("path", ["/shop/desk/mcp", "/shop/desk/"])
+def test_other_urls_of_an_endpoint_lead_to_its_page(browser: Any, server: Server, path: str) -> None:
+    with looking(browser, f"{server.url}{path}") as look:
+        look.page.locator('[data-part="tool"][data-name="one_order"]').wait_for()
+        look.open("one_order")
+        look.enter("/number", "7")
+        assert "SENT" in look.send()
+        assert "/shop/desk/mcp" in look.part("mcp-url").inner_text()
+
+
+def test_names_of_200_characters_do_not_widen_a_phone(browser: Any, server: Server) -> None:
+    with looking(browser, f"{server.url}/shop/wide", viewport=PHONE) as look:
+        look.part("tool").first.wait_for()
+        look.open("long")
+        look.field("/e").locator("select, input").first.wait_for()
+        assert look.page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
+
+
+def test_name_without_an_endpoint_is_told_in_a_sentence(browser: Any, server: Server) -> None:
+    with looking(browser, f"{server.url}/shop/absent") as look:
+        look.troubles.allow("404")
+        told = look.part("denied")
+        told.wait_for()
+        assert told.inner_text().startswith("HTTP 404: there is no such endpoint")
+        assert told.locator("button").count() == 0

@@ -176,6 +176,20 @@ def test_page_is_found_below_a_stage_or_a_base_path(made: Compiled) -> None:
             assert (path, visit(function, path).status) == (path, 200)
 
 
+def test_mcp_url_in_a_browser_leads_to_the_page_and_to_other_clients_as_before(made: Compiled) -> None:
+    with running_function(made, page="function", public_url="https://tools.example/base") as function:
+        there, absent = (visit(function, path) for path in ("/base/api/things/mcp", "/base/api/absent/mcp"))
+        others = [visit(function, "/api/things/mcp", accept) for accept in ("*/*", "text/event-stream, */*;q=0.5")]
+        strange = visit(function, "/a/b%0d%0ax: y/mcp")
+    with running_function(made) as function:
+        without = visit(function, "/api/things/mcp")
+
+    assert [each.status for each in (there, absent)] == [303, 303]
+    assert [each.headers["location"] for each in (there, absent)] == ["../things", "../absent"]
+    assert [each.status for each in (*others, without)] == [405, 405, 405]
+    assert strange.status in (404, 405)
+
+
 def test_persona_of_the_development_server_is_ignored(made: Compiled) -> None:
     named = {"stile-caller": "author", "sec-fetch-site": "same-origin"}
     with running_function(made, page="function") as function:

@@ -25,6 +25,7 @@
     const cancel = el("button", { type: "button", "data-part": "cancel", hidden: true, on: { click: () => running?.abort() } }, "Cancel");
     const actions = el("div", { class: "actions" }, send, cancel, el("span", { class: "quiet" }, "as ", el("strong", null, stile.personas.label(state.persona))), el("span", { class: "grow" }), METHODS[tool.kind] ? null : stile.connect?.copies(tool, form));
     let running = null;
+    let asked = null; // the persona of the running call
     replace(container, form.node, actions, area);
     form.node.addEventListener("keydown", (event) => {
       const isLine = event.target.matches?.("input:not([type=checkbox], [type=radio])");
@@ -35,7 +36,9 @@
     });
     signal.addEventListener("abort", () => {
       memory.form = form.state();
-      running?.abort();
+      if (!running) return;
+      running.abort();
+      memory.outcome = { tool, persona: asked, at: new Date(), failure: "Cancelled, because the tool, its list or the caller changed here. The server may have carried the call out all the same." };
     });
     if (memory.outcome) show(memory.outcome);
 
@@ -47,7 +50,8 @@
       const mine = running;
       memory.form = form.state();
       busy(true);
-      const outcome = { tool, persona: state.persona, args: value, at: new Date() };
+      asked = state.persona;
+      const outcome = { tool, persona: asked, args: value, at: new Date() };
       try {
         outcome.answer = await mcp.call(METHODS[tool.kind] ?? "tools/call", paramsOf(tool, value), { signal: mine.signal, mirrored: mcp.mirrored(schemaOf(tool), value) });
       } catch (error) {

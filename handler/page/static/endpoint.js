@@ -9,10 +9,11 @@
 
   // Where the page is -------------------------------------------------------------------------------------------------
   function readAddress() {
-    const path = location.pathname;
+    const isDev = document.documentElement.dataset.mode === "dev"; // no base path stands in front of its endpoints
+    const path = isDev ? location.pathname.replace(/\/+$/, "") : location.pathname;
     const parts = path.split("/").filter(Boolean);
     const isRoot = path.endsWith("/") || parts.length < 2;
-    state.base = isRoot ? path.replace(/\/+$/, "") : ["", ...parts.slice(0, -2)].join("/");
+    state.base = isDev ? "" : isRoot ? path.replace(/\/+$/, "") : ["", ...parts.slice(0, -2)].join("/");
     const name = isRoot ? null : parts.slice(-2).map(safelyDecoded).join("/");
     return name && NAME.test(name) ? name : null;
   }
@@ -75,7 +76,7 @@
       const asked = mcp.list("tools/list", "tools", { signal });
       asked.then((first) => !signal.aborted && !state.tools.length && first.result && early(joined(first.entries, [])), () => {});
       const others = promptsAndResources(signal).catch(() => []);
-      const known = state.dev ? (await stile.dev("tools", { endpoint, caller: devCaller(persona) }, { signal })).tools ?? [] : [];
+      const known = state.dev ? await knownOf(endpoint, persona, signal) : [];
       if (known.length && !state.tools.length && !isReal(persona) && !signal.aborted) early(joined([], known));
       const listed = await asked;
       const found = listed.result ? await others : [];
@@ -99,6 +100,9 @@
     emit("tools", { fresh });
     emit(stays ? "head" : "tool", state.tool);
   }
+
+  /** Return what dev knows of the tools. If it knows none, the list says why: the endpoint or the persona is not there. */
+  const knownOf = (endpoint, persona, signal) => stile.dev("tools", { endpoint, caller: devCaller(persona) }, { signal }).then(({ tools }) => tools ?? [], () => []);
 
   /** Show the names before all definitions are there, or what clients get before what dev knows beyond. */
   function early(tools) {
@@ -185,6 +189,7 @@
     if (!catalog || state.dev) return [];
     const answer = await mcp.send("tools/call", { name: catalog.name, arguments: { query: words, type: "tools" } }, { signal });
     const lines = answer.result?.structuredContent?.tools ?? [];
+    if (!state.tools.includes(catalog)) return []; // another list is shown since then
     const byName = new Map(state.tools.map((each) => [each.name, each]));
     const added = lines.filter((each) => typeof each?.name === "string" && !byName.has(each.name))
       .map(({ name, about }) => ({ name, about, key: `tool:${name}`, kind: "tool", entry: null, usable: true, listed: false }));

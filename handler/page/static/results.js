@@ -204,13 +204,13 @@
     const remedy = {
       400: "Send one readable credential, or correct the request.",
       401: "This endpoint wants a credential, or does not accept the one that was sent. Choose another persona, or paste a token or API key.",
-      403: scope ? `The credential lacks scopes: ${scope}. Get a token with them.` : "This credential may not do that. Choose another persona.",
-      404: "There is no such endpoint here. Check its name.",
+      403: refused?.code === "foreign-origin" ? `The server takes scripts from its public URL only. Its owner sets STILE_PUBLIC_URL to ${location.origin}${stile.state.base}, if that is the URL.` : scope ? `The credential lacks scopes: ${scope}. Get a token with them.` : "This credential may not do that. Choose another persona.",
+      404: "Check the name of the endpoint.",
       421: "The server does not answer to this host. Use the address that the command printed.",
       429: "Too many requests. Wait.",
       503: `The endpoint cannot answer at the moment.${retryAfter ? ` Try again after ${retryAfter} s.` : " Try later."}`,
     }[status];
-    return [told, remedy].filter(Boolean).join(" ");
+    return [told && !/[.!?]$/.test(told) ? `${told}.` : told, remedy].filter(Boolean).join(" ");
   }
 
   stile.results = Object.freeze({ shown, result, block, data, advice });

@@ -72,7 +72,7 @@
     const real = state.tools.filter((each) => !["prompt", "resource", "template"].includes(each.kind));
     const usable = real.filter((each) => each.usable).length;
     const count = nav().querySelector('[data-part="tool-count"]');
-    if (count) replace(count, real.length === usable ? `${usable} tools` : `${usable} of ${real.length} tools`);
+    if (count) replace(count, `${usable === real.length ? "" : `${usable} of `}${real.length} tool${real.length === 1 ? "" : "s"}`);
   }
 
   /** The list of a caller who does not get in. */
@@ -80,8 +80,8 @@
     if (!state.denied) return null;
     const { status, failure } = state.denied;
     return el("div", { class: "notice bad", "data-part": "denied" },
-      el("p", null, el("strong", null, failure ? "No answer" : `HTTP ${status}`), " ", failure ?? stile.results.advice(state.denied)),
-      state.dev ? null : el("button", { type: "button", on: { click: () => stile.personas.paste() } }, "Paste a credential"));
+      el("p", null, el("strong", null, failure ? "No answer" : `HTTP ${status}`), ": ", failure ?? stile.results.advice(state.denied)),
+      state.dev || ![401, 403].includes(status) ? null : el("button", { type: "button", on: { click: () => stile.personas.paste() } }, "Paste a credential"));
   }
 
   function group(label, tools) {
