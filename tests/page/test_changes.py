@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import shutil
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -171,3 +172,18 @@ def test_name_without_an_endpoint_is_told_in_a_sentence(browser: Any, server: Se
         told.wait_for()
         assert told.inner_text().startswith("HTTP 404: there is no such endpoint")
         assert told.locator("button").count() == 0
+
+
+def test_endpoint_that_is_gone_shows_no_tools(browser: Any, tmp_path: Path) -> None:
+    with running_api(lambda _: Reply({"data": {"slow": "done"}})) as api:
+        config = f'upstream: {{url: "{api.url}"}}\n{OPEN}'
+        files = {"index.graphql": SDL, "operations/wide.graphql": OPERATIONS, "config.yaml": config}
+        write_endpoint(tmp_path, files, name="shop/stays")
+        endpoint = write_endpoint(tmp_path, files, name="shop/goes")
+        with serving("dev", str(tmp_path)) as running, looking(browser, f"{running.url}/shop/goes") as look:
+            look.troubles.allow("404")
+            look.part("tool").first.wait_for()
+            look.open("slow")
+            shutil.rmtree(endpoint)
+            look.part("denied", has="HTTP 404: there is no such endpoint").wait_for()
+            assert look.part("tool").count() == look.part("send").count() == 0

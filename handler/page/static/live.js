@@ -68,7 +68,7 @@
     const isThere = state.endpoints.some((each) => each.name === state.endpoint);
     emit("problems");
     stile.personas.reset({ stays: isThere });
-    if (state.endpoint && isThere) await stile.endpoint.load({ fresh: true });
+    if (state.endpoint) await stile.endpoint.load({ fresh: isThere }); // of one that is gone, the answer says so
     stile.say("Reloaded after a save");
   }, 100);
 
