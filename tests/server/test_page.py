@@ -21,7 +21,7 @@ from handler.storage.local import FolderStorage
 from tests.conftest import ROOT
 from tests.server.test_card import files
 from tests.support.endpoints import compiled
-from tests.support.function import Answer, Function, event_for, running_function, store
+from tests.support.function import Answer, Context, Function, event_for, running_function, store
 from tests.support.started import started_function
 
 BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8"
@@ -58,7 +58,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Compiled:
 
 def test_document_is_the_same_for_every_path_and_caller(made: Compiled) -> None:
     with running_function(made, page="function", public_url="https://tools.example") as function:
-        pages = [visit(function, path) for path in ("/", "/api/things", "/api/absent", "/api/things/")]
+        pages = [visit(function, path) for path in ("/", "/api/things", "/api/absent", "/health/other")]
         pages.append(visit(function, "/api/things", authorization="Bearer nonsense"))
         lines = [line for line in function.lines if line.get("route") == "page"]
 
@@ -174,6 +174,34 @@ def test_page_is_found_below_a_stage_or_a_base_path(made: Compiled) -> None:
     with running_function(made, page="function", public_url="https://tools.example/base") as function:
         for path in ("/base", "/base/", "/base/api/things"):
             assert (path, visit(function, path).status) == (path, 200)
+
+
+@pytest.mark.parametrize(
+    ("base", "path"), [("", "/api/things/"), ("/base", "/base/api/things/"), ("/a/b", "/a/b/x/y/")]
+)
+def test_final_slash_behind_an_endpoint_leads_to_its_page(made: Compiled, base: str, path: str) -> None:
+    with running_function(made, page="function", public_url=f"https://tools.example{base}") as function:
+        answer, root = visit(function, path), visit(function, f"{base}/")
+
+    assert (answer.status, answer.headers["location"]) == (303, f"../{path.split('/')[-2]}")
+    assert root.status == 200
+
+
+@pytest.mark.parametrize("path", ["/tools", "/tools/", "/"])
+def test_page_is_found_at_the_root_of_a_rest_api_below_a_base_path(made: Compiled, path: str) -> None:
+    event = {
+        **json.loads((ROOT / "events" / "rest-v1-base-path-tools-list.json").read_text("utf-8")),
+        "resource": "/",
+        "path": path,
+        "httpMethod": "GET",
+        "pathParameters": None,
+        "body": None,
+        "headers": {"accept": BROWSER},
+        "multiValueHeaders": {"accept": [BROWSER]},
+    }
+    event["requestContext"] |= {"path": path, "httpMethod": "GET", "resourcePath": "/"}
+    with running_function(made, page="function") as function:
+        assert function.handler(event, Context())["statusCode"] == 200
 
 
 def test_mcp_url_in_a_browser_leads_to_the_page_and_to_other_clients_as_before(made: Compiled) -> None:

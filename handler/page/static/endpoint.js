@@ -9,11 +9,10 @@
 
   // Where the page is -------------------------------------------------------------------------------------------------
   function readAddress() {
-    const isDev = document.documentElement.dataset.mode === "dev"; // no base path stands in front of its endpoints
-    const path = isDev ? location.pathname.replace(/\/+$/, "") : location.pathname;
+    const path = location.pathname;
     const parts = path.split("/").filter(Boolean);
     const isRoot = path.endsWith("/") || parts.length < 2;
-    state.base = isDev ? "" : isRoot ? path.replace(/\/+$/, "") : ["", ...parts.slice(0, -2)].join("/");
+    state.base = isRoot ? path.replace(/\/+$/, "") : ["", ...parts.slice(0, -2)].join("/");
     const name = isRoot ? null : parts.slice(-2).map(safelyDecoded).join("/");
     return name && NAME.test(name) ? name : null;
   }

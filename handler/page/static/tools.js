@@ -81,7 +81,7 @@
     const { status, failure } = state.denied;
     return el("div", { class: "notice bad", "data-part": "denied" },
       el("p", null, el("strong", null, failure ? "No answer" : `HTTP ${status}`), ": ", failure ?? stile.results.advice(state.denied)),
-      state.dev || ![401, 403].includes(status) ? null : el("button", { type: "button", on: { click: () => stile.personas.paste() } }, "Paste a credential"));
+      state.dev || ![401, 403].includes(status) || state.denied.refused?.code === "foreign-origin" ? null : el("button", { type: "button", on: { click: () => stile.personas.paste() } }, "Paste a credential"));
   }
 
   function group(label, tools) {
@@ -179,7 +179,7 @@
       typeof tool.entry?.description === "string" ? stile.clamped(tool.entry.description, { class: "description" }) : null);
 
   const lackNotice = (tool) =>
-    el("p", { class: "notice" }, el("strong", null, stile.personas.label(state.persona)), " lacks this tool: a call is answered as one of a tool that does not exist. ",
+    el("p", { class: "notice" }, el("strong", null, stile.personas.label(state.persona)), " lacks this tool: a call gets the answer of a tool that does not exist. ",
       stile.personas.explains() ? el("button", { type: "button", class: "small", "data-part": "why", on: { click: () => stile.personas.why({ tool: tool.name }) } }, "why?") : null);
 
   function back() {

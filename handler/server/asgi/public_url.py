@@ -45,12 +45,17 @@ METADATA_PATH = r"(/\.well-known/[^/]+)(/.+)"
 PARAMETER = r"\{([^{}+]+)\+?\}"
 """A parameter in the path of an API's route."""
 
-_PUBLIC_URL = "stile.public_url"
+_PUBLIC_URL, _HAS_SLASH = "stile.public_url", "stile.has_slash"
 
 
 def public_url(scope: Scope) -> str:
     """Return scheme, domain and base path, without a final slash; empty string if no trusted source gives them."""
     return str(scope[_PUBLIC_URL])
+
+
+def has_slash(scope: Scope) -> bool:
+    """Tell if the path was sent with a final slash, and is not that of the public URL."""
+    return bool(scope[_HAS_SLASH]) and not public_url(scope).endswith(scope["path"])
 
 
 def note_unknown_url(scope: Scope) -> str:
@@ -81,7 +86,8 @@ class PublicUrl:
         sent = _without_slash(scope["path"])
         path = _route_path(sent, event, self._base_path)
         url = self._public_url or _url_in(event, sent, path)
-        await self._app({**scope, "path": path, _PUBLIC_URL: url}, receive, send)
+        told = {_PUBLIC_URL: url, _HAS_SLASH: sent != scope["path"]}
+        await self._app({**scope, "path": path, **told}, receive, send)
 
 
 def _raw_paths(scope: Scope, event: Mapping[str, Any]) -> Iterator[str]:
@@ -132,6 +138,8 @@ def _in_api(path: str, event: Mapping[str, Any]) -> str:
         route = str(event.get("routeKey", "")).partition(" ")[2]
     if not route.startswith("/") or not isinstance(parameters, dict):
         return ""
+    if route == HOME and re.fullmatch(BASE_PATH, path):
+        return HOME
     filled = _without_slash(re.sub(PARAMETER, lambda name: str(parameters.get(name[1], name[0])), route))
     for known in (filled, unquote(filled)):
         before = path.removesuffix(known)
