@@ -151,6 +151,7 @@ def test_persona_sees_what_it_may_and_why_not(at_desk: Look) -> None:
     dialog = at_desk.part("why-dialog")
     dialog.get_by_text("config.yaml").first.wait_for()
     assert "?$jwt" in dialog.inner_text()
+    assert "does not meet the rule behind it" in dialog.inner_text()
     assert at_desk.findings() == []
     at_desk.page.keyboard.press("Escape")
     dialog.wait_for(state="hidden")

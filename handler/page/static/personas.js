@@ -107,10 +107,10 @@
     try {
       const { reasons = [] } = await stile.dev("why", { endpoint: state.endpoint, caller: persona.id, tool, field });
       replace(body, reasons.length
-        ? el("ol", { class: "reasons" }, reasons.map((each) => el("li", null,
+        ? [reasons.some((each) => each.coordinates) ? el("p", null, `${label(persona)} needs each of these parts, and does not meet the rule behind it:`) : null, el("ol", { class: "reasons" }, reasons.map((each) => el("li", null,
             el("p", { class: "pre-line" }, each.text),
             each.rule && !String(each.text).includes(each.rule) ? el("p", null, el("code", null, each.rule)) : null,
-            place(each.file, each.line, each.column))))
+            place(each.file, each.line, each.column))))]
         : el("p", null, "There is no reason: this caller has it."));
     } catch (error) {
       replace(body, el("p", { class: "bad" }, error.message));
