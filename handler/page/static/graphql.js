@@ -122,7 +122,8 @@
 
     told() {
       const count = stile.units.number([...this.view.types.keys()].filter((name) => !name.startsWith("__")).length);
-      replace(this.status, this.view.whole ? `${count} types` : `Large schema: ${count} types read, more as you type`);
+      const types = `${count} ${count === "1" ? "type" : "types"}`;
+    replace(this.status, this.view.whole ? types : `Large schema: ${types} read, more as you type`);
     }
 
     async readTypes(names) {
