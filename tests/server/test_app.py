@@ -21,6 +21,8 @@ SERVICES: Any = SimpleNamespace(
     endpoints=SimpleNamespace(settle=_settle),
     hosts=frozenset(),
     is_frozen=True,
+    page="",
+    own_routes=(),
     signpost=lambda _: "",
     public_url="https://tools.example",
     allowed_origins=frozenset({"https://app.example"}),

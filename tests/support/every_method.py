@@ -76,6 +76,7 @@ LEGACY_CALLS: dict[str, tuple[str, dict[str, Any]]] = {
         {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "tests", "version": "1"}},
     ),
     "ping": ("ping", {}),
+    "level": ("logging/setLevel", {"level": "info"}),
 }
 
 MODERN_CALLS: dict[str, tuple[str, dict[str, Any]]] = {

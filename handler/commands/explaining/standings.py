@@ -74,7 +74,7 @@ class CoordinateStandings:
         if not self._uses.isdisjoint(names_of(self._index, coordinate)):
             return True
         owner = coordinate.partition(".")[0]
-        fillable = owner in self._index and self._index.kind(owner) in ("input", "enum")
+        fillable = owner in self._index and self._index.kind(owner) in ("input", "enum", "scalar")
         return fillable and any(self._reach.passage(each, coordinate, self._visitor).is_open for each in self._fixed)
 
     @cached_property
