@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import time
+import uuid
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -54,7 +55,11 @@ class Moto:
                 s3.put_object(Bucket=name, Key=key, Body=body, ChecksumAlgorithm="SHA256")
 
     def add_user(self, name: str, *statements: Mapping[str, object]) -> dict[str, str]:
-        """A user with one policy of these statements. Returns the environment that acts as this user."""
+        """A user with one policy of these statements. Returns the environment that acts as this user.
+
+        The name gets an ending, because a fixture may run twice when tests move from one worker to another.
+        """
+        name = f"{name}-{uuid.uuid4().hex[:8]}"
         policy = {"Version": "2012-10-17", "Statement": [{"Effect": "Allow", **each} for each in statements]}
         with self.unchecked():
             iam = self.client("iam")
