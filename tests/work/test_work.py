@@ -18,7 +18,7 @@ from tests.work.known import KNOWN
 from tests.work.measure import Bench, bench
 from tests.work.search import Found, search
 
-CASES = int(os.environ.get("STILE_WORK_CASES", "12"))
+CASES = int(os.environ.get("STILE_WORK_CASES", "8"))
 
 SEARCHED = tuple(FAMILIES)
 
