@@ -12,6 +12,8 @@ import hashlib
 import io
 import json
 import pickle
+import re
+import stat
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
@@ -40,6 +42,12 @@ LEAST_BYTES = 100_000
 
 MOST_HELD = 4
 MOST_FILES = 48
+MAX_ENTRY_BYTES = 200_000_000
+
+NEW = ".new-"
+"""The beginning of the names of files that are being written."""
+
+ENTRY_NAME = re.compile("[0-9a-f]{64}")
 
 PLAIN = frozenset({Location, Source, SourceLocation, Token, frozenset})
 """The classes that a kept schema has instances of, beside dataclasses and enums of Stile and of graphql-core."""
@@ -152,7 +160,7 @@ class SchemaCache:
         if self._folder is None:
             return None
         try:
-            content = (self._folder / key).read_bytes()
+            content = _content(self._folder / key)
         except OSError:
             return None
         digest, body = content[:DIGEST_BYTES], content[DIGEST_BYTES:]
@@ -169,17 +177,27 @@ class SchemaCache:
         with suppress(OSError, RecursionError, pickle.PicklingError):
             body = write()
             self._folder.mkdir(parents=True, exist_ok=True)
-            (self._folder / ".gitignore").write_text("*\n", encoding="utf-8")
-            with tempfile.NamedTemporaryFile(dir=self._folder, prefix=".new-", delete=False) as file:
-                file.write(hashlib.sha256(body).digest() + body)
-            Path(file.name).replace(self._folder / key)
+            if any(each.is_symlink() for each in (self._folder, self._folder.parent)):
+                return  # of a stranger, to a folder in which nothing may be written or deleted
+            with suppress(FileExistsError), (self._folder / ".gitignore").open("x", encoding="utf-8") as file:
+                file.write("*\n")
+            with tempfile.NamedTemporaryFile(dir=self._folder, prefix=NEW, delete=False) as new:
+                new.write(hashlib.sha256(body).digest() + body)
+            Path(new.name).replace(self._folder / key)
             self._evict(self._folder)
 
     def _evict(self, folder: Path) -> None:
         """Delete the oldest entries, and what an interrupted write has left, beyond ``MOST_FILES``."""
-        entries = [path for path in folder.iterdir() if path.name != ".gitignore"]
-        for path in sorted(entries, key=lambda each: each.stat().st_mtime)[:-MOST_FILES]:
+        entries = [path for path in folder.iterdir() if ENTRY_NAME.fullmatch(path.name) or path.name.startswith(NEW)]
+        for path in sorted(entries, key=lambda each: each.lstat().st_mtime)[:-MOST_FILES]:
             path.unlink(missing_ok=True)
+
+
+def _content(path: Path) -> bytes:
+    found = path.lstat()
+    if not stat.S_ISREG(found.st_mode) or found.st_size > MAX_ENTRY_BYTES:
+        raise OSError(path)
+    return path.read_bytes()
 
 
 class _Unpickler(pickle.Unpickler):

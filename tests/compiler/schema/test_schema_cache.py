@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import pickle
 from collections.abc import Iterator
 from pathlib import Path
@@ -201,6 +202,46 @@ def test_folder_ignores_itself_and_keeps_so_many_files(tmp_path: Path, kept: Pat
 
     assert (kept / ".gitignore").read_text(encoding="utf-8") == "*\n"
     assert len(list(files_of(kept))) == MOST_FILES
+
+
+@pytest.mark.parametrize("link", [".stile", ".stile/cache"])
+def test_folder_behind_a_link_of_a_stranger_keeps_its_files(tmp_path: Path, link: str) -> None:
+    theirs = tmp_path / "theirs" / "cache"
+    theirs.mkdir(parents=True)
+    for number in range(MOST_FILES + 5):
+        (theirs / f"{number:064x}").write_text("mine", encoding="utf-8")
+    folder = write_endpoint(tmp_path, FILES)
+    (folder / link).parent.mkdir(exist_ok=True)
+    (folder / link).symlink_to(theirs if link.endswith("cache") else theirs.parent)
+
+    made = compile_endpoint(folder, schemas=SchemaCache(folder / ".stile" / "cache"))
+
+    assert facts(made) == facts(compile_endpoint(folder))
+    assert len(list(theirs.iterdir())) == MOST_FILES + 5
+
+
+def test_files_that_stile_did_not_write_stay(tmp_path: Path, kept: Path) -> None:
+    kept.mkdir()
+    target = tmp_path / "notes.txt"
+    target.write_text("mine", encoding="utf-8")
+    (kept / ".gitignore").symlink_to(target)
+    (kept / "notes.txt").write_text("mine", encoding="utf-8")
+    for number in range(MOST_FILES):
+        folder = write_endpoint(tmp_path, FILES | {"last.graphql": FILES["last.graphql"] + f"\n# {number}"})
+        compile_endpoint(folder, schemas=SchemaCache(kept))
+
+    assert target.read_text(encoding="utf-8") == (kept / "notes.txt").read_text(encoding="utf-8") == "mine"
+
+
+@pytest.mark.parametrize("kind", ["pipe", "link"])
+def test_entry_that_is_no_file_is_made_anew(tmp_path: Path, kept: Path, kind: str) -> None:
+    folder = write_endpoint(tmp_path, FILES)
+    without = facts(compile_endpoint(folder, schemas=SchemaCache(kept)))
+    for path in list(files_of(kept)):
+        path.unlink()
+        os.mkfifo(path) if kind == "pipe" else path.symlink_to("/dev/zero")
+
+    assert facts(compile_endpoint(folder, schemas=SchemaCache(kept))) == without
 
 
 def test_folder_that_cannot_be_written_is_no_error(tmp_path: Path, kept: Path) -> None:
