@@ -10,7 +10,7 @@ from handler.http.client import HttpClient
 from handler.storage.location import open_publish_storage
 from handler.storage.publishing import PublishStorage
 from tests.commands.running import Stile
-from tests.life.publishing import add_versioned_bucket
+from tests.life.publishing import add_empty_bucket
 from tests.life.share import FULL
 from tests.support.moto import Moto, running_moto
 
@@ -36,7 +36,7 @@ def location(request: pytest.FixtureRequest, tmp_path: Path, open_moto: Moto, mo
     moto: Moto = request.getfixturevalue("open_moto")
     for name, value in moto.environ().items():
         monkeypatch.setenv(name, value)
-    return add_versioned_bucket(moto, f"b-{tmp_path.name.replace('_', '-')[-40:].strip('-').lower()}")
+    return add_empty_bucket(moto, f"b-{tmp_path.name.replace('_', '-')[-40:].strip('-').lower()}")
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -56,3 +57,11 @@ def add_versioned_bucket(moto: Moto, name: str) -> str:
     with moto.unchecked():
         moto.client("s3").put_bucket_versioning(Bucket=name, VersioningConfiguration=versioning)
     return f"s3://{name}/endpoints"
+
+
+def add_empty_bucket(moto: Moto, name: str) -> str:
+    """Make a versioned bucket whose name has an ending of its own; give the location of bundles.
+
+    A fixture may run twice when tests move from one worker to another, and finds no older versions then.
+    """
+    return add_versioned_bucket(moto, f"{name}-{uuid.uuid4().hex[:8]}")

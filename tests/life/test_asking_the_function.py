@@ -11,7 +11,7 @@ import pytest
 from handler.http.client import HttpClient
 from handler.storage.location import open_publish_storage
 from tests.commands.running import Stile
-from tests.life.publishing import add_versioned_bucket, put, version_of
+from tests.life.publishing import add_empty_bucket, put, version_of
 from tests.support.api import Api, Reply, running_api
 from tests.support.moto import Moto
 from tests.support.secrecy import SESSION
@@ -38,7 +38,7 @@ ANSWERS = {
 
 @pytest.fixture(scope="module")
 def bucket(open_moto: Moto, tmp_path_factory: pytest.TempPathFactory) -> str:
-    location = add_versioned_bucket(open_moto, "asked")
+    location = add_empty_bucket(open_moto, "asked")
     http = HttpClient()
     put(
         open_publish_storage(location, http=http, environ=open_moto.environ()),

@@ -23,7 +23,7 @@ from handler.storage.location import open_publish_storage
 from tests.commands.running import Stile, change
 from tests.conftest import ROOT
 from tests.infra import stack
-from tests.life.publishing import CONFIG, SDL, add_versioned_bucket
+from tests.life.publishing import CONFIG, SDL, add_empty_bucket, add_versioned_bucket
 from tests.life.serving import serving_bucket
 from tests.life.share import FULL
 from tests.support import aws_calls
@@ -114,7 +114,7 @@ def github(repository: Path, **more: str) -> dict[str, str]:
 
 
 def test_action_checks_shows_publishes_and_waits(repository: Path, open_moto: Moto) -> None:
-    location = add_versioned_bucket(open_moto, "integration")
+    location = add_empty_bucket(open_moto, "integration")
     environ = github(repository, **open_moto.environ())
     inputs = {"bundles": location}
     published = ran_action(repository, {**inputs, "steps": "check publish wait"}, environ)

@@ -23,7 +23,7 @@ from handler.storage.publishing import PublishStorage
 from tests.commands.running import Stile
 from tests.conftest import ROOT
 from tests.life.between import Forward, Passing, Reply, running_between
-from tests.life.publishing import FACTS, SDL, add_versioned_bucket, put, version_of
+from tests.life.publishing import FACTS, SDL, add_empty_bucket, put, version_of
 from tests.support.moto import Moto
 
 KEY = bundle_key("api/things")
@@ -388,7 +388,7 @@ class TestGc:
     def test_index_that_is_deleted_while_a_publish_looks_at_it_is_stored(self, open_moto: Moto) -> None:
         """The publish has learnt that the index is there, and asks for its age."""
         http = HttpClient()
-        location = add_versioned_bucket(open_moto, "meanwhile")
+        location = add_empty_bucket(open_moto, "meanwhile")
         direct = open_publish_storage(location, http=http, environ=open_moto.environ())
         direct.add(".index/x", b"x")
 

@@ -16,7 +16,7 @@ import pytest
 from handler.http.client import HttpClient
 from handler.storage.location import open_publish_storage
 from tests.commands.running import Stile
-from tests.life.publishing import CONFIG, SDL, add_versioned_bucket, put, version_of
+from tests.life.publishing import CONFIG, SDL, add_empty_bucket, put, version_of
 from tests.life.serving import serving_bucket
 from tests.life.share import tried
 from tests.support.api import Reply, running_api
@@ -86,7 +86,7 @@ def test_no_call_fails_while_versions_are_published_and_rolled_back(
 ) -> None:
     for name, value in open_moto.environ().items():
         monkeypatch.setenv(name, value)
-    location = add_versioned_bucket(open_moto, "traffic")
+    location = add_empty_bucket(open_moto, "traffic")
     http = HttpClient()
     storage = open_publish_storage(location, http=http, environ=open_moto.environ())
     with running_api(lambda _: Reply({"data": {"a": "x", "b": 1}})) as api:

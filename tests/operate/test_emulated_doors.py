@@ -15,10 +15,10 @@ import pytest
 
 from tests.conftest import ROOT
 from tests.infra.emulator import Emulator, find_emulator, running_emulator
+from tests.infra.stack import Stack
 from tests.infra.test_emulator import CUSTOM
 from tests.operate.answers import Received, received, unzipped
 from tests.operate.doors import DOORS, FIRST, Request, requests
-from tests.operate.stack import stack_of
 from tests.support.moto import Moto, running_moto
 from tests.support.require import requires
 from tests.support.upstream import Upstream
@@ -57,8 +57,10 @@ def environment(aws: Moto) -> dict[str, str]:
         name: secrets.create_secret(Name=name, SecretString=f"{name}-of-the-emulated-stack-00000000")["ARN"]
         for name in ("LogKey", "StateKey")
     }
-    stack = stack_of({"Preload": "api/customers"}, {**made, "Storage.Outputs.BucketName": BUCKET})
-    return {**stack.function_environment(), **aws.environ(), "STILE_ALLOW_LOCAL_UPSTREAMS": "true"}
+    attributes = {**made, "Storage.Outputs.BucketName": BUCKET}
+    stack = Stack("template.yaml", {"Preload": "api/customers"}, attributes=attributes)
+    variables = stack.properties("StileFunction")["Environment"]["Variables"]
+    return {**variables, **aws.environ(), "STILE_ALLOW_LOCAL_UPSTREAMS": "true"}
 
 
 @dataclass(frozen=True)
