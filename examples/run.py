@@ -106,10 +106,12 @@ def running(command: Sequence[str], **options: Any) -> Iterator[Process]:
             process = subprocess.Popen(command, **options)
         yield process
     finally:
-        for again in ENDINGS:
-            signal.signal(again, signal.SIG_IGN)  # an impatient second Ctrl-C must not leave a process behind
+        # An impatient second Ctrl-C must not leave a process behind.
+        before = {again: signal.signal(again, signal.SIG_IGN) for again in ENDINGS}
         if process is not None:
             end(process)
+        for again, handler in before.items():
+            signal.signal(again, handler)
 
 
 def end(process: Process) -> None:

@@ -19,6 +19,8 @@ from typing import Any
 import pytest
 import urllib3
 
+from examples.run import ENDINGS
+from examples.run import running as ending_with_this_block
 from tests.conftest import ROOT
 from tests.support.endpoints import write_endpoint
 from tests.support.upstream import free_port
@@ -247,3 +249,13 @@ def test_nothing_is_left_when_it_is_stopped_while_starting(copied: Path) -> None
         assert children
         assert process.wait(120) == 0
         assert not any(is_running(child) for child in children)
+
+
+def test_signals_of_whoever_uses_a_process_are_as_before() -> None:
+    before = {each: signal.getsignal(each) for each in ENDINGS}
+
+    with ending_with_this_block([sys.executable, "-c", "import time; time.sleep(60)"]) as process:
+        assert process.poll() is None
+
+    assert process.poll() is not None
+    assert {each: signal.getsignal(each) for each in ENDINGS} == before

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import pty
-import subprocess
-import sys
 import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -20,8 +17,7 @@ from handler.http.client import HttpClient
 from handler.storage.folder_publishing import FolderPublishStorage
 from handler.storage.location import open_publish_storage
 from handler.storage.publishing import PublishStorage
-from tests.commands.running import Stile
-from tests.conftest import ROOT
+from tests.commands.running import Stile, ran_on_terminal
 from tests.life.between import Forward, Passing, Reply, running_between
 from tests.life.publishing import FACTS, SDL, add_empty_bucket, put, version_of
 from tests.support.moto import Moto
@@ -37,26 +33,6 @@ def present(storage: PublishStorage) -> bytes | None:
         return None
     assert found
     return found.body
-
-
-def ran_and_answered(*arguments: str, answer: str) -> tuple[int, str]:
-    """The exit code and the output of a command at a terminal whose person types an answer."""
-    terminal, inner = pty.openpty()
-    os.write(terminal, f"{answer}\n".encode())
-    process = subprocess.run(
-        [sys.executable, "-m", "handler", *arguments],
-        env={**os.environ, "PYTHONPATH": str(ROOT), "TERM": "dumb"},
-        stdin=inner,
-        stdout=subprocess.PIPE,
-        stderr=inner,
-        check=False,
-        timeout=60,
-    )
-    os.set_blocking(terminal, False)
-    shown = process.stdout + os.read(terminal, 65_536)
-    os.close(inner)
-    os.close(terminal)
-    return process.returncode, shown.decode()
 
 
 class TestPublished:
@@ -295,7 +271,7 @@ class TestRollback:
         put(storage, version_of(tmp_path, 2))
         second = present(storage)
 
-        ended, shown = ran_and_answered("rollback", str(tmp_path / "bundles" / "api" / "things"), answer=answer)
+        ended, shown = ran_on_terminal("rollback", str(tmp_path / "bundles" / "api" / "things"), typed=f"{answer}\n")
 
         assert ended == code, shown
         assert "in place of the present one?" in shown
