@@ -16,7 +16,7 @@ from graphql import Source
 
 from handler.bundle.content import FileResource, Skill
 from handler.bundle.resource_uris import skill_uri
-from handler.compiler.problems import Place, Problems
+from handler.compiler.problems import Place, Problems, place_in
 from handler.compiler.source.front_matter import read_front_matter
 from handler.compiler.source.yaml_tree import mark_place, node_place
 from handler.compiler.source.yaml_values import value_of
@@ -50,6 +50,9 @@ UNCOMMON = (
     yaml.tokens.DocumentEndToken,
     yaml.tokens.TagToken,
 )
+
+OTHER_BREAKS = re.compile("[\r\x85\u2028\u2029]")
+"""Characters that end a line for some readers of YAML: a return alone, and those of YAML 1.1."""
 
 _UNFIT = re.compile(r"[\x00-\x1f\x7f\\]")
 """Characters that hosts refuse in the path of a file."""
@@ -93,7 +96,7 @@ def read_skill_text(text: str, file: str, problems: Problems) -> JSONObject | No
         problems.add(at, f"its front matter: {exc.problem}", code="invalid-skill")
         return None
     places = {key.value: node_place(value) for key, value in node.value}
-    faults = [*_faults(said, places, whole=Place(file, 1, 1)), *_ambiguous(node), *_uncommon(source.body[:end], file)]
+    faults = [*_faults(said, places, whole=Place(file, 1, 1)), *_ambiguous(node), *_uncommon(source, end)]
     if not source.body[end:].strip():
         faults.append((Place(file), "there is no text below its front matter: expected the skill's instructions"))
     for at, sentence in faults:
@@ -127,8 +130,12 @@ def _faults(said: JSONObject, places: Mapping[str, Place], *, whole: Place) -> I
 def _ambiguous(node: yaml.Node) -> Iterator[tuple[Place, str]]:
     """Yield the values that readers of YAML 1.1 and 1.2 take for different ones.
 
-    A host compares its reading of the file with the entry, and refuses the skill if they differ.
+    A host compares its reading of the file with the entry, and refuses the skill if they differ. Nor does MCP's SDK
+    for TypeScript read values in quotes or brackets over several lines.
     """
+    marked = node.style in ("'", '"') if isinstance(node, yaml.ScalarNode) else getattr(node, "flow_style", False)
+    if marked and node.start_mark.line != node.end_mark.line:
+        yield node_place(node), "not all hosts read a value in quotes or brackets over several lines: expected one line"
     match node:
         case yaml.MappingNode():
             for key, value in node.value:
@@ -138,16 +145,22 @@ def _ambiguous(node: yaml.Node) -> Iterator[tuple[Place, str]]:
         case yaml.SequenceNode():
             for each in node.value:
                 yield from _ambiguous(each)
-        case yaml.ScalarNode() if _differs(node, value_of(node, text_of=lambda scalar: str(scalar.value))):
+        case yaml.ScalarNode() if (node.style, node.value) == (None, "-") or _differs(
+            node, value_of(node, text_of=lambda scalar: str(scalar.value))
+        ):
             yield node_place(node), f'"{node.value:.40}" is not read alike by all hosts: expected it in quotes'
 
 
-def _uncommon(text: str, file: str) -> Iterator[tuple[Place, str]]:
-    """Yield marks of YAML that small readers of front matter do not know: tags, anchors, and ends of documents."""
-    for token in yaml.scan(text):
+def _uncommon(source: Source, end: int) -> Iterator[tuple[Place, str]]:
+    """Yield ends of lines of some readers, and marks that small readers do not know: tags, anchors, document ends."""
+    for each in OTHER_BREAKS.finditer(source.body, 0, end):
+        sentence = f"U+{ord(each[0]):04X} ends a line for some hosts only: expected ordinary lines"
+        yield place_in(source, each.start()), sentence
+    for token in yaml.scan(source.body[:end]):
+        at = token.start_mark
         if isinstance(token, UNCOMMON):
-            at = token.start_mark
-            yield Place(file, at.line + 1, at.column + 1), "not all hosts read this mark of YAML: expected plain values"
+            sentence = "not all hosts read this mark of YAML: expected plain values"
+            yield Place(source.name, at.line + 1, at.column + 1), sentence
 
 
 def _differs(node: yaml.Node, expected: object) -> bool:
