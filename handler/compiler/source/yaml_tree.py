@@ -72,6 +72,9 @@ def _parse(text: str, file: str, problems: Problems) -> yaml.Node | None:
         at = mark_place(exc.problem_mark) if exc.problem_mark else Place(file)
         problems.add(at, f"invalid YAML: {_sentence(exc, text)}", code="invalid-yaml")
         return None
+    except (ValueError, OverflowError):
+        problems.add(Place(file), r"a \U in quotes is above U+10FFFF, the last character", code="invalid-yaml")
+        return None
     except RecursionError:
         problems.add(Place(file), "it is nested too deeply to be read", code="invalid-yaml")
         return None

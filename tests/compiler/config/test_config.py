@@ -156,6 +156,8 @@ def test_value_of_the_wrong_kind_is_reported(tmp_path: Path, config: str, line: 
         ),
         ("access: {", "config.yaml:1:10 invalid-yaml"),
         ("access:\n  a: \0", "config.yaml:2:6 invalid-yaml: U+0000"),
+        ('access: "\\U00110000"', "config.yaml invalid-yaml: \\U & U+10FFFF"),
+        ('access: "\\UFFFFFFFF"', "config.yaml invalid-yaml: \\U & U+10FFFF"),
         ("access: *unknown", "config.yaml:1:9 invalid-yaml: 'unknown'"),
         ("access: {}\n---\naccess: {}", "config.yaml:2:1 invalid-yaml"),
         ("? [a, b]\n: c", "config.yaml:1:3 invalid-yaml"),
