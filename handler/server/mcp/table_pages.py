@@ -47,7 +47,8 @@ def _tool_of(caller: Caller, uri: str) -> Tool | None:
     endpoint = caller.endpoint.bundle.endpoint
     found = (tool for tool in caller.endpoint.bundle.tools if table_uri(endpoint, tool.name) == uri)
     tool = next(found, None)
-    return tool if tool and tool.entry.get("_meta", {}).get("ui", {}).get("resourceUri") == uri else None
+    ui = tool.entry.get("_meta", {}).get("ui") if tool else None
+    return tool if isinstance(ui, dict) and ui.get("resourceUri") == uri else None  # an author's "ui" is any value
 
 
 def _page_of(caller: Caller) -> FileResource | None:

@@ -128,6 +128,15 @@ def test_page_of_no_tool_of_the_caller_is_not_found(function: Function, uri: str
     assert (error["code"], "pay" in error["message"].replace(uri, "")) == (-32602, False)
 
 
+@pytest.mark.parametrize("ui", ["5", "null", '"x"', "[]", "{resourceUri: 5}"])
+def test_tool_with_any_value_as_its_ui_has_no_table(tmp_path: Path, ui: str) -> None:
+    files = {**FILES, "operations/o.graphql": f'query Pay @mcpTool(name: "pay", meta: {{ui: {ui}}}) {{ pay {{ id }} }}'}
+    with running_function(compiled(tmp_path, files)) as function:
+        answered = function.request("resources/read", {"uri": "ui://api/things/table/pay.html"}, modern=True)
+
+    assert answered.json["error"]["code"] == -32602
+
+
 def test_tool_of_some_callers_has_its_table_for_them(tmp_path: Path) -> None:
     with running_function(identified(compiled(tmp_path, FILES), {"role": "support"})) as function:
         uri = "ui://api/things/table/pay.html"
