@@ -47,7 +47,7 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 ORIGIN = re.compile(
     r"(?P<scheme>https|wss)://(?:\*\.)?(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]"
     r"(?::(?:[1-5]?[0-9]{1,4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5]))?",
-    re.IGNORECASE,
+    re.IGNORECASE | re.ASCII,
 )
 """Hosts put origins into a Content Security Policy, so nothing that could end a directive fits."""
 

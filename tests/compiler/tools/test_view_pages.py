@@ -217,7 +217,15 @@ def test_setting_that_does_not_fit_is_refused(tmp_path: Path, settings: str, sen
             "https://a.example:70000",
             "https://-a.example",
         ),
-        *("https://127.0.0.1", "https://[::1]", "https://localhost", "https://é.example", "javascript://a.example"),
+        *(
+            "https://127.0.0.1",
+            "https://[::1]",
+            "https://localhost",
+            "https://é.example",
+            "http\u017f://a.example",
+            "https://a.\u212aom",
+            "javascript://a.example",
+        ),
     ],
 )
 def test_text_that_could_widen_a_policy_is_no_origin(origin: str) -> None:
