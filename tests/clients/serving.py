@@ -25,9 +25,9 @@ from tests.support.secrecy import SESSION, Output
 
 
 @contextmanager
-def running_server(compiled: Compiled) -> Iterator[str]:
+def running_server(compiled: Compiled, **services: Any) -> Iterator[str]:
     """Serve one endpoint as `stile dev` does, where a caller without a credential may use everything; give its URL."""
-    with serving(compiled, development=True) as url:
+    with serving(compiled, development=True, **services) as url:
         yield f"{url}/mcp"
 
 

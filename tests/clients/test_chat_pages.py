@@ -17,10 +17,12 @@ from typing import Any
 import pytest
 
 from handler.compiler.compile import compile_endpoint
+from handler.server.auth.sealed_state import RequestStates
 from tests.clients.inspector import MODULES, NODE, Inspector
 from tests.clients.serving import running_server
 from tests.support.endpoints import READABLE, write_endpoint
 from tests.support.require import requires
+from tests.support.secrecy import SESSION
 
 PROGRAMS = Path(__file__).parent / "programs"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
@@ -34,6 +36,7 @@ HOSTILE = (
     "\ud83c",
     "{{constructor.constructor('canary(1)')()}}",
 )
+STATE_KEY = SESSION.keep("a key of cursors", "h3Tq8Lw1Vb6Zn9Xc4Mf7Pd2Ks5Rj0GyU")
 VARIABLES = {
     "--color-text-primary": "rgb(1, 2, 3)",
     "--color-background-primary": "url(https://evil.example/a.png)",
@@ -41,7 +44,11 @@ VARIABLES = {
     "not-a-variable": "red",
 }
 SCHEMA = """\
-type Query { orders(after: String): OrderConnection kinds: [Kind] other: [Kind] nothing: [Order] failing: Order }
+type Query { orders(after: String): OrderConnection kinds: [Kind] other: [Kind] nothing: [Order] failing: Order
+  people: [Named] places: [Named] skipped(offset: Int): [Named] any: Any
+}
+type Named { name: String note: String }
+scalar Any
 type OrderConnection { edges: [OrderEdge] pageInfo: PageInfo! totalCount: Int }
 type OrderEdge { cursor: String! node: Order }
 type PageInfo { endCursor: String hasNextPage: Boolean! }
@@ -58,6 +65,13 @@ query Pages($after: String) @mcpTool(name: "pages", view: "table", output_schema
   orders(after: $after) { edges { node { total } } pageInfo { endCursor hasNextPage } }
 }
 query Kinds @mcpTool(name: "kinds", view: "table") { kinds other nothing { number } }
+query Rows @mcpTool(name: "rows", view: "table", limits: {max_result_bytes: 2000, continue: true}) {
+  people { name note } places { name note }
+}
+query Skipped($offset: Int) @mcpTool(name: "skipped", view: "table", limits: {max_result_bytes: 1500}) {
+  skipped(offset: $offset) { name note }
+}
+query Whatever @mcpTool(name: "whatever", view: "table", limits: {max_result_bytes: 0}) { any }
 query Failing @mcpTool(name: "failing", view: "table") { failing { number } }
 """
 
@@ -67,12 +81,22 @@ def order(number: int) -> Any:
     return {"number": text, "total": number / 2, "constructor": [number, None]}
 
 
+def named(letter: str) -> list[Any]:
+    return [{"name": f"{letter}{number}", "note": "n" * 20} for number in range(40)]
+
+
 def answer(asked: dict[str, Any]) -> dict[str, Any]:
     """The API: 60 orders, which a connection has ten or all of; every other one has a hostile text."""
     query, after = asked["query"], (asked.get("variables") or {}).get("after")
     first = int(after[1:]) + 1 if after else 0
     if "Kinds" in query:
         return {"data": {"kinds": ["NEW", "OLD"], "other": ["OLD"], "nothing": []}}
+    if "Rows" in query:
+        return {"data": {"people": named("p"), "places": named("q")}}
+    if "Skipped" in query:
+        return {"data": {"skipped": named("s")[(asked.get("variables") or {}).get("offset") or 0 :]}}
+    if "Whatever" in query:
+        return {"data": {"any": WHATEVER}}
     if "Failing" in query:
         return {"data": {"failing": None}, "errors": [{"message": HOSTILE[0]}]}
     last = min(first + 10, 60) if "cursor node" not in " ".join(query.split()) else 60
@@ -82,6 +106,30 @@ def answer(asked: dict[str, Any]) -> dict[str, Any]:
         edges = [{"node": {"total": each["node"]["total"]}} for each in edges]
         return {"data": {"orders": {"edges": edges, "pageInfo": page}}}
     return {"data": {"orders": {"edges": edges, "pageInfo": page, "totalCount": 60}}}
+
+
+def nested(levels: int) -> Any:
+    return {"below": nested(levels - 1)} if levels else HOSTILE[1]
+
+
+WHATEVER = {
+    "__proto__": [{"polluted": 1}],
+    "rows": [
+        {
+            "__proto__": {"polluted": True},
+            "constructor": HOSTILE[0],
+            "toString": HOSTILE[2],
+            "node": None,
+            "deep": nested(40),
+            "long": "<b>" * 5_000,
+        },
+        None,
+        [1, [HOSTILE[1]]],
+        {"node": {"other": HOSTILE[3]}},
+        *({"deep": number} for number in range(10_000)),
+    ],
+    "wide": [{f"<i>{number}": number for number in range(100)}],
+}
 
 
 class Desk:
@@ -162,7 +210,8 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
         "operations/o.graphql": OPERATIONS,
         "config.yaml": f"{READABLE}upstream: {{url: '{desk.url}/graphql'}}\n",
     }
-    with desk.running(), running_server(compile_endpoint(write_endpoint(folder, files))) as url:
+    made = compile_endpoint(write_endpoint(folder, files), environ={"STILE_STATE_KEY": STATE_KEY})
+    with desk.running(), running_server(made, states=RequestStates([STATE_KEY])) as url:
         desk.endpoint = url
         yield desk
 
@@ -216,6 +265,42 @@ def test_table_pages_by_the_cursor_of_a_connection_that_was_not_cut(desk: Desk, 
     assert [len(look["rows"]) for look in told["looks"]] == [10, 10]
     assert told["looks"][1]["rows"][0] == ["5"]
     assert told["calls"] == [{"name": "pages", "arguments": {"after": "c9"}}]
+
+
+def first_cells(*looks: Any) -> list[str]:
+    return [row[0] for look in looks for row in look["rows"]]
+
+
+def test_table_pages_by_the_cursor_of_stile_through_the_list_that_is_chosen(desk: Desk, tmp_path: Path) -> None:
+    told = shown(desk, tmp_path, "rows", "next", "previous", "data.places", "next", "previous")
+
+    people, rest, _, places, more, back = told["looks"]
+    assert first_cells(people, rest) == [f"p{number}" for number in range(40)]
+    assert first_cells(places, more) == [f"q{number}" for number in range(40)]
+    assert (rest["lists"], more["lists"]) == (["data.people"], ["data.places"])
+    assert back["rows"] == places["rows"]
+    assert [list(call["arguments"]) for call in told["calls"]] == [["stileCursor"], ["stileCursor"]]
+
+
+def test_table_pages_by_an_offset(desk: Desk, tmp_path: Path) -> None:
+    told = shown(desk, tmp_path, "skipped", "next")
+
+    assert first_cells(*told["looks"]) == [f"s{number}" for number in range(40)]
+    assert told["calls"] == [{"name": "skipped", "arguments": {"offset": len(told["looks"][0]["rows"])}}]
+
+
+def test_names_values_and_sizes_of_any_kind_are_shown_as_text(desk: Desk, tmp_path: Path) -> None:
+    first, rows, wide = shown(desk, tmp_path, "whatever", "data.any.rows", "data.any.wide")["looks"]
+
+    assert (first["head"], first["rows"]) == (["polluted"], [["1"]])
+    assert rows["head"] == ["__proto__", "constructor", "toString", "node", "deep", "long", "other"]
+    one, *others = rows["rows"]
+    assert one[:4] == ['{"polluted":true}', HOSTILE[0], HOSTILE[2], ""]
+    assert (HOSTILE[1] in one[4], len(one[5])) == (True, 2_001)
+    assert others[:3] == [[""], [json.dumps([1, [HOSTILE[1]]], separators=(",", ":"))], [*[""] * 6, HOSTILE[3]]]
+    assert (len(rows["rows"]), rows["state"]) == (500, "10004 rows, of which 500 are shown")
+    assert len(wide["head"]) == 40
+    assert {look["elements"] for look in (first, rows, wide)} == {2}
 
 
 def test_list_of_values_and_lists_without_rows_are_shown(desk: Desk, tmp_path: Path) -> None:

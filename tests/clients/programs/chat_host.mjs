@@ -59,7 +59,11 @@ async function main(given) {
   looks.push(look());
   for (const press of given.press) {
     const before = JSON.stringify(look());
-    inside().getElementById(press).click();
+    const list = inside().getElementById("list");
+    if ([...list.options].some((each) => each.value === press)) {
+      list.value = press;
+      list.dispatchEvent(new Event("change"));
+    } else inside().getElementById(press).click();
     await until(() => JSON.stringify(look()) !== before, press);
     await new Promise((resolve) => setTimeout(resolve, 300));
     looks.push(look());
