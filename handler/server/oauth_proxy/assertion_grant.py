@@ -162,7 +162,7 @@ def _granted(claims: Mapping[str, Any], asked: list[str]) -> list[str]:
     Source: RFC 6749, section 3.3.
     """
     given = claims.get("scope", "")
-    if not isinstance(given, str):
+    if not isinstance(given, str) or not given.isascii() or not given.isprintable():  # only spaces part scopes
         raise AssertionRefused("scope")
     granted = dict.fromkeys(given.split())
     scopes = [scope for scope in granted if scope in asked] if asked else [*granted]

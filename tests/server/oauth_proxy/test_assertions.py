@@ -180,6 +180,8 @@ REFUSED: Mapping[str, tuple[dict[str, Any], str]] = {
     "a key that holds it": ({"cnf": {"jkt": "x"}}, "narrowed"),
     "actions that it is for": ({"authorization_details": []}, "narrowed"),
     "scopes that are not a text": ({"scope": ["things:read"]}, "scope"),
+    "scopes parted by a tab": ({"scope": "things:read\tthings:write"}, "scope"),
+    "scopes parted by another space": ({"scope": "things:read\u00a0things:write"}, "scope"),
     "an extension": ({"header": {"crit": ["b64"]}}, "critical_header"),
     "very many claims": ({"groups": ["a group with a name"] * 300}, "too_large"),
 }
@@ -236,6 +238,9 @@ class TestAttacks:
         text = assertion(clock)
         assert exchange(function, text).status == 200
 
+        credentials = base64.b64encode(f"desk:{quote(SECRET, safe='')}".encode()).decode()
+        other = exchange(function, text, headers={"authorization": f"Basic {credentials}"}, client_secret=None)
+        assert other.json["error"] == "invalid_grant"
         for _ in range(2):
             assert exchange(function, text).json["error"] == "invalid_grant"
             assert reason(function) == "replayed"
