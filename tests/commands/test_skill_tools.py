@@ -43,6 +43,8 @@ def warned(folder: Path, text: str, *, config: str = CONFIG, front: str = "", **
         ("Call `read_secret(x: 1)`", "5:7"),
         ("Ask old.secret for it", "5:5"),
         ("Use `search`", "5:5"),
+        ("Use mcp__my_shop__search, then stop", "5:5"),
+        ("Use **mcp__shop__read_secret**", "5:7"),
     ],
 )
 def test_skill_that_names_a_tool_which_a_reader_lacks_is_warned_of(tmp_path: Path, text: str, place: str) -> None:
@@ -53,7 +55,15 @@ def test_skill_that_names_a_tool_which_a_reader_lacks_is_warned_of(tmp_path: Pat
 
 
 @pytest.mark.parametrize(
-    "text", ["Use plain.", "Use `plain`", "Search for it", "unread_secret read_secrets x.read_secret", "other_tool"]
+    "text",
+    [
+        "Use plain.",
+        "Use `plain`",
+        "Search for it",
+        "unread_secret read_secrets x.read_secret",
+        "other_tool",
+        "mcp__shop__search_all",
+    ],
 )
 def test_tool_that_every_reader_has_or_that_is_not_named_is_not_warned_of(tmp_path: Path, text: str) -> None:
     assert warned(tmp_path, text) == {}
@@ -74,7 +84,7 @@ def test_allowed_tools_and_files_beside_name_tools_too(tmp_path: Path) -> None:
     allowed = warned(tmp_path / "a", "Do it", front="allowed-tools: Read mcp__shop__search\n")
     beside = warned(tmp_path / "b", "Do it", **{"skills/refunds/more/steps.md": "\n- read_secret"})
 
-    assert list(allowed) == [f"{MAIN}:1:1"]
+    assert list(allowed) == [f"{MAIN}:4:21"]
     assert list(beside) == ["skills/refunds/more/steps.md:2:3"]
 
 

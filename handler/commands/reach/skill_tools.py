@@ -21,6 +21,9 @@ from handler.strict_json import to_json_bytes
 WORD = re.compile(r"[a-z]+")
 """Names of tools that prose may mean as a word: only in code, as `search`, do they name the tool."""
 
+PREFIX = r"mcp__[\w-]+?__"
+"""The beginning of a server's tools in the names of hosts, as in ``mcp__shop__search``."""
+
 
 def warnings_about_skills(compiled: Compiled) -> Sequence[Problem]:
     """Return a warning at the first place where a skill names a tool that a reader of the skill may not use."""
@@ -58,17 +61,16 @@ def _tools_named(skill: Skill, compiled: Compiled) -> Iterator[tuple[Tool, Place
 
 
 def _allowed(frontmatter: Mapping[str, Any]) -> set[str]:
-    """Return the tools that a skill asks its host to allow: hosts put a prefix before names of a server's tools."""
+    """Return the tools that a skill asks its host to allow."""
     said = frontmatter.get("allowed-tools", "")
-    texts = re.split(r"[\s,]+", said) if isinstance(said, str) else said
-    return {text.rpartition("__")[2] for text in texts}
+    return {*(re.split(r"[\s,]+", said) if isinstance(said, str) else said)}
 
 
 def _place_in(text: str, name: str) -> int:
     """Return the place of a tool's name in a text; -1 if there is none."""
     quoted = re.escape(name)
-    pattern = rf"`{quoted}[`(]" if WORD.fullmatch(name) else rf"(?<![\w.-]){quoted}(?![\w-]|\.\w)"
-    found = re.search(pattern, text)
+    alone = rf"`{quoted}[`(]" if WORD.fullmatch(name) else rf"(?<![\w.-]){quoted}(?![\w-]|\.\w)"
+    found = re.search(rf"{alone}|(?<!\w){PREFIX}{quoted}(?![\w-])", text)
     return found.start() if found else -1
 
 
