@@ -48,7 +48,8 @@ class ExampleReader:
         found: dict[str, list[Any]] = {}
         for at, example in zip(items_of(node, "examples"), examples, strict=False):
             for name, value in self._fitting(at, example).items():
-                if value not in found.setdefault(name, []):
+                texts = {json.dumps(each) for each in found.setdefault(name, [])}  # true is not 1
+                if json.dumps(value) not in texts:
                     found[name].append(value)
         properties = self.advertised["properties"]
         filled = {name: {**properties[name], "examples": values} for name, values in found.items()}

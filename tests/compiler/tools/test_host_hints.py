@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -200,6 +201,17 @@ def test_literal_of_an_example_is_read_by_its_type(tmp_path: Path) -> None:
 
     assert entry(made, "a")["inputSchema"]["properties"]["list"]["examples"] == [[5]]
     assert entry(made, "i")["inputSchema"]["properties"]["id"]["examples"] == ["5"]
+
+
+def test_examples_that_python_takes_for_equal_are_kept(tmp_path: Path) -> None:
+    sdl = SDL.replace("byId(id: ID!)", "any(any: Any): Int byId(id: ID!)") + "scalar Any\n"
+    text = (
+        'query N($any: Any) @mcpTool(name: "n", examples: [{any: true} {any: 1} {any: [0]} {any: [false]} {any: 1}]) '
+    )
+    files = {"index.graphql": sdl, "config.yaml": PUBLIC, "operations/o.graphql": text + "{ any(any: $any) }"}
+    examples = entry(compiled(tmp_path, files), "n")["inputSchema"]["properties"]["any"]["examples"]
+
+    assert json.dumps(examples) == "[true, 1, [0], [false]]"
 
 
 def test_example_lacks_no_required_argument_and_has_no_bound_one(tmp_path: Path) -> None:
