@@ -31,6 +31,8 @@ def uses_table(made: Sequence[CompiledTool], views: Views) -> bool:
 
 def _with_view(made: CompiledTool, views: Views, problems: Problems) -> CompiledTool:
     name, tool = made.view, made.tool
+    if name in views.refused:
+        return made
     if name not in views.names:
         expected = f"expected a page {VIEWS_FOLDER}/NAME{SUFFIX}, or {TABLE}, which is built in"
         sentence = f'"{tool.name}" has the view "{name:.64}": {expected}{did_you_mean(name, views.names)}'

@@ -70,11 +70,15 @@ PERMISSIONS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Views:
-    """The views of an endpoint: the pages of its folder by name, and the mask of the built-in view."""
+    """The views of an endpoint: the pages of its folder by name, and the mask of the built-in view.
+
+    ``refused`` are the pages that are there, with problems that are reported already.
+    """
 
     endpoint: str
     pages: Mapping[str, FileResource]
     mask: Mask
+    refused: frozenset[str] = frozenset()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -108,7 +112,8 @@ def read_views(context: CompileContext, grounds: AccessDefaults) -> Views:
     if total > MAX_PAGES_BYTES:
         sentence = f"its pages have {total} bytes together; the bundle that holds them takes {MAX_PAGES_BYTES}"
         problems.add(Place(context.project.path(VIEWS_FOLDER)), sentence, code="invalid-view")
-    return Views(endpoint=context.project.endpoint, pages=pages, mask=mask)
+    refused = frozenset(read.keys() - pages.keys())
+    return Views(endpoint=context.project.endpoint, pages=pages, mask=mask, refused=refused)
 
 
 def _files_of_pages(files: EndpointFiles, folder: str, problems: Problems) -> dict[str, str]:
@@ -185,7 +190,7 @@ def _metadata(settings: Section, problems: Problems) -> JSONObject:
     permissions = list(_permissions(settings, problems))
     border = settings.boolean("prefers_border", default=False) if "prefers_border" in settings else None
     domain = settings.text("domain")
-    if domain and not ORIGIN.fullmatch(f"https://{domain}"):
+    if domain and ("*" in domain or not ORIGIN.fullmatch(f"https://{domain}")):
         settings.refuse("domain", "the name of a host, as its documentation says")
     return {
         **({"csp": origins} if origins else {}),

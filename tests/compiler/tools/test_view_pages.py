@@ -143,6 +143,12 @@ def test_page_or_view_that_is_not_valid_is_reported_at_its_place(
     assert (found.file, sentence in found.sentence) == (place, True), str(found)
 
 
+def test_tool_of_a_page_that_is_refused_has_no_problem_of_its_own(tmp_path: Path) -> None:
+    (problem,) = problems_of(tmp_path, {**SCHEMA, **SHOWN, "ui/orders.html": "<p>"})
+
+    assert (problem.code, problem.file) == ("invalid-view", "ui/orders.html")
+
+
 def test_pages_are_limited_together(tmp_path: Path) -> None:
     pages = {f"ui/p{number}.html": PAGE + "x" * (MAX_PAGE_BYTES - len(PAGE)) for number in range(5)}
 
@@ -187,6 +193,7 @@ def test_other_files_are_not_read_and_said(tmp_path: Path) -> None:
         ("permissions: [kamera]", "did you mean camera?"),
         ("prefers_border: maybe", '"ui.pages.orders.prefers_border": expected true or false'),
         ("domain: 'a.example; script-src *'", "expected the name of a host"),
+        ("domain: '*.a.example'", "expected the name of a host"),
         ("condition: '$variables.x:Int == 1'", "it asks for $variables"),
         ("csp: {resource_domains: ['wss://a.example']}", "expected an origin"),
         (f"csp: {{connect_domains: {['https://a.example'] * 21}}}", "expected at most 20 origins"),
