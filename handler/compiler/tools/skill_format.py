@@ -51,6 +51,9 @@ UNCOMMON = (
     yaml.tokens.TagToken,
 )
 
+INDENTED = re.compile(r"[|>][-+]?[0-9]")
+"""The beginning of a block whose author counts its indentation."""
+
 OTHER_BREAKS = re.compile("[\r\x85\u2028\u2029]")
 """Characters that end a line for some readers of YAML: a return alone, and those of YAML 1.1."""
 
@@ -130,12 +133,13 @@ def _faults(said: JSONObject, places: Mapping[str, Place], *, whole: Place) -> I
 def _ambiguous(node: yaml.Node) -> Iterator[tuple[Place, str]]:
     """Yield the values that readers of YAML 1.1 and 1.2 take for different ones.
 
-    A host compares its reading of the file with the entry, and refuses the skill if they differ. Nor does MCP's SDK
-    for TypeScript read values in quotes or brackets over several lines.
+    A host compares its reading of the file with the entry, and refuses the skill if they differ. So does a host that
+    cannot read the file, as MCP's SDK for TypeScript, which reads only what most skills have.
     """
-    marked = node.style in ("'", '"') if isinstance(node, yaml.ScalarNode) else getattr(node, "flow_style", False)
-    if marked and node.start_mark.line != node.end_mark.line:
+    if _spans_lines(node):
         yield node_place(node), "not all hosts read a value in quotes or brackets over several lines: expected one line"
+    if _is_half_a_mapping(node):
+        yield node_place(node), "not all hosts read this short form of a mapping: expected {key: value}"
     match node:
         case yaml.MappingNode():
             for key, value in node.value:
@@ -151,16 +155,39 @@ def _ambiguous(node: yaml.Node) -> Iterator[tuple[Place, str]]:
             yield node_place(node), f'"{node.value:.40}" is not read alike by all hosts: expected it in quotes'
 
 
+def _spans_lines(node: yaml.Node) -> bool:
+    marked = node.style in ("'", '"') if isinstance(node, yaml.ScalarNode) else getattr(node, "flow_style", False)
+    return marked and node.start_mark.line != node.end_mark.line
+
+
+def _is_half_a_mapping(node: yaml.Node) -> bool:
+    """Tell if a mapping between brackets lacks a value, as ``{a}``, or brackets of its own, as ``[a: b]``."""
+    if not isinstance(node, yaml.MappingNode) or not node.flow_style or not node.value:
+        return False
+    is_bare = node.start_mark.index == node.value[0][0].start_mark.index
+    return is_bare or any(value.start_mark.index == value.end_mark.index for _, value in node.value)
+
+
 def _uncommon(source: Source, end: int) -> Iterator[tuple[Place, str]]:
-    """Yield ends of lines of some readers, and marks that small readers do not know: tags, anchors, document ends."""
+    """Yield ends of lines of some readers, and marks that small readers do not know: tags, anchors, ``?``."""
     for each in OTHER_BREAKS.finditer(source.body, 0, end):
         sentence = f"U+{ord(each[0]):04X} ends a line for some hosts only: expected ordinary lines"
         yield place_in(source, each.start()), sentence
     for token in yaml.scan(source.body[:end]):
         at = token.start_mark
-        if isinstance(token, UNCOMMON):
+        if _is_rare(token, source.body):
             sentence = "not all hosts read this mark of YAML: expected plain values"
             yield Place(source.name, at.line + 1, at.column + 1), sentence
+
+
+def _is_rare(token: yaml.Token, text: str) -> bool:
+    match token:
+        case yaml.KeyToken():
+            return text.startswith("?", token.start_mark.index)
+        case yaml.ScalarToken(style="|" | ">"):
+            return bool(INDENTED.match(text, token.start_mark.index))
+        case _:
+            return isinstance(token, UNCOMMON)
 
 
 def _differs(node: yaml.Node, expected: object) -> bool:
