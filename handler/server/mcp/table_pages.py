@@ -16,8 +16,8 @@ SETTINGS = '<script type="application/json" id="settings">{}</script>'
 
 MAX_TOLD_BYTES = 100_000
 
-TOLD = ("name", "inputSchema", "outputSchema", "annotations")
-"""The members of the tool's entry that the page reads."""
+TOLD = (("name", "inputSchema", "outputSchema", "annotations"), ("name", "inputSchema", "annotations"))
+"""The members of the tool's entry that the page reads: all, or those that paging needs."""
 
 
 async def table_contents(caller: Caller, uri: str) -> list[JSONObject] | None:
@@ -33,9 +33,9 @@ async def table_contents(caller: Caller, uri: str) -> list[JSONObject] | None:
     entry = await entry_for(caller, tool)
     if entry is None:
         return None
-    json = to_well_formed_json({name: entry[name] for name in TOLD if name in entry})
-    if len(json) > MAX_TOLD_BYTES:  # without schemas the page takes its columns from the rows
-        json = to_well_formed_json({"name": tool.name})
+    # Without the output schema, the page takes its columns from the rows; without the rest, it has no pages by `after`.
+    told = (to_well_formed_json({name: entry[name] for name in names if name in entry}) for names in TOLD)
+    json = next((each for each in told if len(each) <= MAX_TOLD_BYTES), to_well_formed_json({"name": tool.name}))
     # No text of a schema may end the element, or begin a comment in it.
     json = json.replace(b"<", b"\\u003c")
     text = page.text.replace(SETTINGS, SETTINGS.replace("{}", json.decode()))

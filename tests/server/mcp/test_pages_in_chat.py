@@ -46,6 +46,8 @@ FILES = {
     """,
 }
 SUPPORT = """'$jwt.role:String == "support"'"""
+EVERYBODY = "{type: Query, policyDefault: {condition: true}}"
+KINDS = [f"A{number}_{'X' * 500}" for number in range(250)]
 REVISIONS = (*LEGACY, *MODERN)
 TABLE = "ui://api/things/table/listed.html"
 
@@ -126,6 +128,34 @@ def test_page_of_no_tool_of_the_caller_is_not_found(function: Function, uri: str
     error = ask(function, MODERN[0], "resources/read", {"uri": uri}).json["error"]
 
     assert (error["code"], "pay" in error["message"].replace(uri, "")) == (-32602, False)
+
+
+@pytest.mark.parametrize(
+    ("variable", "selected", "limit", "kept"),
+    [
+        (
+            "String",
+            [f"{kind}: id" for kind in KINDS],
+            "max_output_schema_bytes",
+            {"name", "inputSchema", "annotations"},
+        ),
+        ("Kind", ["id"], "max_schema_bytes", {"name"}),
+    ],
+)
+def test_large_schema_is_left_out_of_the_table(
+    tmp_path: Path, variable: str, selected: list[str], limit: str, kept: set[str]
+) -> None:
+    sdl = f"type Query {{ list(after: {variable}): [Row] }} type Row {{ id: ID }} enum Kind {{ {' '.join(KINDS)} }}"
+    call = f"{{ list(after: $after) {{ {' '.join(selected)} }} }}"
+    files = {
+        "index.graphql": sdl,
+        "operations/o.graphql": f'query L($after: {variable}) @mcpTool(name: "listed", view: "table") {call}',
+        "config.yaml": f"access: {{anonymous: allow, policies: [{EVERYBODY}]}}\nlimits: {{{limit}: 0}}\n",
+    }
+    with running_function(compiled(tmp_path, files)) as function:
+        (content,) = ask(function, MODERN[0], "resources/read", {"uri": TABLE}).result["contents"]
+
+    assert settings_of(content["text"]).keys() == kept
 
 
 @pytest.mark.parametrize("ui", ["5", "null", '"x"', "[]", "{resourceUri: 5}"])
