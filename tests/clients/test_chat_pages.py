@@ -292,7 +292,7 @@ def test_table_pages_by_an_offset(desk: Desk, tmp_path: Path) -> None:
 def test_names_values_and_sizes_of_any_kind_are_shown_as_text(desk: Desk, tmp_path: Path) -> None:
     first, rows, wide = shown(desk, tmp_path, "whatever", "data.any.rows", "data.any.wide")["looks"]
 
-    assert (first["head"], first["rows"]) == (["polluted"], [["1"]])
+    assert (first["head"], first["rows"], first["state"]) == (["polluted"], [["1"]], "1 row")
     assert rows["head"] == ["__proto__", "constructor", "toString", "node", "deep", "long", "other"]
     one, *others = rows["rows"]
     assert one[:4] == ['{"polluted":true}', HOSTILE[0], HOSTILE[2], ""]
