@@ -68,6 +68,8 @@ def _allowed(frontmatter: Mapping[str, Any]) -> set[str]:
 
 def _place_in(text: str, name: str) -> int:
     """Return the place of a tool's name in a text; -1 if there is none."""
+    if name not in text:  # most names are not, and this is much faster than the pattern
+        return -1
     quoted = re.escape(name)
     alone = rf"`{quoted}[`(]" if WORD.fullmatch(name) else rf"(?<![\w.-]){quoted}(?![\w-]|\.\w)"
     found = re.search(rf"{alone}|(?<!\w){PREFIX}{quoted}(?![\w-])", text)
