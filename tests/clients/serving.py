@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from typing import Any
 
+import pytest
 import uvicorn
 
 from handler.commands.local.listening import listening_socket
@@ -19,9 +21,14 @@ from handler.server.endpoints.registry import Endpoints
 from handler.server.outgoing.outgoing_services import OutgoingServices
 from handler.server.outgoing.secret_store import SecretStore
 from handler.storage.local import MemoryStorage
+from tests.support.examples import FULL
 from tests.support.function import store
 from tests.support.local import LOCAL
 from tests.support.secrecy import SESSION, Output
+
+UNHURRIED = pytest.mark.skipif(
+    not (FULL or os.environ.get("STILE_REQUIRE")), reason="it takes seconds: `make clients` and CI run it"
+)
 
 
 @contextmanager

@@ -19,7 +19,7 @@ import pytest
 from handler.compiler.compile import compile_endpoint
 from handler.server.auth.sealed_state import RequestStates
 from tests.clients.inspector import MODULES, NODE, Inspector
-from tests.clients.serving import running_server
+from tests.clients.serving import UNHURRIED, running_server
 from tests.support.endpoints import READABLE, write_endpoint
 from tests.support.require import requires
 from tests.support.secrecy import SESSION
@@ -271,6 +271,7 @@ def first_cells(*looks: Any) -> list[str]:
     return [row[0] for look in looks for row in look["rows"]]
 
 
+@UNHURRIED
 def test_table_pages_by_the_cursor_of_stile_through_the_list_that_is_chosen(desk: Desk, tmp_path: Path) -> None:
     told = shown(desk, tmp_path, "rows", "next", "previous", "data.places", "next", "previous")
 
@@ -282,6 +283,7 @@ def test_table_pages_by_the_cursor_of_stile_through_the_list_that_is_chosen(desk
     assert [list(call["arguments"]) for call in told["calls"]] == [["stileCursor"], ["stileCursor"]]
 
 
+@UNHURRIED
 def test_table_pages_by_an_offset(desk: Desk, tmp_path: Path) -> None:
     told = shown(desk, tmp_path, "skipped", "next")
 
@@ -289,6 +291,7 @@ def test_table_pages_by_an_offset(desk: Desk, tmp_path: Path) -> None:
     assert told["calls"] == [{"name": "skipped", "arguments": {"offset": len(told["looks"][0]["rows"])}}]
 
 
+@UNHURRIED
 def test_names_values_and_sizes_of_any_kind_are_shown_as_text(desk: Desk, tmp_path: Path) -> None:
     first, rows, wide = shown(desk, tmp_path, "whatever", "data.any.rows", "data.any.wide")["looks"]
 

@@ -13,7 +13,7 @@ from handler.compiler.compile import Compiled, compile_endpoint
 from handler.compiler.problems import Problems
 from handler.compiler.tools.skill_format import read_skill_text
 from tests.clients.inspector import MODULES, NODE, Era, Inspector
-from tests.clients.serving import running_server
+from tests.clients.serving import UNHURRIED, running_server
 from tests.support.endpoints import READABLE, write_endpoint
 from tests.support.require import requires
 
@@ -95,6 +95,7 @@ def test_sdk_verifies_every_file_and_reads_the_front_matter_that_was_listed(shop
     assert all(each["verified"] for each in read.values())
 
 
+@UNHURRIED
 def test_sdk_reads_each_value_that_is_not_refused(tmp_path: Path) -> None:
     files = {
         "index.graphql": "type Query { a: Int }\n",
