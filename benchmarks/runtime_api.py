@@ -17,6 +17,7 @@ FUNCTION_ARN = "arn:aws:lambda:us-east-1:123456789012:function:measured"
 DEADLINE_S = 30
 
 _ACCEPTED = b"HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n"
+_RESTORED = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +38,8 @@ class Outcome:
 class RuntimeApi:
     """Hands one event after another to the one function that asks, and keeps what it answers."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, deadline_s: float = DEADLINE_S) -> None:
+        self._deadline_s = deadline_s
         self.ready_at: float | None = None  # when the function first asked for an event: its init was over
         self._events: queue.SimpleQueue[tuple[bytes, str] | None] = queue.SimpleQueue()
         self._outcomes: queue.SimpleQueue[Outcome] = queue.SimpleQueue()
@@ -93,7 +95,9 @@ class RuntimeApi:
                 if headers.get("expect", "").lower() == "100-continue":
                     sock.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
                 body = _read_body(reader, headers)
-                if method == "GET":
+                if path.endswith("/restore/next"):  # of SnapStart: a snapshot is restored as soon as it is taken
+                    sock.sendall(_RESTORED)
+                elif method == "GET":
                     self._hand_over(sock)
                 else:
                     succeeded = path.endswith("/response")
@@ -108,7 +112,7 @@ class RuntimeApi:
         if asked is None:
             return
         event, trace = asked
-        deadline_ms = int((time.time() + DEADLINE_S) * 1000)
+        deadline_ms = int((time.time() + self._deadline_s) * 1000)
         head = (
             "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
             "Lambda-Runtime-Aws-Request-Id: 8476a536-e9f4-11e8-9739-2dfe598c3fcd\r\n"

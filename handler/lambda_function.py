@@ -37,7 +37,7 @@ def _start(environ: Mapping[str, str]) -> Callable[[Any, Any], Any]:
     # Storage answers during the framework's imports, which take longer than everything else.
     from handler.server.function import build_handler
 
-    return build_handler(settings, environ, http=http, storage=storage, credentials=credentials)
+    return build_handler(settings, environ, http=http, storage=storage, credentials=credentials, settle=storage.settle)
 
 
 gc.disable()  # almost everything that init makes stays, so collecting would only cost time

@@ -29,7 +29,7 @@ class Credentials:
 class CredentialSource:
     """A source of credentials, which renews them five minutes before they expire.
 
-    A process has one source and one client: after a snapshot only their connections are renewed.
+    A process has one source and one client.
     """
 
     def __init__(self, environ: Mapping[str, str], *, http: HttpClient, clock: Callable[[], float] = time.time) -> None:

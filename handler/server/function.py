@@ -29,20 +29,24 @@ TRACE_HEADER = "_X_AMZN_TRACE_ID"
 SAMPLED = "Sampled=1"
 
 
-def build_handler(
+def build_handler(  # noqa: PLR0913 - the parts that the door makes before the framework is imported
     settings: Settings,
     environ: Mapping[str, str],
     *,
     http: HttpClient,
     storage: Storage,
     credentials: CredentialSource,
+    settle: Callable[[], None] = lambda: None,
 ) -> Door:
-    """Build the Lambda handler for these settings, with the preloaded endpoints in memory."""
+    """Build the Lambda handler for these settings, with the preloaded endpoints in memory.
+
+    ``settle`` waits for reads of ``storage`` that other threads have begun.
+    """
     logger = make_logger(environ)
     endpoints = start_endpoints(settings, storage, logger)
     aws = AwsJson(http, environ, credentials=credentials)
     services = start_services(settings, endpoints, http=http, aws=aws, logger=logger)
-    renew_after_restore(services, environ)
+    renew_after_restore(services, environ, settle=settle)
     # Mangum runs each invocation on the current loop, which Python 3.12 and later do not create by themselves.
     asyncio.set_event_loop(asyncio.new_event_loop())
     metrics = make_metrics(settings, environ, logger)

@@ -19,7 +19,7 @@ class ReadAhead:
     def __init__(self, storage: Storage, keys: Iterable[str]) -> None:
         self.location = storage.location
         self._storage = storage
-        threads = ThreadPoolExecutor(max_workers=MAX_THREADS)
+        self._threads = threads = ThreadPoolExecutor(max_workers=MAX_THREADS)
         self._ahead: dict[str, Future[StoredObject | None]] = {key: threads.submit(storage.read, key) for key in keys}
         if not self._ahead:
             threads.submit(storage.warm)
@@ -31,6 +31,10 @@ class ReadAhead:
         if ahead is not None:
             return ahead.result()
         return self._storage.read(key, etag=etag, timeout_s=timeout_s)
+
+    def settle(self) -> None:
+        """Wait for the reads that were begun in advance."""
+        self._threads.shutdown(wait=True)
 
     def warm(self) -> None:
         """See ``Storage``."""

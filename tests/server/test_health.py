@@ -299,7 +299,9 @@ class TestNames:
         assert health(function) == (200, "degraded", 1, 1, 0)
 
 
-def test_process_that_starts_from_a_snapshot_asks_storage_first(objects: Objects, clocks: Clocks) -> None:
+def test_process_that_starts_from_a_snapshot_is_not_ready_until_storage_answers(
+    objects: Objects, clocks: Clocks
+) -> None:
     http = HttpClient()
     endpoints = Endpoints(objects.storage(http), on_trouble=lambda *_: None, clock=clocks)
     endpoints.load(NAMES[0])
@@ -307,7 +309,7 @@ def test_process_that_starts_from_a_snapshot_asks_storage_first(objects: Objects
     objects.fault = denied
     report = asyncio.run(Health(endpoints).report())
 
-    assert (report.status, report.counts["endpoints"], report.counts["failing"]) == ("degraded", 1, 1)
+    assert (report.status, report.counts["endpoints"], report.counts["failing"]) == ("not_ready", 0, 1)
     http.close()
 
 

@@ -6,6 +6,8 @@ import asyncio
 import contextlib
 import dataclasses
 import json
+import random
+import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
@@ -16,6 +18,7 @@ from handler.aws.json_client import AwsJson
 from handler.aws.sigv4 import CredentialSource
 from handler.bundle.stored import bundle_key, index_key, write_bundle
 from handler.compiler.compile import Compiled
+from handler.errors.infrastructure import StorageError
 from handler.http.client import HttpClient
 from handler.server.auth.own_secrets import OwnSecrets
 from handler.server.auth.principal import Principal
@@ -27,10 +30,11 @@ from handler.server.outgoing.outgoing_services import OutgoingServices, outgoing
 from handler.server.snapshots import renew_after_restore
 from handler.settings import read_settings
 from handler.storage.location import open_storage
+from handler.storage.prefetch import ReadAhead
 from tests.support.api import Reply, running_api
 from tests.support.local import LOCAL
 from tests.support.objects import Objects, refusal, running_objects
-from tests.support.raw_http import answer, answering, running_server
+from tests.support.raw_http import Peer, answer, answering, running_server
 
 NAME = "api/customers"
 HOOKED = {"AWS_LAMBDA_INITIALIZATION_TYPE": "snap-start"}
@@ -39,11 +43,13 @@ SOMEBODY = Principal(kind="token", name="", claims={"iss": "https://idp.example"
 
 @pytest.fixture(autouse=True)
 def no_other_hooks() -> Iterator[None]:
-    hooks = snapshot_restore_py.get_after_restore()
-    kept = list(hooks)
-    hooks.clear()
+    registries = snapshot_restore_py.get_before_snapshot(), snapshot_restore_py.get_after_restore()
+    kept = [list(each) for each in registries]
+    for each in registries:
+        each.clear()
     yield
-    hooks[:] = kept
+    for each, before in zip(registries, kept, strict=True):
+        each[:] = before
 
 
 @pytest.fixture
@@ -63,6 +69,12 @@ def services_of(objects: Objects) -> tuple[Services, list[str]]:
 
 def name_of(pseudonyms: Pseudonyms) -> str:
     return asyncio.run(pseudonyms.of(SOMEBODY))
+
+
+def take_snapshot() -> None:
+    """What the runtime does before a snapshot."""
+    for hook, args, kwargs in reversed(snapshot_restore_py.get_before_snapshot()):
+        hook(*args, **kwargs)
 
 
 def restore() -> None:
@@ -93,16 +105,74 @@ def test_storage_is_asked_over_a_connection_of_its_own_before_anything_is_answer
     services.http.close()
 
 
-def test_what_was_in_the_snapshot_serves_while_storage_fails(objects: Objects, demo: Compiled) -> None:
+def test_nothing_of_the_snapshot_serves_while_storage_fails_and_all_of_it_afterwards(
+    objects: Objects, demo: Compiled
+) -> None:
     services, troubles = services_of(objects)
     renew_after_restore(services, HOOKED)
     services.endpoints.load(NAME)
     objects.fault = lambda peer, _: peer.send(refusal("503 Slow Down", "SlowDown"))
     restore()
 
+    with pytest.raises(StorageError):
+        asyncio.run(_find(services))
+    assert [(each.serves, each.failing) for each in services.endpoints.known] == [(False, True)]
+    objects.fault = None
     assert asyncio.run(_find(services)) == len(demo.bundle.tools)
+    assert [(each.serves, each.failing) for each in services.endpoints.known] == [(True, False)]
     assert len(troubles) == 1
     services.http.close()
+
+
+def test_snapshot_is_taken_after_reads_in_other_threads_and_holds_no_connection(objects: Objects) -> None:
+    services, _ = services_of(objects)
+    slow = threading.Event()
+
+    def answer_late(peer: Peer, found: bytes) -> None:
+        slow.wait(5)
+        peer.send(found)
+
+    objects.fault = answer_late
+    ahead = ReadAhead(objects.storage(services.http), [bundle_key(NAME)])
+    renew_after_restore(services, HOOKED, settle=ahead.settle)
+    threading.Timer(0.05, slow.set).start()
+    take_snapshot()
+    objects.fault = None
+    services.endpoints.load(NAME)
+
+    assert objects.server
+    assert slow.is_set()
+    assert objects.server.accepted == 2
+    services.http.close()
+
+
+def test_snapshot_holds_no_credential_that_was_fetched(objects: Objects) -> None:
+    given = {"AccessKeyId": "id", "SecretAccessKey": "of the test", "Token": "t", "Expiration": "2099-01-01T00:00:00Z"}
+    with (
+        running_server(answering(answer(json.dumps(given).encode()))) as container,
+        contextlib.closing(HttpClient(LOCAL)) as http,
+    ):
+        environ = {"AWS_CONTAINER_CREDENTIALS_FULL_URI": container.url}
+        aws = CredentialSource(environ, http=http)
+        services = dataclasses.replace(services_of(objects)[0], outgoing=OutgoingServices(aws=aws))
+        renew_after_restore(services, HOOKED)
+        for number in (1, 2, 3):
+            aws.current()
+            aws.current()
+            assert len(container.requests) == number
+            take_snapshot() if number == 1 else restore()
+
+
+def test_copies_of_a_snapshot_draw_other_numbers(objects: Objects) -> None:
+    services, _ = services_of(objects)
+    renew_after_restore(services, HOOKED)
+    state, drawn = random.getstate(), []
+    for _ in range(2):
+        random.setstate(state)
+        restore()
+        drawn.append(random.getrandbits(64))
+
+    assert drawn[0] != drawn[1]
 
 
 def test_processes_of_one_snapshot_share_no_made_up_key_and_a_given_one(objects: Objects) -> None:
@@ -140,7 +210,7 @@ def test_without_snapshots_there_are_no_hooks(objects: Objects) -> None:
     services, _ = services_of(objects)
     renew_after_restore(services, {})
 
-    assert list(snapshot_restore_py.get_after_restore()) == []
+    assert [*snapshot_restore_py.get_before_snapshot(), *snapshot_restore_py.get_after_restore()] == []
 
 
 def test_no_connection_of_the_snapshot_is_used_again(objects: Objects) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from math import inf
@@ -128,12 +128,12 @@ class Endpoints:
         held = self._held.use(name)
         refresh_s, max_stale_s = self._keeping.refresh_s, self._keeping.max_stale_s
         if held is None:
-            if self._age_s(self._missing.peek(name)) < min(MISS_S, refresh_s):
+            if self.clock().age_s(self._missing.peek(name)) < min(MISS_S, refresh_s):
                 raise EndpointNotFound(name)
             return await self._load(name)
         if not self.is_old(held.asked):
             return held.require_open()
-        if self._age_s(held.confirmed) >= max_stale_s:
+        if self.clock().age_s(held.confirmed) >= max_stale_s:
             return await self._load(name)
         self._asking(name, timeout_s=BESIDE_S)
         return held.require_open()
@@ -144,7 +144,7 @@ class Endpoints:
         Raises as ``find``. While storage or the bundle fails, the endpoint counts as failing: the owner has named it.
         """
         self._failures.expect(name)
-        with self._failures.noted(name):
+        with self._loading(name):
             held = self._read(name, self._held.peek(name), READ_TIMEOUT_S)
         return self._take(name, held)
 
@@ -169,7 +169,7 @@ class Endpoints:
         self._held.fit()
 
     def doubt(self) -> None:
-        """Have storage asked before a cached endpoint serves again, as after a snapshot, when its age is unknown."""
+        """Have storage confirm a cached endpoint before it serves again: a snapshot may be older than any process."""
         for held in self._held.values():
             self._held.put(held.endpoint.bundle.endpoint, replace(held, asked=None, confirmed=None))
         self._missing.clear()
@@ -182,13 +182,13 @@ class Endpoints:
     def check_age_s(self, name: str) -> float | None:
         """Return the time since storage last confirmed a cached endpoint, in seconds; ``None`` if unknown."""
         held = self._held.peek(name)
-        age_s = self._age_s(held.confirmed) if held else inf
+        age_s = self.clock().age_s(held.confirmed) if held else inf
         return None if age_s == inf else age_s
 
     @property
     def oldest_check_s(self) -> float | None:
         """The age of the oldest confirmation by storage, in seconds; ``None`` if unknown."""
-        oldest = max((self._age_s(held.confirmed) for held in self._held.values()), default=inf)
+        oldest = max((self.clock().age_s(held.confirmed) for held in self._held.values()), default=inf)
         return None if oldest == inf else oldest
 
     @property
@@ -208,10 +208,7 @@ class Endpoints:
 
     def is_old(self, then: Instant | None) -> bool:
         """Tell if storage must be asked again, if it was last asked at that moment."""
-        return self._age_s(then) >= min(self._keeping.refresh_s, self._keeping.max_stale_s)
-
-    def _age_s(self, then: Instant | None) -> float:
-        return self.clock().age_s(then)
+        return self.clock().age_s(then) >= min(self._keeping.refresh_s, self._keeping.max_stale_s)
 
     async def _load(self, name: str) -> Endpoint:
         # A cancelled request must not cancel the load that other requests wait for.
@@ -231,9 +228,19 @@ class Endpoints:
             task.exception()  # retrieved, or asyncio would log it: no request waits for a refresh
 
     async def _ask(self, name: str, timeout_s: float) -> Endpoint:
-        with self._failures.noted(name):
+        with self._loading(name):
             held = await asyncio.to_thread(self._read, name, self._held.peek(name), timeout_s)
         return self._take(name, held)
+
+    @contextmanager
+    def _loading(self, name: str) -> Iterator[None]:
+        """Note a failed load, after which no endpoint is left that storage has to confirm."""
+        try:
+            with self._failures.noted(name):
+                yield
+        except (StorageError, BundleError):
+            self._held.drop(name)
+            raise
 
     def _take(self, name: str, held: _Held | None) -> Endpoint:
         """Cache the endpoint that was read, and return it.
@@ -256,7 +263,7 @@ class Endpoints:
         """Read the endpoint; ``None`` if it does not exist. Blocks, maybe in a thread, so the cache stays unchanged.
 
         Raises:
-            StorageError, BundleError: the endpoint could not be read, and is not cached.
+            StorageError, BundleError: the endpoint could not be read, and is not cached or in doubt.
         """
         asked = self.clock()
         try:
@@ -265,7 +272,7 @@ class Endpoints:
             return None
         except (StorageError, BundleError) as exc:
             self._on_trouble(name, exc)
-            if known is None:
+            if known is None or known.confirmed is None:
                 raise
             return replace(known, asked=asked, failing=True)
 

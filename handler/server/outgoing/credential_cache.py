@@ -71,6 +71,10 @@ class SingleFlightCache(Generic[T]):
         entry.forget(now)
         return True
 
+    def clear(self) -> None:
+        """Forget all values."""
+        self._entries.clear()
+
     def __len__(self) -> int:
         return len(self._entries)
 

@@ -28,6 +28,13 @@ class OutgoingServices:
     circuits: Circuits = field(default_factory=Circuits)
     aws: CredentialSource = field(default_factory=lambda: CredentialSource({}, http=HttpClient()))
 
+    def forget(self) -> None:
+        """Forget the secrets, tokens and AWS credentials that were fetched."""
+        self.own.clear()
+        self.secrets.forget()
+        self.tokens.clear()
+        self.aws.forget()
+
 
 def outgoing_services(
     settings: Settings,

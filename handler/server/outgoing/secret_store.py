@@ -118,6 +118,10 @@ class SecretStore:
             return False
         return self._kept.refuse((endpoint, reference), value)
 
+    def forget(self) -> None:
+        """Forget the secrets that were read from AWS for endpoints."""
+        self._kept.clear()
+
     def _given(self, reference: SecretReference, endpoint: str) -> Secret | None:
         """Return the secret that an author or the owner has given for a reference; ``None`` if neither has.
 
