@@ -128,6 +128,7 @@ bench: $(VENV)/.stamp  ## Measure, and write benchmarks/results; ROUNDS=3 for a 
 	$(VENV)/bin/python -m benchmarks.requests --rounds $(ROUNDS)
 	$(VENV)/bin/python -m benchmarks.policies
 	$(VENV)/bin/python -m benchmarks.answers
+	@$(MAKE) bench-serve
 	@$(MAKE) bench-peers
 
 # SLACK=2 is for few rounds on a machine that others use: gates that much wider, and processor time for the clock's.
@@ -140,6 +141,11 @@ bench-cold: $(VENV)/.stamp .stile/runtime/.stamp  ## Cold starts, warm calls, me
 bench-peers: $(VENV)/.stamp $(PEERS:%=.stile/peer-functions/%/.stamp)  ## The same beside packages from PyPI, and write benchmarks/results/cold.md
 	@$(BUILD_MEASURED)
 	$(BENCH_COLD) --peers .stile/peer-functions || { $(COSTS_PAGE); exit 1; }
+	$(COSTS_PAGE)
+
+.PHONY: bench-serve
+bench-serve: $(VENV)/.stamp .stile/familiar/.stamp  ## Calls at `stile serve`, 1, 8 and 32 at once, beside FastMCP's server, and write benchmarks/results/serve.md
+	$(VENV)/bin/python -m benchmarks.serve --peers .stile/familiar/bin/python --write
 	$(COSTS_PAGE)
 
 BUILD_MEASURED = rm -rf .stile/measured .stile/measured-code; \
