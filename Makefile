@@ -129,6 +129,7 @@ bench: $(VENV)/.stamp  ## Measure, and write benchmarks/results; ROUNDS=3 for a 
 	$(VENV)/bin/python -m benchmarks.policies
 	$(VENV)/bin/python -m benchmarks.answers
 	@$(MAKE) bench-serve
+	@$(MAKE) bench-restored
 	@$(MAKE) bench-peers
 
 # SLACK=2 is for few rounds on a machine that others use: gates that much wider, and processor time for the clock's.
@@ -142,6 +143,13 @@ bench-peers: $(VENV)/.stamp $(PEERS:%=.stile/peer-functions/%/.stamp)  ## The sa
 	@$(BUILD_MEASURED)
 	$(BENCH_COLD) --peers .stile/peer-functions || { $(COSTS_PAGE); exit 1; }
 	$(COSTS_PAGE)
+
+.PHONY: bench-restored
+bench-restored: $(VENV)/.stamp .stile/runtime/.stamp  ## First answers after a start and after a restore of SnapStart, with one core and two, and write benchmarks/results/restored.md
+	rm -rf .stile/restored
+	$(MAKE) artifact ARTIFACTS_DIR=.stile/restored ARCH=$(HOST_ARCH)
+	$(VENV)/bin/python -m benchmarks.restored --artifact .stile/restored --python .stile/runtime/bin/python \
+		--rounds $(ROUNDS) --write
 
 .PHONY: bench-serve
 bench-serve: $(VENV)/.stamp .stile/familiar/.stamp  ## Calls at `stile serve`, 1, 8 and 32 at once, beside FastMCP's server, and write benchmarks/results/serve.md

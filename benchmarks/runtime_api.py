@@ -44,6 +44,7 @@ class RuntimeApi:
         self._events: queue.SimpleQueue[tuple[bytes, str] | None] = queue.SimpleQueue()
         self._outcomes: queue.SimpleQueue[Outcome] = queue.SimpleQueue()
         self._sent_at = 0.0
+        self._asked_to_restore, self._restored = threading.Event(), threading.Event()
         self._listener = socket.create_server(("127.0.0.1", 0))
         self._connections: list[socket.socket] = []
 
@@ -58,6 +59,7 @@ class RuntimeApi:
 
     def __exit__(self, *_: object) -> None:
         self._events.put(None)
+        self._restored.set()
         for sock in (self._listener, *self._connections):
             with contextlib.suppress(OSError):
                 sock.shutdown(socket.SHUT_RDWR)
@@ -66,6 +68,21 @@ class RuntimeApi:
     def send(self, event: bytes, *, trace: str = "") -> None:
         """Have an event ready for when the function asks, with a trace of X-Ray if one is given."""
         self._events.put((event, trace))
+
+    def wait_for_snapshot(self, timeout_s: float = 60) -> None:
+        """Wait until the function could be put into a snapshot, if SnapStart is on.
+
+        Raises:
+            TimeoutError: it is not so far.
+        """
+        if not self._asked_to_restore.wait(timeout_s):
+            raise TimeoutError(f"the function was not ready for a snapshot within {timeout_s:g} s")
+
+    def restore(self) -> float:
+        """Let the function go on, as in a copy of the snapshot. Returns the time of ``time.perf_counter``."""
+        at = time.perf_counter()
+        self._restored.set()
+        return at
 
     def outcome(self, timeout_s: float = 60) -> Outcome:
         """What became of an event.
@@ -95,7 +112,9 @@ class RuntimeApi:
                 if headers.get("expect", "").lower() == "100-continue":
                     sock.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
                 body = _read_body(reader, headers)
-                if path.endswith("/restore/next"):  # of SnapStart: a snapshot is restored as soon as it is taken
+                if path.endswith("/restore/next"):
+                    self._asked_to_restore.set()
+                    self._restored.wait()
                     sock.sendall(_RESTORED)
                 elif method == "GET":
                     self._hand_over(sock)

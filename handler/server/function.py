@@ -46,7 +46,7 @@ def build_handler(  # noqa: PLR0913 - the parts that the door makes before the f
     endpoints = start_endpoints(settings, storage, logger)
     aws = AwsJson(http, environ, credentials=credentials)
     services = start_services(settings, endpoints, http=http, aws=aws, logger=logger)
-    renew_after_restore(services, environ, settle=settle)
+    renew_after_restore(services, environ, preload=settings.preload, settle=settle)
     # Mangum runs each invocation on the current loop, which Python 3.12 and later do not create by themselves.
     asyncio.set_event_loop(asyncio.new_event_loop())
     metrics = make_metrics(settings, environ, logger)

@@ -104,25 +104,26 @@ class OtherEvents:
         if kind in HTTP_ANSWERS:
             return _http_answer(event, kind, request_id)
         if kind == "warm":
-            asyncio.get_event_loop().run_until_complete(self._warm())
+            asyncio.get_event_loop().run_until_complete(warm(self._endpoints, self._preload))
             return {"stile": "warm", "endpoints": self._endpoints.count}
         return {"stile": "ignored", "kind": kind}
 
-    async def _warm(self) -> None:
-        """Load the modules that first requests need, and the preloaded endpoints, refreshed if they are old."""
-        import handler.json_schema.answer_check
-        import handler.listed_sizes
-        import handler.policy.guarded_schema
-        import handler.server.graphql.route
-        import handler.server.health
-        import handler.server.mcp.tools_call
-        import handler.server.metadata_route
-        import handler.server.oauth_proxy.routes  # noqa: F401 - for calls and all other routes
 
-        for name in self._preload:
-            with suppress(EndpointNotFound, StorageError, BundleError, FunctionLacks):  # ``on_trouble`` logs it
-                _import_for((await self._endpoints.find(name)).bundle)
-        await self._endpoints.settle()
+async def warm(endpoints: Endpoints, preload: Iterable[str]) -> None:
+    """Load the modules that first requests need, and the preloaded endpoints, refreshed if they are old."""
+    import handler.json_schema.answer_check
+    import handler.listed_sizes
+    import handler.policy.guarded_schema
+    import handler.server.graphql.route
+    import handler.server.health
+    import handler.server.mcp.tools_call
+    import handler.server.metadata_route
+    import handler.server.oauth_proxy.routes  # noqa: F401 - for calls and all other routes
+
+    for name in preload:
+        with suppress(EndpointNotFound, StorageError, BundleError, FunctionLacks):  # ``on_trouble`` logs it
+            _import_for((await endpoints.find(name)).bundle)
+    await endpoints.settle()
 
 
 def _import_for(bundle: Bundle) -> None:

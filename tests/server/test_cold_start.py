@@ -183,6 +183,10 @@ OTHERS = "tests.leaks.passing_on:kit"
 PROGRAM = """
 import json, sys
 from handler.lambda_function import handler
+if "snapshot_restore_py" in sys.modules:
+    from awslambdaric import lambda_runtime_hooks_runner as hooks
+    hooks.run_before_snapshot()
+    hooks.run_after_restore()
 steps = [sorted(sys.modules)]
 class Context:
     aws_request_id = "one"
@@ -237,6 +241,17 @@ def test_cold_prescribed_call_loads_none_of_the_heavy_packages(
         assert _ours(after_call) == listing | CALLING
         assert _of_stile(after_call) == set()
         assert not (HEAVY | {"jsonschema", "handler.compiler"}) & after_call
+
+
+@pytest.mark.parametrize("call", ["tools-list", "tools-call-prescribed", "tools-call-graphql", "graphql-persisted"])
+def test_snapshot_leaves_nothing_to_load_for_first_requests(bundles: str, call: str) -> None:
+    environ = {"STILE_BUNDLES": bundles, "STILE_PRELOAD": "api/customers"}
+
+    after_restore, after_call = _modules({**environ, "AWS_LAMBDA_INITIALIZATION_TYPE": "snap-start"}, call)
+
+    assert _ours(after_call) - _ours(after_restore) == set()
+    assert HEAVY & after_call <= after_restore
+    assert "handler.server.snapshots" in after_restore
 
 
 @pytest.mark.parametrize("call", ["tools-list", "tools-call-prescribed", "tools-call-graphql", "graphql-persisted"])

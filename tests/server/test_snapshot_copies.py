@@ -130,6 +130,7 @@ def _ask_copies(found: Seen, environ: Mapping[str, str], log: Path) -> None:
             stdout=output,
             stderr=output,
         )
+        api.restore()
         give_up_at = time.monotonic() + 30
         while len(found.answers) < len(COPIES) and time.monotonic() < give_up_at and process.poll() is None:
             api.send(event.encode())

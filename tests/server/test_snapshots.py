@@ -72,7 +72,14 @@ def name_of(pseudonyms: Pseudonyms) -> str:
 
 
 def take_snapshot() -> None:
-    """What the runtime does before a snapshot."""
+    """What the runtime does before a snapshot, with the loop that the function has made."""
+    with contextlib.closing(asyncio.new_event_loop()) as loop:
+        asyncio.set_event_loop(loop)
+        _run_before_snapshot()
+    asyncio.set_event_loop(None)
+
+
+def _run_before_snapshot() -> None:
     for hook, args, kwargs in reversed(snapshot_restore_py.get_before_snapshot()):
         hook(*args, **kwargs)
 
