@@ -83,9 +83,10 @@ def text_of(taken: Taken, names: Sequence[str], *, rounds: int) -> str:
     return (
         "# First answers after a start and after a restore\n\n"
         f"`make bench-restored ROUNDS={rounds}`: processes under AWS's runtime client, in alternating rounds,\n"
-        "medians. The endpoint is preloaded. A restore begins after the hooks before a snapshot, and ends with the first\n"
-        "answer. The time that Lambda takes to load the snapshot's memory is not in it. The upstream and S3 (moto)\n"
-        f"are on loopback, in processes of their own.\n{machine(('mangum', 'starlette', 'graphql-core'))}\n\n{table}\n"
+        "medians. The endpoint is preloaded. A restore begins after the hooks before a snapshot, and ends with the\n"
+        "first answer. The time that Lambda takes to load the snapshot's memory is not in it. The upstream and S3\n"
+        "(moto) are on loopback, in processes of their own.\n"
+        f"{machine(('mangum', 'starlette', 'graphql-core'))}\n\n{table}\n"
     )
 
 

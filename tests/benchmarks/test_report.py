@@ -24,7 +24,7 @@ def test_page_has_ratios_to_the_floor_and_what_the_numbers_depend_on() -> None:
 def test_page_about_costs_shows_the_tables_of_the_results() -> None:
     text = COSTS.read_text(encoding="utf-8")
 
-    assert text.count("<!-- benchmarks/results/") == 5
+    assert text.count("<!-- benchmarks/results/") == 6
     assert with_results(text) == text
 
 

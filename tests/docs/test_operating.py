@@ -131,6 +131,14 @@ def test_throttle_of_the_checklist_is_that_of_the_template() -> None:
     assert f"{rate} requests per second" in page("security/checklist").text
 
 
+def test_page_about_snapshots_has_the_memory_of_the_template_and_its_share_of_a_processor() -> None:
+    default = read_template("template.yaml")["Parameters"]["MemorySize"]["Default"]
+    text = " ".join(page("operate/snapstart").text.split())
+    whole = int(re.search(r"one vCPU at ([\d,]+) MB", text)[1].replace(",", ""))  # type: ignore[index]
+
+    assert f"The default of `MemorySize`, {default} MB, has {default / whole:.2f} of one." in text
+
+
 # Troubleshooting
 
 OTHERS = {
