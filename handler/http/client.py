@@ -1,13 +1,12 @@
 """The HTTP client for the upstream, issuers' keys, tokens, and S3.
 
-It is built on http.client, with a deadline and caps that hold for any behaviour of a server. urllib3 would do, but its
-import takes half as long as an empty function takes to start.
+Its deadline and caps hold for any behaviour of a server. urllib3 would do, but its import takes half as long as an
+empty function takes to start.
 """
 
 from __future__ import annotations
 
 import asyncio
-import http.client
 import re
 import socket
 import ssl
@@ -31,7 +30,7 @@ from handler.errors.infrastructure import (
 )
 from handler.http.addresses import STRICT, AddressRules, is_unnameable
 from handler.http.connections import Connection, Exchange, ForbiddenAddress, KeptConnections, TimedTls
-from handler.http.response import BodyTooLarge, OtherEncoding
+from handler.http.response import BodyTooLarge, CutShort, InvalidResponse, OtherEncoding
 from handler.records import record
 
 if TYPE_CHECKING:
@@ -282,15 +281,14 @@ _OUR_HEADERS = {"accept-encoding": "gzip", "user-agent": "stile"}
 _PORTS = {"http": 80, "https": 443}
 _UNSENDABLE = "the request cannot be sent"
 _NEVER_IN_A_URL = re.compile(r"[\x00-\x20\x7f\\]")
-_FAILURES = (http.client.HTTPException, OSError, OtherEncoding, zlib.error)
+_FAILURES = (InvalidResponse, OSError, OtherEncoding, zlib.error)
 _CLOSED = (ConnectionResetError, BrokenPipeError, ssl.SSLEOFError, ssl.SSLZeroReturnError)
 _REASONS: tuple[tuple[type[BaseException] | tuple[type[BaseException], ...], str], ...] = (
-    (http.client.InvalidURL, "malformed URL"),
     (socket.gaierror, "name not resolved"),
     (ConnectionRefusedError, "connection refused"),
     (ssl.SSLCertVerificationError, "TLS verification failed"),
     (zlib.error, "the body is not the gzip it claims to be"),
-    ((*_CLOSED, http.client.IncompleteRead), "connection closed before the answer was complete"),
+    ((*_CLOSED, CutShort), "connection closed before the answer was complete"),
     (ssl.SSLError, "TLS failed"),
     (OSError, "no connection"),
 )

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-import http.client
 import math
 import socket
 import ssl
 import threading
 import time
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 from handler.http.addresses import AddressRules
+from handler.http.request_head import encoded_name, host_field, request_head
 from handler.http.response import ResponseReader
 from handler.lru import Lru
 
@@ -103,25 +103,24 @@ class Exchange:
             return not self.aborted
 
 
-class Connection(http.client.HTTPConnection):
+class Connection:
     """A connection to one host, over TLS if ``tls`` is given. Without ``rules`` it may go to any address."""
 
-    response_class = ResponseReader  # type: ignore[assignment] # has the parts that are used
-
     def __init__(self, host: str, port: int, *, tls: ssl.SSLContext | None, rules: AddressRules | None) -> None:
-        self.default_port = 443 if tls else 80  # left out of the host header
-        super().__init__(host.rstrip("."), port)
         self.idle_since = 0.0
-        self._resolved = host
+        self._socket: TimedSocket | TimedTls | None = None
+        self._host = host
+        self._port = port
         self._tls = tls
         self._rules = rules
 
     @property
     def is_dead(self) -> bool:
         """True if the other end has closed the connection, or has sent unrequested data."""
-        self.sock.settimeout(0)
+        sock = self._opened()
+        sock.settimeout(0)
         try:
-            self.sock.recv(1)  # over TLS there may be session tickets to read, which are neither
+            sock.recv(1)  # over TLS there may be session tickets to read, which are neither
         except (BlockingIOError, ssl.SSLWantReadError):
             return False
         except OSError:
@@ -130,22 +129,45 @@ class Connection(http.client.HTTPConnection):
 
     def open(self, exchange: Exchange) -> None:
         """Connect, including the TLS handshake, or continue with the open socket."""
-        if self.sock is not None:
-            exchange.take(self.sock)  # type: ignore[arg-type] # it is one of ours
+        if self._socket is not None:
+            exchange.take(self._socket)
             return
         sock = self._connected(exchange)
         try:
-            self.sock = self._encrypted(sock, self._tls, exchange) if self._tls else sock
+            self._socket = self._encrypted(sock, self._tls, exchange) if self._tls else sock
         except BaseException:
             sock.close()
             raise
 
-    def send_request(self, method: str, path: str, *, body: bytes | None, headers: dict[str, str]) -> ResponseReader:
-        """Send a request and read the head of the response."""
+    def send_request(self, method: str, path: str, *, body: bytes | None, headers: Mapping[str, str]) -> ResponseReader:
+        """Send a request and read the head of the response.
+
+        Raises:
+            ValueError: a request that cannot be sent.
+        """
+        sock = self._opened()
+        host = host_field(self._host.rstrip("."), self._port, default_port=443 if self._tls else 80)
+        head = request_head(method, path, host=host, headers=headers, body=body)
         # A server may respond and close before it has read everything; its response counts all the same.
         with contextlib.suppress(BrokenPipeError):
-            self.request(method, path, body=body, headers=headers)
-        return self.getresponse()  # type: ignore[return-value] # of response_class
+            sock.sendall(head + body if body else head)
+        response = ResponseReader(sock, method=method)
+        try:
+            response.begin()
+        except BaseException:
+            response.close()
+            raise
+        return response
+
+    def close(self) -> None:
+        """Close the socket."""
+        if self._socket is not None:
+            self._socket.close()
+
+    def _opened(self) -> TimedSocket | TimedTls:
+        if self._socket is None:
+            raise OSError("the connection is not open")
+        return self._socket
 
     def _connected(self, exchange: Exchange) -> TimedSocket:
         """Connect to the first address that answers; all addresses share the one deadline.
@@ -154,7 +176,7 @@ class Connection(http.client.HTTPConnection):
         """
         failure = OSError("the name has no address")
         # The checked addresses are the ones to connect to: the name is not resolved a second time.
-        found = socket.getaddrinfo(self._resolved, self.port, type=socket.SOCK_STREAM)
+        found = socket.getaddrinfo(encoded_name(self._host), self._port, type=socket.SOCK_STREAM)
         self._require_allowed([str(address[0]) for *_, address in found])
         for family, kind, protocol, _, address in found:
             sock = TimedSocket(family, kind, protocol)
@@ -173,12 +195,14 @@ class Connection(http.client.HTTPConnection):
         """Refuse a name if any of its addresses is forbidden."""
         rules = self._rules
         if rules is not None:
-            for fault in filter(None, (rules.address_fault(address, self.port) for address in addresses)):
+            for fault in filter(None, (rules.address_fault(address, self._port) for address in addresses)):
                 raise ForbiddenAddress(fault)
 
     def _encrypted(self, sock: TimedSocket, tls: ssl.SSLContext, exchange: Exchange) -> TimedTls:
         # The handshake is separate, because wrapping takes the descriptor away from the plain socket.
-        encrypted: Any = tls.wrap_socket(sock, server_hostname=self.host, do_handshake_on_connect=False)
+        encrypted: Any = tls.wrap_socket(
+            sock, server_hostname=encoded_name(self._host.rstrip(".")), do_handshake_on_connect=False
+        )
         try:
             exchange.take(encrypted)
             encrypted.do_handshake()

@@ -11,7 +11,6 @@ import math
 import re
 import zlib
 from collections.abc import Iterator
-from http.client import BadStatusLine, HTTPException, IncompleteRead, RemoteDisconnected
 from typing import IO, Any
 
 PIECE_BYTES = 65_536
@@ -39,8 +38,20 @@ class OtherEncoding(Exception):
     """A body in an encoding that was not requested."""
 
 
+class InvalidResponse(Exception):
+    """A response that is not valid HTTP."""
+
+
+class CutShort(InvalidResponse):
+    """A response that ends before it is complete."""
+
+
+class ClosedUnanswered(ConnectionResetError):
+    """A connection that was closed before the first byte of a response."""
+
+
 class ResponseReader:
-    """The response class of http.client's connections, with the part of its interface that is used.
+    """A reader of one response.
 
     ``headers``: names in lower case; repeated values joined by ", ". ``length`` is that of the body as sent; ``None``
     if the body is chunked, or ends with the connection.
@@ -61,8 +72,8 @@ class ResponseReader:
         """Read the head, and the heads of interim responses before it.
 
         Raises:
-            RemoteDisconnected: no byte came.
-            HTTPException: the head is not valid, or stops early.
+            ClosedUnanswered: no byte came.
+            InvalidResponse: the head is not valid, or stops early.
         """
         self._read_head()
         while 100 <= self.status < 200 and self.status != 101:
@@ -73,16 +84,12 @@ class ResponseReader:
         """Close the stream. The unread rest of the body is lost."""
         self._stream.close()
 
-    def isclosed(self) -> bool:
-        """Tell if nothing more will be read, so that there may be another response."""
-        return self._stream.closed
-
     def read_body(self, *, max_bytes: int) -> bytes:
         """Read and decode the body, no further than the cap and one piece.
 
         Raises:
             BodyTooLarge, OtherEncoding: see there.
-            HTTPException, zlib.error: the body stops early, or is not in the form that it claims.
+            InvalidResponse, zlib.error: the body stops early, or is not in the form that it claims.
         """
         encoding = self.headers.get("content-encoding", "").lower() or "identity"
         pieces = self._pieces()
@@ -117,10 +124,10 @@ class ResponseReader:
     def _read_head(self) -> None:
         line = self._stream.readline(MAX_LINE_BYTES)
         if not line:
-            raise IncompleteRead(b"") if self._lines else RemoteDisconnected("not a byte came")
+            raise CutShort if self._lines else ClosedUnanswered
         found = _STATUS.fullmatch(line)
         if found is None:
-            raise BadStatusLine(repr(line[:100]))
+            raise InvalidResponse(f"no status line: {line[:100]!r}")
         self.status, self.headers = int(found[2]), self._read_fields()
         self._frame(persistent=found[1] == b"1")
 
@@ -132,7 +139,7 @@ class ResponseReader:
             self._count_line()
             field = _FIELD.fullmatch(line)
             if field is None or not (field[1] or name):
-                raise HTTPException("no header")
+                raise InvalidResponse("no header")
             value = field[2].strip(b" \t").decode("latin-1")
             if field[1] is None:  # section 5.2: a continued value
                 fields[name] = f"{fields[name]} {value}".strip(" ")
@@ -144,7 +151,7 @@ class ResponseReader:
     def _count_line(self) -> None:
         self._lines += 1
         if self._lines > MAX_HEAD_LINES:
-            raise HTTPException("too many headers")
+            raise InvalidResponse("too many headers")
 
     def _frame(self, *, persistent: bool) -> None:
         """Set the end of the body, and if another response may follow. Sections 6.3 and 9.3."""
@@ -153,7 +160,7 @@ class ResponseReader:
         self.will_close = "close" in options or not (persistent or "keep-alive" in options)
         coding = self.headers.get("transfer-encoding")
         if coding is not None and coding.lower() != "chunked":
-            raise OtherEncoding(coding.lower()) if coding else HTTPException("no coding")
+            raise OtherEncoding(coding.lower()) if coding else InvalidResponse("no coding")
         length = self._stated_length()
         if coding:  # a proxy may have used a length beside it, and HTTP/1.0 has no chunks: section 6.1
             self.will_close |= length is not None or not persistent
@@ -174,9 +181,9 @@ class ResponseReader:
             return None
         length, *others = {each.strip(" \t") for each in stated.split(",")}
         if others:
-            raise HTTPException("two lengths")
+            raise InvalidResponse("two lengths")
         if not (length.isascii() and length.isdigit() and len(length) < 16):
-            raise HTTPException("no length")
+            raise InvalidResponse("no length")
         return int(length)
 
     def _pieces(self) -> Iterator[bytes]:
@@ -188,13 +195,13 @@ class ResponseReader:
         while True:
             found = _CHUNK_SIZE.fullmatch(_line(self._stream))
             if found is None:
-                raise HTTPException("no chunk begins here")
+                raise InvalidResponse("no chunk begins here")
             size = int(found[1], 16)
             if size == 0:
                 break
             yield from _counted(self._stream, size)
             if _line(self._stream) != b"\r\n":
-                raise HTTPException("a chunk is longer than it says")
+                raise InvalidResponse("a chunk is longer than it says")
         self._read_fields()  # trailers, which are ignored
 
 
@@ -202,7 +209,7 @@ def _counted(stream: IO[bytes], length: int) -> Iterator[bytes]:
     while length:
         piece = stream.read(min(length, PIECE_BYTES))
         if not piece:
-            raise IncompleteRead(b"", length)
+            raise CutShort
         length -= len(piece)
         yield piece
 
@@ -216,7 +223,7 @@ def _until_closed(stream: IO[bytes]) -> Iterator[bytes]:
 def _line(stream: IO[bytes]) -> bytes:
     line = stream.readline(MAX_LINE_BYTES)
     if not line.endswith(b"\n"):
-        raise HTTPException("a line too long") if len(line) == MAX_LINE_BYTES else IncompleteRead(b"")
+        raise InvalidResponse("a line too long") if len(line) == MAX_LINE_BYTES else CutShort()
     return line
 
 

@@ -67,6 +67,7 @@ LISTING = {
     "http.addresses",
     "http.client",
     "http.connections",
+    "http.request_head",
     "http.response",
     "json_bounds",
     "lambda_function",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import secrets
+import os
 from contextlib import suppress
 
 from handler.errors.infrastructure import SecretUnavailable
@@ -34,7 +34,7 @@ class Pseudonyms:
 
     def renew(self) -> None:
         """Make another random key: processes that start from one snapshot must not share a key."""
-        self._made_up = secrets.token_bytes(32)
+        self._made_up = os.urandom(32)
         self._key = self._secret.encode() if isinstance(self._secret, str) else b""
 
     async def of(self, principal: Principal) -> str:
