@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from operator import attrgetter
 from typing import Any, ClassVar, Literal, TypeVar, dataclass_transform
 
-__all__ = ["fields_of", "record"]
+__all__ = ["fields_of", "record", "replaced"]
 
 T = TypeVar("T")
 
@@ -40,6 +40,18 @@ def fields_of(cls: Any) -> Iterator[tuple[str, str, bool]]:
     """
     for name, _, default in cls.__layout__:
         yield name, cls.__annotations__[name], default is not None
+
+
+def replaced(instance: T, /, **changes: Any) -> T:
+    """Return a record with some of its fields changed, as ``dataclasses.replace`` does with the standard metadata.
+
+    Raises:
+        TypeError: the record does not have such a field.
+    """
+    cls: Any = type(instance)
+    kept = {name: getattr(instance, name) for name, _, _ in cls.__layout__}
+    made: T = cls(**{**kept, **changes})
+    return made
 
 
 def _record(plain: Any, *, kw_only: bool) -> Any:

@@ -59,6 +59,19 @@ def test_values_defaults_and_representation_are_the_standard_ones(given: dict[st
     assert ours.double() if given["x"] else True
 
 
+@pytest.mark.parametrize("options", [{}, {"kw_only": True}])
+@pytest.mark.parametrize("changes", [{}, {"x": 5}, {"tags": ["b"], "note": "other"}, {"secret": None, "y": 0, "x": 0}])
+def test_replaced_is_what_dataclasses_replaces(options: dict[str, Any], changes: dict[str, Any]) -> None:
+    standard, ours = (cls(x=1, tags=["a"], note="n") for cls in _twice(**options))
+
+    assert dataclasses.asdict(records.replaced(ours, **changes)) == dataclasses.asdict(
+        dataclasses.replace(standard, **changes)
+    )
+    assert ours.x == 1
+    with pytest.raises(TypeError):
+        records.replaced(ours, gone=1, **changes)
+
+
 def test_fields_are_given_with_their_annotations() -> None:
     assert list(records.fields_of(OURS)) == [
         ("x", "int", False),

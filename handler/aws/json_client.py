@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from datetime import UTC, datetime
 
 from handler.aws.sigv4 import CredentialSource, domain_of, endpoint_of, region_of, sign
 from handler.errors.infrastructure import AwsDenied, AwsError, AwsUnanswered, HttpError
 from handler.http.client import HttpClient, HttpRequest, HttpResponse
+from handler.records import replaced
 from handler.strict_json import JSONObject, parse_json, to_json_bytes
 
 TIMEOUT_S = 3.0
@@ -65,7 +65,7 @@ class AwsJson:
     async def _signed(self, request: HttpRequest, service: str, region: str) -> HttpRequest:
         credentials = await asyncio.to_thread(self.credentials.current)  # boto3 may have to look for them
         added = sign(request, service=service, region=region, credentials=credentials, now=self._now())
-        return replace(request, headers={**request.headers, **added})
+        return replaced(request, headers={**request.headers, **added})
 
 
 def _read(response: HttpResponse) -> JSONObject:

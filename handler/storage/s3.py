@@ -7,13 +7,13 @@ import contextlib
 import hashlib
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import UTC, datetime
 from urllib.parse import quote
 
 from handler.aws.sigv4 import CredentialSource, domain_of, endpoint_of, region_of, sign
 from handler.errors.infrastructure import AwsError, HttpError, ObjectNotFound, StorageError
 from handler.http.client import HttpClient, HttpRequest, HttpResponse
+from handler.records import replaced
 from handler.storage.storage import READ_TIMEOUT_S, StoredObject, require_key
 
 
@@ -78,7 +78,7 @@ class S3Storage:
     def _signed(self, request: HttpRequest) -> HttpRequest:
         credentials, now = self.credentials.current(), datetime.now(UTC)
         added = sign(request, service="s3", region=self.region, credentials=credentials, now=now)
-        return replace(request, headers={**request.headers, **added})
+        return replaced(request, headers={**request.headers, **added})
 
     def _refusal(self, response: HttpResponse, key: str) -> StorageError:
         found = _CODE.search(response.body)

@@ -11,7 +11,6 @@ smaller size does not, because it may be about other lists there.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from graphql import (
@@ -30,7 +29,7 @@ from handler.graph.documents.locations import fault_at, name_of
 from handler.graph.documents.used_fields import COMPOSITE, field_type
 from handler.graph.index_types import named
 from handler.graph.view import View
-from handler.records import record
+from handler.records import record, replaced
 
 DEFAULT_LIST_SIZE = 10
 """Items of a list without a size."""
@@ -62,7 +61,7 @@ class _Under:
 
     def on(self, type_name: str | None) -> _Under:
         """Return the parent inside of a fragment."""
-        return replace(self, type_name=type_name)
+        return replaced(self, type_name=type_name)
 
     def below(self, said: Said, type_name: str, *, is_list: bool, times: int) -> _Under:
         """Return the parent of a field's selections. A list uses up the sizes set above; an object passes them on."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from graphql import (
     DocumentNode,
@@ -22,7 +21,7 @@ from handler.errors.calls import DocumentRefused
 from handler.graph.documents.locations import fault_at, name_of, printable, shown
 from handler.graph.documents.operation import INTROSPECTION
 from handler.graph.documents.search_fields import SEARCH_FIELDS
-from handler.records import record
+from handler.records import record, replaced
 
 MAX_FRAGMENT_NESTING = 40
 """Nesting of fragments: enough for any client, and far below Python's own recursion limit."""
@@ -95,8 +94,8 @@ class _Size:
     def below(self, node: FieldNode, *, schema: bool) -> _Size:
         """Return the size of a field with this selection below it."""
         if schema:
-            return replace(self, schema_depth=self.schema_depth + 1, schema_fields=self.schema_fields + 1)
-        return replace(
+            return replaced(self, schema_depth=self.schema_depth + 1, schema_fields=self.schema_fields + 1)
+        return replaced(
             self,
             depth=self.depth + 1,
             fields=self.fields + 1,
@@ -106,7 +105,7 @@ class _Size:
         )
 
     def in_fragment(self) -> _Size:
-        return replace(self, nesting=self.nesting + 1)
+        return replaced(self, nesting=self.nesting + 1)
 
 
 class _Measure:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 
 from starlette.exceptions import HTTPException
@@ -14,6 +13,7 @@ from starlette.types import Receive, Scope, Send
 from handler.errors import MAX_SAID_CHARS
 from handler.errors.access import AccessError
 from handler.errors.calls import DeadlinePassed, NotFound, ResourceNotFound, ToolNotFound
+from handler.records import replaced
 from handler.server.asgi.content_negotiation import EVENT_STREAM, JSON, accepted_kinds, media_type_of
 from handler.server.asgi.deadlines import before
 from handler.server.asgi.request_log import add_facts, bounded, note, written
@@ -142,7 +142,7 @@ def _call_of(request: Request, caller: Caller) -> Call:
     if trace is None:
         return call
     call.note(trace_id=trace.id)
-    return replace(call, caller=replace(caller, trace=trace))
+    return replaced(call, caller=replaced(caller, trace=trace))
 
 
 async def _result(call: Call) -> JSONObject:
@@ -201,7 +201,7 @@ async def _item_json(http_call: HttpCall, item: Request | Rejected, caller: Call
     answered = await _answer_item(http_call, item, caller, facts)
     body = to_well_formed_json(answered)
     if isinstance(item, Request) and "result" in answered:
-        _note_tokens(Call(request=item, caller=replace(caller, note=facts.update)), answered["result"], body)
+        _note_tokens(Call(request=item, caller=replaced(caller, note=facts.update)), answered["result"], body)
     return body
 
 
@@ -209,7 +209,7 @@ async def _answer_item(http_call: HttpCall, item: Request | Rejected, caller: Ca
     try:
         if isinstance(item, Request):
             async with before(caller.deadline):
-                return await _result(_call_of(item, replace(caller, note=partial(add_facts, facts))))
+                return await _result(_call_of(item, replaced(caller, note=partial(add_facts, facts))))
         error = item
         facts.update(outcome="rejected", reason=REASONS.get(error.code, OWN_ERROR))
     except Rejected as exc:

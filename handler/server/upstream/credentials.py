@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import field, replace
+from dataclasses import field
 from datetime import UTC, datetime
 from functools import partial
 from math import inf
@@ -25,7 +25,7 @@ from handler.bundle.upstream import (
 from handler.errors.infrastructure import AwsError
 from handler.errors.upstream import CallerTokenRequired, CredentialUnavailable
 from handler.http.client import HttpRequest
-from handler.records import record
+from handler.records import record, replaced
 from handler.server.auth.principal import audiences_in
 from handler.server.context.caller import Caller
 from handler.server.outgoing.credential_cache import Fetched
@@ -56,7 +56,7 @@ async def credential_for(caller: Caller, *, timeout_s: float) -> Credential:
             return _as_bearer(await _secret(caller, secret))
         case HeaderAuth(header=header, value=secret):
             found = await _secret(caller, secret)
-            return replace(found, headers={header: found.token})
+            return replaced(found, headers={header: found.token})
         case PassthroughAuth(audience=audience):
             return _passed_on(caller, audience)
         case ClientCredentialsAuth() | TokenExchangeAuth() as mode:
@@ -79,7 +79,7 @@ async def signed(caller: Caller, request: HttpRequest) -> HttpRequest:
     except AwsError as exc:
         raise CredentialUnavailable(f"sigv4: {exc}") from exc
     added = sign(request, service=auth.service, region=auth.region, credentials=credentials, now=datetime.now(UTC))
-    return replace(request, headers={**request.headers, **added})
+    return replaced(request, headers={**request.headers, **added})
 
 
 async def _secret(caller: Caller, secret: str) -> Credential:
@@ -89,7 +89,7 @@ async def _secret(caller: Caller, secret: str) -> Credential:
 
 
 def _as_bearer(found: Credential) -> Credential:
-    return replace(found, headers={"authorization": f"Bearer {found.token}"})
+    return replaced(found, headers={"authorization": f"Bearer {found.token}"})
 
 
 def _passed_on(caller: Caller, audience: str) -> Credential:

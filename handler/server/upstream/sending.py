@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import replace
 from urllib.parse import urlsplit
 
 from handler.errors.infrastructure import HttpTimeout
 from handler.http.client import HttpRequest, HttpResponse
+from handler.records import replaced
 from handler.server.auth.principal import ANONYMOUS, Principal
 from handler.server.context.caller import Caller
 from handler.server.upstream.credentials import Credential, credential_for, signed
@@ -44,8 +44,8 @@ async def _send(
     """Return the response, and ``True`` if another credential may get a different response."""
     credential = await credential_for(caller, timeout_s=_left(request, deadline))
     headers = {**told, **request.headers, **credential.headers}
-    complete, endpoint = await signed(caller, replace(request, headers=headers)), caller.endpoint.bundle.endpoint
-    ready = replace(complete, timeout_s=_left(request, deadline))
+    complete, endpoint = await signed(caller, replaced(request, headers=headers)), caller.endpoint.bundle.endpoint
+    ready = replaced(complete, timeout_s=_left(request, deadline))
     asked = _asked(caller.principal, request)
     answer = await caller.services.outgoing.circuits.send(caller.http, ready, endpoint=endpoint, asked=asked)
     return _without(_secrets(credential, request.url), answer), answer.status == UNAUTHORIZED and credential.refuse()
@@ -66,7 +66,7 @@ def _without(secrets: Sequence[str], answer: HttpResponse) -> HttpResponse:
     for secret in secrets:
         text = secret.encode()
         if len(text) >= MIN_SECRET_BYTES and text in answer.body:
-            answer = replace(answer, body=answer.body.replace(text, "…".encode()))
+            answer = replaced(answer, body=answer.body.replace(text, "…".encode()))
     return answer
 
 
