@@ -18,6 +18,8 @@ from pathlib import Path
 from types import CodeType
 from zlib import crc32
 
+from deferred_imports import defer_imports
+
 OPENING = {"handler", "handler.artefact", "handler.lambda_function", "handler.packed"}
 """Modules that load before the pack is open."""
 
@@ -40,7 +42,7 @@ def write_pack(folder: Path, *, authors: Collection[str]) -> None:
         pack.write(b" " * FIRST_LINE_BYTES)
         for name, source in list(_modules(folder, authors=authors)):
             path = source.relative_to(folder).as_posix()
-            code = marshal.dumps(without_docstrings(source.read_bytes(), f"{TASK_ROOT}/{path}"))
+            code = marshal.dumps(compiled(source.read_bytes(), name, path=path))
             index[name] = (path, pack.tell(), len(code), crc32(code))
             pack.write(code)
             Path(cache_from_source(str(source))).unlink()
@@ -53,16 +55,22 @@ def write_pack(folder: Path, *, authors: Collection[str]) -> None:
         pack.write(first.encode("ascii").ljust(FIRST_LINE_BYTES - 1) + b"\n")
 
 
-def without_docstrings(source: bytes, path: str) -> CodeType:
-    """Compile a module as an import does, without the docstrings in it. Lines keep their numbers."""
-    tree = ast.parse(source, path)
+def compiled(source: bytes, name: str, *, path: str) -> CodeType:
+    """Compile a module as an import does, without its docstrings and what it may import later. Lines stay."""
+    file = f"{TASK_ROOT}/{path}"
+    tree = ast.parse(source, file)
+    _remove_docstrings(tree)
+    defer_imports(tree, name)
+    return compile(tree, file, "exec", dont_inherit=True)
+
+
+def _remove_docstrings(tree: ast.Module) -> None:
     for node in ast.walk(tree):
         match node:
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef() | ast.Module():
                 if ast.get_docstring(node, clean=False) is not None:
                     docstring, *others = node.body
                     node.body = others or [ast.copy_location(ast.Pass(), docstring)]
-    return compile(tree, path, "exec", dont_inherit=True)
 
 
 def _modules(folder: Path, *, authors: Collection[str]) -> Iterator[tuple[str, Path]]:

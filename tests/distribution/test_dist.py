@@ -20,6 +20,7 @@ REPOSITORY = {
     "infra/agentcore.yaml",
     "infra/build_artifact.sh",
     "infra/build_settings.py",
+    "infra/deferred_imports.py",
     "infra/domain.yaml",
     "infra/find_python.sh",
     "infra/iam_door.yaml",

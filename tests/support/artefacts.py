@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import marshal
 import os
+import runpy
 import shutil
 import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from handler.packed import FIRST_LINE_BYTES
 from tests.conftest import ROOT
@@ -30,6 +32,9 @@ PACKAGES = (
     "typing_extensions",
 )
 """Of requirements/run.txt."""
+
+DEFERRING: dict[str, Any] = runpy.run_path(str(ROOT / "infra" / "deferred_imports.py"))
+"""The globals of the script that the build imports."""
 
 PACK = Path("handler", "modules.pack")
 
