@@ -13,7 +13,9 @@ import sys
 from collections.abc import Mapping, Sequence
 from importlib import util
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+from threading import RLock
 from types import CodeType, ModuleType
+from typing import Any
 from zlib import crc32
 
 from handler.artefact import BUILD
@@ -51,11 +53,26 @@ def import_from_pack(file: str = PACK, *, build: str = BUILD) -> str:
 
 
 def _load_later(name: str) -> None:
-    spec = util.find_spec(name)
-    if name not in sys.modules and spec and spec.loader:
-        spec.loader = util.LazyLoader(spec.loader)
-        sys.modules[name] = module = util.module_from_spec(spec)
-        spec.loader.exec_module(module)
+    spec = None if name in sys.modules else util.find_spec(name)
+    if spec is not None:
+        module = sys.modules[name] = util.module_from_spec(spec)
+        module.__class__ = _Later
+
+
+class _Later(ModuleType):
+    """The class of a module until a member is asked for: importlib's LazyLoader executes at the next import of it."""
+
+    def __getattr__(self, name: str) -> Any:
+        with _EXECUTING:  # other threads wait for all members
+            spec = self.__spec__
+            if spec and spec.loader and not spec.loader_state:
+                spec.loader_state = True
+                spec.loader.exec_module(self)
+                self.__class__ = ModuleType  # type: ignore[assignment] # no slots, so it may change
+        return ModuleType.__getattribute__(self, name)
+
+
+_EXECUTING = RLock()
 
 
 def _read_index(pack: int) -> Mapping[str, Entry]:

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from handler.compiler.compile import Compiled
-from handler.packed import FIRST_LINE_BYTES, import_from_pack
+from handler.packed import FIRST_LINE_BYTES, LATER, import_from_pack
 from handler.storage.local import FolderStorage
 from tests.conftest import ROOT
 from tests.support.artefacts import DEFERRING, PACK, PACKAGES, copy_function, entries, pack, run_in
@@ -195,6 +195,39 @@ def test_function_with_a_pack_answers_as_from_files(
     assert [name for name in files if name.partition(".")[0] in {"handler", "stile", *PACKAGES}] == OPENING
     alone = run_in(packed, "import runpy; runpy.run_module('handler.lambda_function', run_name='__main__')", **environ)
     assert (alone.returncode, alone.stderr) == (0, "")
+
+
+LATER_PROGRAM = """
+import sys, threading
+from handler.packed import LATER, import_from_pack
+assert import_from_pack() == ""
+found = [[type(sys.modules[name]).__name__, sys.modules[name].__spec__.name] for name in LATER]
+import ast, locale, tokenize
+imported = [type(sys.modules[name]).__name__ for name in LATER]
+values = []
+threads = [threading.Thread(target=lambda: values.append(ast.dump(ast.parse("1")))) for _ in range(8)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+from locale import getlocale
+from tokenize import *
+try:
+    locale.gone
+except AttributeError as exc:
+    gone = str(exc)
+import inspect, json
+print(json.dumps([found, imported, sorted(set(values)), len(values), tok_name[NAME], getlocale is locale.getlocale, gone,
+                  [type(sys.modules[name]).__name__ for name in LATER], inspect.getsource(locale.getlocale)[:13]]))
+"""
+
+
+def test_modules_that_load_later_are_whole_for_every_thread_that_asks_them(packed: Path) -> None:
+    found, imported, *used = said(run_in(packed, LATER_PROGRAM))
+
+    assert found == [["_Later", name] for name in LATER]
+    assert imported == ["_Later"] * len(LATER)
+    parsed = "Module(body=[Expr(value=Constant(value=1))], type_ignores=[])"
+    gone = "module 'locale' has no attribute 'gone'"
+    assert used == [[parsed], 8, "NAME", True, gone, ["module"] * len(LATER), "def getlocale"]
 
 
 def test_pack_holds_each_module_once_and_files_hold_the_others(plain: Path, packed: Path) -> None:
