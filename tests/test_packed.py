@@ -121,8 +121,37 @@ for path in sys.argv[1:]:
         answers.append(handler(json.load(file), context))
 files = [name for name in sys.modules if name.partition(".")[0] not in sys.stdlib_module_names]
 files = [name for name in files if type(getattr(sys.modules[name], "__loader__", None)).__name__ == "SourceFileLoader"]
-print(json.dumps([answers, sorted(files)]))
+print(json.dumps([answers, sorted(files), sorted(sys.modules)]))
 """
+
+DEFERRED_BY_REQUESTS = {
+    "anyio",
+    "email",
+    "encodings.idna",
+    "html",
+    "http.client",
+    "http.cookies",
+    "jmespath",
+    "mimetypes",
+    "shlex",
+    "starlette.formparsers",
+    "aws_lambda_powertools.metrics",
+    "aws_lambda_powertools.tracing",
+    "graphql",
+}
+"""Modules that no cold request loads, except for graphql-core, which callers' documents need."""
+
+NOT_FOR_DOCUMENTS = {
+    "graphql.execution.execute",
+    "graphql.execution.incremental",
+    "graphql.graphql",
+    "graphql.utilities.build_client_schema",
+    "graphql.utilities.extend_schema",
+    "graphql.utilities.find_schema_changes",
+    "graphql.utilities.introspection_from_schema",
+    "graphql.utilities.print_schema",
+}
+"""Modules of graphql-core that no document of a caller needs."""
 
 
 @pytest.fixture(scope="module")
@@ -188,7 +217,9 @@ def test_function_with_a_pack_answers_as_from_files(
     calls = ("tools-list", "tools-call-prescribed", "tools-call-graphql", "tools-call-pruned-field", "other-warm")
     events = [str(ROOT / "events" / f"{name}.json") for name in calls]
 
-    (ordinary, _), (from_pack, files) = (said(run_in(folder, ANSWER, *events, **environ)) for folder in (plain, packed))
+    (ordinary, *_), (from_pack, files, _) = (
+        said(run_in(folder, ANSWER, *events, **environ)) for folder in (plain, packed)
+    )
 
     assert from_pack == ordinary
     assert [answer.get("statusCode", 200) for answer in from_pack] == [200] * len(calls)
@@ -215,8 +246,9 @@ try:
 except AttributeError as exc:
     gone = str(exc)
 import inspect, json
-print(json.dumps([found, imported, sorted(set(values)), len(values), tok_name[NAME], getlocale is locale.getlocale, gone,
-                  [type(sys.modules[name]).__name__ for name in LATER], inspect.getsource(locale.getlocale)[:13]]))
+print(json.dumps([found, imported, sorted(set(values)), len(values), tok_name[NAME],
+                  getlocale is locale.getlocale, gone, [type(sys.modules[name]).__name__ for name in LATER],
+                  inspect.getsource(locale.getlocale)[:13]]))
 """
 
 
@@ -228,6 +260,22 @@ def test_modules_that_load_later_are_whole_for_every_thread_that_asks_them(packe
     parsed = "Module(body=[Expr(value=Constant(value=1))], type_ignores=[])"
     gone = "module 'locale' has no attribute 'gone'"
     assert used == [[parsed], 8, "NAME", True, gone, ["module"] * len(LATER), "def getlocale"]
+
+
+def test_cold_requests_load_no_module_that_the_pack_defers(
+    packed: Path, served_demo: Compiled, folder_storage: FolderStorage
+) -> None:
+    store(folder_storage, served_demo)
+    environ = {"STILE_BUNDLES": folder_storage.location, "STILE_ALLOW_LOCAL_UPSTREAMS": "true"}
+    loaded = {}
+    for call in ("tools-call-prescribed", "tools-call-graphql"):
+        answers, _, modules = said(run_in(packed, ANSWER, str(ROOT / "events" / f"{call}.json"), **environ))
+        assert "error" not in json.loads(answers[0]["body"])
+        loaded[call] = {*modules}
+
+    assert DEFERRED_BY_REQUESTS & loaded["tools-call-prescribed"] == set()
+    assert DEFERRED_BY_REQUESTS & loaded["tools-call-graphql"] == {"graphql"}
+    assert NOT_FOR_DOCUMENTS & loaded["tools-call-graphql"] == set()
 
 
 def test_pack_holds_each_module_once_and_files_hold_the_others(plain: Path, packed: Path) -> None:
