@@ -40,7 +40,13 @@ def faults(
     for each in made:
         mine = measured[each.function.name]
         judged = (
-            ("cold start", mine.start_ms(processor=processor) / floor.start_ms(processor=processor), each.cold, "x"),
+            (
+                "cold start",
+                _ratio(mine, floor, processor=processor),
+                None if each.cold_cpu and processor else each.cold,
+                "x",
+            ),
+            ("processor time of a cold start", _ratio(mine, floor, processor=True), each.cold_cpu, "x"),
             ("peak memory", mine.peak_bytes / floor.peak_bytes, each.memory, "x"),
             ("warm call", (mine.call_us - floor.call_us) / least_us, each.warm, "x of the least"),
         )
@@ -50,6 +56,10 @@ def faults(
     if size > ZIP_GATE_BYTES:
         found.append(f"the zip has {size} bytes, the gate is {ZIP_GATE_BYTES}")
     return found
+
+
+def _ratio(mine: Measured, floor: Measured, *, processor: bool) -> float:
+    return mine.start_ms(processor=processor) / floor.start_ms(processor=processor)
 
 
 def least_warm_us(measured: Mapping[str, Measured]) -> float:

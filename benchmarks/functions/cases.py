@@ -36,8 +36,11 @@ CODE_LIST, CODE_CALL = "tools/list, tools in Python, S3", "call of a tool in Pyt
 CODED = "code/customers"
 CODE_MODULE = "customer_tools"  # of examples/code
 
-LIST_GATE, PRESCRIBED_GATE, GRAPHQL_GATE = 4.0, 5.7, 7.5
-"""Of cold starts, times the floor's."""
+LIST_GATE, PRESCRIBED_GATE, GRAPHQL_GATE, GITHUB_GATE = 3.8, 3.9, 5.2, 5.6
+"""Of cold starts by the clock, times the floor's. The clock counts the answers of the stand-in for S3, too."""
+
+LIST_CPU_GATE, PRESCRIBED_CPU_GATE, GRAPHQL_CPU_GATE, GITHUB_CPU_GATE = 3.1, 3.1, 4.1, 4.6
+"""Of the processor time of cold starts, times the floor's: what was measured, plus 8 %."""
 
 LEAST_WARM = (ASKING, HELLO)
 """What a warm call through Starlette and Mangum to an API takes at least, over the floor: both of these together."""
@@ -55,10 +58,14 @@ LIST = ("tools/list", dict[str, Any]())
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Made:
-    """A function and its gates; ``None``: it is measured and not judged. ``warm`` is in times of ``LEAST_WARM``."""
+    """A function and its gates; ``None``: it is measured and not judged. ``warm`` is in times of ``LEAST_WARM``.
+
+    ``cold`` is by the clock, ``cold_cpu`` by processor time.
+    """
 
     function: Function
     cold: float | None = None
+    cold_cpu: float | None = None
     warm: float | None = None
     memory: float | None = None
 
@@ -116,10 +123,16 @@ def make_functions(builds: Builds, *, work: Path, upstream: str, moto: Moto) -> 
         plain(FLOOR, "floor.handler", {}),
         plain(ASKING, "asking.handler", {"UPSTREAM": upstream}),
         plain(HELLO, "hello.handler", {"PYTHONPATH": str(builds.artifact)}),
-        Made(function=ours(OUR_LIST, "api/customers", LIST, in_s3), cold=LIST_GATE, memory=MEMORY_GATE),
+        Made(
+            function=ours(OUR_LIST, "api/customers", LIST, in_s3),
+            cold=LIST_GATE,
+            cold_cpu=LIST_CPU_GATE,
+            memory=MEMORY_GATE,
+        ),
         Made(
             function=ours("the same, preloaded", "api/customers", LIST, {**in_s3, "STILE_PRELOAD": "api/customers"}),
             cold=LIST_GATE,
+            cold_cpu=LIST_CPU_GATE,
             memory=MEMORY_GATE,
         ),
         Made(function=ours("tools/list, demo, folder", "api/customers", LIST, in_folder), memory=MEMORY_GATE),
@@ -127,10 +140,11 @@ def make_functions(builds: Builds, *, work: Path, upstream: str, moto: Moto) -> 
             Made(function=ours(f"tools/list, {count} tools, S3", f"size/t{count}", LIST, in_s3), memory=MEMORY_GATE)
             for count in (1, 20, 200)
         ),
-        Made(function=ours(GITHUB_LIST, "github/twenty", LIST, in_s3), cold=LIST_GATE),
+        Made(function=ours(GITHUB_LIST, "github/twenty", LIST, in_s3), cold=LIST_GATE, cold_cpu=LIST_CPU_GATE),
         Made(
             function=ours(OUR_CALL, "api/customers", prescribed, in_s3),
             cold=PRESCRIBED_GATE,
+            cold_cpu=PRESCRIBED_CPU_GATE,
             warm=PRESCRIBED_WARM_GATE,
             memory=MEMORY_GATE,
         ),
@@ -142,10 +156,15 @@ def make_functions(builds: Builds, *, work: Path, upstream: str, moto: Moto) -> 
                 in_s3,
             )
         ),
-        Made(function=ours("GraphQL tool call, demo, S3", "api/customers", small, in_s3), cold=GRAPHQL_GATE),
+        Made(
+            function=ours("GraphQL tool call, demo, S3", "api/customers", small, in_s3),
+            cold=GRAPHQL_GATE,
+            cold_cpu=GRAPHQL_CPU_GATE,
+        ),
         Made(
             function=ours(GITHUB_CALL, "github/api", query, in_s3),
-            cold=GRAPHQL_GATE,
+            cold=GITHUB_GATE,
+            cold_cpu=GITHUB_CPU_GATE,
             warm=GRAPHQL_WARM_GATE,
         ),
         Made(function=ours(CODE_LIST, CODED, LIST, coded)),

@@ -68,10 +68,10 @@ LEAST = {FLOOR: some(10), ASKING: some(15, warm_us=60), HELLO: some(30, warm_us=
 """A call that asks an API takes 100 µs over the floor at least."""
 
 
-def judged(mine: Measured, *, size: int = 1, slack: float = 1.0) -> list[str]:
+def judged(mine: Measured, *, size: int = 1, slack: float = 1.0, processor: bool = False) -> list[str]:
     floor, ours = (Function(name=name, python=Path(), folder=Path(), handler="", event=b"") for name in (FLOOR, "ours"))
-    made = [Made(function=floor), Made(function=ours, cold=4.0, warm=2.9, memory=2.8)]
-    return faults(made, {**LEAST, "ours": mine}, size, slack=slack, processor=False)
+    made = [Made(function=floor), Made(function=ours, cold=4.0, cold_cpu=4.2, warm=2.9, memory=2.8)]
+    return faults(made, {**LEAST, "ours": mine}, size, slack=slack, processor=processor)
 
 
 def test_nothing_is_said_of_what_is_under_its_gates() -> None:
@@ -85,6 +85,13 @@ def test_each_gate_that_is_passed_is_named() -> None:
         "ours: warm call 3.00x of the least, the gate is 2.90",
         "the zip has 3100001 bytes, the gate is 3100000",
     ]
+
+
+def test_processor_time_has_a_gate_of_its_own_which_alone_counts_on_a_machine_that_others_use() -> None:
+    passed = "ours: processor time of a cold start 4.30x, the gate is 4.20"
+
+    assert judged(some(43)) == ["ours: cold start 4.30x, the gate is 4.00", passed]
+    assert judged(some(43), processor=True) == [passed]
 
 
 def test_slack_widens_the_gates_but_that_of_the_size() -> None:
