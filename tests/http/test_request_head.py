@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from handler.http.request_head import encoded_name, host_field, request_head
 from tests.support.examples import examples
 
-WRITTEN = settings(max_examples=examples(400), derandomize=True, deadline=None, database=None)
+WRITTEN = settings(max_examples=examples(150), derandomize=True, deadline=None, database=None)
 
 NAMES = st.sampled_from(
     ["Host", "host", "accept-encoding", "Content-Length", "transfer-encoding", "X-A", "x-a", "authorization", "a b", ""]
