@@ -14,7 +14,7 @@ from handler.code_tools.source_location import SourceLocation
 from handler.code_tools.type_schemas import ArgumentsModel, Misfits, ValueType
 from handler.errors.calls import InvalidArguments
 from handler.json_bounds import excess_of
-from handler.json_schema.checker import Checker
+from handler.json_schema.deferred_checker import DeferredChecker
 from handler.json_schema.sent_arguments import has_null, unstringified, without_refused_nulls
 from handler.strict_json import JSONObject
 
@@ -70,8 +70,8 @@ class TypedArguments:
         return {**schema, "properties": properties}
 
     @functools.cached_property
-    def _checker(self) -> Checker:
-        return Checker(self.schema, formats=self._options.formats)
+    def _checker(self) -> DeferredChecker:
+        return DeferredChecker(self.schema, formats=self._options.formats)
 
     def check(self, arguments: JSONObject, ctx: Context) -> JSONObject:
         strict = self._options.strict
@@ -123,8 +123,8 @@ class SchemaArguments:
         return schema
 
     @functools.cached_property
-    def _checker(self) -> Checker:
-        return Checker(self.schema, formats=self._options.formats)
+    def _checker(self) -> DeferredChecker:
+        return DeferredChecker(self.schema, formats=self._options.formats)
 
     def check(self, arguments: JSONObject, ctx: Context) -> JSONObject:
         strict = self._options.strict
@@ -158,7 +158,7 @@ def _refuse_excess(arguments: JSONObject, ctx: Context) -> None:
         raise Misfits([excess])
 
 
-def _fitting(arguments: JSONObject, checker: Checker, schema: JSONObject, *, strict: bool) -> JSONObject:
+def _fitting(arguments: JSONObject, checker: DeferredChecker, schema: JSONObject, *, strict: bool) -> JSONObject:
     """Check the arguments and return them. Unless ``strict``, drop each ``null`` that stands for a missing argument."""
     meant = without_refused_nulls(arguments, schema) if has_null(arguments) and not strict else arguments
     if found := checker.violations(meant):
@@ -169,6 +169,6 @@ def _fitting(arguments: JSONObject, checker: Checker, schema: JSONObject, *, str
 def _without_misfit(parameter: JSONObject, schema: JSONObject) -> JSONObject:
     """Drop a default that the parameter's schema refuses, as in ``name: str = None``; the function still applies it."""
     alone = {**parameter, "$defs": schema.get("$defs", {})}
-    if "default" not in parameter or not Checker(alone, formats=False).violations(parameter["default"]):
+    if "default" not in parameter or not DeferredChecker(alone, formats=False).violations(parameter["default"]):
         return parameter
     return {key: value for key, value in parameter.items() if key != "default"}

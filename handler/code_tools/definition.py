@@ -18,7 +18,6 @@ from handler.code_tools.results import Output
 from handler.code_tools.resuming import EXPECTED, Resume, read_resume
 from handler.code_tools.signature import caller_names, read_raw_signature, read_signature, resolve_hints, yields
 from handler.code_tools.source_location import SourceLocation, name_of, place_of, plain_function
-from handler.json_schema.checker import refuse_bad_schema
 from handler.param_headers import mirrored_in
 from handler.strict_json import JSONObject
 
@@ -94,6 +93,8 @@ class ToolDefinition:
 
     def _checked(self, what: str, schema: JSONObject | None) -> JSONObject | None:
         """Check a schema and return it. Only entries are checked, because a check takes longer than a call."""
+        from handler.json_schema.checker import refuse_bad_schema  # loads jsonschema, and a call checks no schema
+
         try:
             refuse_bad_schema(schema or {})
             if what == "input_schema":

@@ -19,7 +19,7 @@ from handler.code_tools.signature import NO_DEFAULT, alternatives
 from handler.code_tools.source_location import SourceLocation
 from handler.code_tools.type_schemas import ValueType, to_json
 from handler.errors.calls import CallError, ToolError
-from handler.json_schema.checker import Checker
+from handler.json_schema.deferred_checker import DeferredChecker
 from handler.strict_json import JSONObject, to_well_formed_json
 
 RESULT = "result"
@@ -75,10 +75,10 @@ class Output:
         return schema
 
     @functools.cached_property
-    def _checker(self) -> Checker | None:
+    def _checker(self) -> DeferredChecker | None:
         if self.schema is None or self._options.output_validation == "off":
             return None
-        return Checker(self.schema)
+        return DeferredChecker(self.schema)
 
     def result_of(self, value: Any, tool: str, *, source: str) -> JSONObject:
         """Convert a return value to a ``CallToolResult``. The log names the function by ``source``.

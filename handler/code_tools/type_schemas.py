@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from handler.code_tools.boundary import AuthorFailed, authors_code
 from handler.code_tools.signature import NO_DEFAULT, Parameter
 from handler.code_tools.source_location import SourceLocation
-from handler.json_schema.checker import MAX_VIOLATIONS
 from handler.sentences import pointer_of
 from handler.strict_json import JSONObject
 
@@ -211,6 +210,8 @@ def _generator() -> Any:
 
 def _validated(validate: Callable[[Any], Any], value: Any) -> Any:
     from pydantic import ValidationError
+
+    from handler.json_schema.checker import MAX_VIOLATIONS
 
     try:
         return validate(value)

@@ -13,8 +13,9 @@ from referencing.jsonschema import DRAFT202012
 
 from handler.json_bounds import count_values
 from handler.json_schema.fast_path import QuickCheck
+from handler.json_schema.formats import compile_pattern
 from handler.json_schema.messages import sentences
-from handler.json_schema.rules import Formats, TooMuchWork, Validation, compile_pattern, validator_class
+from handler.json_schema.rules import Formats, TooMuchWork, Validation, validator_class
 from handler.sentences import pointer_of
 from handler.strict_json import JSONObject
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Container, Mapping, Sequence, Sized
 from types import NoneType
 from typing import Any
 
-from handler.json_schema.formats import FORMATS
+from handler.json_schema.formats import FORMATS, MAX_MATCHED_CHARS, compile_pattern
 
 MAX_STEPS = 200
 """Nested schemas, each of which takes two calls of Python's stack."""
@@ -127,10 +127,25 @@ def _required(value: Any, rule: Any, _: _Place) -> bool:
 
 def _items(value: Any, rule: Any, place: _Place) -> bool:
     if isinstance(value, list):
-        for item in value:
+        first = len(place.schema.get("prefixItems", ()))
+        for item in value[first:] if first else value:
             if not _fits(item, rule, place):
                 return False
     return True
+
+
+def _prefix_items(value: Any, rule: Any, place: _Place) -> bool:
+    if isinstance(value, list):
+        for item, schema in zip(value, rule, strict=False):
+            if not _fits(item, schema, place):
+                return False
+    return True
+
+
+def _unique_items(value: Any, rule: Any, _: _Place) -> bool:
+    # Texts alone: numbers of several types may be equal in JSON, and objects are not hashable.
+    is_bare = rule is not True or not isinstance(value, list)
+    return is_bare or (all(type(item) is str for item in value) and len(set(value)) == len(value))
 
 
 def _any_of(value: Any, rule: Any, place: _Place) -> bool:
@@ -171,6 +186,12 @@ def _format(value: Any, rule: Any, place: _Place) -> bool:
     if not isinstance(value, str):
         return True
     return rule not in place.check.doubtful_formats and (rule not in FORMATS or FORMATS[rule].fits(value))
+
+
+def _pattern(value: Any, rule: Any, _: _Place) -> bool:
+    if not isinstance(value, str):
+        return True
+    return len(value) <= MAX_MATCHED_CHARS and compile_pattern(rule).search(value) is not None
 
 
 def _always(_value: Any, _rule: Any, _place: _Place) -> bool:
@@ -219,6 +240,8 @@ _JUDGES: Mapping[str, Judge] = {
     "additionalProperties": _additional_properties,
     "required": _required,
     "items": _items,
+    "prefixItems": _prefix_items,
+    "uniqueItems": _unique_items,
     "anyOf": _any_of,
     "oneOf": _one_of,
     "$ref": _ref,
@@ -226,6 +249,7 @@ _JUDGES: Mapping[str, Judge] = {
     "then": _always,  # judged with "if", without effect alone
     "else": _always,
     "format": _format,
+    "pattern": _pattern,
     "minimum": _number(_at_least),
     "maximum": _number(_at_most),
     "exclusiveMinimum": _number(_above),

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import json
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -16,15 +15,13 @@ from jsonschema import Draft202012Validator, ValidationError
 from jsonschema.validators import extend
 
 from handler.json_schema.fast_path import QuickCheck
-from handler.json_schema.formats import FORMATS, MAX_MATCHED_CHARS
+from handler.json_schema.formats import FORMATS, MAX_MATCHED_CHARS, compile_pattern
 from handler.json_schema.messages import is_other_kind, matches
 
 MAX_KEPT = 51
 """Misfits to keep for one branch of ``anyOf``; more are not reported."""
 
 Formats = bool | Mapping[str, Callable[[str], bool]]
-
-_IN_CLASS_OR_END = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]])*\]|\$", re.DOTALL)
 
 
 class TooMuchWork(Exception):
@@ -61,20 +58,6 @@ class Validation:
 def validator_class(formats: Formats) -> Any:
     """Return jsonschema's validator class with these rules. jsonschema checks no format and bounds no pattern."""
     return _standard_class(formats) if isinstance(formats, bool) else _class_of(formats)
-
-
-@functools.lru_cache(maxsize=1_000)
-def compile_pattern(pattern: str) -> re.Pattern[str]:
-    r"""Compile a pattern with ECMAScript's meaning: ``$`` matches at the very end, ``\d`` and ``\w`` are ASCII.
-
-    Raises:
-        ValueError: the pattern is not valid in Python.
-    """
-    ends = _IN_CLASS_OR_END.sub(lambda found: r"\Z" if found[0] == "$" else found[0], pattern)
-    try:
-        return re.compile(ends, re.ASCII)
-    except re.error as exc:
-        raise ValueError(f"pattern {pattern}: {exc}") from exc
 
 
 @functools.cache

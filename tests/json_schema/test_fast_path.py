@@ -86,7 +86,7 @@ def test_what_does_not_fit_is_a_doubt(value: Any) -> None:
 @pytest.mark.parametrize(
     ("schema", "value"),
     [
-        ({"pattern": "^a$"}, "a"),
+        ({"uniqueItems": True}, [1, 2]),
         ({"enum": [1]}, 1),
         ({"allOf": []}, 1),
         ({"items": {"$ref": "#"}}, [[]]),
@@ -98,6 +98,12 @@ def test_what_does_not_fit_is_a_doubt(value: Any) -> None:
 def test_what_is_not_known_here_is_a_doubt_though_it_fits(schema: dict[str, Any], value: Any) -> None:
     assert not surely_fits(value, schema)
     assert not Checker(schema).violations(value)
+
+
+@pytest.mark.parametrize("pattern", ["^a$", r"^\d+$", "[$]", "b", "^(?!x)", r"\w\Z"])
+@pytest.mark.parametrize("text", ["a", "a\n", "1", "\u0661", "$", "abc", "x", "\u00e9", "a" * 1_001, ""])
+def test_pattern_means_what_it_means_to_the_checker(pattern: str, text: str) -> None:
+    assert surely_fits(text, {"pattern": pattern}) == (not Checker({"pattern": pattern}).violations(text))
 
 
 def test_schema_that_leads_to_itself_is_a_doubt() -> None:
@@ -182,6 +188,7 @@ def _schemas(inner: st.SearchStrategy[dict[str, Any]]) -> st.SearchStrategy[dict
             "then": inner,
             "else": inner,
             "not": inner,
+            "pattern": st.sampled_from(["^a", "c$", "^[a-c]{2,}$"]),
             "format": st.sampled_from(["date", "whole-number", "unheard-of"]),
             "minimum": bound,
             "maximum": bound,
