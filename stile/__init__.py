@@ -61,7 +61,7 @@ __all__ = [
 ]
 
 _MODULES = {
-    "Field": "pydantic",
+    "Field": "handler.code_tools.field",
     "ToolDefinitionError": "handler.errors.authoring",
     **dict.fromkeys(("GraphQLErrors", "InvalidArguments", "ToolError"), "handler.errors.calls"),
     **dict.fromkeys(("InvalidParams", "McpError"), "handler.errors.protocol"),
@@ -83,13 +83,4 @@ if not TYPE_CHECKING:  # a visible __getattr__ would let any name pass a type ch
     def __getattr__(name: str) -> Any:
         if name not in _MODULES:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        try:
-            return getattr(import_module(_MODULES[name]), name)
-        except ModuleNotFoundError as exc:
-            if exc.name != "pydantic":
-                raise
-            message = (
-                f"{name} is pydantic's, which is in the extra `code`: install the wheel of Stile with that extra, "
-                "or run `make setup` in a clone"
-            )
-            raise ModuleNotFoundError(message, name=exc.name) from exc
+        return getattr(import_module(_MODULES[name]), name)

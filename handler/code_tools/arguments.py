@@ -9,6 +9,8 @@ from typing import Any, Protocol
 from handler.code_tools.context import Context
 from handler.code_tools.option_checks import read_object_schema, read_schema
 from handler.code_tools.options import Options
+from handler.code_tools.plain_model import PlainArguments
+from handler.code_tools.plain_types import Doubt
 from handler.code_tools.signature import Signature
 from handler.code_tools.source_location import SourceLocation
 from handler.code_tools.type_schemas import ArgumentsModel, Misfits, ValueType
@@ -50,18 +52,32 @@ class Arguments(Protocol):
         """Return arguments without a cast, for a validator of the author's that replaces the schema."""
         ...
 
+    def plain(self) -> Arguments:
+        """Return the arguments with plain types, which pydantic checks only in doubt; these if they have others."""
+        ...
+
 
 class TypedArguments:
     """Arguments that become a function's parameters."""
 
-    def __init__(self, signature: Signature, options: Options, place: SourceLocation) -> None:
+    def __init__(
+        self, signature: Signature, options: Options, place: SourceLocation, *, plain: PlainArguments | None = None
+    ) -> None:
         self._signature = signature
         self._options = options
         self._place = place
+        self._plain = plain
 
     @functools.cached_property
-    def _model(self) -> ArgumentsModel:
-        return ArgumentsModel(self._signature.parameters, self._place)
+    def _model(self) -> ArgumentsModel | PlainArguments:
+        return self._plain or ArgumentsModel(self._signature.parameters, self._place)
+
+    def plain(self) -> TypedArguments:
+        try:
+            plain = PlainArguments(self._signature.parameters, self._place)
+        except Doubt:
+            return self
+        return TypedArguments(self._signature, self._options, self._place, plain=plain)
 
     @functools.cached_property
     def schema(self) -> JSONObject:
@@ -138,6 +154,9 @@ class SchemaArguments:
 
     def as_they_are(self, arguments: JSONObject, ctx: Context) -> Fill:
         return self._filled(arguments, ctx)
+
+    def plain(self) -> SchemaArguments:
+        return self
 
     def _filled(self, arguments: Any, ctx: Context) -> Fill:
         return [arguments if each == "arguments" else ctx for each in self._takes], {}

@@ -91,6 +91,11 @@ class ToolDefinition:
         }
         return {"name": self.name, **{key: value for key, value in members.items() if value or key == "inputSchema"}}
 
+    @functools.cached_property
+    def plain(self) -> ToolDefinition:
+        """The tool with plain types where it has these: its calls need pydantic only for values in doubt."""
+        return replace(self, arguments=self.arguments.plain(), output=self.output.plain())
+
     def _checked(self, what: str, schema: JSONObject | None) -> JSONObject | None:
         """Check a schema and return it. Only entries are checked, because a check takes longer than a call."""
         from handler.json_schema.checker import refuse_bad_schema  # loads jsonschema, and a call checks no schema

@@ -159,3 +159,6 @@ class _AsSent:
         return (arguments, ctx), {}
 
     as_they_are = cast
+
+    def plain(self) -> _AsSent:
+        return self

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import reduce
 from importlib import import_module
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 from handler.code_tools.definition import ToolDefinition
 from handler.code_tools.modules import is_among
@@ -17,6 +17,8 @@ from handler.code_tools.toolkit import Toolkit
 from handler.errors.infrastructure import CodeUnavailable
 from handler.sentences import did_you_mean
 from handler.strict_json import to_json_bytes
+
+Definition = TypeVar("Definition", ToolDefinition, PromptDefinition, ResourceDefinition)
 
 
 def load_kit(use: str, *, modules: Sequence[str]) -> Toolkit:
@@ -51,6 +53,15 @@ def _meant(module: ModuleType, attribute: str) -> str:
     """Ask for the toolkit of a module that may be meant: the only one, or the nearest; an empty string if none is."""
     kits = [name for name, value in vars(module).items() if isinstance(value, Toolkit)]
     return f"; did you mean {kits[0]}?" if len(kits) == 1 else did_you_mean(attribute, kits)
+
+
+def as_published(definition: Definition, digest: str) -> Definition | None:
+    """Return the definition if it takes and returns what the bundle says, with plain types if these do; else ``None``.
+
+    Plain schemas that differ from pydantic's thereby cost time alone.
+    """
+    plain: Any = getattr(definition, "plain", definition)  # prompts and resources have no types
+    return next((form for form in (plain, definition) if digest_of(form) == digest), None)
 
 
 def digest_of(definition: ToolDefinition | PromptDefinition | ResourceDefinition) -> str:

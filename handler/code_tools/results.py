@@ -15,6 +15,8 @@ from handler.code_tools.continuation import Async, InputRequired
 from handler.code_tools.log import LOG
 from handler.code_tools.option_checks import read_object_schema
 from handler.code_tools.options import Options
+from handler.code_tools.plain_model import PlainValue
+from handler.code_tools.plain_types import Doubt
 from handler.code_tools.signature import NO_DEFAULT, alternatives
 from handler.code_tools.source_location import SourceLocation
 from handler.code_tools.type_schemas import ValueType, to_json
@@ -35,7 +37,11 @@ UNSTRUCTURED: tuple[Any, ...] = (
 class Output:
     """The output of a tool: its schema, and its results."""
 
-    def __init__(self, returns: Any, options: Options, place: SourceLocation) -> None:
+    def __init__(
+        self, returns: Any, options: Options, place: SourceLocation, *, of: type[ValueType | PlainValue] = ValueType
+    ) -> None:
+        self._returns = returns
+        self._of = of
         self._options = options
         self._place = place
         given = options.output_schema
@@ -45,14 +51,22 @@ class Output:
         """True if the return annotation has ``Async``."""
 
     @functools.cached_property
-    def _type(self) -> ValueType | None:
+    def _type(self) -> ValueType | PlainValue | None:
         if self._written is not None or self._options.structured_output is False:
             return None
         if self._options.structured_output and (self._hint is NO_DEFAULT or _is_content(self._hint)):
             self._place.refuse("structured_output: expected a return annotation that says what the data looks like")
         if self._options.structured_output or not (_says_nothing(self._hint) or _is_content(self._hint)):
-            return ValueType(self._hint, "return", self._place)
+            return self._of(self._hint, "return", self._place)
         return None
+
+    def plain(self) -> Output:
+        """Return the output with a plain type, which pydantic writes only in doubt; this one if its type is another."""
+        plain = Output(self._returns, self._options, self._place, of=PlainValue)
+        try:
+            return self if plain._type is None else plain
+        except Doubt:
+            return self
 
     @functools.cached_property
     def _wraps(self) -> bool:

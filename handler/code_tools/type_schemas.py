@@ -1,16 +1,17 @@
-"""JSON Schemas of type hints, and values of these types. Only this module uses pydantic, and loads it when needed."""
+"""JSON Schemas of type hints, and values of these types, by pydantic, which loads when it is needed."""
 
 from __future__ import annotations
 
 import functools
-import math
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from handler.code_tools.boundary import AuthorFailed, authors_code
+from handler.code_tools.field import pydantic_field
+from handler.code_tools.plain_types import is_json
 from handler.code_tools.signature import NO_DEFAULT, Parameter
 from handler.code_tools.source_location import SourceLocation
+from handler.code_tools.tidy_schemas import arguments_schema, tidy_schema
 from handler.sentences import pointer_of
 from handler.strict_json import JSONObject
 
@@ -54,10 +55,7 @@ class ArgumentsModel:
             for each in self._parameters:
                 ValueType(each.hint, each.name, self._place).schema("validation")
             self._place.refuse(_first_line(exc), cause=exc)
-        for name, parameter in self.declared().items():
-            if parameter.description and name in schema["properties"]:
-                schema["properties"][name].setdefault("description", parameter.description)
-        return _tidy({"properties": {}, **schema})
+        return arguments_schema(schema, self.declared())
 
     def cast(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Convert arguments to the parameters' types and add defaults; undeclared names are dropped.
@@ -89,7 +87,7 @@ class ValueType:
             ToolDefinitionError: a type that JSON Schema cannot describe.
         """
         try:
-            return _tidy(_schema_of(self._adapter.json_schema, mode))
+            return tidy_schema(_schema_of(self._adapter.json_schema, mode))
         except ValueError as exc:
             self._place.refuse(f"{self._what}: {EXPECTED_TYPE}: {_first_line(exc)}", cause=exc)
 
@@ -112,22 +110,14 @@ def to_json(value: Any) -> Any:
     Raises:
         ValueError: the value cannot be JSON.
     """
-    if _is_json(value):
+    if is_json(value):
         return value
     from pydantic_core import to_jsonable_python
 
     converted = to_jsonable_python(value, by_alias=True)
-    if not _is_json(converted):
+    if not is_json(converted):
         raise ValueError("JSON cannot hold a number that is not finite")
     return converted
-
-
-def _is_json(value: Any) -> bool:
-    if type(value) is dict:
-        return all(type(name) is str and _is_json(each) for name, each in value.items())
-    if type(value) is list:
-        return all(map(_is_json, value))
-    return value is None or type(value) in (str, int, bool) or (type(value) is float and math.isfinite(value))
 
 
 def _require_pydantic(place: SourceLocation) -> None:
@@ -145,7 +135,7 @@ def _model_of(parameters: Sequence[Parameter], place: SourceLocation) -> type[Ba
     # Dataclasses among the parameters get this configuration too, and their fields keep their names.
     config = ConfigDict(alias_generator=lambda name: names.get(name, name), regex_engine="python-re")
     fields: dict[str, Any] = {
-        FIELD.format(at): (each.hint, ... if each.default is NO_DEFAULT else each.default)
+        FIELD.format(at): (each.hint, ... if each.default is NO_DEFAULT else pydantic_field(each.default))
         for at, each in enumerate(parameters)
     }
     try:
@@ -219,33 +209,3 @@ def _validated(validate: Callable[[Any], Any], value: Any) -> Any:
         errors = exc.errors(include_url=False, include_context=False, include_input=False)
         told = [f"{pointer_of(error['loc'])}: {error['msg']}" for error in errors[:MAX_VIOLATIONS]]
         raise Misfits([*told, *(["and more"] if len(errors) > MAX_VIOLATIONS else [])]) from exc
-
-
-def _tidy(schema: JSONObject) -> JSONObject:
-    """Remove titles that are class names, inline enums, and replace a ``$ref`` at the root by its definition."""
-    definitions = {name: _untitled(each, name) for name, each in schema.pop("$defs", {}).items()}
-    schema = _untitled(schema, "")
-    enums = {f"#/$defs/{name}": each for name, each in definitions.items() if "enum" in each or "const" in each}
-    root = schema.pop("$ref", "")
-    if root:  # a recursive type
-        schema = {**definitions[root.removeprefix("#/$defs/")], **schema}
-    kept = {name: _in_place(each, enums) for name, each in definitions.items() if f"#/$defs/{name}" not in enums}
-    tidied: JSONObject = _in_place(schema, enums)
-    return {**tidied, "$defs": kept} if kept else tidied
-
-
-def _untitled(definition: JSONObject, name: str) -> JSONObject:
-    title = re.sub(r"\W", "_", str(definition.get("title", "")))
-    is_class_name = not name or name == title or name.endswith(f"__{title}")
-    return {key: value for key, value in definition.items() if not (key == "title" and is_class_name)}
-
-
-def _in_place(schema: Any, enums: Mapping[str, JSONObject]) -> Any:
-    match schema:
-        case {"$ref": str(reference)} if reference in enums:
-            return {**enums[reference], **{key: value for key, value in schema.items() if key != "$ref"}}
-        case dict():
-            return {key: _in_place(value, enums) for key, value in schema.items()}
-        case list():
-            return [_in_place(each, enums) for each in schema]
-    return schema

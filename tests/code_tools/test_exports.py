@@ -71,7 +71,7 @@ PUBLIC = {
     "Elicit": "handler.code_tools.continuation",
     "EmbeddedResource": "handler.code_tools.content_blocks",
     "Err": "handler.code_tools.continuation",
-    "Field": "pydantic.fields",
+    "Field": "handler.code_tools.field",
     "GraphQLErrors": "handler.errors.calls",
     "Image": "handler.code_tools.content_blocks",
     "InputRequired": "handler.code_tools.continuation",
@@ -124,12 +124,6 @@ def test_old_places_of_the_names_hold_the_same_objects() -> None:
     assert names["Toolkit"] is stile.Toolkit
 
 
-def test_field_is_pydantics() -> None:
-    from pydantic import Field
-
-    assert stile.Field is Field
-
-
 @pytest.mark.parametrize("module", [stile, handler])
 def test_other_names_are_not_there(module: ModuleType) -> None:
     with pytest.raises(AttributeError, match=f"module '{module.__name__}' has no attribute 'Server'"):
@@ -158,7 +152,10 @@ except Exception as exc:
     ("code", "sentence"),
     [
         ("kit.tools[0].entry", "tool add: tools in Python need pydantic, which is in the extra `code`"),
-        ("from stile import Field", "ModuleNotFoundError: Field is pydantic's, which is in the extra `code`"),
+        (
+            "from stile import Field; Field(3, ge=1); Field(alias='other')",
+            "ModuleNotFoundError: Field is pydantic's, which is in the extra `code`",
+        ),
     ],
 )
 def test_missing_pydantic_is_told_with_the_extra_that_brings_it(code: str, sentence: str) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from copy import deepcopy
-from typing import Any, TypeVar
+from typing import Any
 
 from handler.bundle.content import CodePrompt, CodeResource
 from handler.bundle.tools import CodeKit, CodeTool
@@ -18,10 +18,10 @@ from handler.code_tools.context import Context
 from handler.code_tools.continuation import InputRequired
 from handler.code_tools.definition import ToolDefinition
 from handler.code_tools.execution import failed, run_tool
-from handler.code_tools.loading import digest_of, load_kit
+from handler.code_tools.loading import Definition, as_published, load_kit
 from handler.code_tools.log import LOG
-from handler.code_tools.prompts import PromptDefinition, run_prompt
-from handler.code_tools.resources import ResourceDefinition, run_resource
+from handler.code_tools.prompts import run_prompt
+from handler.code_tools.resources import run_resource
 from handler.code_tools.results import error_result
 from handler.code_tools.toolkit import Toolkit
 from handler.errors.calls import CallError, CodeChanged, ToolError
@@ -34,8 +34,6 @@ from handler.server.mcp.code_context import context_of
 from handler.server.mcp.input_required import ask
 from handler.server.mcp.method_call import Call
 from handler.strict_json import JSONObject
-
-Definition = TypeVar("Definition", ToolDefinition, PromptDefinition, ResourceDefinition)
 
 OnFailure = Callable[[Exception], None]
 
@@ -183,9 +181,10 @@ def _published(definition: Definition | None, digest: str, what: str) -> Definit
         CodeChanged: the definition differs from the bundle, or is ``None``.
     """
     with authors_code():
-        if definition is None or digest_of(definition) != digest:
+        published = None if definition is None else as_published(definition, digest)
+        if published is None:
             raise CodeChanged(what)
-        return definition
+        return published
 
 
 async def _context(call: Call, definition: ToolDefinition) -> Context:

@@ -1,0 +1,212 @@
+"""Plain types against pydantic: the same schemas, the same values, and nothing accepted that pydantic refuses."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import datetime as dt
+import typing
+import uuid
+from dataclasses import dataclass, field
+from decimal import Decimal
+from enum import Flag
+from typing import Annotated, Any, Literal, NewType, TypeVar
+
+import pydantic
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from handler.code_tools.field import LightField
+from handler.code_tools.plain_hints import HintReader
+from handler.code_tools.plain_model import PlainArguments, PlainValue
+from handler.code_tools.plain_types import Doubt
+from handler.code_tools.signature import Parameter
+from handler.code_tools.source_location import SourceLocation
+from handler.code_tools.type_schemas import ArgumentsModel, Misfits, ValueType
+from handler.errors.authoring import ToolDefinitionError
+from handler.strict_json import to_json_bytes
+from stile import Field
+from tests.code_tools.test_hints import HINTS
+from tests.support.examples import examples
+from tests.support.hints import MadeHint, told
+
+PLACE = SourceLocation(label="tool it")
+
+
+@settings(max_examples=examples(300), deadline=None, derandomize=True, database=None)
+@given(st.integers(0, 2**40))
+def test_plain_arguments_are_what_pydantic_makes_of_them_or_a_doubt(seed: int) -> None:
+    made = MadeHint(seed)
+    parameters = made.parameters()
+    try:
+        exact = ArgumentsModel(parameters, PLACE)
+        listed = exact.schema()
+        plain = PlainArguments(parameters, PLACE)
+    except (Doubt, ToolDefinitionError):
+        return
+    assert to_json_bytes(plain.schema()) == to_json_bytes(listed)
+    for _ in range(8):
+        arguments = made.arguments(parameters)
+        before = told(arguments)
+        with contextlib.suppress(Doubt):
+            got = plain.cast_plainly(arguments)
+            assert told(got) == told(exact.cast(arguments))
+        assert told(arguments) == before
+
+
+@settings(max_examples=examples(300), deadline=None, derandomize=True, database=None)
+@given(st.integers(0, 2**40))
+def test_plain_results_are_the_json_that_pydantic_writes_or_a_doubt(seed: int) -> None:
+    made = MadeHint(seed)
+    try:
+        exact = ValueType(made.hint, "return", PLACE)
+        listed = exact.schema("serialization")
+        plain = PlainValue(made.hint, "return", PLACE)
+    except (Doubt, ToolDefinitionError):
+        return
+    assert to_json_bytes(plain.schema("serialization")) == to_json_bytes(listed)
+    for _ in range(8):
+        value: Any = made.value()
+        with contextlib.suppress(Misfits):
+            value = exact.cast(value)
+        with contextlib.suppress(Doubt):
+            got = plain.to_json_plainly(value)
+            assert told(got) == told(exact.to_json(value))
+
+
+LEFT_TO_PYDANTIC = (dt.datetime, dt.date, dt.time, dt.timedelta, uuid.UUID, bytes)
+
+
+@pytest.mark.parametrize("hint", [each[0] for each in HINTS], ids=str)
+def test_ordinary_hints_are_plain(hint: Any) -> None:
+    parameters = [Parameter(name="value", hint=hint)]
+    if hint in LEFT_TO_PYDANTIC:
+        with pytest.raises(Doubt):
+            PlainArguments(parameters, PLACE)
+    else:
+        plain, exact = PlainArguments(parameters, PLACE), ArgumentsModel(parameters, PLACE)
+        assert to_json_bytes(plain.schema()) == to_json_bytes(exact.schema())
+
+
+@pytest.mark.parametrize(("hint", "_schema", "sent", "got"), HINTS, ids=[str(each[0]) for each in HINTS])
+def test_value_in_doubt_is_cast_by_pydantic(hint: Any, _schema: Any, sent: Any, got: Any) -> None:
+    parameters = [Parameter(name="value", hint=hint)]
+    if hint not in LEFT_TO_PYDANTIC:
+        assert told(PlainArguments(parameters, PLACE).cast({"value": sent})["value"]) == told(got)
+
+
+def test_refusal_of_plain_arguments_is_pydantics() -> None:
+    parameters = [Parameter(name="value", hint=list[Annotated[int, LightField({"ge": 2})]])]
+
+    with pytest.raises(Misfits, match=r"^/value/1: Input should be greater than or equal to 2$"):
+        PlainArguments(parameters, PLACE).cast({"value": [2, 1]})
+
+
+@dataclass
+class Checked:
+    low: int
+
+    def __post_init__(self) -> None:
+        if self.low > 5:
+            raise ValueError("too high")
+
+
+@dataclass
+class Odd:
+    low: int = LightField({"default": 1, "description": "Low"})  # type: ignore[assignment] # as Field is
+
+
+class Model(pydantic.BaseModel):
+    low: Annotated[int, LightField({"ge": 1, "description": "Low"})]
+    high: int = LightField({"default": 3, "le": 9})  # type: ignore[assignment] # as Field is
+
+
+class SameName:
+    @dataclass
+    class Checked:
+        low: int
+
+
+T = TypeVar("T")
+
+
+@dataclass
+class Generic(typing.Generic[T]):
+    value: T
+
+
+@dataclass
+class Hidden:
+    init: dataclasses.InitVar[int]
+    low: int = 1
+
+
+@dataclass
+class Named:
+    low: int = field(default=1, metadata={"description": "Low"})
+
+
+@dataclass
+class Valid:
+    low: int
+
+    @pydantic.field_validator("low")
+    @classmethod
+    def _even(cls, value: int) -> int:
+        return value - value % 2
+
+
+class Mask(Flag):
+    ONE = 1
+    TWO = 2
+
+
+@pytest.mark.parametrize(
+    "hint",
+    [
+        Checked,
+        Odd,
+        Model,
+        tuple[Checked, SameName.Checked],
+        Generic[int],
+        Hidden,
+        Named,
+        Valid,
+        Mask,
+        Decimal,
+        list[Model],
+        NewType("Id", int),
+        frozenset[int],
+        complex,
+        Literal["a", 1],
+        Literal[True],
+        Annotated[int, Field(strict=True)],
+        Annotated[int, Field(alias="other")],
+        Annotated[int, pydantic.AfterValidator(abs)],
+        Annotated[str, Field(pattern="a", max_length=3, coerce_numbers_to_str=True)],
+        Annotated[int, LightField({"ge": 1.5})],
+        Annotated[int, LightField({"ge": True})],
+        Annotated[bool, LightField({"ge": 1})],
+        Annotated[int, LightField({"ge": 1}), LightField({"ge": 2})],
+        Annotated[int | str, LightField({"ge": 1})],
+        Annotated[int, LightField({"default": 1})],
+        dict[int, str],
+        int | list[int],
+        "int",
+        TypeVar("T"),
+    ],
+    ids=str,
+)
+def test_hint_that_needs_more_is_left_to_pydantic(hint: Any) -> None:
+    with pytest.raises(Doubt):
+        HintReader().read(hint)
+
+
+def test_dataclass_in_a_function_is_left_to_pydantic() -> None:
+    @dataclass
+    class Local:
+        low: int
+
+    with pytest.raises(Doubt):
+        HintReader().read(Local)
