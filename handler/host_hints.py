@@ -5,8 +5,7 @@ Nothing of a hint is a promise of the host: the server's own rules hold whether 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from handler.records import record
 from handler.strict_json import JSONObject
 
 DEFAULT_CHARS = 50_000
@@ -18,7 +17,7 @@ MOST_CHARS = 500_000
 MAX_SEARCH_HINT_CHARS = 200
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class HostHint:
     """One key of ``_meta``: the host that reads it, and the source that says so."""
 

@@ -22,8 +22,8 @@ T = TypeVar("T")
 def record(*, frozen: Literal[True], slots: Literal[True], kw_only: bool = False) -> Callable[[type[T]], type[T]]:
     """``dataclasses.dataclass(frozen=True, slots=True, kw_only=...)`` with shared methods: every annotation is a field.
 
-    ``dataclasses.field`` may give a field ``default``, ``default_factory``, ``repr``, ``compare`` and ``metadata``. One
-    base may be a record.
+    ``dataclasses.field`` may give a field ``default``, ``default_factory``, ``repr``, ``compare``, ``metadata``, and
+    ``kw_only`` if true. One base may be a record.
 
     Raises:
         TypeError: the class uses another feature of dataclasses, or the standard library would refuse it.
@@ -76,6 +76,7 @@ def _record(plain: Any, *, kw_only: bool) -> Any:
     namespace = {
         **_METHODS,
         "__match_args__": positional,
+        **({"__init__": _init_and_post} if hasattr(plain, "__post_init__") else {}),
         **kept,
         "__qualname__": plain.__qualname__,
         "__slots__": tuple(name for name in declared if name not in above) if above else tuple(declared),
@@ -113,14 +114,12 @@ def _require_bases(plain: Any) -> None:
         raise _refusal(plain, "two records as its bases")
     if any(map(dataclasses.is_dataclass, others)):
         raise _refusal(plain, "a dataclass as its base that is not a record")
-    if hasattr(plain, "__post_init__"):
-        raise _refusal(plain, "__post_init__")
 
 
 def _default(plain: Any, name: str, value: Any, *, kw_only: bool) -> Callable[[], Any] | None:
     """Return the factory of a field's default; ``None`` if the field is required."""
     if isinstance(value, dataclasses.Field):
-        if not value.init or value.hash is not None or value.kw_only not in (dataclasses.MISSING, kw_only):
+        if not value.init or value.hash is not None or (kw_only and value.kw_only is False):
             raise _refusal(plain, f"init=, hash= or kw_only= at the field {name}")
         if value.default_factory is not dataclasses.MISSING:
             return value.default_factory
@@ -137,11 +136,12 @@ def _positional(
 ) -> tuple[str, ...]:
     """Return the fields that a call may give by position, in order."""
     inherited: tuple[str, ...] = getattr(plain, "__positional__", ())
+    by_name = {name for name, value in plain.__dict__.items() if getattr(value, "kw_only", None) is True}
     if not defaults.keys().isdisjoint(inherited if kw_only else above):
         raise _refusal(plain, "a field of its base again, by position")
     if kw_only:
         return inherited
-    positional = (*inherited, *defaults)
+    positional = (*inherited, *(name for name in defaults if name not in by_name))
     required = [name for name in positional if (above[name][2] if name in above else defaults[name]) is None]
     if required and required[-1] != positional[len(required) - 1]:
         raise _refusal(plain, f"the field {required[-1]} without a default behind one that has it")
@@ -176,7 +176,7 @@ _NO_FIELD = r"^(?:\w+\.)*(?:ClassVar|InitVar|KW_ONLY)\b|^<dataclasses\._KW_ONLY_
 
 _NO_FIELD_WORDS = ("Var", "KW_ONLY")
 
-_REFUSED = frozenset({"__post_init__", "__slots__", "__setattr__", "__delattr__", "__dataclass_fields__"})
+_REFUSED = frozenset({"__slots__", "__setattr__", "__delattr__", "__dataclass_fields__"})
 
 _REQUIRED = object()
 
@@ -236,6 +236,11 @@ class _Shared:
     def __setstate__(self, state: list[Any]) -> None:
         for (_, put, _), value in zip(type(self).__layout__, state, strict=True):
             put(self, value)
+
+
+def _init_and_post(self: Any, /, *positional: Any, **given: Any) -> None:
+    _Shared.__init__(self, *positional, **given)
+    self.__post_init__()
 
 
 def _by_name(cls: type[_Shared], positional: tuple[Any, ...], given: dict[str, Any]) -> dict[str, Any]:

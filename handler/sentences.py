@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
 from math import inf
 from typing import Any
 
@@ -31,6 +30,8 @@ def nearest(name: str, known: Sequence[str], *, most_chars: float = inf) -> str 
 
     ``most_chars``: the characters of the name times the known names, above which only equal names are found.
     """
+    from difflib import get_close_matches  # for mistakes alone
+
     names: dict[str, str] = {}
     for form in (str.lower, _plain):
         names = {form(each): each for each in reversed(known)}

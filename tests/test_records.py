@@ -10,6 +10,7 @@ import pkgutil
 import typing
 from collections.abc import Callable, Iterator
 from dataclasses import InitVar, field
+from functools import partial
 from importlib import import_module
 from typing import Any, ClassVar
 
@@ -227,12 +228,6 @@ def _recorded(annotations: dict[str, Any], *bases: type, kw_only: bool = True, *
 def _method(*_: object) -> None: ...
 
 
-class WithPostInit:
-    """One whose subclasses are made in two steps."""
-
-    def __post_init__(self) -> None: ...
-
-
 @dataclasses.dataclass(frozen=True)
 class Standard:
     """One of the standard library."""
@@ -241,8 +236,6 @@ class Standard:
 
 
 REFUSED: dict[str, Callable[[], Any]] = {
-    "__post_init__": lambda: _recorded({"a": "int"}, __post_init__=_method),
-    "__post_init__ ": lambda: _recorded({"a": "int"}, WithPostInit),
     "ClassVar": lambda: _recorded({"a": "int", "b": "ClassVar[int]"}, b=1),
     "typing.ClassVar": lambda: _recorded({"b": "typing.ClassVar[int]"}, b=1),
     "typing.ClassVar ": lambda: _recorded({"b": ClassVar[int]}, b=1),
@@ -289,6 +282,59 @@ def test_name_that_only_looks_like_one_of_no_field_is_a_field() -> None:
 
 def test_field_may_say_what_the_decorator_says() -> None:
     assert _recorded({"a": "int"}, a=field(kw_only=True, metadata={"of": "the test"}))(a=1).a == 1
+
+
+def _block() -> Any:
+    class Block:
+        text: str
+        note: str | None = field(default=None, kw_only=True)
+        size: int = 0
+        tags: list[str] = field(default_factory=list, kw_only=True)
+
+        def __post_init__(self) -> None:
+            if self.size < 0:
+                raise ValueError("negative")
+            object.__setattr__(self, "size", self.size + 1)
+
+    return Block
+
+
+def test_fields_by_name_alone_and_a_second_step_are_the_standard_ones() -> None:
+    make: Any = records.record
+    pair = [each(frozen=True, slots=True)(_block()) for each in (dataclasses.dataclass, make)]
+
+    def told(call: Callable[[Any], Any]) -> list[Any]:
+        return [_outcome(partial(call, cls)) for cls in pair]
+
+    for call in (
+        lambda cls: cls("a"),
+        lambda cls: cls("a", 2, note="n", tags=["t"]),
+        lambda cls: dataclasses.replace(cls("a", 2), size=4),
+        lambda cls: pickle.PickleError if cls("a", 1) == cls("a", 1, note="n") else hash(cls("a", 1).text),
+        lambda cls: cls.__match_args__,
+        lambda cls: cls("a", -1),
+        lambda cls: cls("a", 1, "n"),
+        lambda cls: cls(),
+    ):
+        standard, ours = told(call)
+        assert ours == standard
+
+
+def _outcome(call: Callable[[], Any]) -> Any:
+    try:
+        return repr(call())
+    except (TypeError, ValueError) as exc:
+        return type(exc)
+
+
+def test_second_step_of_a_base_is_taken_in_a_derived_record() -> None:
+    make: Any = records.record
+    base = make(frozen=True, slots=True)(_block())
+    derived = make(frozen=True, slots=True)(type("More", (base,), {"__annotations__": {}}))
+
+    with pytest.raises(ValueError, match="negative"):
+        derived("a", -1)
+    assert derived("a").size == 1
 
 
 def test_own_methods_and_patterns_stay() -> None:

@@ -6,11 +6,11 @@ import functools
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
+from handler.code_tools.boundary import AuthorFailed, authors_code
 from handler.code_tools.context import Context
 from handler.code_tools.option_checks import read_object_schema, read_schema
 from handler.code_tools.options import Options
 from handler.code_tools.plain_model import PlainArguments
-from handler.code_tools.plain_types import Doubt
 from handler.code_tools.signature import Signature
 from handler.code_tools.source_location import SourceLocation
 from handler.code_tools.type_schemas import ArgumentsModel, Misfits, ValueType
@@ -74,8 +74,9 @@ class TypedArguments:
 
     def plain(self) -> TypedArguments:
         try:
-            plain = PlainArguments(self._signature.parameters, self._place)
-        except Doubt:
+            with authors_code():  # hints may be of any class
+                plain = PlainArguments(self._signature.parameters, self._place)
+        except AuthorFailed:  # a Doubt, mostly
             return self
         return TypedArguments(self._signature, self._options, self._place, plain=plain)
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from handler.records import record
 from handler.strict_json import JSONObject
 
 ANNOTATIONS = {"audience": "audience", "priority": "priority", "last_modified": "lastModified"}
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Content:
     """A content block. ``annotations`` has ``audience``, ``priority`` and ``last_modified``."""
 
@@ -38,7 +39,7 @@ def _annotations(given: Mapping[str, Any] | None) -> JSONObject | None:
     return {names[name]: value for name, value in given.items()}
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Text(Content):
     """A text."""
 
@@ -48,7 +49,7 @@ class Text(Content):
         return {"type": "text", "text": self.text}
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Image(Content):
     """An image, as bytes or as base64 text."""
 
@@ -59,7 +60,7 @@ class Image(Content):
         return {"type": "image", "data": _base64(self.data), "mimeType": self.mime_type}
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Audio(Content):
     """A sound, as bytes or as base64 text."""
 
@@ -70,7 +71,7 @@ class Audio(Content):
         return {"type": "audio", "data": _base64(self.data), "mimeType": self.mime_type}
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ResourceLink(Content):
     """A resource that the client may read. MCP requires a name; the URI is the default. ``size`` is in bytes."""
 
@@ -93,7 +94,7 @@ class ResourceLink(Content):
         }
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class EmbeddedResource(Content):
     """The content of a resource: a ``text``, or a ``blob`` of bytes (or of base64 text)."""
 
@@ -120,7 +121,7 @@ def _base64(content: bytes | str) -> str:
     return content if isinstance(content, str) else base64.b64encode(content).decode("ascii")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ToolResult:
     """A full result, sent as it is, without the tool's version.
 

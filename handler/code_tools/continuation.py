@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Literal
 
+from handler.records import record
 from handler.strict_json import JSONObject
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Async:
     """Work under a tag. The tool's ``resume`` gets the tag and the outcome, in the same invocation."""
 
@@ -20,21 +21,21 @@ class Async:
     work: Awaitable[Any] | Future[Any]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Ok:
     """The work's value."""
 
     value: Any
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Err:
     """The exception of the work; ``TimeoutError`` if the deadline ended the work."""
 
     error: BaseException
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Elicit:
     """A question to the client's user: a form, whose ``schema`` has flat properties, or a ``url`` to open.
 
@@ -56,7 +57,7 @@ class Elicit:
         return {"method": "elicitation/create", "params": params}
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class InputRequired:
     """A result that asks first. The client calls again: the context then has the answers and ``state``, as JSON.
 

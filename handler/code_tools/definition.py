@@ -19,6 +19,7 @@ from handler.code_tools.resuming import EXPECTED, Resume, read_resume
 from handler.code_tools.signature import caller_names, read_raw_signature, read_signature, resolve_hints, yields
 from handler.code_tools.source_location import SourceLocation, name_of, place_of, plain_function
 from handler.param_headers import mirrored_in
+from handler.records import record
 from handler.strict_json import JSONObject
 
 Allow = Callable[[JSONObject, Context], bool]
@@ -45,7 +46,7 @@ class Tool:
     validate: Callable[..., Any]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Declaration:
     """The options that decorators give a function, and the function's hints, resolved where it was written."""
 
@@ -91,6 +92,11 @@ class ToolDefinition:
         }
         return {"name": self.name, **{key: value for key, value in members.items() if value or key == "inputSchema"}}
 
+    @property
+    def contract(self) -> JSONObject:
+        """The schemas. Not from the entry, which checks them: the compiler has checked them."""
+        return {"inputSchema": self.arguments.schema, "outputSchema": self.output.schema or None}
+
     @functools.cached_property
     def plain(self) -> ToolDefinition:
         """The tool with plain types where it has these: its calls need pydantic only for values in doubt."""
@@ -117,7 +123,7 @@ class ToolDefinition:
         return all(allow(self.entry, ctx) for allow in self.allow)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class KitDefaults:
     """A toolkit's defaults, for options that neither the tool nor its registration sets."""
 

@@ -17,8 +17,6 @@ from handler.code_tools.definition import ToolDefinition
 from handler.code_tools.execution import OnFailure, run_tool
 from handler.code_tools.log import LOG
 from handler.code_tools.options import Options
-from handler.code_tools.prompts import run_prompt
-from handler.code_tools.resources import run_resource
 from handler.code_tools.results import Output
 from handler.code_tools.source_location import SourceLocation
 from handler.code_tools.toolkit import Provided, Toolkit
@@ -81,6 +79,8 @@ async def get_prompt(kit: Toolkit, name: str, arguments: Any, ctx: Context) -> J
     Raises:
         McpError: no such prompt, or as ``run_prompt``.
     """
+    from handler.code_tools.prompts import run_prompt  # most calls are of tools
+
     prompt = next((each for each in kit.prompts if each.name == name), None)
     if prompt is None:
         raise _unknown("prompt", name)
@@ -93,6 +93,8 @@ async def read_resource(kit: Toolkit, uri: str, ctx: Context) -> JSONObject | In
     Raises:
         McpError: no such resource, or as ``run_resource``.
     """
+    from handler.code_tools.resources import run_resource  # as above
+
     ordered = sorted(kit.resources, key=lambda each: each.is_template)
     resource = next((each for each in ordered if each.values_in(uri) is not None), None)
     if resource is None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+from handler.records import record
 
 PARAMETERS = {"args", "arguments", "parameters", "params", "other parameters", "keyword args", "keyword arguments"}
 OTHERS = {"returns", "return", "yields", "yield", "raises", "raise"}
@@ -20,7 +21,7 @@ _SPHINX_PARAMETERS = {"param", "parameter", "arg", "argument", "key", "keyword"}
 _SPHINX_OTHERS = {"type", "return", "returns", "rtype", "raise", "raises", "except", "exception", "yield", "yields"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Docstring:
     """The text without its sections on parameters and results, and the text on each parameter."""
 

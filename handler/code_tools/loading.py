@@ -7,18 +7,25 @@ from collections.abc import Sequence
 from functools import reduce
 from importlib import import_module
 from types import ModuleType
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
-from handler.code_tools.definition import ToolDefinition
 from handler.code_tools.modules import is_among
-from handler.code_tools.prompts import PromptDefinition
-from handler.code_tools.resources import ResourceDefinition
 from handler.code_tools.toolkit import Toolkit
 from handler.errors.infrastructure import CodeUnavailable
 from handler.sentences import did_you_mean
 from handler.strict_json import to_json_bytes
 
-Definition = TypeVar("Definition", ToolDefinition, PromptDefinition, ResourceDefinition)
+
+class Contracted(Protocol):
+    """A tool, prompt or resource."""
+
+    @property
+    def contract(self) -> Any:
+        """The part of the entry that callers rely on, as JSON."""
+        ...
+
+
+Definition = TypeVar("Definition", bound=Contracted)
 
 
 def load_kit(use: str, *, modules: Sequence[str]) -> Toolkit:
@@ -64,18 +71,6 @@ def as_published(definition: Definition, digest: str) -> Definition | None:
     return next((form for form in (plain, definition) if digest_of(form) == digest), None)
 
 
-def digest_of(definition: ToolDefinition | PromptDefinition | ResourceDefinition) -> str:
+def digest_of(definition: Contracted) -> str:
     """Return the digest of an entry's arguments and output, or URI. Changes of descriptions do not change it."""
-    return hashlib.sha256(to_json_bytes(_contract(definition))).hexdigest()
-
-
-def _contract(definition: ToolDefinition | PromptDefinition | ResourceDefinition) -> Any:
-    match definition:
-        case ToolDefinition():
-            # Not from the entry, which checks its schemas: the compiler has checked them.
-            return {"inputSchema": definition.arguments.schema, "outputSchema": definition.output.schema or None}
-        case PromptDefinition():
-            arguments = definition.entry.get("arguments", [])
-            return [{"name": each["name"], "required": each["required"]} for each in arguments]
-        case ResourceDefinition():
-            return definition.uri
+    return hashlib.sha256(to_json_bytes(definition.contract)).hexdigest()

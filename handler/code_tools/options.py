@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal, TypedDict
 
 from handler.host_hints import tool_hints
+from handler.records import record
 from handler.strict_json import JSONObject
 
 
@@ -82,7 +83,7 @@ class ResourceOptions(PromptOptions, total=False):
     mime_type: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Options:
     """The checked options of a tool."""
 

@@ -17,6 +17,7 @@ from typing import Any
 
 from handler.code_tools.boundary import AuthorFailed, authors_code
 from handler.code_tools.field import is_field, options_of
+from handler.code_tools.json_values import is_json
 from handler.code_tools.plain_records import Enumeration, PlainMember, PlainMembers, PlainRecord
 from handler.code_tools.plain_types import (
     MAX_EXACT,
@@ -32,7 +33,6 @@ from handler.code_tools.plain_types import (
     Positions,
     ScalarUnion,
     Table,
-    is_json,
 )
 from handler.code_tools.signature import NO_DEFAULT, Parameter, alternatives
 from handler.strict_json import JSONObject

@@ -14,6 +14,7 @@ from enum import Enum
 from types import NoneType
 from typing import Any, Protocol
 
+from handler.code_tools.json_values import is_json, is_unicode
 from handler.strict_json import JSONObject
 
 MAX_EXACT = 2**53
@@ -264,34 +265,6 @@ BOUNDS: Mapping[str, Callable[[Any, Any], bool]] = {
     **dict.fromkeys(("maxLength", "maxItems", "maxProperties"), lambda value, limit: len(value) <= limit),
     "pattern": _fits_pattern,
 }
-
-
-def _is_text(value: Any) -> bool:
-    return type(value) is str
-
-
-def is_json(value: Any, *, is_text: Callable[[Any], bool] = _is_text) -> bool:
-    """Tell if JSON can hold a value as it is. ``is_text`` judges its texts and names."""
-    if type(value) is dict:
-        return all(is_text(name) and is_json(each, is_text=is_text) for name, each in value.items())
-    if type(value) is list:
-        return all(is_json(each, is_text=is_text) for each in value)
-    if type(value) is float:
-        return math.isfinite(value)
-    return value is None or type(value) in (int, bool) or is_text(value)
-
-
-def is_unicode(value: Any) -> bool:
-    """Tell if a value is a text without a lone surrogate, which pydantic refuses."""
-    if type(value) is not str:
-        return False
-    if value.isascii():
-        return True
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def name_of(name: Any) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import types
 import typing
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from enum import Enum
 from functools import partial
 from typing import Annotated, Any, Literal
@@ -20,10 +19,11 @@ from handler.code_tools.options import PromptOptions
 from handler.code_tools.signature import NO_DEFAULT, Parameter, Signature, read_signature, resolve_hints
 from handler.code_tools.source_location import SourceLocation, name_of, place_of, plain_function
 from handler.errors.protocol import InvalidParams
+from handler.records import record
 from handler.strict_json import JSONObject
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class PromptDefinition:
     """A prompt. The arguments are texts, as MCP requires."""
 
@@ -41,6 +41,11 @@ class PromptDefinition:
         arguments = [_argument(each) for each in self.signature.parameters]
         members = {"title": self.title, "description": self.description, "arguments": arguments, "_meta": self.meta}
         return {"name": self.name, **{key: value for key, value in members.items() if value}}
+
+    @property
+    def contract(self) -> list[JSONObject]:
+        """The arguments, without their descriptions."""
+        return [{"name": each["name"], "required": each["required"]} for each in self.entry.get("arguments", [])]
 
     @property
     def completions(self) -> dict[str, tuple[str, ...]]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 from urllib.parse import unquote
@@ -21,10 +20,11 @@ from handler.code_tools.options import ResourceOptions
 from handler.code_tools.signature import Signature, read_signature, resolve_hints
 from handler.code_tools.source_location import SourceLocation, name_of, place_of, plain_function
 from handler.code_tools.type_schemas import to_json
+from handler.records import record
 from handler.strict_json import JSONObject, to_well_formed_json
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class ResourceDefinition:
     """A resource, or a template of resources: ``docs://{page}``; ``{+path}`` is a part that may hold slashes.
 
@@ -58,6 +58,11 @@ class ResourceDefinition:
         }
         key = "uriTemplate" if self.is_template else "uri"
         return {key: self.uri, "name": self.name, **{name: each for name, each in members.items() if each}}
+
+    @property
+    def contract(self) -> str:
+        """The URI."""
+        return self.uri
 
     def values_in(self, uri: str) -> dict[str, str] | None:
         """Return the values of the template's expressions in a URI; ``None`` if the URI is of another resource."""

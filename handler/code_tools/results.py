@@ -10,13 +10,13 @@ import typing
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from handler.code_tools.boundary import AuthorFailed, authors_code
 from handler.code_tools.content_blocks import Content, ErrorObject, Text, ToolResult
 from handler.code_tools.continuation import Async, InputRequired
 from handler.code_tools.log import LOG
 from handler.code_tools.option_checks import read_object_schema
 from handler.code_tools.options import Options
 from handler.code_tools.plain_model import PlainValue
-from handler.code_tools.plain_types import Doubt
 from handler.code_tools.signature import NO_DEFAULT, alternatives
 from handler.code_tools.source_location import SourceLocation
 from handler.code_tools.type_schemas import ValueType, to_json
@@ -64,8 +64,9 @@ class Output:
         """Return the output with a plain type, which pydantic writes only in doubt; this one if its type is another."""
         plain = Output(self._returns, self._options, self._place, of=PlainValue)
         try:
-            return self if plain._type is None else plain
-        except Doubt:
+            with authors_code():  # hints may be of any class
+                return self if plain._type is None else plain
+        except AuthorFailed:  # a Doubt, mostly
             return self
 
     @functools.cached_property

@@ -7,13 +7,13 @@ import sys
 import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from handler.code_tools.boundary import AuthorFailed, authors_code
 from handler.code_tools.context import Context
 from handler.code_tools.docstrings import parse_docstring
 from handler.code_tools.source_location import SourceLocation, plain_function
+from handler.records import record
 
 NO_DEFAULT = inspect.Parameter.empty
 
@@ -24,7 +24,7 @@ REFUSED: Mapping[Any, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Parameter:
     """A parameter that a model fills."""
 
@@ -34,7 +34,7 @@ class Parameter:
     description: str = ""  # from Annotated or the docstring
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Signature:
     """The parameters and the return type of a function."""
 

@@ -6,16 +6,16 @@ import functools
 import inspect
 import types
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from handler.errors.authoring import ToolDefinitionError
+from handler.records import record
 
 MAX_WRAPPERS = 100
 """The limit of wrappers around one function: a function may wrap itself."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class SourceLocation:
     """A definition, such as ``tool search_docs``, and its place. ``line`` counts from 1; 0 means unknown."""
 

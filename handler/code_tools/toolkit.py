@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from typing import Any, Protocol, Unpack, overload
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Protocol, Unpack, overload
 
 from handler.code_tools.context import Context
 from handler.code_tools.decorator import F
@@ -17,13 +17,16 @@ from handler.code_tools.options import (
     ResourceOptions,
     ToolOptions,
 )
-from handler.code_tools.prompts import PromptDefinition, define_prompt
-from handler.code_tools.resources import ResourceDefinition, define_resource
 from handler.code_tools.signature import caller_names
-from handler.code_tools.skills import SkillDefinition, define_skill
 from handler.code_tools.source_location import SourceLocation
 from handler.errors.authoring import ToolDefinitionError
+from handler.records import record
 from handler.strict_json import JSONObject
+
+if TYPE_CHECKING:
+    from handler.code_tools.prompts import PromptDefinition
+    from handler.code_tools.resources import ResourceDefinition
+    from handler.code_tools.skills import SkillDefinition
 
 
 class ToolProvider(Protocol):
@@ -38,7 +41,7 @@ class ToolProvider(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Provided:
     """A provider. If an optional provider fails, the other tools are still listed."""
 
@@ -161,6 +164,8 @@ class Toolkit:
             ToolDefinitionError: an option that does not fit, a function that cannot be a prompt, or a name already
                 taken.
         """
+        from handler.code_tools.prompts import define_prompt  # most kits have tools alone
+
         names = caller_names()
         said = {"name": target, **options} if isinstance(target, str) else options
 
@@ -176,6 +181,8 @@ class Toolkit:
         Raises:
             ToolDefinitionError: a text or file of another type, or a path that does not lead below the skill's folder.
         """
+        from handler.code_tools.skills import define_skill  # as above
+
         self._skills.append(define_skill(text, files or {}))
 
     def resource(self, uri: str, /, **options: Unpack[ResourceOptions]) -> Callable[[F], F]:
@@ -185,6 +192,8 @@ class Toolkit:
             ToolDefinitionError: an option that does not fit, a function that cannot be a resource of that URI, or a URI
                 already taken.
         """
+        from handler.code_tools.resources import define_resource  # as above
+
         names = caller_names()
 
         def decorate(function: F) -> F:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from handler.code_tools.boundary import AuthorFailed, authors_code
 from handler.code_tools.field import pydantic_field
-from handler.code_tools.plain_types import is_json
+from handler.code_tools.json_values import is_json
 from handler.code_tools.signature import NO_DEFAULT, Parameter
 from handler.code_tools.source_location import SourceLocation
 from handler.code_tools.tidy_schemas import arguments_schema, tidy_schema

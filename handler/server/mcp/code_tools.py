@@ -1,6 +1,6 @@
 """Run the tools, prompts and resources that authors wrote in Python.
 
-Importing this module loads jsonschema; pydantic and an author's module load with the first call.
+An author's module loads with the first call of it, jsonschema and pydantic with the first value that needs them.
 """
 
 from __future__ import annotations
@@ -20,8 +20,6 @@ from handler.code_tools.definition import ToolDefinition
 from handler.code_tools.execution import failed, run_tool
 from handler.code_tools.loading import Definition, as_published, load_kit
 from handler.code_tools.log import LOG
-from handler.code_tools.prompts import run_prompt
-from handler.code_tools.resources import run_resource
 from handler.code_tools.results import error_result
 from handler.code_tools.toolkit import Toolkit
 from handler.errors.calls import CallError, CodeChanged, ToolError
@@ -67,6 +65,8 @@ async def get_code_prompt(call: Call, prompt: CodePrompt, arguments: Mapping[str
         McpError: the arguments do not fit, or the prompt failed; only the log gets an exception of the author's code.
         Rejected: the prompt asks for input that the client does not support.
     """
+    from handler.code_tools.prompts import run_prompt  # most requests are calls of tools
+
     what = f"Prompt {prompt.name}"
     try:
         kit = _loaded(call, prompt.kit)
@@ -84,6 +84,8 @@ async def read_code_resource(call: Call, resource: CodeResource, uri: str) -> JS
         McpError: the resource failed; only the log gets an exception of the author's code.
         Rejected: the resource asks for input that the client does not support.
     """
+    from handler.code_tools.resources import run_resource  # as above
+
     own = resource.entry.get("uri") or resource.entry["uriTemplate"]
     what = f"Resource {own}"
     try:
