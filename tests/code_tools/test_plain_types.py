@@ -17,7 +17,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from handler.code_tools.definition import define
 from handler.code_tools.field import LightField
+from handler.code_tools.loading import as_published, digest_of
 from handler.code_tools.plain_hints import HintReader
 from handler.code_tools.plain_model import PlainArguments, PlainValue
 from handler.code_tools.plain_types import Doubt
@@ -29,7 +31,7 @@ from handler.strict_json import to_json_bytes
 from stile import Field
 from tests.code_tools.test_hints import HINTS
 from tests.support.examples import examples
-from tests.support.hints import MadeHint, told
+from tests.support.hints import MadeHint, Point, Tree, told
 
 PLACE = SourceLocation(label="tool it")
 
@@ -210,3 +212,43 @@ def test_dataclass_in_a_function_is_left_to_pydantic() -> None:
 
     with pytest.raises(Doubt):
         HintReader().read(Local)
+
+
+def shop(limit: Annotated[int, LightField({"ge": 1})] = 3, at: Point | None = None) -> list[Tree]:
+    raise NotImplementedError
+
+
+def test_definition_as_published_has_plain_types_and_a_changed_one_is_not_there() -> None:
+    published = define(shop, {})
+    digest = digest_of(published)
+
+    found = as_published(published, digest)
+
+    assert found is published.plain
+    assert digest_of(found) == digest
+    assert found.entry == published.entry
+    for hint in (
+        Annotated[int, LightField({"ge": 2})],
+        Annotated[int, LightField({"ge": 1, "le": 9})],
+        float,
+        int | None,
+    ):
+
+        def changed(limit: Any = 3, at: Point | None = None) -> list[Tree]:
+            raise NotImplementedError
+
+        changed.__annotations__["limit"] = hint
+        assert as_published(define(changed, {"name": "shop"}), digest) is None
+    assert as_published(define(shop, {}), digest_of(define(lambda: None, {"name": "shop"}))) is None
+
+
+def test_definition_that_is_not_plain_is_as_published_by_pydantics_schemas() -> None:
+    def given(value: Checked) -> Decimal:
+        raise NotImplementedError
+
+    published = define(given, {})
+
+    found = as_published(published, digest_of(published))
+
+    assert found is published.plain
+    assert (found.arguments, found.output) == (published.arguments, published.output)
