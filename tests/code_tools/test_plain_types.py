@@ -31,7 +31,7 @@ from handler.strict_json import to_json_bytes
 from stile import Field
 from tests.code_tools.test_hints import HINTS
 from tests.support.examples import examples
-from tests.support.hints import MadeHint, Point, Tree, told
+from tests.support.hints import Color, Level, MadeHint, Point, Tree, told
 
 PLACE = SourceLocation(label="tool it")
 
@@ -252,3 +252,64 @@ def test_definition_that_is_not_plain_is_as_published_by_pydantics_schemas() -> 
 
     assert found is published.plain
     assert (found.arguments, found.output) == (published.arguments, published.output)
+
+
+HOSTILE: list[tuple[Any, Any]] = [
+    (Point, {"x": 1, "\ud800": 1}),
+    (Point, {"x": 1, 1: 1}),
+    (Point, {"x": True}),
+    (Point, {"x": 1, "kind": "other", "__class__": "int", "__dict__": {}}),
+    (Tree, {"children": [{"children": [{"name": "\ud800"}]}]}),
+    (int, True),
+    (int, 1.0),
+    (int, "1"),
+    (int, 10**400),
+    (float, 10**400),
+    (float, 2**53 + 1),
+    (float, True),
+    (bool, 1),
+    (str, 1),
+    (str, "\udfff"),
+    (dict[str, int], {"\ud800": 1}),
+    (Color, "AZURE"),
+    (Color, Color.RED),
+    (Level, True),
+    (Level, 1.0),
+    (Literal[1, 2], True),
+    (int | str | None, True),
+    (int | float, 1),
+    (float | str, 1),
+    (set[int], [1, 1]),
+    (set[int], [1, True]),
+    (tuple[int, ...], (1,)),
+    (tuple[int, str], [1]),
+    (Annotated[list[int], LightField({"max_length": 1})], [1, 2]),
+    (Annotated[str, LightField({"pattern": "^a$"})], "a\n"),
+    (Annotated[float, LightField({"lt": 1})], 0.9999999999999999),
+]
+
+
+@pytest.mark.parametrize(("hint", "value"), HOSTILE, ids=[f"{hint} {value!r:.20}" for hint, value in HOSTILE])
+def test_value_at_the_edge_of_a_type_is_judged_as_pydantic_judges_it(hint: Any, value: Any) -> None:
+    parameters = [Parameter(name="value", hint=hint)]
+
+    plain, exact = (_judged(each(parameters, PLACE), value) for each in (PlainArguments, ArgumentsModel))
+
+    assert plain == exact
+
+
+def _judged(model: Any, value: Any) -> Any:
+    try:
+        return told(model.cast({"value": value}))
+    except Misfits as exc:
+        return exc.sentences
+
+
+def test_default_is_made_anew_for_each_call() -> None:
+    parameters = [Parameter(name="tags", hint=list[str], default=["a"])]
+    plain = PlainArguments(parameters, PLACE)
+
+    plain.cast({})["tags"].append("b")
+
+    assert plain.cast({}) == {"tags": ["a"]}
+    assert parameters[0].default == ["a"]
