@@ -277,7 +277,7 @@ class TestCode:
             listed = function.request("tools/list")
             asked = function.query("ask", "{ __schema { queryType { name } } }")
             logged_at_load = errors(capsys)
-            called = function.call("echo", {"text": "hi"})
+            called = function.call("echo", {"text": "\ud800"})  # which only pydantic judges
             health = function.send("GET", "/health")
 
         assert {"a", "ask", "echo"} <= {tool["name"] for tool in listed.result["tools"]}
