@@ -144,13 +144,13 @@ class MadeHint:
         inner: Any = self._hint(depth - 1)
         scalars: Any = self.random.sample((str, int, float, bool, None), 3)
         forms = (
-            lambda: self._bounded(list.__class_getitem__(inner)),
-            lambda: self._bounded(dict.__class_getitem__((str, inner))),
-            lambda: tuple.__class_getitem__((inner, self._hint(depth - 1))),
-            lambda: tuple.__class_getitem__((inner, ...)),
-            lambda: set.__class_getitem__(self.random.choice((str, int, float, Level))),
-            lambda: self._bounded(Optional.__getitem__(inner)),
-            lambda: Union.__getitem__(tuple(scalars)),
+            lambda: self._bounded(_of(list, inner)),
+            lambda: self._bounded(_of(dict, str, inner)),
+            lambda: _of(tuple, inner, self._hint(depth - 1)),
+            lambda: _of(tuple, inner, ...),
+            lambda: _of(set, self.random.choice((str, int, float, Level))),
+            lambda: self._bounded(_of(Optional, inner)),
+            lambda: _of(Union, *scalars),
             lambda: self.random.choice((list, dict)),
             lambda: self._class(depth - 1),
         )
@@ -164,7 +164,7 @@ class MadeHint:
         options |= self.random.choice(TEXTS) if self._is(0.2) else {}
         if not options:
             return hint
-        return Annotated.__class_getitem__((hint, self._field(options)))  # type: ignore[attr-defined]
+        return _of(Annotated, hint, self._field(options))
 
     def _field(self, options: dict[str, Any]) -> Any:
         return LightField(options) if self._is(0.5) else pydantic.Field(**options)
@@ -188,6 +188,10 @@ class MadeHint:
 
     def _is(self, share: float) -> bool:
         return self.random.random() < share
+
+
+def _of(form: Any, *parts: Any) -> Any:
+    return form[parts if len(parts) > 1 else parts[0]]
 
 
 def _origin(hint: Any) -> Any:
