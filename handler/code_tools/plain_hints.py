@@ -59,6 +59,9 @@ LENGTHS: Mapping[Any, Mapping[str, str]] = {
 }
 """The options of fields by the kind of their values, each with its keyword in JSON Schema."""
 
+HOOKS = ("__pydantic", "__get_pydantic", "__get_validators__")
+"""How the names start by which a class tells pydantic what to make of it."""
+
 TEXTS = ("title", "description", "examples")
 DEFAULTS = ("default", "default_factory")
 FACTORIES = (list, dict, set, tuple, str, int, float, bool)
@@ -127,7 +130,7 @@ class HintReader:
         """Read a hint with its fields, and the options that an assigned field has."""
         for each in getattr(hint, "__metadata__", ()):
             options = options_of(each)
-            if (options is None and not isinstance(each, str)) or not said.keys().isdisjoint(options or ()):
+            if (options is None and type(each) is not str) or not said.keys().isdisjoint(options or ()):
                 raise Doubt
             said = {**said, **(options or {})}
         inner = hint.__origin__ if typing.get_origin(hint) is typing.Annotated else hint
@@ -149,7 +152,7 @@ class HintReader:
         return Bounded(inner, {**{keywords[name]: value for name, value in bounds.items()}, **texts})
 
     def _of_class(self, cls: type) -> PlainType:
-        if any(name.startswith(("__pydantic", "__get_pydantic")) for base in cls.__mro__ for name in vars(base)):
+        if any(name.startswith(HOOKS) for base in cls.__mro__ for name in vars(base)):
             raise Doubt
         known = self._classes.get(cls.__name__)
         if known is None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import dataclasses
 import datetime as dt
+import inspect
+import json
 import typing
 import uuid
 from dataclasses import dataclass, field
@@ -17,7 +20,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from handler.code_tools.definition import define
+from handler.code_tools.definition import ToolDefinition, define
+from handler.code_tools.execution import run_tool
 from handler.code_tools.field import LightField
 from handler.code_tools.loading import as_published, digest_of
 from handler.code_tools.plain_hints import HintReader
@@ -28,7 +32,7 @@ from handler.code_tools.source_location import SourceLocation
 from handler.code_tools.type_schemas import ArgumentsModel, Misfits, ValueType
 from handler.errors.authoring import ToolDefinitionError
 from handler.strict_json import to_json_bytes
-from stile import Field
+from stile import Context, Field
 from tests.code_tools.test_hints import HINTS
 from tests.support.examples import examples
 from tests.support.hints import Color, Level, MadeHint, Point, Tree, told
@@ -36,7 +40,7 @@ from tests.support.hints import Color, Level, MadeHint, Point, Tree, told
 PLACE = SourceLocation(label="tool it")
 
 
-@settings(max_examples=examples(300), deadline=None, derandomize=True, database=None)
+@settings(max_examples=examples(200), deadline=None, derandomize=True, database=None)
 @given(st.integers(0, 2**40))
 def test_plain_arguments_are_what_pydantic_makes_of_them_or_a_doubt(seed: int) -> None:
     made = MadeHint(seed)
@@ -57,7 +61,7 @@ def test_plain_arguments_are_what_pydantic_makes_of_them_or_a_doubt(seed: int) -
         assert told(arguments) == before
 
 
-@settings(max_examples=examples(300), deadline=None, derandomize=True, database=None)
+@settings(max_examples=examples(200), deadline=None, derandomize=True, database=None)
 @given(st.integers(0, 2**40))
 def test_plain_results_are_the_json_that_pydantic_writes_or_a_doubt(seed: int) -> None:
     made = MadeHint(seed)
@@ -75,6 +79,38 @@ def test_plain_results_are_the_json_that_pydantic_writes_or_a_doubt(seed: int) -
         with contextlib.suppress(Doubt):
             got = plain.to_json_plainly(value)
             assert told(got) == told(exact.to_json(value))
+
+
+@settings(max_examples=examples(60), deadline=None, derandomize=True, database=None)
+@given(st.integers(0, 2**40))
+def test_call_of_a_tool_has_the_same_result_with_plain_types(seed: int) -> None:
+    made = MadeHint(seed)
+    parameters, box = made.parameters(), [None]
+    seen: list[Any] = []
+
+    def it(**arguments: Any) -> Any:
+        seen.append(told(arguments))
+        return box[0]
+
+    it.__annotations__ = {each.name: each.hint for each in parameters} | {"return": made.hint}
+    kind = inspect.Parameter.KEYWORD_ONLY
+    taken = [inspect.Parameter(each.name, kind, default=each.default) for each in parameters]
+    vars(it)["__signature__"] = inspect.Signature(taken)
+    exact = define(it, {})
+    try:
+        assert exact.entry
+    except ToolDefinitionError:
+        return
+    for _ in range(4):
+        sent = json.dumps(made.arguments(parameters), default=repr, skipkeys=True)
+        box[0] = made.value()
+        results = [asyncio.run(_called(each, sent)) for each in (exact, exact.plain)]
+        assert (results[0], *seen[:1]) == (results[1], *seen[1:])
+        seen.clear()
+
+
+async def _called(tool: ToolDefinition, sent: str) -> str:
+    return repr(await run_tool(tool, json.loads(sent), Context()))
 
 
 LEFT_TO_PYDANTIC = (dt.datetime, dt.date, dt.time, dt.timedelta, uuid.UUID, bytes)
@@ -159,6 +195,33 @@ class Valid:
         return value - value % 2
 
 
+@dataclass
+class Hooked:
+    low: int
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
+        return handler(source)
+
+
+@dataclass
+class OlderHook:
+    low: int
+
+    @classmethod
+    def __get_validators__(cls) -> Any:
+        yield int
+
+
+class Label(str):
+    """A text that tells pydantic what to do."""
+
+    __slots__ = ()
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        return handler(source)
+
+
 class Mask(Flag):
     ONE = 1
     TWO = 2
@@ -175,6 +238,9 @@ class Mask(Flag):
         Hidden,
         Named,
         Valid,
+        Hooked,
+        OlderHook,
+        Annotated[int, Label("a text")],
         Mask,
         Decimal,
         list[Model],
