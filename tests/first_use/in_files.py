@@ -224,7 +224,7 @@ IN_FILES = (
         title="the URL of the API without its scheme",
         make=_edit("config.yaml", "https://api.corp.example", "api.corp.example"),
         place=Token("config.yaml", "api.corp.example/graphql"),
-        cause=r"got 'api\.corp\.example/graphql'",
+        cause=r"such as https://",
         remedy=r"expected the http\(s\) URL",
     ),
     Mistake(

@@ -83,12 +83,12 @@ def _judge_assertion_issuers(
     """Report the issuers of assertions that have no entry with public keys."""
     able = [each.issuer for each in issuers if each.jwks_url or any(key.algorithm != "HS256" for key in each.keys)]
     place = next(section.key_place(key) for section in sections for key in section.accept(PROXY_KEY, OLD_PROXY_KEY))
-    for client in proxy.assertion_clients:
+    for number, client in enumerate(proxy.assertion_clients):
         if client.issuer and client.issuer not in able:
             problems.add(
                 place,
-                f'assertions of "{client.issuer:.80}" for the client "{client.id:.80}" cannot be verified: expected an '
-                "entry of identity with this issuer, and jwksendpoint or public keys",
+                f"assertions for assertion_clients[{number}] cannot be verified: expected an entry of identity with "
+                "the issuer of this client, and jwksendpoint or public keys",
                 code="unknown-assertion-issuer",
             )
 
@@ -156,7 +156,7 @@ def _algorithms(section: Section, problems: Problems) -> tuple[str, ...]:
             known = ", ".join(PUBLIC_ALGORITHMS) + did_you_mean(text, PUBLIC_ALGORITHMS)
             problems.add(
                 place,
-                f'the keys of a key set cannot be for "{text:.80}": expected one of {known}',
+                f"{section.name('algorithms')}: the keys of a key set are for one of {known}",
                 code="invalid-algorithm",
             )
     if not found:
@@ -261,7 +261,7 @@ def _trusted_apis(section: Section, problems: Problems) -> list[tuple[str, bool]
         if not API_ID.fullmatch(api):
             problems.add(
                 entry.place("api"),
-                f'"{api:.80}" is not an API id: expected letters and digits, as in ID.execute-api.…',
+                f"{entry.name('api')}: expected the id of an API, letters and digits as in ID.execute-api.…",
                 code="invalid-api-id",
             )
         if source.lower() not in ("", AUTHORIZATION, AUTHORIZATION_SOURCE):

@@ -132,7 +132,7 @@ def _redirect_uris(section: Section, problems: Problems) -> tuple[str, ...]:
         section.refuse("redirect_uris", "the URIs that clients may be sent back to")
     for uri, place in found:
         if fault := _redirect_fault(uri):
-            problems.add(place, f'"{uri:.80}": {fault}', code="invalid-redirect-uri")
+            problems.add(place, f"{section.name('redirect_uris')}: {fault}", code="invalid-redirect-uri")
     return tuple(uri for uri, _ in found)
 
 
@@ -160,7 +160,9 @@ def _documents(section: Section, problems: Problems) -> tuple[str, ...]:
     for url, place in found:
         if not is_http_url(url) or not url.startswith("https:") or url.count("/") < 3 or "#" in url:
             problems.add(
-                place, f'"{url:.80}": expected the https URL of a client ID metadata document', code="invalid-client-id"
+                place,
+                f"{section.name('client_metadata_documents')}: expected the https URL of a client ID metadata document",
+                code="invalid-client-id",
             )
     return tuple(url for url, _ in found)
 
@@ -180,7 +182,7 @@ def _extra_scopes(section: Section, problems: Problems) -> tuple[str, ...]:
         if not SCOPE.fullmatch(scope):
             problems.add(
                 place,
-                f'"{scope:.80}" is not a scope: expected characters without spaces and quotes',
+                f"{section.name('extra_scopes')}: expected a scope, characters without spaces and quotes",
                 code="invalid-scope",
             )
     return tuple(scope for scope, _ in found)

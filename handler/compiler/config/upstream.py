@@ -52,7 +52,7 @@ def _url(section: Section, problems: Problems) -> str:
             section.place("url"), '"upstream.url": expected a URL without credentials in it', code="credentials-in-url"
         )
     elif url and not is_http_url(sample_of(url)):
-        section.refuse("url", "the http(s) URL of a GraphQL API")
+        section.refuse("url", "the http(s) URL of a GraphQL API, such as https://api.example.com/graphql")
     for name in keys_in(url) if is_http_url(sample_of(url)) else ():
         problems.warn(
             section.place("url"),

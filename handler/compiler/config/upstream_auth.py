@@ -70,8 +70,8 @@ def judge_passthrough(auth: UpstreamAuth, identity: Identity, *, at: Place, prob
         return
     if not identity.issuers or not all(auth.audience in issuer.audiences for issuer in identity.issuers):
         sentence = (
-            f'"upstream.auth.passthrough": a token may be passed on only to its audience: expected "{auth.audience}" '
-            "in the audience of every issuer in identity"
+            '"upstream.auth.passthrough": a token may be passed on only to its audience: expected this audience in the '
+            "audience of every issuer in identity"
         )
         problems.add(at, sentence, code="passthrough-audience")
     problems.warn(

@@ -59,7 +59,7 @@ def read_headers(section: Section, problems: Problems, *, credential: str) -> He
         name, value = key.lower(), entries.text(key)
         fault = header_fault(name) or _value_fault(value) or said.get(_spelt(name), "")
         if fault:
-            problems.add(entries.place(key), f'upstream.headers "{key}": {fault}', code="invalid-header")
+            problems.add(entries.place(key), f"upstream.headers{_shown(key)}: {fault}", code="invalid-header")
         said[_spelt(name)] = "it appears twice"
         if value.startswith(CLAIM):
             claims[name] = value.removeprefix(CLAIM)
@@ -89,7 +89,7 @@ def _value_fault(value: str) -> str:
     if not is_printable_ascii(value):
         return "expected printable ASCII"
     if is_reference(value):
-        return f"{value!r:.60} names a secret, which belongs in upstream.auth, as {{header: NAME, value: secret:NAME}}"
+        return "a reference to a secret belongs in upstream.auth, as {header: NAME, value: secret:NAME}"
     if value.startswith(CLAIM) and not value.removeprefix(CLAIM).strip(" ."):
         return "the claim has no name: expected claim:NAME, or a path such as claim:org.id"
     return ""
@@ -104,10 +104,15 @@ def _forwarded(section: Section, said: Mapping[str, str], problems: Problems) ->
         if not fault and _spelt(name) in NEVER_FORWARDED:
             fault = "this header cannot be forwarded"
         if fault:
-            problems.add(place, f'upstream.forward_headers "{text:.60}": {fault}', code="invalid-header")
+            problems.add(place, f"upstream.forward_headers{_shown(text)}: {fault}", code="invalid-header")
         taken[_spelt(name)] = "it appears twice"
         found.append(name)
     return found
+
+
+def _shown(name: str) -> str:
+    """Quote a name for a sentence; empty string if it is none, as "authorization: bearer 8f3c…" would show a secret."""
+    return f' "{name}"' if NAME.fullmatch(name.lower()) else ""
 
 
 def _spelt(name: str) -> str:

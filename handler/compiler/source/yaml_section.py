@@ -6,6 +6,7 @@ in StepZen's files. ``json_object`` converts and counts values.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import yaml
@@ -18,6 +19,12 @@ from handler.sentences import did_you_mean
 from handler.strict_json import JSONObject
 
 BOOLEANS = {"true": True, "false": False}
+
+WITH_SECRETS = ("deployment", "identity", "upstream")
+"""Sections of ``config.yaml`` whose values messages do not show: any of them may be a secret at a wrong place."""
+
+SETTING = re.compile(r"[A-Za-z_-]{1,40}|sha256")
+"""A key that may be shown among secrets. A secret may be there as a key: ``auth: {bearer 8f3c…}``."""
 
 
 class Section:
@@ -57,9 +64,10 @@ class Section:
         for key, _ in self._node.value if self._node else ():
             if key.value not in known and key.value not in self._accepted:
                 names = ", ".join(known) + did_you_mean(key.value, known)
+                shown = key.value if not self._is_secret("") or SETTING.fullmatch(key.value) else "…"
                 self._problems.add(
                     node_place(key),
-                    f'unknown key "{self._path}{key.value}": expected one of {names}',
+                    f'unknown key "{self._path}{shown}": expected one of {names}',
                     code="unknown-key",
                 )
 
@@ -93,9 +101,12 @@ class Section:
         return node_place(keys[0]) if keys else self.place()
 
     def refuse(self, key: str, expected: str) -> None:
-        """Report that the value of ``key`` does not fit."""
+        """Report that the value of ``key`` does not fit. The message shows the value unless it may be a secret."""
         node = self._values.get(key)
-        got = f", got {node.value!r:.60}" if isinstance(node, yaml.ScalarNode) else ""
+        is_shown = not self._is_secret(key) or self.is_variable(key)
+        got = ""
+        if isinstance(node, yaml.ScalarNode) and (is_shown or not node.value):
+            got = f", got {node.value!r:.60}"
         self._problems.add(self.place(key), f'"{self._path}{key}": expected {expected}{got}', code="invalid-value")
 
     def text(self, key: str, default: str = "") -> str:
@@ -201,6 +212,10 @@ class Section:
                 node_place(node), f"{text:.80} is set neither in the environment nor in .env", code="unset-variable"
             )
         return value
+
+    def _is_secret(self, key: str) -> bool:
+        """Tell if the value of a key may be a secret."""
+        return re.split(r"[.\[]", f"{self._path}{key}", maxsplit=1)[0] in WITH_SECRETS
 
     def _items(self, key: str) -> list[yaml.Node]:
         node = self._values.get(key)

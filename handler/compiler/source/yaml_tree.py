@@ -20,6 +20,9 @@ TWICE: Mapping[str | None, str] = {None: "", "'": "'", '"': '"\\'}
 SPECIAL = tuple("?@`%|>!&*")
 """Characters at whose begin YAML reads a text as something else."""
 
+SPECIAL_FAULTS = ("found character", "found undefined", "expected the node content")
+"""Beginnings of the parser's problems with such a text. Some of them show a part of it, which may be a secret."""
+
 CONDITION = re.compile(r"\?\$(jwt|variables)[\w.]*")
 """The beginning of a condition that tells if a claim or variable is there."""
 
@@ -87,7 +90,7 @@ def _sentence(exc: yaml.MarkedYAMLError, text: str) -> str:
     rest = text[exc.problem_mark.index :] if exc.problem_mark else ""
     if rest.startswith("\t"):
         return "a tab is not allowed here: indent with spaces"
-    if rest[:1] in SPECIAL and problem.startswith(("found character", "expected the node content")):
+    if rest[:1] in SPECIAL and problem.startswith(SPECIAL_FAULTS):
         condition = CONDITION.match(rest)
         shown = f', as in "{condition[0]}"' if condition else ""
         return f"a text that begins with {rest[0]} needs quotes{shown}"

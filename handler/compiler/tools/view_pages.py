@@ -209,7 +209,7 @@ def _origins(csp: Section, key: str, problems: Problems) -> list[str]:
         match = ORIGIN.fullmatch(origin)
         if match is None or (match["scheme"].lower() == "wss" and key != "connect_domains"):
             expected = "an origin, such as https://api.example.com or https://*.example.com"
-            problems.add(at, f"{csp.name(key)}: expected {expected}, got {origin!r:.80}", code="invalid-value")
+            problems.add(at, f"{csp.name(key)}: expected {expected}", code="invalid-value")
     return [origin for origin, _ in found]
 
 

@@ -117,21 +117,21 @@ identity:
         ("upstream: [a]", 'config.yaml:1:11 invalid-value: "upstream"'),
         (
             "upstream: https://a.b/",
-            "config.yaml:1:11 invalid-value: \"upstream\" & 'https://a.b/'",
+            'config.yaml:1:11 invalid-value: "upstream"',
         ),
         ("upstream: {url: {a: b}}", 'config.yaml:1:17 invalid-value: "upstream.url"'),
         ("upstream: {headers: {a: [b]}}", 'config.yaml:1:25 invalid-value: "upstream.headers.a"'),
         (
             "upstream: {timeout_s: soon}",
-            "config.yaml:1:23 invalid-value: \"upstream.timeout_s\" & 0.1 to 900 & 'soon'",
+            'config.yaml:1:23 invalid-value: "upstream.timeout_s" & 0.1 to 900',
         ),
         (
             "upstream: {timeout_s: nan}",
-            "config.yaml:1:23 invalid-value: \"upstream.timeout_s\" & 0.1 to 900 & 'nan'",
+            'config.yaml:1:23 invalid-value: "upstream.timeout_s" & 0.1 to 900',
         ),
         (
             "upstream: {max_bytes: 5}",
-            "config.yaml:1:23 invalid-value: \"upstream.max_bytes\" & 1000 to 50000000 & '5'",
+            'config.yaml:1:23 invalid-value: "upstream.max_bytes" & 1000 to 50000000',
         ),
         ("limits: {max_depth: 0}", "config.yaml:1:21 invalid-value: \"limits.max_depth\" & 1 to 50 & '0'"),
         ("limits: {max_depth: 1.5}", "config.yaml:1:21 invalid-value: \"limits.max_depth\" & '1.5'"),
@@ -158,7 +158,7 @@ def test_value_of_the_wrong_kind_is_reported(tmp_path: Path, config: str, line: 
         ("access:\n  a: \0", "config.yaml:2:6 invalid-yaml: U+0000"),
         ('access: "\\U00110000"', "config.yaml invalid-yaml: \\U & U+10FFFF"),
         ('access: "\\UFFFFFFFF"', "config.yaml invalid-yaml: \\U & U+10FFFF"),
-        ("access: *unknown", "config.yaml:1:9 invalid-yaml: 'unknown'"),
+        ("access: *unknown", "config.yaml:1:9 invalid-yaml: begins with *"),
         ("access: {}\n---\naccess: {}", "config.yaml:2:1 invalid-yaml"),
         ("? [a, b]\n: c", "config.yaml:1:3 invalid-yaml"),
         ("? &a [*a]\n: c", "config.yaml:1:3 invalid-yaml"),
@@ -249,14 +249,12 @@ def test_http_url_is_taken_as_it_stands(tmp_path: Path, url: str) -> None:
     ],
 )
 def test_other_url_is_reported(tmp_path: Path, url: str) -> None:
-    assert refused(tmp_path, f"upstream:\n  url: '{url}'") == [
-        f"config.yaml:2:8 invalid-value: \"upstream.url\" & '{url}'"
-    ]
+    assert refused(tmp_path, f"upstream:\n  url: '{url}'") == ['config.yaml:2:8 invalid-value: "upstream.url"']
 
 
 def test_url_with_a_line_break_is_reported(tmp_path: Path) -> None:
     assert refused(tmp_path, 'upstream: {url: "https://a.b/\\nx"}') == [
-        "config.yaml:1:17 invalid-value: \"upstream.url\" & 'https://a.b/\\nx'"
+        'config.yaml:1:17 invalid-value: "upstream.url"'
     ]
 
 
@@ -291,14 +289,14 @@ def test_header_that_is_a_credential_is_refused_with_its_place(tmp_path: Path, n
 @pytest.mark.parametrize(
     ("header", "parts"),
     [
-        ("x y: a", '"x y"'),
-        ("größe: a", '"größe"'),
-        ('"": a', '""'),
+        ("x y: a", "upstream.headers & header name"),
+        ("größe: a", "upstream.headers & header name"),
+        ('"": a', "upstream.headers & header name"),
         ('x: "a\\nb: c"', '"x" & ASCII'),
         ("x: größe", '"x" & ASCII'),
         ("x: 'claim:'", '"x" & claim:NAME'),
         ("x: claim:größe", '"x" & ASCII'),
-        ("x: secret:K", "\"x\" & 'secret:K' & upstream.auth"),
+        ("x: secret:K", '"x" & secret:NAME & upstream.auth'),
     ],
 )
 def test_header_that_cannot_be_sent_is_reported(tmp_path: Path, header: str, parts: str) -> None:
@@ -363,7 +361,7 @@ def test_problem_of_a_stage_is_reported_in_its_file(tmp_path: Path) -> None:
         compile_endpoint(folder, stage="prod")
 
     assert reported_by(caught.value) == [
-        "config.prod.yaml:4:8 invalid-value: \"upstream.url\" & 'https:/a.b'",
+        'config.prod.yaml:4:8 invalid-value: "upstream.url"',
         'config.prod.yaml:6:1 duplicate-key: "speed"',
         'config.prod.yaml:6:1 unknown-key: "speed"',
         'config.yaml:5:3 duplicate-key: "max_depth"',

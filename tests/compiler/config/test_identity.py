@@ -172,7 +172,7 @@ identity:
         ),
         (
             "identity: {audience: b, jwksendpoint: 'http://login.example/'}",
-            ["config.yaml:2:39 invalid-value: \"identity.jwksendpoint\" & 'http://login.example/'"],
+            ['config.yaml:2:39 invalid-value: "identity.jwksendpoint"'],
         ),
         (
             "identity: {audience: b, jwksendpoint: }",
@@ -193,8 +193,8 @@ identity:
         (
             "identity: {audience: b, jwksendpoint: 'https://a.b/', algorithms: [RS256, HS256, ES265]}",
             [
-                'config.yaml:2:75 invalid-algorithm: "HS256" & did you mean RS256?',
-                'config.yaml:2:82 invalid-algorithm: "ES265" & did you mean ES256?',
+                'config.yaml:2:75 invalid-algorithm: "identity.algorithms" & did you mean RS256?',
+                'config.yaml:2:82 invalid-algorithm: "identity.algorithms" & did you mean ES256?',
             ],
         ),
         (
@@ -203,16 +203,16 @@ identity:
         ),
         (
             "identity: {audience: b, jwksendpoint: 'https://a.b/', leeway_s: 301}",
-            ["config.yaml:2:65 invalid-value: \"identity.leeway_s\" & 0 to 300 & '301'"],
+            ['config.yaml:2:65 invalid-value: "identity.leeway_s" & 0 to 300'],
         ),
         (
             "identity: {trust_authorizer: [abc, 'a.b']}",
-            ['config.yaml:2:36 invalid-api-id: "a.b"'],
+            ['config.yaml:2:36 invalid-api-id: "identity.trust_authorizer[1].api"'],
         ),
         (
             "identity: {trust_authorizer: [{api: abc, identity_source: cookie, t: true}]}",
             [
-                "config.yaml:2:59 invalid-value: \"identity.trust_authorizer[0].identity_source\" & 'cookie'",
+                'config.yaml:2:59 invalid-value: "identity.trust_authorizer[0].identity_source"',
                 'config.yaml:2:67 unknown-key: "identity.trust_authorizer[0].t"',
             ],
         ),
@@ -220,7 +220,7 @@ identity:
             "identity: {audience: b, keys: [{size: 1, algorithm: none, key: a}]}",
             [
                 'config.yaml:2:33 unknown-key: "identity.keys[0].size"',
-                "config.yaml:2:53 invalid-value: \"identity.keys[0].algorithm\" & 'none'",
+                'config.yaml:2:53 invalid-value: "identity.keys[0].algorithm"',
             ],
         ),
         (
@@ -410,7 +410,7 @@ def test_api_key_with_empty_claims_is_not_one_without(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("claims", "column", "expected"),
     [
-        ("admin", 115, "a mapping & 'admin'"),
+        ("admin", 115, "a mapping"),
         ("[admin]", 115, "a mapping"),
         ("{a: .inf}", 119, "a number that JSON can hold"),
         ("{a: 1e999}", 119, "a number that JSON can hold"),

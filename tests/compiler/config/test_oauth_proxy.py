@@ -107,7 +107,7 @@ def test_redirect_uri_is_of_the_web_of_loopback_or_an_apps_own(tmp_path: Path, u
 )
 def test_other_redirect_uris_are_refused(tmp_path: Path, uri: str, fault: str) -> None:
     assert problems_of(tmp_path, f"{URLS}, client_id: one, redirect_uris: ['{uri}']") == [
-        f'invalid-redirect-uri: "{uri}" & {fault}'
+        f'invalid-redirect-uri: "identity.oauth_proxy.redirect_uris" & {fault}'
     ]
 
 
@@ -124,11 +124,11 @@ def test_other_redirect_uris_are_refused(tmp_path: Path, uri: str, fault: str) -
         ),
         (
             LEAST.replace("https://login.example/t", "http://login.example/t"),
-            "invalid-value: \"identity.oauth_proxy.token_url\" & 'http://login.example/t'",
+            'invalid-value: "identity.oauth_proxy.token_url"',
         ),
         (
             LEAST.replace("https://login.example/a", "https://login.example/a#b"),
-            "invalid-value: \"identity.oauth_proxy.authorize_url\" & 'https://login.example/a#b'",
+            'invalid-value: "identity.oauth_proxy.authorize_url"',
         ),
         (
             LEAST.replace("https://login.example/t", "https://me:secret@login.example/t"),
@@ -140,21 +140,21 @@ def test_other_redirect_uris_are_refused(tmp_path: Path, uri: str, fault: str) -
         ),
         (
             f"{LEAST}, client_metadata_documents: ['https://client.example']",
-            'invalid-client-id: "https://client.example"',
+            'invalid-client-id: "identity.oauth_proxy.client_metadata_documents"',
         ),
         (
             f"{LEAST}, client_metadata_documents: ['http://client.example/c']",
-            'invalid-client-id: "http://client.example/c"',
+            'invalid-client-id: "identity.oauth_proxy.client_metadata_documents"',
         ),
         (
             f"{LEAST}, scope_prefix: 'a b'",
-            "invalid-value: \"identity.oauth_proxy.scope_prefix\" & 'a b'",
+            'invalid-value: "identity.oauth_proxy.scope_prefix"',
         ),
         (
             f"{LEAST}, extra_scopes: ['a b']",
-            'invalid-scope: "a b"',
+            'invalid-scope: "identity.oauth_proxy.extra_scopes"',
         ),
-        (f"{LEAST}, resource: no", "invalid-value: \"identity.oauth_proxy.resource\" & 'no'"),
+        (f"{LEAST}, resource: no", 'invalid-value: "identity.oauth_proxy.resource"'),
     ],
 )
 def test_what_does_not_fit_is_reported(tmp_path: Path, proxy: str, problem: str) -> None:

@@ -126,20 +126,20 @@ MODES = "bearer, header, passthrough, client_credentials, token_exchange, sigv4"
         ("{header: x-key}", 'invalid-secret-reference: "upstream.auth.value"'),
         (
             "{header: host, value: secret:K}",
-            'invalid-value: "upstream.auth.header" & \'host\'',
+            'invalid-value: "upstream.auth.header"',
         ),
         (oauth("client_credentials", client=CLIENT.replace("https", "http")),
-         ('invalid-value: "upstream.auth.client_credentials.token_url" & \'http://login.example.com/token\'')),
+         ('invalid-value: "upstream.auth.client_credentials.token_url"')),
         (oauth("client_credentials", client=CLIENT.replace("login", "a:b@login")),
          'credentials-in-url: "upstream.auth.client_credentials.token_url"'),
         (oauth("client_credentials", client=CLIENT.replace("client_id: c", "client_id: ''")),
-         ('invalid-value: "upstream.auth.client_credentials.client_id" & \'\'')),
+         ('invalid-value: "upstream.auth.client_credentials.client_id"')),
         (oauth("client_credentials", ", resource: 'https://a/#b'"),
-         ('invalid-value: "upstream.auth.client_credentials.resource" & \'https://a/#b\'')),
+         ('invalid-value: "upstream.auth.client_credentials.resource"')),
         (oauth("token_exchange", ", actor_token_type: jwt"),
          'missing-actor-token: "upstream.auth.token_exchange.actor_token_type"'),
         ("{sigv4: {region: eu-central-1, service: s3}}",
-         'invalid-value: "upstream.auth.sigv4.service" & \'s3\''),
+         'invalid-value: "upstream.auth.sigv4.service"'),
         ("{sigv4: {service: appsync}}",
          'invalid-value: "upstream.auth.sigv4.region"'),
         ("{passthrough: {}}",
@@ -168,7 +168,7 @@ def test_token_may_be_passed_on_only_where_every_issuer_makes_it_for_the_api(
     auth, identity = "{passthrough: {audience: api}}", IDENTITY.replace("AUDIENCE", audience)
     if wrong:
         (line,) = refused(tmp_path, f"{{auth: {auth}}}", more=identity)
-        assert line == 'passthrough-audience: "upstream.auth.passthrough" & "api"'
+        assert line == 'passthrough-audience: "upstream.auth.passthrough" & this audience'
     else:
         assert auth_of(tmp_path, auth, more=identity) == PassthroughAuth(audience="api")
 
@@ -227,7 +227,7 @@ def test_header_is_set_or_forwarded_and_once(tmp_path: Path) -> None:
         'invalid-header: "X_Role" & "upstream.headers"',
         'invalid-header: "x-a" & "upstream.headers"',
         'invalid-header: "X-B" & twice',
-        'invalid-header: "x y" & header name',
+        "invalid-header: upstream.forward_headers & header name",
     ]
 
 
