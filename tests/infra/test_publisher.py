@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.infra.cloudformation import ROOT
-from tests.infra.stack import Stack, statements
+from tests.infra.stack import Stack, accepted, parsed, statements
 
 MAIN = "repo:acme/tools:ref:refs/heads/main"
 PROVIDER = "arn:aws:iam::123456789012:oidc-provider/token.actions.githubusercontent.com"
@@ -38,6 +38,22 @@ def test_its_rights_are_those_of_the_file(prefix: str) -> None:
 
 def test_a_role_that_reads_has_what_compares_and_nothing_that_writes() -> None:
     assert rights(stack_of(Rights="read")) == [each for each in policy() if each["Sid"] in ("Compare", "List")]
+
+
+@pytest.mark.parametrize(
+    ("subject", "may"),
+    [
+        ("repo:acme/tools:pull_request", "read"),
+        ("repo:acme@123456/tools@456789:pull_request", "read"),
+        ("repo:acme/pull_request:ref:refs/heads/pull_request", "publish"),
+        ("repo:acme/tools:environment:pull_request", "publish"),
+    ],
+)
+def test_pull_requests_never_get_the_right_to_publish(subject: str, may: str) -> None:
+    made, read = (stack_of(Subject=subject, Rights=which, KmsKeyArn=KEY) for which in ("publish", "read"))
+
+    assert made.outputs["Rights"] == may
+    assert (rights(made) == rights(read)) == (may == "read")
 
 
 @pytest.mark.parametrize(
@@ -105,7 +121,7 @@ def test_a_subject_is_one_of_github(subject: str) -> None:
     ],
 )
 def test_a_subject_of_more_than_one_repository_or_of_every_branch_is_refused(subject: str) -> None:
-    assert stack_of(Subject=subject).refused == ["Subject"]
+    assert not accepted(parsed("infra/publisher.yaml")["Parameters"]["Subject"], subject)
 
 
 @pytest.mark.parametrize(
