@@ -39,9 +39,11 @@ def _sent_by(made: CompiledTool, context: ApiContext) -> Iterator[str]:
 
 
 def _open(context: ApiContext, guards: Mapping[str, Mask]) -> Iterator[str]:
-    """Yield the mutations that some caller may use, with these guards on top."""
+    """Yield the mutations that some caller may use, with these guards on top. A guard may hide the type as a whole."""
     hidden = [hidden_from_everybody(each) for each in (context.guards, guards)]
-    yield from (each for each in _mutations(context) if not any(is_hidden(each) for is_hidden in hidden))
+    root = context.schema.mutation_type
+    if root and not any(is_hidden(root.name) for is_hidden in hidden):
+        yield from (each for each in _mutations(context) if not any(is_hidden(each) for is_hidden in hidden))
 
 
 def _mutations(context: ApiContext) -> Iterator[str]:

@@ -57,6 +57,13 @@ def test_graphql_tool_that_asks_too_or_hides_the_mutation_is_none(tmp_path: Path
     assert warnings(tmp_path, schema=TOOL.replace("FIELDS", fields).replace("OPTIONS", options)) == []
 
 
+@pytest.mark.parametrize("types", ["Query", "Quer.*|A"])
+def test_graphql_tool_that_exposes_no_mutation_at_all_is_none(tmp_path: Path, types: str) -> None:
+    schema = TOOL.replace("Query|Mutation", types).replace("FIELDS", ".*").replace("OPTIONS", "")
+
+    assert warnings(tmp_path, schema=schema) == []
+
+
 def test_graphql_tool_that_asks_has_a_way_around_for_each_mutation(tmp_path: Path) -> None:
     schema = TOOL.replace("FIELDS", ".*").replace("OPTIONS", "confirm: required")
     other = OTHER.replace("FIELD", "keep").replace("OPTIONS", "")
