@@ -62,7 +62,11 @@ def write_line(
 
 
 def _json_line(line: dict[str, Any]) -> str:
-    """Encode a line without half surrogate pairs, which exceptions may quote and streams refuse."""
+    """Encode a line without half surrogate pairs, which exceptions may quote and streams refuse.
+
+    ``taskName``, which records have from Python 3.12 on, is left out: it names the task of the event loop alone.
+    """
+    line.pop("taskName", None)
     metrics = line.pop(METADATA) if isinstance(line.get(METADATA), EncodedJson) else ""
     text = json.dumps(line, separators=(",", ":"), ensure_ascii=False, default=str)
     return well_formed(f'{text[:-1]},"{METADATA}":{metrics}}}' if metrics else text)

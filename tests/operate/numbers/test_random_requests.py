@@ -30,7 +30,7 @@ OWN = {FUNCTION, METADATA, *(each.name for each in METRICS)} - {
 }
 """Members that a line has for its metrics alone."""
 
-CHANGING = {"timestamp", "location", "request_id", "duration_ms", "upstream_ms", "bundle_age_s", "service", "taskName"}
+CHANGING = {"timestamp", "location", "request_id", "duration_ms", "upstream_ms", "bundle_age_s", "service"}
 
 EXAMPLES = 400 if "STILE_OPERATE_CALLS" in os.environ else examples(400, share=40)
 """All of them in `make operate`, which sets the variable."""
