@@ -281,6 +281,63 @@ def test_persona_is_refused_unless_the_request_is_of_the_page(page: Page) -> Non
         assert page.tools(stile_caller=caller) == wanted
 
 
+LINK = {
+    "accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
+    "sec-fetch-site": "cross-site",
+    "sec-fetch-mode": "navigate",
+    "sec-fetch-dest": "document",
+}
+"""The headers of a browser that follows a link of another site."""
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+@pytest.mark.parametrize("path", ["/", "/api/things", "/no/endpoint"])
+def test_link_on_another_site_opens_the_page_which_no_frame_shows(page: Page, path: str, site: str) -> None:
+    answer = page.get(path, {**LINK, "sec-fetch-site": site})
+
+    assert (answer.status, answer.headers["content-type"]) == (200, "text/html; charset=utf-8")
+    assert "frame-ancestors 'none'" in answer.headers["content-security-policy"]
+    assert answer.headers["cross-origin-opener-policy"] == "same-origin"
+    assert answer.data == page.get("/", {**LINK, **OWN}).data
+
+
+def test_link_on_another_site_to_an_mcp_url_leads_to_the_page(page: Page) -> None:
+    answer = page.http.request("GET", f"{page.url}/api/things/mcp", headers=LINK, redirect=False)
+
+    assert (answer.status, answer.headers["location"]) == (303, "../things")
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        *({"sec-fetch-dest": each} for each in ("iframe", "frame", "embed", "object", "empty", "script", "")),
+        *({"sec-fetch-mode": each} for each in ("cors", "no-cors", "websocket", "")),
+        *({"accept": each} for each in ("application/json", "*/*", "text/event-stream")),
+        {"sec-fetch-dest": "document, iframe"},
+        {"sec-fetch-mode": "navigate, cors"},
+    ],
+)
+def test_other_requests_of_another_site_are_refused_as_before(page: Page, changed: Mapping[str, str]) -> None:
+    for path in ("/", "/api/things", "/api/things/mcp"):
+        assert page.get(path, {**LINK, **changed}).status == 403
+
+
+def test_link_on_another_site_opens_nothing_but_the_page(page: Page) -> None:
+    for path in (
+        *("/-/endpoints", "/-/events", "/-/reach.svg", "/-/editor", "/health", "/%2D/events", "//-/events"),
+        *(
+            "/api/things/graphql?query={me{name}}",
+            "/api/things/__graphql",
+            "/api/things/tools/ask/graphql?query={open}",
+        ),
+        *("/.well-known/oauth-protected-resource/api/things/mcp", "/api/things/mcp/x", "/api/../-/events"),
+    ):
+        assert page.get(path, LINK).status == 403, path
+    for path in ("/", "/api/things", "/api/things/mcp"):
+        assert page.http.request("POST", f"{page.url}{path}", headers=LINK, body="{}").status == 403
+        assert page.get(path, {**LINK, "host": f"evil.example:{page.url.rpartition(':')[2]}"}).status == 421
+
+
 def test_routes_of_the_page_are_refused_to_everything_else(page: Page) -> None:
     for route in ("endpoints", "tools", "why", "reach", "reach.svg", "events"):
         for headers in ({}, {"sec-fetch-site": "cross-site"}, {"sec-fetch-site": "same-site"}):

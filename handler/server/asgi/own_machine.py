@@ -14,6 +14,8 @@ import re
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from handler.bundle.model import ENDPOINT_NAME
+from handler.server.asgi.content_negotiation import prefers_html
 from handler.server.asgi.responses import Refused, refuse
 
 OTHER_SITES = ("cross-site", "same-site")
@@ -24,6 +26,10 @@ OWN_PAGE = ("same-origin", "none")
 
 SIGN_IN_PATH = r"/[^/]+/[^/]+/oauth/(?:authorize|callback)"
 """Paths that other sites redirect to in a sign-in."""
+
+
+PAGE_PATH = rf"/|/{ENDPOINT_NAME.pattern}(?:/mcp)?/?"
+"""Paths of the page's document, which says nothing of any endpoint, and of MCP URLs, which lead to it."""
 
 
 def own_hosts(port: int) -> frozenset[str]:
@@ -43,7 +49,11 @@ def require_own_page(headers: Headers) -> None:
 
 
 class OwnMachine:
-    """Middleware that refuses requests from pages of other sites."""
+    """Middleware that refuses requests from pages of other sites, except links to the page and ways back of a sign-in.
+
+    The other site sees nothing of a page that is opened by a link: its policies keep it out of frames and apart from
+    the window that opened it.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -59,4 +69,12 @@ class OwnMachine:
 def _is_of_another_site(scope: Scope, headers: Headers) -> bool:
     if headers.get("sec-fetch-site") not in OTHER_SITES:
         return False
-    return headers.get("sec-fetch-mode") != "navigate" or not re.fullmatch(SIGN_IN_PATH, scope["path"])
+    return headers.get("sec-fetch-mode") != "navigate" or not (
+        re.fullmatch(SIGN_IN_PATH, scope["path"]) or _is_link_to_page(scope, headers)
+    )
+
+
+def _is_link_to_page(scope: Scope, headers: Headers) -> bool:
+    """Tell if a navigation of a whole tab asks for the document of the page. A frame has another destination."""
+    is_of_tab = scope["method"] == "GET" and headers.get("sec-fetch-dest") == "document"
+    return is_of_tab and prefers_html(headers.get("accept")) and re.fullmatch(PAGE_PATH, scope["path"]) is not None
