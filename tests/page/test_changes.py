@@ -124,6 +124,51 @@ def test_caller_whose_claims_are_gone_stays_chosen_and_is_refused(browser: Any, 
         assert look.part("persona").locator("option:checked").inner_text() == "ben.json"
 
 
+SEEN = "Object.defineProperty(document, 'visibilityState', {configurable: true, get: () => window.seen ?? 'visible'})"
+
+
+def show(page: Any, seen: str) -> None:
+    """Hide a page or show it again, as a browser does whose user changes tabs."""
+    page.evaluate(f"window.seen = '{seen}'; document.dispatchEvent(new Event('visibilitychange'))")
+
+
+def test_tabs_that_nobody_sees_hold_no_connection(browser: Any, server: Server) -> None:
+    with looking(browser, f"{server.url}/shop/desk") as look:
+        look.page.context.add_init_script(SEEN)
+        for _ in range(7):  # one more than the connections that a browser opens to a server
+            page = look.page.context.new_page()
+            page.goto(f"{server.url}/shop/desk")
+            page.locator('[data-part="tool"]').first.wait_for()
+            show(page, "hidden")
+
+
+def test_tab_that_is_shown_again_has_the_saves_and_calls_of_the_time_between(
+    browser: Any, folder: Path, server: Server
+) -> None:
+    operations = folder / "shop/wide/operations/wide.graphql"
+    sound = operations.read_text(encoding="utf-8")
+    with looking(browser, f"{server.url}/shop/wide") as look:
+        look.page.evaluate(SEEN)
+        look.tab("live", bar="bottom-tabs")
+        look.open("slow")
+        look.send()
+        look.part("live-call").first.wait_for()
+        look.page.get_by_role("button", name="Clear", exact=True).click()
+        look.part("live-call").first.wait_for(state="detached")
+        show(look.page, "hidden")
+        with looking(browser, f"{server.url}/shop/wide") as other:
+            operations.write_text(sound + '"New." query New @mcpTool(name: "new", title: "New") { slow }', "utf-8")
+            other.open("new")
+            other.send()
+        assert look.page.locator('[data-part="tool"][data-name="new"]').count() == 0
+
+        show(look.page, "visible")
+        look.page.locator('[data-part="tool"][data-name="new"]').wait_for()
+        look.part("live-call", has="new").wait_for()
+        assert look.part("live-call", has="slow").count() == 0
+    operations.write_text(sound, encoding="utf-8")
+
+
 def test_call_that_a_save_ends_is_told(browser: Any, tmp_path: Path) -> None:
     goes_on = threading.Event()
 

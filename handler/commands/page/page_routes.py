@@ -45,12 +45,14 @@ class DevPage:
         self._workbench = workbench
         self._personas = personas
         self.endpoints = ServedEndpoints(workbench)
-        self.live = Live(lambda: {"problems": self._problems()})
+        self._since = _now()  # when the last change was taken over
+        self.live = Live(lambda: {"problems": self._problems(), "since": self._since})
 
     def changed(self, files: Collection[Path]) -> None:
         """Hear of a change that is taken over."""
         names = sorted(file.as_posix() for file in files)
-        self.live.reloaded(lambda: {"at": _now(), "files": names, "endpoints": sorted(self._workbench.served)})
+        self._since = now = _now()
+        self.live.reloaded(lambda: {"at": now, "files": names, "endpoints": sorted(self._workbench.served)})
 
     def called(self, facts: Mapping[str, Any], seen: Seen, told: list[str]) -> None:
         """Hear of a call."""
@@ -93,6 +95,7 @@ class DevPage:
         return answer
 
     def _endpoints(self, _: Mapping[str, str]) -> dict[str, Any]:
+        since = self._since  # of what is read after it, or of something older
         served = self._served()
         problems = plain_problems(self._workbench, served)
         urls = self._workbench.served
@@ -104,6 +107,7 @@ class DevPage:
             "problems": problems,
             "root": Path.cwd().as_posix(),  # files are told as the command names them, and editors open whole paths
             "personas": self._personas,
+            "since": since,
             "note": "" if self._personas else PERSONAS_OFF,
         }
 

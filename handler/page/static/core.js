@@ -31,6 +31,7 @@ const stile = {};
     denied: null, // the answer to a caller who does not get in
     instructions: "", // of the server, for models
     root: "", // dev: the folder that relative files are in
+    since: "", // dev: when the server took over what is shown
     note: "", // dev: why there are no personas
     connection: "", // dev: "open", "lost"
   });

@@ -45,6 +45,7 @@
     state.endpoints = found.endpoints ?? [];
     state.problems = found.problems ?? [];
     state.root = found.root ?? "";
+    state.since = found.since ?? "";
     state.note = found.note ?? "";
     emit("endpoints");
     return found;

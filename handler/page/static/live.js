@@ -5,14 +5,25 @@
   const MAX_CALLS = 200;
 
   const calls = []; // newest first
+  const cleared = new Set(); // ids of calls that a new stream begins with again
   let source = null;
   let retry = 0;
   let filter = "";
   let lists = false; // also lists, which each page and client asks for in number
 
-  on("mode", () => state.dev && connect());
+  on("mode", hold);
+  document.addEventListener("visibilitychange", hold);
 
   // The stream ----------------------------------------------------------------------------------------------------------------
+  /** Hold the stream while somebody sees the page: a browser opens six connections to a server, for all of its tabs. */
+  function hold() {
+    if (!state.dev) return;
+    if (document.visibilityState !== "hidden") return source ? undefined : connect();
+    clearTimeout(retry);
+    source?.close();
+    source = null;
+  }
+
   function connect() {
     source?.close();
     source = new EventSource(`${state.base}/-/events`);
@@ -50,6 +61,7 @@
   }
 
   function added(call) {
+    if (cleared.has(call.id)) return;
     const at = calls.findIndex((each) => each.id === call.id);
     if (at >= 0) calls.splice(at, 1);
     calls.unshift(call);
@@ -58,6 +70,7 @@
   }
 
   function problems(found) {
+    if ((found.since ?? "") !== state.since) reload(); // after a save that the page did not hear of, as nobody saw it
     state.problems = Array.isArray(found) ? found : found.problems ?? [];
     emit("problems");
   }
@@ -113,7 +126,7 @@
       const table = el("table", { class: "grid calls" },
         el("thead", null, el("tr", null, ["Time", "Tool", "Caller", "Outcome", "Status", "ms", "Size"].map((each) => el("th", { scope: "col" }, each)))), body);
       const box = el("input", { type: "checkbox", checked: lists, on: { change: () => ((lists = box.checked), draw()) } });
-      replace(container, el("div", { class: "toolbar" }, input, el("label", { class: "row" }, box, "Lists too"), el("button", { type: "button", class: "small", on: { click: () => ((calls.length = 0), draw(), badges()) } }, "Clear")), table, none);
+      replace(container, el("div", { class: "toolbar" }, input, el("label", { class: "row" }, box, "Lists too"), el("button", { type: "button", class: "small", on: { click: () => clear(draw) } }, "Clear")), table, none);
       const draw = () => {
         const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
         const found = calls.filter((each) => (lists || !isList(each)) && words.every((word) => searched(each).includes(word)));
@@ -125,6 +138,12 @@
       draw();
     },
   });
+
+  function clear(draw) {
+    for (const each of calls.splice(0)) cleared.add(each.id);
+    draw();
+    badges();
+  }
 
   const searched = (each) => [each.tool, each.method, each.caller, each.outcome, each.reason, each.status, each.endpoint].join(" ").toLowerCase();
   const isList = (each) => /^(server\/discover|initialize|ping|.*\/list)$|^notifications\//.test(each.method ?? "") && each.outcome === "ok";
