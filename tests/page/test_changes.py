@@ -169,6 +169,39 @@ def test_tab_that_is_shown_again_has_the_saves_and_calls_of_the_time_between(
     operations.write_text(sound, encoding="utf-8")
 
 
+PROMPT = """\
+---
+description: Looks at one order.
+arguments:
+  - {name: mood, description: How to write., values: [friendly, frank, short]}
+  - {name: note, description: Anything.}
+---
+Write a {{mood}} text. {{note}}
+"""
+
+
+def test_argument_of_a_prompt_offers_its_values(browser: Any, folder: Path, server: Server) -> None:
+    prompt = folder / "shop/wide/prompts/look.md"
+    with looking(browser, f"{server.url}/shop/wide") as look:
+        look.part("tool").first.wait_for()
+        prompt.parent.mkdir()
+        prompt.write_text(PROMPT, encoding="utf-8")
+        look.open("look")
+        offered = look.field("/mood").locator("datalist option")
+        look.field("/mood").locator("input").focus()
+        offered.nth(2).wait_for(state="attached")
+        assert [each.get_attribute("value") for each in offered.all()] == ["friendly", "frank", "short"]
+
+        look.enter("/mood", "FR")
+        offered.nth(2).wait_for(state="detached")
+        assert [each.get_attribute("value") for each in offered.all()] == ["friendly", "frank"]
+        look.field("/note").locator("input, textarea").first.focus()
+        look.enter("/mood", "frank")
+        assert "Write a frank text." in look.send()
+        assert look.findings() == []
+    shutil.rmtree(prompt.parent)
+
+
 def test_call_that_a_save_ends_is_told(browser: Any, tmp_path: Path) -> None:
     goes_on = threading.Event()
 

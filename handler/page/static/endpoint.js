@@ -143,7 +143,7 @@
     state.instructions = typeof told.result?.instructions === "string" ? told.result.instructions : "";
     if (capabilities.prompts) {
       const { entries } = await mcp.list("prompts/list", "prompts", { signal });
-      found.push(...entries.map((entry) => ({ ...thing(entry, "prompt", entry.name), schema: promptSchema(entry) })));
+      found.push(...entries.map((entry) => ({ ...thing(entry, "prompt", entry.name), schema: promptSchema(entry, Boolean(capabilities.completions)) })));
     }
     if (capabilities.resources) {
       const { entries } = await mcp.list("resources/list", "resources", { signal });
@@ -156,9 +156,9 @@
 
   const thing = (entry, kind, id) => ({ kind, key: `${kind}:${id}`, name: String(entry.name ?? id), title: entry.title, entry, usable: true, listed: true });
 
-  const promptSchema = (entry) => ({
+  const promptSchema = (entry, completes) => ({
     type: "object",
-    properties: Object.fromEntries((entry.arguments ?? []).map((each) => [each.name, { type: "string", title: each.title, description: each.description }])),
+    properties: Object.fromEntries((entry.arguments ?? []).map((each) => [each.name, { type: "string", title: each.title, description: each.description, prompt: completes ? entry.name : null }])),
     required: (entry.arguments ?? []).filter((each) => each.required).map((each) => each.name),
   });
 

@@ -177,7 +177,7 @@
 
   kinds.string = ({ schema }, context) => {
     const sentEmpty = el("button", { type: "button", class: "small toggle", "aria-pressed": "false", title: "Send an empty text", "aria-label": "Send an empty text", on: { click: () => (press(!isPressed()), context.changed()) } }, '""');
-    const options = list(schema.examples);
+    const options = list(schema.examples) ?? (schema.prompt ? el("datalist", { id: stile.id("list") }) : null);
     const wrap = el("div", { class: "control" });
     const isPressed = () => sentEmpty.getAttribute("aria-pressed") === "true";
     const press = (on) => sentEmpty.setAttribute("aria-pressed", String(on));
@@ -189,10 +189,14 @@
     function draw(tag, value) {
       control.input = el(tag, named(context, {
         placeholder: hinted(schema) || null, list: tag === "input" ? options?.id : null, type: tag === "input" ? "text" : null, rows: tag === "textarea" ? 4 : null, value,
-        on: { input: () => (input().value && press(false), (sentEmpty.hidden = Boolean(input().value)), context.changed()), paste: grow },
+        on: { input: () => (input().value && press(false), (sentEmpty.hidden = Boolean(input().value)), context.changed(), offer()), focus: offer, paste: grow },
       }));
       sentEmpty.hidden = Boolean(value);
       replace(wrap, control.input, sentEmpty, options);
+    }
+    /** Offer the values of a prompt's argument that begin with the text so far. */
+    function offer() {
+      if (schema.prompt && input().tagName === "INPUT") offered(schema.prompt, context.name, input().value).then((values) => replace(options, values), () => {});
     }
     /** A field of one line would drop the ends of lines. */
     function grow(event) {
@@ -212,6 +216,12 @@
     }
     return control;
   };
+
+  async function offered(name, argument, value) {
+    const { result } = await stile.mcp.send("completion/complete", { ref: { type: "ref/prompt", name }, argument: { name: argument, value } });
+    const values = result?.completion?.values;
+    return Array.isArray(values) ? values.map((each) => el("option", { value: String(each) })) : [];
+  }
 
   const isLong = (value) => typeof value === "string" && (value.length > schemas.LONG || /[\n\r]/.test(value));
 
