@@ -18,7 +18,10 @@ FUNCTION = "function"
 ENDPOINT = "endpoint"
 """The second dimension of the metrics ``by_endpoint``: ``folder/name`` of a published endpoint."""
 
-DIMENSIONS = (FUNCTION, ENDPOINT)
+VERSION = "version"
+"""The second dimension of ``ERRORS`` in a release: Lambda's version. The alarm of a canary judges the new one alone."""
+
+DIMENSIONS = (FUNCTION, ENDPOINT, VERSION)
 
 
 class Metric(NamedTuple):

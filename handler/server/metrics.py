@@ -34,6 +34,7 @@ from handler.server.metric_names import (
     REFUSED_PROTOCOL,
     UPSTREAM_DURATION,
     UPSTREAM_FAILURES,
+    VERSION,
     Metric,
 )
 from handler.strict_json import to_json_bytes
@@ -49,6 +50,9 @@ FAULTS = frozenset({"AuthorFailed", "CodeChanged", "DeadlinePassed", "Expired", 
 FAILURES = FOR_MAINTAINERS - FAULTS - {"NotReady", "no_verifier"} | {"CircuitOpen"}
 """First words of reasons that count as failures of the API."""
 
+UNPUBLISHED = "$LATEST"
+"""Lambda's version of a function without a release."""
+
 UNCOUNTED = ("health",)
 """Routes without metrics: probes of a load balancer would hide the function's callers."""
 
@@ -62,10 +66,14 @@ class EncodedJson(str):
 
 
 class Metrics:
-    """The metrics of a process. ``by_endpoint``: also those of each endpoint, which CloudWatch charges for each."""
+    """The metrics of a process. ``by_endpoint``: also those of each endpoint, which CloudWatch charges for each.
 
-    def __init__(self, function: str, *, by_endpoint: bool = True, cold: bool = True) -> None:
+    ``version`` is Lambda's version of a release; empty string if there is none.
+    """
+
+    def __init__(self, function: str, *, version: str = "", by_endpoint: bool = True, cold: bool = True) -> None:
         self._function = dimension_value(function)
+        self._version = {VERSION: version} if version else {}
         self._by_endpoint = by_endpoint
         self._cold = cold  # the next request is the first one of this process
 
@@ -86,9 +94,11 @@ class Metrics:
             values[COLD_STARTS] = 1
         if not values:
             return {}
-        directives = _directives(tuple(values), by_endpoint=self._by_endpoint and ENDPOINT in line)
+        version = self._version if ERRORS in values else {}
+        by_endpoint = self._by_endpoint and ENDPOINT in line
+        directives = _directives(tuple(values), by_endpoint=by_endpoint, by_version=bool(version))
         about = f'{{"Timestamp":{time.time_ns() // 1_000_000},"CloudWatchMetrics":{directives}}}'
-        return {FUNCTION: self._function, **values, METADATA: EncodedJson(about)}
+        return {FUNCTION: self._function, **version, **values, METADATA: EncodedJson(about)}
 
 
 def metrics_of(environ: Mapping[str, str], *, choice: str, service: str) -> Metrics | None:
@@ -98,7 +108,8 @@ def metrics_of(environ: Mapping[str, str], *, choice: str, service: str) -> Metr
     function = environ.get("AWS_LAMBDA_FUNCTION_NAME", "")
     provisioned = environ.get("AWS_LAMBDA_INITIALIZATION_TYPE") == "provisioned-concurrency"
     cold = bool(function) and not provisioned  # nobody waits for the start of a server
-    return Metrics(function or service, by_endpoint=choice == "on", cold=cold)
+    version = environ.get("AWS_LAMBDA_FUNCTION_VERSION", "").replace(UNPUBLISHED, "")
+    return Metrics(function or service, version=version, by_endpoint=choice == "on", cold=cold)
 
 
 def values_of(line: Mapping[str, Any]) -> Values:
@@ -155,12 +166,13 @@ def _refusal(item: Mapping[str, Any]) -> str:
 
 
 @lru_cache(maxsize=256)
-def _directives(names: tuple[str, ...], *, by_endpoint: bool) -> str:
+def _directives(names: tuple[str, ...], *, by_endpoint: bool, by_version: bool) -> str:
     """Return the member ``CloudWatchMetrics`` as JSON. All lines with the same metrics share it."""
     found = [each for each in METRICS if each.name in names]
     split = [each for each in found if by_endpoint and each.by_endpoint]
     whole = [each for each in found if each not in split]
-    sets = ((split, [[FUNCTION], [FUNCTION, ENDPOINT]]), (whole, [[FUNCTION]]))
+    released = [each for each in found if by_version and each.name == ERRORS]
+    sets = ((split, [[FUNCTION], [FUNCTION, ENDPOINT]]), (whole, [[FUNCTION]]), (released, [[FUNCTION, VERSION]]))
     directives = [_directive(metrics, dimensions) for metrics, dimensions in sets if metrics]
     return to_json_bytes(directives).decode()
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from handler.server.metric_names import DIMENSIONS, METRICS, NAMESPACE
+from handler.server.metric_names import DIMENSIONS, ENDPOINT, ERRORS, FUNCTION, METRICS, NAMESPACE, VERSION
 from tests.conftest import ROOT
 from tests.docs.reference import codes, page, table
 from tests.infra.cloudformation import read_template
@@ -48,16 +48,19 @@ def _named(value: Any) -> Iterator[tuple[str, frozenset[str]]]:
 def test_every_metric_that_a_template_names_is_emitted_with_its_dimensions(template: str) -> None:
     for name, dimensions in named_in(template):
         assert name in EMITTED
-        assert dimensions in ({DIMENSIONS[0]}, set(DIMENSIONS))
-        assert dimensions == {DIMENSIONS[0]} or name in BY_ENDPOINT
+        assert dimensions in ({FUNCTION}, {FUNCTION, ENDPOINT}, {FUNCTION, VERSION})
+        assert ENDPOINT not in dimensions or name in BY_ENDPOINT
+        assert VERSION not in dimensions or name == ERRORS
 
 
 @pytest.mark.skipif(not Path(ROOT, OBSERVABILITY).exists(), reason="the stack has no template of alarms")
 def test_every_metric_and_dimension_that_is_emitted_is_shown_by_the_dashboard_or_an_alarm() -> None:
     named = list(named_in(OBSERVABILITY))
+    released = {name for name, dimensions in named_in("template.yaml") if VERSION in dimensions}
 
     assert {name for name, _ in named} == EMITTED
-    assert set().union(*(dimensions for _, dimensions in named)) == set(DIMENSIONS)
+    assert set().union(*(dimensions for _, dimensions in named)) == set(DIMENSIONS) - {VERSION}
+    assert released == {ERRORS}
 
 
 # The page
@@ -72,6 +75,6 @@ def test_metrics_of_the_page_are_those_that_are_emitted() -> None:
 
 
 def test_number_of_metrics_of_the_page_is_that_of_the_module() -> None:
-    (told,) = re.findall(r"(\d+) metrics for the function, and (\d+) for each endpoint", PAGE.text.replace("\n", " "))
+    (told,) = re.findall(r"(\d+) metrics for the function, (\d+) for each endpoint", PAGE.text.replace("\n", " "))
 
     assert tuple(map(int, told)) == (len(METRICS), len(BY_ENDPOINT))

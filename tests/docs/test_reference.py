@@ -29,7 +29,7 @@ from handler.json_schema.formats import STANDARD_FORMATS
 from handler.server import health
 from handler.server.asgi.request_log import FOR_MAINTAINERS, LEFT_OUT
 from handler.server.mcp.jsonrpc import OWN_ERROR, REASONS
-from handler.server.metric_names import FUNCTION, METRICS
+from handler.server.metric_names import DIMENSIONS, METRICS
 from handler.settings import read_settings
 from tests.conftest import ROOT
 from tests.docs.accepted_keys import accepted_keys
@@ -244,7 +244,7 @@ def test_facts_of_the_page_are_those_that_are_noted() -> None:
     told = set(first_codes(table(LOG.text, "fact", "of", "says")))
     of_the_logger = {"level", "message", "timestamp", "service", "location", "xray_trace_id"}
     of_every_line = {"request_id", "stile", "status", "duration_ms", "answer_bytes"}
-    of_metrics = {"_aws", FUNCTION, *(each.name for each in METRICS)}
+    of_metrics = {"_aws", *DIMENSIONS, *(each.name for each in METRICS)}
 
     assert told == {*_keywords("note"), *of_the_logger, *of_every_line, *of_metrics, LEFT_OUT} - {"failure"}
 

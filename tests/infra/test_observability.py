@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from handler.server.metric_names import ENDPOINT, FUNCTION, METRICS, NAMESPACE
+from handler.server.metric_names import ENDPOINT, FUNCTION, METRICS, NAMESPACE, VERSION
 from tests.docs.test_links import anchors
 from tests.infra.cloudformation import ROOT
 from tests.infra.stack import Stack
@@ -67,11 +67,11 @@ def test_metrics_of_alarms_are_emitted_or_those_of_aws() -> None:
     for namespace, name, dimensions in [*watched(), *shown()]:
         if namespace == NAMESPACE:
             assert name in {each.name for each in METRICS}
-            assert set(dimensions) == {FUNCTION}
+            assert set(dimensions) - {VERSION} == {FUNCTION}
         else:
             dimension, names = OF_AWS[namespace]
             assert name in names
-            assert set(dimensions) - {"Resource"} == {dimension}
+            assert set(dimensions) - {"Resource", "ExecutedVersion"} == {dimension}
 
 
 def test_dimensions_are_those_of_the_named_function_and_api() -> None:

@@ -144,6 +144,9 @@ def test_the_alias_moves_in_steps_and_back_when_an_alarm_rings() -> None:
     assert group["AlarmConfiguration"]["Enabled"] is True
     live = {"Name": "Resource", "Value": "StileFunction:live"}
     assert live in alarms["ReleaseErrors"]["Dimensions"]
+    new = "ReleaseVersion.Version"  # and not the one before, which serves most requests of a canary
+    assert {"Name": "ExecutedVersion", "Value": new} in alarms["ReleaseErrors"]["Dimensions"]
+    assert {"Name": "version", "Value": new} in alarms["ReleaseFailures"]["Dimensions"]
 
 
 def test_a_release_has_instances_that_are_kept_started_or_a_snapshot() -> None:

@@ -242,6 +242,24 @@ def test_errors_of_the_apis_own_are_not_its_failure(location: str, lines: Lines,
     assert "upstream_failures" not in lines.of_function()
 
 
+@pytest.mark.parametrize(("version", "counted"), [("7", True), ("$LATEST", False), ("", False)])
+def test_errors_of_a_release_count_for_its_version_too(
+    location: str, lines: Lines, version: str, *, counted: bool
+) -> None:
+    (Path(location) / bundle_key("api/broken")).parent.mkdir(parents=True, exist_ok=True)
+    (Path(location) / bundle_key("api/broken")).write_bytes(b"{}")
+    with warm(location, lines, AWS_LAMBDA_FUNCTION_VERSION=version) as function:
+        function.call("me", {})
+        told = lines.texts()[-1]
+        function.post({}, path="/api/broken/mcp")
+
+    of_version = (("function", NAME), ("version", version))
+    assert "version" not in json.loads(told)
+    assert of_version not in {pairs for _, pairs in metrics_in(told)}
+    found = metrics_in(lines.texts()[-1])
+    assert found == {("errors", (("function", NAME),)): [1], **({("errors", of_version): [1]} if counted else {})}
+
+
 def test_endpoint_that_cannot_be_loaded_is_an_error(location: str, lines: Lines) -> None:
     (Path(location) / bundle_key("api/broken")).parent.mkdir(parents=True, exist_ok=True)
     (Path(location) / bundle_key("api/broken")).write_bytes(b"{}")
