@@ -22,6 +22,7 @@ from handler.compiler.checks.uncallable_tool import uncallable_tool
 from handler.compiler.checks.unexplained_enum import unexplained_enum
 from handler.compiler.checks.unknown_parameter import unknown_parameter
 from handler.compiler.checks.unmet_required_auth import unmet_required_auth
+from handler.compiler.checks.unmet_tenant_claim import unmet_tenant_claim
 from handler.compiler.checks.unportable_name import unportable_name
 from handler.compiler.checks.unread_description import unread_description
 from handler.compiler.checks.unread_file import unread_file
@@ -36,6 +37,7 @@ CHECKS: tuple[Check, ...] = (
     consent_bypass,
     uncallable_tool,
     unmet_required_auth,
+    unmet_tenant_claim,
     open_toolkit,
     closed_toolkit,
     unused_exception,

@@ -217,6 +217,10 @@ WARNINGS: Mapping[str, tuple[str, str]] = {
         "A tool in Python has requires_auth, and no caller can have the credential.",
         "Add an issuer, or API keys, to identity.",
     ),
+    "unmet-tenant-claim": (
+        "upstream.url takes the tenant from a claim that no caller has.",
+        "Add an issuer, or API keys with the claim, to identity.",
+    ),
     "unportable-name": (
         "Some clients refuse the name of a tool.",
         "Use 1 to 64 letters, digits, _ or -.",

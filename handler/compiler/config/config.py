@@ -81,6 +81,7 @@ class Config:
     """The values of ``config.yaml``, with the stage's file laid over it."""
 
     upstream: Upstream
+    url_at: Place  # of upstream
     auth_at: Place  # of upstream
     limits: Limits
     list_sizes: Section  # of limits: coordinates of fields
@@ -127,6 +128,7 @@ def read_config(
     limits, upstream = top.section("limits"), top.section("upstream")
     return Config(
         upstream=read_upstream(upstream, problems),
+        url_at=upstream.place("url"),
         auth_at=upstream.place("auth"),
         limits=_limits(limits),
         list_sizes=limits.section("list_sizes"),

@@ -85,6 +85,11 @@ CASES: Mapping[str, Case] = {
         config='code: [{use: "some_tools:kit", condition: "true"}]',
         code=TOOLS + '@kit.tool(requires_auth=True)\ndef one() -> str:\n    """Say."""\n    return ""\n',
     ),
+    "unmet-tenant-claim": Case(
+        place="config.yaml:2:17",
+        about=("org.tenant",),
+        config=ANYBODY + "upstream: {url: 'https://{claim:org.tenant}.example.com/', tenant_pattern: '[a-z]+'}",
+    ),
     "open-toolkit": Case(
         place="config.yaml:2:8",
         about=("some_tools:kit",),

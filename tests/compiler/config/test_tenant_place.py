@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from handler.bundle.tenant_url import fill_tenant
-from tests.support.endpoints import compiled, problems_of
+from tests.support.endpoints import compiled, doubted, problems_of
 
 QUERY = "type Query { a: Int }"
 
@@ -82,3 +82,33 @@ def test_braces_that_name_no_claim_are_not_a_url(tmp_path: Path, url: str) -> No
 )
 def test_pattern_is_there_with_a_place_alone_and_is_safe(tmp_path: Path, url: str, pattern: str, code: str) -> None:
     assert code in {each.code for each in problems_of(tmp_path, config(url, pattern))}
+
+
+DIGEST = "0" * 64
+
+
+@pytest.mark.parametrize(
+    ("claim", "identity", "told"),
+    [
+        ("tenant", "", True),
+        ("tenant", f"identity: {{api_keys: [{{name: k, sha256: '{DIGEST}'}}]}}", True),
+        ("tenant", f"identity: {{api_keys: [{{name: k, sha256: '{DIGEST}', claims: {{other: a}}}}]}}", True),
+        ("tenant", f"identity: {{api_keys: [{{name: k, sha256: '{DIGEST}', claims: {{tenant: a}}}}]}}", False),
+        ("org.id", f"identity: {{api_keys: [{{name: k, sha256: '{DIGEST}', claims: {{org: {{id: a}}}}}}]}}", False),
+        ("org.id", f"identity: {{api_keys: [{{name: k, sha256: '{DIGEST}', claims: {{org.id: a}}}}]}}", False),
+        ("tenant", "identity: {trust_authorizer: [abc]}", False),
+        ("tenant", "identity: {issuer: 'https://a.b/', audience: api, jwksendpoint: 'https://a.b/'}", False),
+    ],
+)
+@pytest.mark.parametrize("anonymous", ["allow", "challenge"])
+def test_claim_that_no_caller_can_have_is_a_warning(
+    tmp_path: Path, anonymous: str, claim: str, identity: str, *, told: bool
+) -> None:
+    access = f"access: {{anonymous: {anonymous}, policies: [{{type: Query, policyDefault: {{condition: true}}}}]}}"
+    url = f"upstream: {{url: 'https://{{claim:{claim}}}.example.com/', tenant_pattern: '[a-z]+'}}"
+    files = {"index.graphql": "type Query { a: Int }", "config.yaml": "\n".join([url, access, identity])}
+
+    lines = [each for each in doubted(tmp_path, files) if "unmet-tenant-claim" in each]
+
+    assert bool(lines) == told
+    assert all(each.startswith("config.yaml:1:17 ") for each in lines)
