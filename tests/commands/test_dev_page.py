@@ -437,6 +437,29 @@ def test_saved_mistake_is_told_and_gone_again(page: Page, folder: Path) -> None:
     assert [each for each in left if each["severity"] == "error"] == []
 
 
+def test_endpoint_that_never_compiled_is_listed_with_its_problems(page: Page, folder: Path) -> None:
+    with listening(page) as events:
+        events.next("problems")
+        for name in ("api/broken", "api/no name"):
+            write_endpoint(folder, {"index.graphql": "type Query { a: Int"}, name=name)
+            events.next("reload")
+        told = page.told("endpoints")
+        for name in ("api/broken", "api/no name"):
+            (folder / name / "index.graphql").unlink()
+            events.next("reload")
+        after = page.told("endpoints")
+
+    assert [(each["name"], each["served"], each["problems"]) for each in told["endpoints"]] == [
+        ("api/things", True, 0),
+        ("api/broken", False, 1),
+        ("api/no name", False, 2),
+    ]
+    assert all(set(each) == set(told["endpoints"][0]) for each in told["endpoints"])
+    errors = [each["endpoint"] for each in told["problems"] if each["severity"] == "error"]
+    assert sorted(errors) == ["api/broken", "api/no name", "api/no name"]
+    assert [each["name"] for each in after["endpoints"]] == ["api/things"]
+
+
 def test_hostile_names_stay_in_json(page: Page) -> None:
     told = page.told("endpoints")
     label = page.get("/-/tools?endpoint=api/things&caller=%3Cscript%3E")

@@ -169,6 +169,30 @@ def test_tab_that_is_shown_again_has_the_saves_and_calls_of_the_time_between(
     operations.write_text(sound, encoding="utf-8")
 
 
+def test_endpoint_that_never_compiled_is_in_the_list_and_told_as_not_served(
+    browser: Any, folder: Path, server: Server
+) -> None:
+    broken, odd = (
+        write_endpoint(folder, {"index.graphql": "type Query {"}, name=name) for name in ("shop/bad", "shop/b d")
+    )
+    with looking(browser, server.url) as look:
+        look.part("endpoint").first.wait_for()
+        card = look.page.locator("ul.cards li", has_text="shop/bad")
+        assert "not served" in card.inner_text()
+        assert look.page.locator("ul.cards li", has_text="shop/b d").locator("a").count() == 0
+        for status in ("404", "401"):  # nothing is served, and then nothing is open
+            look.troubles.allow(status)
+        card.locator("a").click()
+        look.part("not-served", has="until its problems are solved: 1").wait_for()
+        assert look.findings() == []
+
+        (broken / "index.graphql").write_text("type Query { a: Int }", encoding="utf-8")
+        look.part("not-served").wait_for(state="detached")
+        look.part("tool").first.wait_for()
+    for each in (broken, odd):
+        shutil.rmtree(each)
+
+
 PROMPT = """\
 ---
 description: Looks at one order.

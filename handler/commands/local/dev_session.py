@@ -7,6 +7,7 @@ import traceback
 from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 
+from handler.bundle.model import ENDPOINT_NAME
 from handler.bundle.stored import bundle_key
 from handler.commands.console import complain, located, say
 from handler.commands.folders.cache_folder import cache_folder
@@ -64,6 +65,17 @@ class Workbench:
         """Return the folder of a served endpoint; ``None`` if it is not served."""
         compiled = self._served.get(name)
         return next((folder for folder, good in list(self._good.items()) if good is compiled), None)
+
+    @property
+    def unserved(self) -> dict[Path, str]:
+        """The folders that never compiled, each with the name that its endpoint would have; its path without one."""
+        found: dict[Path, str] = {}
+        for outcome in self.outcomes:
+            if outcome.problems and outcome.folder not in self._good:
+                name = self._endpoint or "/".join(outcome.folder.resolve().parts[-2:])
+                is_free = ENDPOINT_NAME.fullmatch(name) and name not in (*self._served, *found.values())
+                found[outcome.folder] = name if is_free else outcome.folder.as_posix()
+        return found
 
     def explained(self, name: str) -> tuple[Compiled, Provenance | None] | None:
         """Compile a served endpoint again with the rules behind each guard; ``None`` if it is not served.

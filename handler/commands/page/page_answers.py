@@ -45,6 +45,7 @@ def plain_endpoint(served: ServedEndpoint, url: str, *, personas: bool) -> dict[
         "mcpUrl": url,
         "upstream": shown_url(bundle.upstream.url),
         "folder": served.folder.as_posix(),
+        "served": True,
         "tools": len(bundle.tools),
         "problems": 0,
         "warnings": len(served.warnings),
@@ -57,11 +58,22 @@ def plain_endpoint(served: ServedEndpoint, url: str, *, personas: bool) -> dict[
     }
 
 
+def plain_unserved(name: str, folder: Path) -> dict[str, Any]:
+    """Return an endpoint that never compiled as JSON: its name and its folder, and nothing that a bundle says."""
+    nothing = {"title": "", "description": "", "mcpUrl": "", "upstream": "", "tools": 0, "warnings": 0}
+    return {"name": name, "folder": folder.as_posix(), "served": False, "problems": 0, **nothing} | {
+        "unset": [],
+        "personas": [],
+        "clients": [],
+    }
+
+
 def plain_problems(workbench: Workbench, served: Iterable[ServedEndpoint]) -> list[dict[str, Any]]:
     """Return all problems, then the warnings about served endpoints."""
     of_folder = {each.folder: each for each in served}
+    names = workbench.unserved | {folder: each.name for folder, each in of_folder.items()}
     problems = [
-        _plain_problem(problem, outcome.folder, severity="error", endpoint=_name_at(of_folder, outcome.folder))
+        _plain_problem(problem, outcome.folder, severity="error", endpoint=names.get(outcome.folder, ""))
         for outcome in workbench.outcomes
         for problem in outcome.problems
     ]
@@ -73,11 +85,6 @@ def plain_problems(workbench: Workbench, served: Iterable[ServedEndpoint]) -> li
         for warning in each.warnings
     ]
     return [*problems, *warnings]
-
-
-def _name_at(served: Mapping[Path, ServedEndpoint], folder: Path) -> str:
-    """Return the name of a served endpoint; of a folder that never compiled, its path."""
-    return served[folder].name if folder in served else folder.as_posix()
 
 
 def _plain_problem(problem: Problem, folder: Path, *, severity: str, endpoint: str) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from handler.commands.local.dev_session import Workbench
 from handler.commands.page.call_events import SeenCall, kept
 from handler.commands.page.field_answers import coordinate_of, reach_of_field, why_not_field
 from handler.commands.page.live import Live
-from handler.commands.page.page_answers import plain_endpoint, plain_problems, plain_tools, why_not_tool
+from handler.commands.page.page_answers import plain_endpoint, plain_problems, plain_tools, plain_unserved, why_not_tool
 from handler.commands.page.personas import AUTHOR, HEADER, Persona, find_persona
 from handler.commands.page.served import ServedEndpoint, ServedEndpoints, visitor_of
 from handler.server.asgi.content_negotiation import EVENT_STREAM
@@ -100,6 +100,7 @@ class DevPage:
         problems = plain_problems(self._workbench, served)
         urls = self._workbench.served
         told = [plain_endpoint(each, urls.get(each.name, ""), personas=self._personas) for each in served]
+        told += [plain_unserved(name, folder) for folder, name in self._workbench.unserved.items()]
         for each in told:
             each["problems"] = sum(_is_error_of(problem, each["name"]) for problem in problems)
         return {

@@ -31,7 +31,7 @@
     state.dev = state.mode === "dev" || state.mode === "";
     if (state.dev) await refreshEndpoints().catch(() => (state.dev = false));
     document.body.classList.toggle("dev", state.dev);
-    if (state.dev && !state.endpoint && state.endpoints.length === 1) {
+    if (state.dev && !state.endpoint && state.endpoints.length === 1 && state.endpoints[0].served !== false) {
       state.endpoint = state.endpoints[0].name;
       history.replaceState(null, "", `${state.base}/${state.endpoint}`);
     }

@@ -32,7 +32,7 @@
     if (!state.endpoints.length) return null;
     const select = el("select", { "aria-label": "Endpoint", "data-part": "endpoint", class: "mono", on: { change: () => stile.endpoint.open(select.value || null, { push: true }) } },
       state.endpoint && current() ? null : el("option", { value: "" }, "Endpoints"),
-      state.endpoints.map((each) => el("option", { value: each.name }, stile.visible(each.name))));
+      state.endpoints.filter(({ name }) => stile.endpoint.isName(name)).map((each) => el("option", { value: each.name }, stile.visible(each.name))));
     select.value = state.endpoint ?? "";
     return select;
   }
@@ -56,34 +56,37 @@
     if (!state.mode && !state.dev && !state.endpoint && !theme) return null;
     if (!state.endpoint) return state.dev ? endpointList() : endpointField();
     const entry = current();
+    if (entry?.served === false) return unserved(entry);
     return el("div", { class: "welcome" },
       el("h1", { class: "mono" }, state.endpoint),
       entry?.description ? el("p", null, entry.description) : null,
       el("p", { class: "quiet" }, "Choose a tool. ", el("kbd", null, "/"), " searches, arrow keys move in the list, ", el("kbd", null, "Enter"), " opens."));
   };
 
+  /** A folder whose path is not the name of an endpoint has no page. */
+  function linked(name) {
+    const shown = el("span", { class: "mono" }, stile.visible(name));
+    if (!stile.endpoint.isName(name)) return shown;
+    return el("a", { href: `${state.base}/${name}`, "data-name": name, on: { click: (event) => (event.preventDefault(), stile.endpoint.open(name, { push: true })) } }, shown);
+  }
+
+  const unserved = (entry) =>
+    el("div", { class: "welcome", "data-part": "not-served", "data-name": entry.name },
+      el("h1", { class: "mono" }, entry.name),
+      el("p", { class: "notice bad" }, `It is not served until its problems are solved: ${entry.problems}. `,
+        el("button", { type: "button", class: "small", on: { click: () => stile.openPanel("problems") } }, "Show")));
+
   const endpointList = () =>
     el("div", { class: "welcome" },
       el("h1", null, "Endpoints"),
-      state.endpoints.length ? null : el("p", { class: "quiet" }, "There is no endpoint yet. The folder that `stile dev` serves has none, or none that compiles: see the problems below."),
-      failing().map(([name, count]) => el("p", { class: "notice bad", "data-part": "not-served", "data-name": name }, el("strong", { class: "mono" }, name), ` is not served: ${count} problem${count === 1 ? "" : "s"}. `,
-        el("button", { type: "button", class: "small", on: { click: () => stile.openPanel("problems") } }, "Show"))),
+      state.endpoints.length ? null : el("p", { class: "quiet" }, "There is no endpoint yet. The folder that `stile dev` serves has none."),
       el("ul", { class: "cards" }, state.endpoints.map((each) =>
         el("li", null,
-          el("a", { href: `${state.base}/${each.name}`, "data-name": each.name, on: { click: (event) => (event.preventDefault(), stile.endpoint.open(each.name, { push: true })) } }, el("span", { class: "mono" }, each.name)),
+          linked(each.name),
           each.description ? el("p", null, each.description) : null,
           el("p", { class: "facts" }, each.upstream ? el("code", null, each.upstream) : null,
+            each.served === false ? mark("not served", "destroys") : null,
             each.problems ? mark(`${each.problems} problem${each.problems === 1 ? "" : "s"}`, "destroys") : null, each.warnings ? mark(`${each.warnings} warning${each.warnings === 1 ? "" : "s"}`, "warns") : null)))));
-
-  /** Endpoints that never compiled are in the problems only. */
-  function failing() {
-    const counts = new Map();
-    for (const { endpoint, severity } of state.problems) {
-      const isServed = state.endpoints.some((each) => each.name === endpoint);
-      if (endpoint && severity !== "warning" && !isServed) counts.set(endpoint, (counts.get(endpoint) ?? 0) + 1);
-    }
-    return [...counts];
-  }
 
   /** A public function lists no endpoints, so a person names one. */
   function endpointField() {

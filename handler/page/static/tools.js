@@ -77,7 +77,7 @@
 
   /** The list of a caller who does not get in. */
   function denied() {
-    if (!state.denied) return null;
+    if (!state.denied || state.endpoints.find((each) => each.name === state.endpoint)?.served === false) return null; // see the welcome
     const { status, failure } = state.denied;
     return el("div", { class: "notice bad", "data-part": "denied" },
       el("p", null, el("strong", null, failure ? "No answer" : `HTTP ${status}`), ": ", failure ?? stile.results.advice(state.denied)),
