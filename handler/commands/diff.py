@@ -126,5 +126,6 @@ def _show(options: argparse.Namespace, found: Sequence[EndpointChanges], notes: 
 
 def _source(text: str) -> str:
     if not text or (not text.startswith("s3://") and not Path(text).is_dir()):
-        raise argparse.ArgumentTypeError(f'"{text}": there is no such folder; expected {SOURCE}')
+        fault = "it is a file" if text and Path(text).exists() else "there is no such folder"
+        raise argparse.ArgumentTypeError(f'"{text}": {fault}; expected {SOURCE}')
     return text

@@ -116,7 +116,10 @@ def _fault_in(options: argparse.Namespace) -> str:
     """Return the reason why the arguments do not fit together; empty string if they do."""
     if options.prune and _is_one_endpoint(options):
         return "--prune compares all endpoints: FOLDER has to be above them, and --endpoint names one"
-    if not options.create and not options.destination.startswith("s3://") and not Path(options.destination).exists():
+    folder = None if options.destination.startswith("s3://") else Path(options.destination)
+    if folder and folder.exists() and not folder.is_dir():
+        return f"{options.destination} is a file; expected s3://bucket/prefix, or a folder"
+    if folder and not options.create and not folder.exists():
         return f"{options.destination}: there is no such folder; {_meant(options.destination)}"
     return ""
 

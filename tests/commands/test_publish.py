@@ -229,11 +229,8 @@ class TestNothingIsPublished:
 
         done = stile("publish", "endpoints", "--create", "out")
 
-        assert (done.code, done.out) == (1, "")
-        assert done.err.splitlines() == [
-            "out: cannot be made a folder: File exists",
-            "Nothing was published.",
-        ]
+        assert (done.code, done.out) == (2, "")
+        assert done.err == "out is a file; expected s3://bucket/prefix, or a folder\n"
 
 
 class TestTwentyEndpoints:
@@ -649,6 +646,36 @@ def test_folder_that_does_not_exist_is_refused_unless_it_is_to_be_made(
     assert not (workplace / destination).exists()
     assert stile("publish", "endpoints", destination, "--create").code == 0
     assert stile("publish", "endpoints", destination).code == 0
+
+
+@pytest.mark.parametrize("create", [[], ["--create"], ["--dry-run"]])
+@pytest.mark.parametrize("destination", ["bundles.txt", "./bundles.txt"])
+def test_file_is_no_destination_and_stays_as_it_is(
+    workplace: Path, stile: Stile, destination: str, create: list[str]
+) -> None:
+    write_endpoint(workplace / "endpoints", FILES)
+    (workplace / "bundles.txt").write_text("mine", encoding="utf-8")
+
+    done = stile("publish", "endpoints", destination, *create)
+
+    assert (done.code, done.out) == (2, "")
+    assert done.err == f"{destination} is a file; expected s3://bucket/prefix, or a folder\n"
+    assert (workplace / "bundles.txt").read_text(encoding="utf-8") == "mine"
+
+
+@pytest.mark.parametrize("arguments", [["published"], ["rollback"], ["remove"], ["gc"], ["diff", "."]])
+def test_other_commands_say_too_that_a_destination_is_a_file(
+    workplace: Path, stile: Stile, arguments: list[str]
+) -> None:
+    write_endpoint(workplace, FILES)
+    (workplace / "bundles.txt").write_text("mine", encoding="utf-8")
+    place = "bundles.txt/api/things" if arguments[0] in ("rollback", "remove") else "bundles.txt"
+
+    done = stile(*arguments, place, *(["--yes"] if arguments[0] in ("rollback", "remove") else []))
+
+    assert done.code != 0
+    assert "file" in done.err
+    assert "no such folder" not in done.err
 
 
 def test_build_does_not_write_to_a_bucket(workplace: Path, stile: Stile) -> None:

@@ -109,7 +109,7 @@ def names_in(source: str) -> list[str]:
         return names
     folder = Path(source)
     if not folder.is_dir():
-        raise StorageError(source, "there is no such folder")
+        raise StorageError(source, "it is a file: expected a folder" if folder.exists() else "there is no such folder")
     found = [each for pattern in _BUNDLES for each in folder.glob(pattern)]
     return sorted({each.parent.relative_to(folder).as_posix() for each in found})
 

@@ -77,10 +77,11 @@ def open_published(destination: str, http: HttpClient) -> PublishStorage:
     """Return the storage at a destination that exists.
 
     Raises:
-        StorageError: the destination is not valid, or there is no such folder.
+        StorageError: the destination is not valid, is a file, or does not exist.
         SettingsError: an AWS variable is missing or malformed.
     """
     storage = open_publish_storage(destination, http=http, environ=os.environ)
     if not destination.startswith("s3://") and not Path(destination).is_dir():
-        raise StorageError(destination, "there is no such folder: expected s3://bucket/prefix, or a folder")
+        fault = "it is a file" if Path(destination).exists() else "there is no such folder"
+        raise StorageError(destination, f"{fault}: expected s3://bucket/prefix, or a folder")
     return storage
