@@ -228,7 +228,7 @@ def test_json_is_one_document_with_problems_and_tools(workplace: Path, stile: St
 
 
 def test_json_stays_json_where_the_output_is_ascii(workplace: Path) -> None:
-    write_endpoint(workplace, {**MISTAKE, "config.yaml": "upstream: {url: 'é'}\n"})
+    write_endpoint(workplace, {**MISTAKE, "config.yaml": "graphql: é\n"})
 
     done = ran("check", ".", "--json", PYTHONIOENCODING="ascii")
 
