@@ -1,6 +1,6 @@
 """No request under 1 MiB costs more than a second of processor time, or 100 MB.
 
-``STILE_WORK_CASES`` asks for a longer search; ``make work`` for a long one.
+``STILE_WORK_CASES`` asks for a search; ``make work`` for a long one.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tests.work.known import KNOWN
 from tests.work.measure import Bench, bench
 from tests.work.search import Found, search
 
-CASES = int(os.environ.get("STILE_WORK_CASES", "8"))
+CASES = int(os.environ.get("STILE_WORK_CASES", "0"))
 
 SEARCHED = tuple(FAMILIES)
 
@@ -38,6 +38,7 @@ def test_shape_that_once_cost_too_much_does_not_any_more(served: Bench, family: 
     assert not found.is_wrong, str(found)
 
 
+@pytest.mark.skipif(not CASES, reason="STILE_WORK_CASES=120 searches with so many requests")
 def test_search_finds_no_request_that_costs_too_much(served: Bench) -> None:
     tally = search(served, [FAMILIES[name] for name in SEARCHED], cases=CASES, seed="slice")
 
@@ -59,6 +60,6 @@ def test_the_same_seed_makes_the_same_shapes() -> None:
 
 
 def test_requests_are_as_large_as_may_arrive_and_no_larger() -> None:
-    shape = fitted(Shape(FAMILIES["arguments"], (Gene("letters", 4_000_000),)))
+    shape = fitted(Shape(FAMILIES["arguments"], (Gene("letters", 1_500_000),)))
 
     assert MAX_BODY_BYTES // 3 < len(shape.case().body) < MAX_BODY_BYTES
