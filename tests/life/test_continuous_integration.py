@@ -252,7 +252,7 @@ def test_all_rights_of_the_file_suffice_and_githubs_role_has_those_that_calls_ta
     moto: Moto, stile: Stile, rights: tuple[str, Path]
 ) -> None:
     location, folder = rights
-    parameters = {"Subject": "repo:acme/tools:pull_request", "BucketName": "rights"}
+    parameters = {"Subject": "repo:acme/tools:ref:refs/heads/main", "BucketName": "rights"}
     granted = aws_calls.rights(stack.statements(stack.Stack("infra/publisher.yaml", parameters), "PublisherRole"))
 
     with aws_calls.recording(moto) as calls:

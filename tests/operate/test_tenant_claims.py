@@ -17,6 +17,7 @@ from tests.server.outgoing.serving import asking, with_token
 from tests.support.api import Api, Reply, running_api
 from tests.support.examples import examples
 from tests.support.function import Function
+from tests.support.names import name_of
 
 ADDRESSES = (
     "127.0.0.1", "localhost", "localhost.", "0x7f000001", "2130706433", "0177.0.0.1", "127.1", "[::1]", "::1", "0",
@@ -43,7 +44,7 @@ def asked_names() -> Iterator[list[str]]:
     names, ask = list[str](), socket.getaddrinfo
 
     def here(host: Any, *more: Any, **named: Any) -> Any:
-        names.append(str(host))
+        names.append(name_of(host))
         return ask("127.0.0.1", *more, **named)
 
     with pytest.MonkeyPatch.context() as patch:

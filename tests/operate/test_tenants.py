@@ -43,6 +43,7 @@ from tests.server.outgoing.serving import ISSUER, PROVIDER, identity_with
 from tests.support.endpoints import write_endpoint
 from tests.support.function import META, MODERN, store
 from tests.support.identities import api_key
+from tests.support.names import name_of
 from tests.support.upstream import free_port
 
 AT_ONCE = 16
@@ -87,8 +88,8 @@ def resolved(monkeypatch: pytest.MonkeyPatch) -> None:
     """Names below api.example lead to loopback."""
     ask = socket.getaddrinfo
 
-    def here(host: str, *more: Any, **named: Any) -> Any:
-        label, _, domain = str(host).partition(".")
+    def here(host: str | bytes, *more: Any, **named: Any) -> Any:
+        label, _, domain = name_of(host).partition(".")
         if domain != "api.example":
             return ask(host, *more, **named)
         return ask("127.0.3.1" if label == AWAY else address_of(label), *more, **named)

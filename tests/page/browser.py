@@ -116,7 +116,8 @@ class Look:
         return found.filter(has_text=has) if has else found
 
     def open(self, name: str) -> None:
-        """Open a tool by its name."""
+        """Open a tool by its name, once the list is whole: a tool that is open before is drawn again with its entry."""
+        self.page.locator('nav[aria-busy="true"]').wait_for(state="detached")
         self.page.locator(f'[data-part="tool"][data-name="{name}"] button.tool').click()
         self.page.locator('[data-part="tool-title"]').filter(has_text=name).wait_for()
 

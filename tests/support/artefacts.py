@@ -69,8 +69,12 @@ def entries(folder: Path) -> dict[str, tuple[str, int, int, int]]:
 
 
 def run_in(folder: Path, program: str, *arguments: str, **environ: str) -> subprocess.CompletedProcess[str]:
-    """Run a program in a process of its own that finds the function's modules first."""
-    clean = {name: value for name, value in os.environ.items() if not name.startswith(("STILE_", "COV_"))}
+    """Run a program in a process of its own that finds the function's modules first.
+
+    No coverage is measured there: it loads modules, and tests ask which ones a program loads.
+    """
+    others = ("STILE_", "COV_", "COVERAGE_PROCESS_")
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(others)}
     return subprocess.run(
         [sys.executable, "-c", program, *arguments],
         cwd=folder,

@@ -17,6 +17,7 @@ from tests.server.outgoing.serving import Container, asking, endpoint, with_toke
 from tests.support.api import Api, Asked, Reply, running_api
 from tests.support.examples import examples
 from tests.support.identities import HOLDER
+from tests.support.names import name_of
 
 TENANTS = [f"tenant-{number}" for number in range(50)]
 DOWN = "tenant-7"
@@ -27,10 +28,11 @@ def resolved(monkeypatch: pytest.MonkeyPatch) -> None:
     """Names below api.example are this machine, but for one, at which nothing listens."""
     ask = socket.getaddrinfo
 
-    def here(host: str, port: int, **more: Any) -> Any:
-        if not host.endswith(".api.example"):
+    def here(host: str | bytes, port: int, **more: Any) -> Any:
+        name = name_of(host)
+        if not name.endswith(".api.example"):
             return ask(host, port, **more)
-        return ask("127.0.0.99" if host.startswith(f"{DOWN}.") else "127.0.0.1", port, **more)
+        return ask("127.0.0.99" if name.startswith(f"{DOWN}.") else "127.0.0.1", port, **more)
 
     monkeypatch.setattr(socket, "getaddrinfo", here)
 
