@@ -236,7 +236,7 @@ found = [[type(sys.modules[name]).__name__, sys.modules[name].__spec__.name] for
 import ast, locale, tokenize
 imported = [type(sys.modules[name]).__name__ for name in LATER]
 values = []
-threads = [threading.Thread(target=lambda: values.append(ast.dump(ast.parse("1")))) for _ in range(8)]
+threads = [threading.Thread(target=lambda: values.append(type(ast.parse("1")).__name__)) for _ in range(8)]
 for thread in threads: thread.start()
 for thread in threads: thread.join()
 from locale import getlocale
@@ -257,9 +257,8 @@ def test_modules_that_load_later_are_whole_for_every_thread_that_asks_them(packe
 
     assert found == [["_Later", name] for name in LATER]
     assert imported == ["_Later"] * len(LATER)
-    parsed = "Module(body=[Expr(value=Constant(value=1))], type_ignores=[])"
     gone = "module 'locale' has no attribute 'gone'"
-    assert used == [[parsed], 8, "NAME", True, gone, ["module"] * len(LATER), "def getlocale"]
+    assert used == [["Module"], 8, "NAME", True, gone, ["module"] * len(LATER), "def getlocale"]
 
 
 def test_cold_requests_load_no_module_that_the_pack_defers(

@@ -172,6 +172,6 @@ def test_whoever_follows_the_notes_reads_each_row_once(
 
     assert size <= max_bytes
     assert calls > 1 or size < max_bytes
-    assert name != "all" or calls > 2
+    assert name != "all" or calls > (2 if max_bytes < 15_000 else 1)
     assert found == expected
     assert set(found.values()) == {1}
