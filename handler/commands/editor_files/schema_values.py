@@ -9,6 +9,9 @@ from collections.abc import Mapping
 
 from handler.strict_json import JSONObject
 
+Keys = Mapping[str, JSONObject]
+"""The schemas of the keys of a section."""
+
 VARIABLE = "STEPZEN_[A-Za-z0-9_]+"
 """The name of a variable, which may stand for any scalar."""
 

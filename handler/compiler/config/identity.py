@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
+from collections.abc import Sequence
 
 from handler.bundle.identity import (
     SECRET_REFERENCE,
-    ApiKey,
     Identity,
     Issuer,
     OAuthProxy,
@@ -16,6 +14,7 @@ from handler.bundle.identity import (
     is_for_trials,
 )
 from handler.bundle.upstream import SECRET_SOURCES
+from handler.compiler.config.api_keys import read_api_keys
 from handler.compiler.config.oauth_proxy import read_oauth_proxy
 from handler.compiler.config.public_keys import FAULTS, public_key_pem
 from handler.compiler.config.urls import is_http_url, is_on_loopback
@@ -40,7 +39,6 @@ MIN_SECRET_BYTES = 32
 
 SECRET_NAME = re.compile(r"[A-Za-z0-9_]+")
 API_ID = re.compile(r"[A-Za-z0-9]+")
-SHA256_DIGITS = 64
 
 AUTHORIZATION = "authorization"
 AUTHORIZATION_SOURCE = "$request.header.authorization"
@@ -70,7 +68,7 @@ def read_identity(sections: Sequence[Section], problems: Problems) -> Identity:
     trusted = [found for section in sections for found in _trusted_apis(section, problems)]
     return Identity(
         issuers=tuple(issuers),
-        api_keys=tuple(_api_keys(sections, problems)),
+        api_keys=tuple(read_api_keys(sections, problems)),
         trusted_apis=tuple(api for api, _ in trusted),
         typed_apis=tuple(api for api, is_typed in trusted if is_typed),
         oauth_proxy=proxy,
@@ -268,37 +266,3 @@ def _trusted_apis(section: Section, problems: Problems) -> list[tuple[str, bool]
             entry.refuse("identity_source", f"{AUTHORIZATION}; where the authorizer reads another place, leave it out")
         found.append((api, source != ""))
     return found
-
-
-def _api_keys(sections: Iterable[Section], problems: Problems) -> list[ApiKey]:
-    found: list[ApiKey] = []
-    for entry in (entry for section in sections for entry in section.sections("api_keys")):
-        key = _api_key(entry)
-        if key.name and key.name in [other.name for other in found]:
-            problems.add(entry.place("name"), f'two keys are named "{key.name}"', code="duplicate-api-key")
-        found.append(key)
-    return found
-
-
-def _api_key(entry: Section) -> ApiKey:
-    entry.expect("name", "sha256", "claims", "expires")
-    if not entry.text("name"):
-        entry.refuse("name", "the name of the key, for the log")
-    digest = entry.text("sha256").lower()
-    if len(digest) != SHA256_DIGITS or set(digest) - set("0123456789abcdef"):
-        entry.refuse("sha256", "the SHA-256 of the key in hexadecimal, as `stile key NAME` prints it")
-    claims = entry.json_object("claims") if "claims" in entry else None
-    return ApiKey(name=entry.text("name"), sha256=digest, expires=_expires(entry), claims=claims)
-
-
-def _expires(entry: Section) -> int:
-    text = entry.text("expires")
-    if not text:
-        return 0
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        entry.refuse("expires", "a date or a time in ISO 8601, such as 2030-01-31")
-        return 0
-    # 0 means never. The first second of 1970 becomes the next one, which has expired as well.
-    return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()) or 1
