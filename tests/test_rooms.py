@@ -46,6 +46,10 @@ ORDER = (
     ("handler.testing",),
     ("handler",),
     ("handler.code_tools",),
+    ("handler.code_tools.definitions",),
+    ("handler.code_tools.content",),
+    ("handler.code_tools.type_hints",),
+    ("handler.code_tools.functions",),
     ("handler.graph.documents",),
     ("handler.search",),
     ("handler.graph",),
@@ -73,7 +77,10 @@ ONE_SUBJECT = {
         "bundle.identity",
         "commands.new_endpoint.config_file",
     ),  # an issuer of tokens: compiled, and to be written
-    "ToolOptions": ("bundle.tools", "code_tools.options"),  # a tool's options: compiled, and as its author gives them
+    "ToolOptions": (
+        "bundle.tools",
+        "code_tools.functions.options",
+    ),  # a tool's options: compiled, and as its author gives them
     "catalog.py": (
         "code_tools.catalog",
         "compiler.config.catalog",
@@ -90,10 +97,18 @@ ONE_SUBJECT = {
         "commands.schema_source.introspection",
         "graph.documents.introspection",
     ),  # asked, and answered
-    "log.py": ("code_tools.log", "server.log"),  # the log: lines of tools in Python, and of the server
-    "prompts.py": ("code_tools.prompts", "compiler.tools.prompts", "server.mcp.prompts"),  # in Python, of files, listed
-    "resources.py": ("code_tools.resources", "compiler.tools.resources", "server.mcp.resources"),  # as prompts.py
-    "skills.py": ("code_tools.skills", "compiler.tools.skills", "server.mcp.skills"),  # as prompts.py
+    "log.py": ("code_tools.functions.log", "server.log"),  # the log: lines of tools in Python, and of the server
+    "prompts.py": (
+        "code_tools.content.prompts",
+        "compiler.tools.prompts",
+        "server.mcp.prompts",
+    ),  # in Python, of files, listed
+    "resources.py": (
+        "code_tools.content.resources",
+        "compiler.tools.resources",
+        "server.mcp.resources",
+    ),  # as prompts.py
+    "skills.py": ("code_tools.content.skills", "compiler.tools.skills", "server.mcp.skills"),  # as prompts.py
     "route.py": ("server.graphql.route", "server.mcp.route"),  # the HTTP route of a protocol, named by its folder
     "testing.py": ("testing", "stile.testing"),  # the old name of one more version
     "tools.py": ("bundle.tools", "compiler.tools.tools"),  # tools: in the bundle, and compiled
@@ -110,9 +125,9 @@ EDGES = {
     "a Lambda event": "handler/server/function.py",
     "a change": "handler/commands/local/dev_session.py",
     "an MCP request": "handler/server/mcp/route.py",
-    "an author's code": "handler/code_tools/boundary.py",
+    "an author's code": "handler/code_tools/functions/boundary.py",
     "an author's module": "handler/compiler/tools/code_modules.py",
-    "an author's thread": "handler/code_tools/awaiting.py",
+    "an author's thread": "handler/code_tools/functions/awaiting.py",
     "an item of a batch": "handler/server/mcp/route.py",
 }
 """The boundaries at which every exception is caught, by the names in their comments."""

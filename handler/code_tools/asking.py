@@ -8,12 +8,12 @@ import typing
 from collections.abc import Callable
 from typing import Any
 
-from handler.code_tools.boundary import AuthorFailed, authors_code
-from handler.code_tools.continuation import InputRequired
-from handler.code_tools.definition import ToolDefinition
-from handler.code_tools.prompts import PromptDefinition
-from handler.code_tools.resources import ResourceDefinition
-from handler.code_tools.source_location import plain_function
+from handler.code_tools.content.prompts import PromptDefinition
+from handler.code_tools.content.resources import ResourceDefinition
+from handler.code_tools.definitions.definition import ToolDefinition
+from handler.code_tools.functions.boundary import AuthorFailed, authors_code
+from handler.code_tools.functions.continuation import InputRequired
+from handler.code_tools.functions.source_location import plain_function
 
 NAME = re.compile(rf"\b{InputRequired.__name__}\b")
 

@@ -7,18 +7,18 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from handler.code_tools.arguments import Fill
-from handler.code_tools.awaiting import no_task_left_behind, run
-from handler.code_tools.boundary import AuthorFailed, authors_code
 from handler.code_tools.catalog_search import Listed
-from handler.code_tools.context import Context
-from handler.code_tools.continuation import InputRequired
-from handler.code_tools.definition import ToolDefinition
+from handler.code_tools.definitions.arguments import Fill
+from handler.code_tools.definitions.definition import ToolDefinition
+from handler.code_tools.definitions.results import Output
 from handler.code_tools.execution import OnFailure, run_tool
-from handler.code_tools.log import LOG
-from handler.code_tools.options import Options
-from handler.code_tools.results import Output
-from handler.code_tools.source_location import SourceLocation
+from handler.code_tools.functions.awaiting import no_task_left_behind, run
+from handler.code_tools.functions.boundary import AuthorFailed, authors_code
+from handler.code_tools.functions.context import Context
+from handler.code_tools.functions.continuation import InputRequired
+from handler.code_tools.functions.log import LOG
+from handler.code_tools.functions.options import Options
+from handler.code_tools.functions.source_location import SourceLocation
 from handler.code_tools.toolkit import Provided, Toolkit
 from handler.errors import MAX_SAID_CHARS
 from handler.errors.protocol import InvalidParams, McpError
@@ -79,7 +79,7 @@ async def get_prompt(kit: Toolkit, name: str, arguments: Any, ctx: Context) -> J
     Raises:
         McpError: no such prompt, or as ``run_prompt``.
     """
-    from handler.code_tools.prompts import run_prompt  # most calls are of tools
+    from handler.code_tools.content.prompts import run_prompt  # most calls are of tools
 
     prompt = next((each for each in kit.prompts if each.name == name), None)
     if prompt is None:
@@ -93,7 +93,7 @@ async def read_resource(kit: Toolkit, uri: str, ctx: Context) -> JSONObject | In
     Raises:
         McpError: no such resource, or as ``run_resource``.
     """
-    from handler.code_tools.resources import run_resource  # as above
+    from handler.code_tools.content.resources import run_resource  # as above
 
     ordered = sorted(kit.resources, key=lambda each: each.is_template)
     resource = next((each for each in ordered if each.values_in(uri) is not None), None)

@@ -9,17 +9,17 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from handler.code_tools.arguments import Fill, invalid_arguments
-from handler.code_tools.awaiting import Expired, no_task_left_behind, run, unexited, wait_for
-from handler.code_tools.boundary import AuthorFailed, authors_code
-from handler.code_tools.content_blocks import Text
-from handler.code_tools.context import Context, is_work, settled
-from handler.code_tools.continuation import Async, Err, InputRequired, Ok
-from handler.code_tools.definition import ToolDefinition
-from handler.code_tools.log import LOG
-from handler.code_tools.results import error_result
-from handler.code_tools.resuming import Resume
-from handler.code_tools.type_schemas import Misfits
+from handler.code_tools.content.content_blocks import Text
+from handler.code_tools.definitions.arguments import Fill, invalid_arguments
+from handler.code_tools.definitions.definition import ToolDefinition
+from handler.code_tools.definitions.results import error_result
+from handler.code_tools.definitions.resuming import Resume
+from handler.code_tools.functions.awaiting import Expired, no_task_left_behind, run, unexited, wait_for
+from handler.code_tools.functions.boundary import AuthorFailed, authors_code
+from handler.code_tools.functions.context import Context, is_work, settled
+from handler.code_tools.functions.continuation import Async, Err, InputRequired, Ok
+from handler.code_tools.functions.log import LOG
+from handler.code_tools.type_hints.type_schemas import Misfits
 from handler.errors.access import InsufficientScope
 from handler.errors.calls import CallError, InvalidArguments, ToolError
 from handler.errors.protocol import AuthenticationRequired, InvalidParams

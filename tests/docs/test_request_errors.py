@@ -13,7 +13,7 @@ import pytest
 
 from handler import artefact
 from handler.__main__ import main
-from handler.code_tools import awaiting, boundary
+from handler.code_tools.functions import awaiting, boundary
 from handler.compiler.codes import CODES
 from handler.errors import (
     StileError,

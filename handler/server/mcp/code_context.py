@@ -5,7 +5,7 @@ from __future__ import annotations
 from copy import deepcopy
 from typing import Any
 
-from handler.code_tools.context import LEVELS, Context
+from handler.code_tools.functions.context import LEVELS, Context
 from handler.server.mcp.code_graphql import OwnRequests
 from handler.server.mcp.input_required import answers_to
 from handler.server.mcp.method_call import Call

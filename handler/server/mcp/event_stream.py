@@ -73,7 +73,7 @@ class _Wants:
 
     def _takes_message(self, level: str) -> bool:
         """Source: MCP 2026-07-28, server/utilities/logging: no messages unless the request asks for them."""
-        from handler.code_tools.context import LEVELS  # loaded already by the code that sends messages
+        from handler.code_tools.functions.context import LEVELS  # loaded already by the code that sends messages
 
         return self._level in LEVELS and level in LEVELS and LEVELS.index(level) >= LEVELS.index(self._level)
 

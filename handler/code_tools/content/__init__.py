@@ -1,0 +1,1 @@
+"""Prompts, resources and skills of authors, and the content blocks of results."""
