@@ -33,6 +33,9 @@ ORDER = (
     ("handler.compiler.checks", "handler.compiler.provenance"),
     ("handler.compiler.graphql_api",),
     ("handler.compiler.tools",),
+    ("handler.compiler.tools.graphql_tools",),
+    ("handler.compiler.tools.declarations",),
+    ("handler.compiler.tools.content_files",),
     ("handler.compiler.api_context",),
     ("handler.compiler.access",),
     ("handler.compiler.json_schemas",),
@@ -100,15 +103,19 @@ ONE_SUBJECT = {
     "log.py": ("code_tools.functions.log", "server.log"),  # the log: lines of tools in Python, and of the server
     "prompts.py": (
         "code_tools.content.prompts",
-        "compiler.tools.prompts",
+        "compiler.tools.content_files.prompts",
         "server.mcp.prompts",
     ),  # in Python, of files, listed
     "resources.py": (
         "code_tools.content.resources",
-        "compiler.tools.resources",
+        "compiler.tools.content_files.resources",
         "server.mcp.resources",
     ),  # as prompts.py
-    "skills.py": ("code_tools.content.skills", "compiler.tools.skills", "server.mcp.skills"),  # as prompts.py
+    "skills.py": (
+        "code_tools.content.skills",
+        "compiler.tools.content_files.skills",
+        "server.mcp.skills",
+    ),  # as prompts.py
     "route.py": ("server.graphql.route", "server.mcp.route"),  # the HTTP route of a protocol, named by its folder
     "testing.py": ("testing", "stile.testing"),  # the old name of one more version
     "tools.py": ("bundle.tools", "compiler.tools.tools"),  # tools: in the bundle, and compiled

@@ -38,12 +38,12 @@ from handler.compiler.tools.catalog import catalog_tools
 from handler.compiler.tools.companions import with_companions
 from handler.compiler.tools.compiled_code import NO_CODE, CompiledCode
 from handler.compiler.tools.content import read_content, refuse_shared_names
-from handler.compiler.tools.declaration import CompiledTool
-from handler.compiler.tools.listed_schemas import with_listed_schemas
-from handler.compiler.tools.logged_facts import read_call_log
-from handler.compiler.tools.tool_views import uses_table, with_views
+from handler.compiler.tools.content_files.view_pages import read_views
+from handler.compiler.tools.declarations.declaration import CompiledTool
+from handler.compiler.tools.declarations.listed_schemas import with_listed_schemas
+from handler.compiler.tools.declarations.logged_facts import read_call_log
+from handler.compiler.tools.declarations.tool_views import uses_table, with_views
 from handler.compiler.tools.tools import judge_tools
-from handler.compiler.tools.view_pages import read_views
 from handler.errors.authoring import Problem
 from handler.errors.infrastructure import SettingsError
 from handler.settings import read_code_modules

@@ -34,15 +34,15 @@ from handler.compiler.schema.schema import AuthorSchema, read_schema
 from handler.compiler.schema.schema_index import build_index
 from handler.compiler.schema.search_words import with_words
 from handler.compiler.source.files import ENTRY
-from handler.compiler.tools.client_schema import ExternalSchema
-from handler.compiler.tools.declaration import CompiledTool
-from handler.compiler.tools.graphql import default_tool
-from handler.compiler.tools.persisted import graphql_endpoint
-from handler.compiler.tools.prompts import PROMPTS_FOLDER
-from handler.compiler.tools.resources import RESOURCES_FOLDER
-from handler.compiler.tools.skills import SKILLS_FOLDER
+from handler.compiler.tools.content_files.prompts import PROMPTS_FOLDER
+from handler.compiler.tools.content_files.resources import RESOURCES_FOLDER
+from handler.compiler.tools.content_files.skills import SKILLS_FOLDER
+from handler.compiler.tools.declarations.declaration import CompiledTool
+from handler.compiler.tools.graphql_tools.client_schema import ExternalSchema
+from handler.compiler.tools.graphql_tools.graphql import default_tool
+from handler.compiler.tools.graphql_tools.persisted import graphql_endpoint
+from handler.compiler.tools.graphql_tools.uploads import types_of_files
 from handler.compiler.tools.tools import make_tools
-from handler.compiler.tools.uploads import types_of_files
 from handler.graph.index import SchemaIndex, read_index, write_index
 from handler.policy.evaluation import HIDDEN, OPEN, Mask
 from handler.sentences import some

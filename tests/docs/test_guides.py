@@ -22,8 +22,8 @@ from handler.compiler.json_schemas.descriptions import MAX_ENUM_CHARS
 from handler.compiler.operations.operation_files import MANIFEST_SUFFIXES, SCHEMA_SUFFIX, SUFFIXES
 from handler.compiler.regex_safety import MAX_PATTERN_CHARS
 from handler.compiler.schema.directives import DEFINITIONS
-from handler.compiler.tools.prompts import MAX_PROMPT_BYTES
-from handler.compiler.tools.resources import MAX_RESOURCE_BYTES, MAX_RESOURCES_BYTES
+from handler.compiler.tools.content_files.prompts import MAX_PROMPT_BYTES
+from handler.compiler.tools.content_files.resources import MAX_RESOURCE_BYTES, MAX_RESOURCES_BYTES
 from handler.errors.calls import InvalidArguments
 from handler.graph.documents.introspection import MAX_BYTES, MAX_BYTES_OF_A_CALL
 from handler.json_bounds import MAX_VALUES

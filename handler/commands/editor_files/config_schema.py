@@ -29,7 +29,7 @@ from handler.compiler.config.oauth_proxy import RESOURCE
 from handler.compiler.config.schema_limits import MOST_BYTES, OUTPUT_SCHEMA, RECURSION
 from handler.compiler.json_schemas.author_scalars import MAX_NUMBER, MAX_TEXT_CHARS, TYPES
 from handler.compiler.schema.cost_directives import MAX_SIZE
-from handler.compiler.tools.view_pages import PERMISSIONS
+from handler.compiler.tools.content_files.view_pages import PERMISSIONS
 from handler.json_schema.formats import STANDARD_FORMATS
 from handler.strict_json import JSONObject
 

@@ -10,7 +10,7 @@ from handler.bundle.tools import CodeTool, GraphQLTool, PrescribedTool, Tool
 from handler.compiler.compile import Compiled
 from handler.compiler.operations.author_operations import AuthorOperation
 from handler.compiler.problems import Place, where
-from handler.compiler.tools.declaration import CompiledTool
+from handler.compiler.tools.declarations.declaration import CompiledTool
 
 OWN_GRAPHQL = "/graphql"
 """The name of the endpoint's own GraphQL route among the entrances."""

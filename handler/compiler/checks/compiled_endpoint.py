@@ -13,8 +13,8 @@ from handler.compiler.graphql_api import CompiledApi
 from handler.compiler.tools.catalog import catalog_tools
 from handler.compiler.tools.compiled_code import CompiledCode
 from handler.compiler.tools.content import CompiledContent
-from handler.compiler.tools.declaration import CompiledTool
-from handler.compiler.tools.skill_format import CompiledSkill
+from handler.compiler.tools.content_files.skill_format import CompiledSkill
+from handler.compiler.tools.declarations.declaration import CompiledTool
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,7 @@ from handler.compiler.api_context import ApiContext
 from handler.compiler.checks.compiled_endpoint import CompiledEndpoint
 from handler.compiler.checks.finding import Finding, check
 from handler.compiler.checks.policy_bypass import OWN_GRAPHQL
-from handler.compiler.tools.declaration import CompiledTool
+from handler.compiler.tools.declarations.declaration import CompiledTool
 from handler.policy.evaluation import Mask, hidden_from_everybody
 
 

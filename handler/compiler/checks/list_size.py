@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from handler.compiler.checks.compiled_endpoint import CompiledEndpoint
 from handler.compiler.checks.finding import Finding, check
-from handler.compiler.tools.listed_size import size_of
+from handler.compiler.tools.declarations.listed_size import size_of
 from handler.listed_sizes import BYTES_PER_TOKEN
 
 MAX_LISTED = 40

@@ -21,11 +21,11 @@ from handler.compiler.problems import At, Place, where
 from handler.compiler.source.files import CONFIG, EndpointFiles
 from handler.compiler.tools.compiled_code import CompiledCode
 from handler.compiler.tools.content import CompiledContent
-from handler.compiler.tools.declaration import CompiledTool
-from handler.compiler.tools.listed_size import entries_of
-from handler.compiler.tools.resources import RESOURCES_FOLDER
-from handler.compiler.tools.skill_format import CompiledSkill
-from handler.compiler.tools.view_pages import SUFFIX, VIEWS_FOLDER
+from handler.compiler.tools.content_files.resources import RESOURCES_FOLDER
+from handler.compiler.tools.content_files.skill_format import CompiledSkill
+from handler.compiler.tools.content_files.view_pages import SUFFIX, VIEWS_FOLDER
+from handler.compiler.tools.declarations.declaration import CompiledTool
+from handler.compiler.tools.declarations.listed_size import entries_of
 from handler.sentences import some
 
 MAX_FOUND = 50

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from handler.compiler.checks.compiled_endpoint import CompiledEndpoint
 from handler.compiler.checks.finding import Finding, check
-from handler.compiler.tools.declaration import CompiledTool
-from handler.compiler.tools.listed_size import fullest_entry
+from handler.compiler.tools.declarations.declaration import CompiledTool
+from handler.compiler.tools.declarations.listed_size import fullest_entry
 from handler.sentences import some
 
 

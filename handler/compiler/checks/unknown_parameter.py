@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from handler.compiler.checks.compiled_endpoint import CompiledEndpoint
 from handler.compiler.checks.finding import Finding, check
 from handler.compiler.schema.directives import ToolDirective
-from handler.compiler.tools.graphql import REQUEST
+from handler.compiler.tools.graphql_tools.graphql import REQUEST
 from handler.sentences import did_you_mean
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from handler.bundle.tools import CatalogTool, ToolOptions
 from handler.compiler.config.catalog import CatalogUse
-from handler.compiler.tools.declaration import CompiledTool
+from handler.compiler.tools.declarations.declaration import CompiledTool
 from handler.host_hints import size_hint
 from handler.json_bounds import MAX_RESULT_BYTES
 from handler.strict_json import JSONObject

@@ -21,9 +21,9 @@ from handler.compiler.config.code import KitUse
 from handler.compiler.problems import Place, Problems, shown
 from handler.compiler.tools.code_modules import definition_place, import_kit, reporting
 from handler.compiler.tools.compiled_code import CompiledCode
-from handler.compiler.tools.declaration import CompiledTool
-from handler.compiler.tools.skill_format import CompiledSkill
-from handler.compiler.tools.skills import code_skill
+from handler.compiler.tools.content_files.skill_format import CompiledSkill
+from handler.compiler.tools.content_files.skills import code_skill
+from handler.compiler.tools.declarations.declaration import CompiledTool
 from handler.policy.evaluation import Mask
 from handler.strict_json import JSONObject, parse_json, to_json_bytes
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from handler.bundle.tools import CompanionTool, GraphQLTool, ToolOptions
 from handler.compiler.problems import Problems, shown, where
-from handler.compiler.tools.declaration import CompiledTool
+from handler.compiler.tools.declarations.declaration import CompiledTool
 from handler.strict_json import JSONObject
 
 MAX_NAME_CHARS = 64

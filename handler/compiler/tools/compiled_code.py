@@ -10,8 +10,8 @@ from handler.bundle.content import CodePrompt, CodeResource
 from handler.bundle.tools import CodeKit
 from handler.compiler.access.policies import Rule
 from handler.compiler.problems import Place
-from handler.compiler.tools.declaration import CompiledTool
-from handler.compiler.tools.skill_format import CompiledSkill
+from handler.compiler.tools.content_files.skill_format import CompiledSkill
+from handler.compiler.tools.declarations.declaration import CompiledTool
 from handler.strict_json import to_json_bytes
 
 

@@ -12,11 +12,11 @@ from handler.compiler.compile_context import CompileContext
 from handler.compiler.problems import Place, Problems
 from handler.compiler.source.yaml_section import Section
 from handler.compiler.tools.compiled_code import CompiledCode
-from handler.compiler.tools.prompts import PROMPTS_FOLDER, read_prompts
-from handler.compiler.tools.resources import RESOURCES_FOLDER, read_resources
-from handler.compiler.tools.skill_format import CompiledSkill
-from handler.compiler.tools.skills import SKILLS_FOLDER, judge_skill_sizes, read_skills
-from handler.compiler.tools.view_pages import VIEWS_FOLDER
+from handler.compiler.tools.content_files.prompts import PROMPTS_FOLDER, read_prompts
+from handler.compiler.tools.content_files.resources import RESOURCES_FOLDER, read_resources
+from handler.compiler.tools.content_files.skill_format import CompiledSkill
+from handler.compiler.tools.content_files.skills import SKILLS_FOLDER, judge_skill_sizes, read_skills
+from handler.compiler.tools.content_files.view_pages import VIEWS_FOLDER
 from handler.policy.evaluation import Mask
 
 

@@ -9,9 +9,9 @@ from pathlib import PurePosixPath
 from handler.compiler.compile_context import CompileContext
 from handler.compiler.problems import Place, Problems
 from handler.compiler.source.files import NEVER_ENTERED, EndpointFiles, Found
-from handler.compiler.tools.file_contents import FileContent, content_of, read_file_content
-from handler.compiler.tools.resources import MAX_RESOURCE_BYTES, MAX_RESOURCES_BYTES
-from handler.compiler.tools.skill_format import (
+from handler.compiler.tools.content_files.file_contents import FileContent, content_of, read_file_content
+from handler.compiler.tools.content_files.resources import MAX_RESOURCE_BYTES, MAX_RESOURCES_BYTES
+from handler.compiler.tools.content_files.skill_format import (
     MAX_SKILL_FILE_BYTES,
     MAX_SKILL_FILES,
     SKILL_FILE,

@@ -13,8 +13,8 @@ from graphql import DirectiveNode, OperationDefinitionNode
 from handler.bundle.tools import GraphQLTool, ListedEntry, Tool
 from handler.compiler.problems import At, Problems
 from handler.compiler.schema.directives import value_of_argument
-from handler.compiler.tools.declaration import CompiledTool
-from handler.compiler.tools.view_pages import SUFFIX, TABLE, VIEWS_FOLDER, Views
+from handler.compiler.tools.content_files.view_pages import SUFFIX, TABLE, VIEWS_FOLDER, Views
+from handler.compiler.tools.declarations.declaration import CompiledTool
 from handler.policy.evaluation import Mask
 from handler.sentences import did_you_mean
 

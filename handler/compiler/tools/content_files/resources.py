@@ -9,7 +9,7 @@ from handler.bundle.content import FileResource
 from handler.bundle.resource_uris import file_uri
 from handler.compiler.compile_context import CompileContext
 from handler.compiler.problems import Place
-from handler.compiler.tools.file_contents import read_file_content
+from handler.compiler.tools.content_files.file_contents import read_file_content
 from handler.policy.evaluation import Mask
 
 RESOURCES_FOLDER = "resources"

@@ -28,11 +28,11 @@ from handler.compiler.operations.used_coordinates import coordinates_used
 from handler.compiler.problems import Problems
 from handler.compiler.schema.directives import ToolDirective, value_of_argument
 from handler.compiler.schema.tool_options import RESULT, AuthorOptions
-from handler.compiler.tools.bindings import coordinates_bound, read_bindings
-from handler.compiler.tools.declaration import CompiledTool, ToolDeclaration, directive_declaration
-from handler.compiler.tools.examples import ExampleReader
-from handler.compiler.tools.persisted import sent
-from handler.compiler.tools.uploads import judge_files
+from handler.compiler.tools.declarations.declaration import CompiledTool, ToolDeclaration, directive_declaration
+from handler.compiler.tools.graphql_tools.bindings import coordinates_bound, read_bindings
+from handler.compiler.tools.graphql_tools.examples import ExampleReader
+from handler.compiler.tools.graphql_tools.persisted import sent
+from handler.compiler.tools.graphql_tools.uploads import judge_files
 from handler.graph.tool_entry import default_annotations
 from handler.json_schema.shortening import size_of
 from handler.policy.evaluation import OPEN, Mask, hidden_from_everybody, union_of

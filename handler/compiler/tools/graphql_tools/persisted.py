@@ -19,7 +19,7 @@ from handler.compiler.operations.author_operations import AuthorOperation, Opera
 from handler.compiler.operations.schema_queries import asked_of_the_schema
 from handler.compiler.operations.used_coordinates import coordinates_used
 from handler.compiler.problems import Problems
-from handler.compiler.tools.bindings import coordinates_bound, read_bindings
+from handler.compiler.tools.graphql_tools.bindings import coordinates_bound, read_bindings
 from handler.policy.evaluation import OPEN, Mask, union_of
 from handler.strict_json import JSONObject
 

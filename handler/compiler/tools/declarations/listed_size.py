@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from handler.bundle.tools import GraphQLTool
-from handler.compiler.tools.declaration import CompiledTool
+from handler.compiler.tools.declarations.declaration import CompiledTool
 from handler.strict_json import JSONObject, to_json_bytes
 
 

@@ -20,7 +20,7 @@ from handler.compiler.problems import Place, Problems, place_in
 from handler.compiler.source.front_matter import read_front_matter
 from handler.compiler.source.yaml_tree import mark_place, node_place
 from handler.compiler.source.yaml_values import value_of
-from handler.compiler.tools.file_contents import FileContent
+from handler.compiler.tools.content_files.file_contents import FileContent
 from handler.policy.evaluation import Mask
 from handler.strict_json import JSONObject
 

@@ -1,0 +1,1 @@
+"""Prompts, resources, skills and pages from the author's files."""

@@ -1,0 +1,1 @@
+"""The declaration of a tool of any kind, and the parts of its list entry."""

@@ -1,0 +1,1 @@
+"""Tools over GraphQL: an author's operations, requests of models, bound variables and persisted documents."""
