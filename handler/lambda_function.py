@@ -2,8 +2,8 @@
 
 The path of a tool call: event -> server/function.py (Mangum) -> server/app.py (middleware, routes)
 -> server/mcp/route.py (caller, JSON-RPC) -> server/mcp/methods.py -> server/mcp/tools_call.py (by the tool's name)
--> server/mcp/graphql_tools.py -> server/upstream/graphql_client.py -> server/upstream/sending.py (credential, circuit
-breaker) -> http/client.py -> the API.
+-> server/mcp/calls/graphql_tools.py -> server/upstream/graphql_client.py -> server/upstream/sending.py (credential,
+circuit breaker) -> http/client.py -> the API.
 """
 
 from __future__ import annotations

@@ -23,6 +23,9 @@ ORDER = (
     ("handler.page",),
     ("handler.server",),
     ("handler.server.mcp",),
+    ("handler.server.mcp.listing",),
+    ("handler.server.mcp.calls",),
+    ("handler.server.mcp.messages",),
     ("handler.server.graphql", "handler.server.oauth_proxy"),
     ("handler.server.upstream",),
     ("handler.server.context",),
@@ -88,11 +91,14 @@ ONE_SUBJECT = {
         "code_tools.catalog",
         "compiler.config.catalog",
         "compiler.tools.catalog",
-        "server.mcp.catalog",
+        "server.mcp.listing.catalog",
     ),  # the catalog: of a toolkit, of config.yaml, compiled, and answered
     "find.py": ("commands.find", "compiler.config.find"),  # the command, and `find` of config.yaml
     "code.py": ("compiler.config.code", "compiler.tools.code"),  # `code` of config.yaml: read, and compiled
-    "completion.py": ("commands.completion", "server.mcp.completion"),  # words completed: in a shell, and by MCP
+    "completion.py": (
+        "commands.completion",
+        "server.mcp.listing.completion",
+    ),  # words completed: in a shell, and by MCP
     "content.py": ("bundle.content", "compiler.tools.content"),  # prompts and resources: in the bundle, and compiled
     "editor.py": ("commands.editor", "page.editor"),  # editors of text: the files for them, and that of the page
     "identity.py": ("bundle.identity", "compiler.config.identity"),  # `identity`: in the bundle, and of config.yaml
@@ -104,17 +110,17 @@ ONE_SUBJECT = {
     "prompts.py": (
         "code_tools.content.prompts",
         "compiler.tools.content_files.prompts",
-        "server.mcp.prompts",
+        "server.mcp.listing.prompts",
     ),  # in Python, of files, listed
     "resources.py": (
         "code_tools.content.resources",
         "compiler.tools.content_files.resources",
-        "server.mcp.resources",
+        "server.mcp.listing.resources",
     ),  # as prompts.py
     "skills.py": (
         "code_tools.content.skills",
         "compiler.tools.content_files.skills",
-        "server.mcp.skills",
+        "server.mcp.listing.skills",
     ),  # as prompts.py
     "route.py": ("server.graphql.route", "server.mcp.route"),  # the HTTP route of a protocol, named by its folder
     "testing.py": ("testing", "stile.testing"),  # the old name of one more version

@@ -33,9 +33,9 @@ from handler.server.auth.principal import Principal
 from handler.server.context.caller import Caller
 from handler.server.context.services import Services
 from handler.server.context.statuses import status_of
-from handler.server.mcp.jsonrpc import INVALID_PARAMS, Rejected, Request
-from handler.server.mcp.method_call import Call
-from handler.server.mcp.revisions import CLIENT_CAPABILITIES, MODERN
+from handler.server.mcp.messages.jsonrpc import INVALID_PARAMS, Rejected, Request
+from handler.server.mcp.messages.method_call import Call
+from handler.server.mcp.messages.revisions import CLIENT_CAPABILITIES, MODERN
 from handler.server.mcp.tools_call import call_any_tool
 from handler.strict_json import JSONObject
 

@@ -31,11 +31,11 @@ from handler.server.context.denials import denial_response
 from handler.server.context.request_context import find_endpoint, identify_caller
 from handler.server.context.services import Services
 from handler.server.context.statuses import status_of
-from handler.server.mcp.jsonrpc import Request
-from handler.server.mcp.method_call import Call
-from handler.server.mcp.revisions import MODERN
-from handler.server.mcp.revisions import listed as listed_for
-from handler.server.mcp.tools_list import list_tools
+from handler.server.mcp.listing.tools_list import list_tools
+from handler.server.mcp.messages.jsonrpc import Request
+from handler.server.mcp.messages.method_call import Call
+from handler.server.mcp.messages.revisions import MODERN
+from handler.server.mcp.messages.revisions import listed as listed_for
 from handler.strict_json import Entry, JSONObject, to_well_formed_json
 
 TOLD = ("name", "title", "description")

@@ -31,8 +31,8 @@ from handler.server.context.challenges import MAX_HELD_CHARS
 from handler.server.endpoints.load_failures import DOUBTFUL_S, MAX_DOUBTFUL
 from handler.server.endpoints.registry import BESIDE_S, MISS_S
 from handler.server.endpoints.schema_views import MAX_VIEWS, read_cost
-from handler.server.mcp.batch_budget import MAX_WORK_S
-from handler.server.mcp.revisions import BATCHING, MODERN
+from handler.server.mcp.messages.batch_budget import MAX_WORK_S
+from handler.server.mcp.messages.revisions import BATCHING, MODERN
 from handler.server.mcp.route import MIN_COMPRESSED_BYTES
 from handler.server.outgoing.circuit_breaker import MAX_FAILURES, PAUSE_S
 from handler.server.outgoing.token_endpoint import MAX_S

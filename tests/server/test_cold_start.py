@@ -118,12 +118,14 @@ LISTING = {
     "server.metric_names",
     "server.metrics",
     "server.mcp",
-    "server.mcp.method_call",
-    "server.mcp.jsonrpc",
+    "server.mcp.listing",
+    "server.mcp.messages",
+    "server.mcp.messages.method_call",
+    "server.mcp.messages.jsonrpc",
     "server.mcp.methods",
-    "server.mcp.revisions",
+    "server.mcp.messages.revisions",
     "server.mcp.route",
-    "server.mcp.tools_list",
+    "server.mcp.listing.tools_list",
     "server.outgoing",
     "server.outgoing.circuit_breaker",
     "server.outgoing.credential_cache",
@@ -159,7 +161,8 @@ CALLING = {
     "server.endpoints",
     "server.endpoints.arguments_validator",
     "server.mcp",
-    "server.mcp.graphql_tools",
+    "server.mcp.calls",
+    "server.mcp.calls.graphql_tools",
     "server.mcp.tools_call",
     "server.outgoing",
     "server.outgoing.token_endpoint",
@@ -515,7 +518,7 @@ def _imports(file: Path) -> Iterator[str]:
             yield node.module or ""
 
 
-SHORTENING = {"code_tools.catalog_search", "listed_sizes", "server.mcp.short_list"}
+SHORTENING = {"code_tools.catalog_search", "listed_sizes", "server.mcp.listing.short_list"}
 """Loaded for a list that a catalog may shorten."""
 
 

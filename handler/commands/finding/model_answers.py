@@ -17,12 +17,12 @@ from handler.graph.view import View
 from handler.listed_sizes import BYTES_PER_TOKEN
 from handler.search.matches import Match
 from handler.server.context.caller import Caller
-from handler.server.mcp.catalog import found_tools
-from handler.server.mcp.companion_calls import answer_of
-from handler.server.mcp.jsonrpc import Request
-from handler.server.mcp.method_call import Call
-from handler.server.mcp.revisions import MODERN
-from handler.server.mcp.tools_list import entry_of, list_entries, list_tools
+from handler.server.mcp.calls.companion_calls import answer_of
+from handler.server.mcp.listing.catalog import found_tools
+from handler.server.mcp.listing.tools_list import entry_of, list_entries, list_tools
+from handler.server.mcp.messages.jsonrpc import Request
+from handler.server.mcp.messages.method_call import Call
+from handler.server.mcp.messages.revisions import MODERN
 from handler.strict_json import JSONObject, to_well_formed_json
 
 MOST = 10

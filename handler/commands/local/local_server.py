@@ -28,7 +28,7 @@ from handler.server.auth.sealed_state import RequestStates
 from handler.server.auth.tokens import TokenVerifier
 from handler.server.context.services import Services
 from handler.server.endpoints.registry import CachePolicy, Endpoints
-from handler.server.mcp.tools_list import list_entries
+from handler.server.mcp.listing.tools_list import list_entries
 from handler.server.outgoing.outgoing_services import outgoing_services
 from handler.storage.storage import Storage
 from handler.strict_json import JSONObject

@@ -31,7 +31,7 @@ from handler.sentences import did_you_mean, some
 from handler.server.auth.principal import DEVELOPMENT
 from handler.server.context.caller import Caller
 from handler.server.graphql.documents import Document, prepare_document
-from handler.server.mcp.graphql_tools import prepare_prescribed_call
+from handler.server.mcp.calls.graphql_tools import prepare_prescribed_call
 from handler.strict_json import JSONObject
 
 MAX_REASONS = 3

@@ -12,7 +12,8 @@ from handler.errors.protocol import AuthenticationRequired, InvalidParams, McpEr
 from handler.server.asgi.response_size import ANSWER_TOO_LARGE, TOO_LARGE
 from handler.server.auth.principal import ANONYMOUS
 from handler.server.context.caller import Caller
-from handler.server.mcp.jsonrpc import (
+from handler.server.mcp.listing.tools_list import list_entries, list_tools, page_of
+from handler.server.mcp.messages.jsonrpc import (
     INVALID_PARAMS,
     INVALID_REQUEST,
     METHOD_NOT_FOUND,
@@ -20,8 +21,8 @@ from handler.server.mcp.jsonrpc import (
     Rejected,
     SignInRequired,
 )
-from handler.server.mcp.method_call import Call, Method
-from handler.server.mcp.revisions import (
+from handler.server.mcp.messages.method_call import Call, Method
+from handler.server.mcp.messages.revisions import (
     APPS,
     MODERN,
     SERVER_INFO,
@@ -32,7 +33,6 @@ from handler.server.mcp.revisions import (
     negotiate,
     shape,
 )
-from handler.server.mcp.tools_list import list_entries, list_tools, page_of
 from handler.strict_json import JSONObject, to_well_formed_json
 
 STATUS_OF_CODE: Mapping[int, int] = {PARSE_ERROR: 400, INVALID_REQUEST: 400, METHOD_NOT_FOUND: 404, INVALID_PARAMS: 400}
@@ -164,7 +164,7 @@ async def _list_tools(call: Call) -> JSONObject:
 
 async def _answer_content(call: Call) -> JSONObject:
     """Answer a method of prompts, resources or completion. Their modules load with the first such request."""
-    from handler.server.mcp.content_methods import CONTENT_METHODS
+    from handler.server.mcp.listing.content_methods import CONTENT_METHODS
 
     return await CONTENT_METHODS[call.request.method](call)
 

@@ -23,7 +23,7 @@ from handler.server.asgi.trace_context import continue_trace
 from handler.server.context.caller import Caller
 from handler.server.context.request_context import find_endpoint, identify_caller, read_body
 from handler.server.context.services import Services
-from handler.server.mcp.jsonrpc import (
+from handler.server.mcp.messages.jsonrpc import (
     DENIED,
     INTERNAL_ERROR,
     INVALID_PARAMS,
@@ -36,9 +36,9 @@ from handler.server.mcp.jsonrpc import (
     SignInRequired,
     classify,
 )
-from handler.server.mcp.method_call import Call
+from handler.server.mcp.messages.method_call import Call
+from handler.server.mcp.messages.revisions import BATCHING, error_id, is_modern, resource_not_found_code, revision_told
 from handler.server.mcp.methods import answer
-from handler.server.mcp.revisions import BATCHING, error_id, is_modern, resource_not_found_code, revision_told
 from handler.strict_json import Entries, JSONObject, spliced, to_well_formed_json
 
 MAX_URI_CHARS = 2_000
@@ -103,7 +103,7 @@ async def _answer(http_call: HttpCall, request: Request, caller: Caller) -> Resp
     call = _call_of(request, caller)
     answered = await _result(call)
     if call.notifications and EVENT_STREAM in _accepted(http_call):
-        from handler.server.mcp.event_stream import event_stream
+        from handler.server.mcp.messages.event_stream import event_stream
 
         events = event_stream(request, call.notifications, answered, room=caller.room)
         if events is not None:
@@ -167,7 +167,7 @@ async def _answer_batch(http_call: HttpCall, items: Sequence[Item], caller: Call
 
     Source: MCP 2025-03-26, basic/transports ("Sending Messages to the Server").
     """
-    from handler.server.mcp.batch_budget import LEFT_OUT, BatchBudget
+    from handler.server.mcp.messages.batch_budget import LEFT_OUT, BatchBudget
 
     budget = BatchBudget(caller.deadline, room=caller.room)
     calls: list[JSONObject] = []
@@ -190,7 +190,7 @@ async def _answer_batch(http_call: HttpCall, items: Sequence[Item], caller: Call
 
 def _unanswered(item: Request | Rejected, refusal: str, facts: JSONObject) -> bytes:
     """Return the error of an item for which a batch has no room, time or work left."""
-    from handler.server.mcp.batch_budget import EXCEEDED
+    from handler.server.mcp.messages.batch_budget import EXCEEDED
 
     facts.update(outcome="rejected", reason="BatchExceeded", code=EXCEEDED)
     error = Rejected(INTERNAL_ERROR, refusal, id=item.id, stile_code=EXCEEDED)

@@ -32,11 +32,11 @@ from handler.errors.upstream import UpstreamError
 from handler.records import record
 from handler.server.asgi.headers import find_mismatch
 from handler.server.auth.scopes import require_scopes
-from handler.server.mcp.graphql_tools import call_tool, failed
-from handler.server.mcp.jsonrpc import HEADER_MISMATCH, Rejected
-from handler.server.mcp.method_call import Call
-from handler.server.mcp.revisions import is_modern
-from handler.server.mcp.tools_list import asked_kits, entry_of, tools_of_kit
+from handler.server.mcp.calls.graphql_tools import call_tool, failed
+from handler.server.mcp.listing.tools_list import asked_kits, entry_of, tools_of_kit
+from handler.server.mcp.messages.jsonrpc import HEADER_MISMATCH, Rejected
+from handler.server.mcp.messages.method_call import Call
+from handler.server.mcp.messages.revisions import is_modern
 from handler.strict_json import JSONObject
 
 
@@ -78,7 +78,7 @@ async def _logged(
     """Run a call, and note the facts that the endpoint's author wants of it."""
     if call.caller.endpoint.bundle.log is None:
         return await run(call)
-    from handler.server.mcp.logged_call import logged
+    from handler.server.mcp.calls.logged_call import logged
 
     return await logged(call, name, arguments, run)
 
@@ -161,7 +161,7 @@ async def _call_found(
     call.note(decision="allowed")
     match tool:
         case CodeTool():
-            from handler.server.mcp.code_tools import call_code_tool
+            from handler.server.mcp.calls.code_tools import call_code_tool
 
             return await call_code_tool(call, tool, arguments, name=name, on_failure=on_failure)
         case CatalogTool() | CompanionTool():
@@ -190,7 +190,7 @@ async def _find(call: Call, name: str) -> Tool | ProvidedTool:
         return provided
     asked = {kit.use for kit in asked_kits(call)}
     if isinstance(tool, CodeTool) and tool.kit in asked:
-        from handler.server.mcp.code_tools import may_use
+        from handler.server.mcp.calls.code_tools import may_use
 
         if not await may_use(call, tool):
             raise call.caller.missing(ToolNotFound(name))
@@ -209,7 +209,7 @@ async def _find_provided(call: Call, name: str) -> ProvidedTool | None:
 async def _call_provided(
     call: Call, tool: ProvidedTool, name: str, arguments: Mapping[str, Any], *, on_failure: OnFailure
 ) -> JSONObject:
-    from handler.server.mcp.code_tools import call_provided_tool
+    from handler.server.mcp.calls.code_tools import call_provided_tool
 
     call.note(kind="code")
     _require_mirrored(call, tool.entry, arguments)
@@ -224,10 +224,10 @@ async def _call_local(
     try:
         arguments = call.caller.endpoint.validator(tool, call.caller.evaluation).read(arguments)
         if isinstance(tool, CatalogTool):
-            from handler.server.mcp.catalog import search_catalog
+            from handler.server.mcp.listing.catalog import search_catalog
 
             return await search_catalog(call, tool, arguments)
-        from handler.server.mcp.companion_calls import call_companion
+        from handler.server.mcp.calls.companion_calls import call_companion
 
         return await call_companion(call, tool, arguments)
     except CallError as exc:

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tests.server.mcp.test_pages import made, pages_of
+from tests.server.mcp.listing.test_pages import made, pages_of
 from tests.support.api import Asked, Reply, running_api
 from tests.support.codes import graphql_errors
 from tests.support.endpoints import READABLE, compiled

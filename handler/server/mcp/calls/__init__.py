@@ -1,0 +1,1 @@
+"""Calls of tools: over GraphQL and in Python, questions to the user, and large results."""

@@ -1,0 +1,82 @@
+"""The context that a tool, prompt or resource in Python gets of the request that it answers."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import Any
+
+from handler.code_tools.functions.context import LEVELS, Context
+from handler.server.mcp.calls.code_graphql import OwnRequests
+from handler.server.mcp.calls.input_required import answers_to
+from handler.server.mcp.messages.method_call import Call
+from handler.server.mcp.messages.revisions import CLIENT_INFO, wanted_log_level
+from handler.server.upstream.api_access import api_access
+from handler.strict_json import JSONObject
+
+UNTOLD = frozenset(
+    {
+        "x-amz-security-token",
+        "x-amzn-oidc-accesstoken",
+        "x-amzn-oidc-data",
+        "x-auth-token",
+        "x-authorization",
+        "x-forwarded-access-token",
+        "x-forwarded-authorization",
+    }
+)
+"""Headers that identify the caller to others. Authors read the claims instead: these values are not theirs."""
+
+
+MAX_TOKEN_CHARS = 1_000
+"""The longest progress token that gets reports. Each report repeats the token."""
+
+
+async def context_of(call: Call, *, needs_credential: bool = False) -> Context:
+    """Return the context of one call.
+
+    Raises:
+        CredentialUnavailable: the call needs the credential for the API, and it cannot be obtained.
+        InvalidParams: the answers in the request are malformed, or not for this call.
+    """
+    caller, answers, requests = call.caller, await answers_to(call), OwnRequests(call.caller)
+    access = await api_access(caller, required=needs_credential)
+    return Context(
+        request_id=caller.request_id,
+        protocol_version=call.request.revision,
+        client_info=_client_info(call),
+        client_capabilities=call.client_capabilities,
+        headers={name: value for name, value in caller.headers.items() if name not in UNTOLD},
+        auth=deepcopy(caller.principal.claims),  # policies read ours, and a key's outlive the call
+        scopes=caller.principal.scopes,
+        auth_strategy=access.strategy,
+        provider_token=access.token,
+        tokenless=access.tokenless,
+        resolved_headers=access.headers,
+        input_responses=answers.responses,
+        request_state=answers.state,
+        progress_token=_progress_token(call),
+        log_level=_log_level(call),
+        deadline=call.deadline,
+        max_values=caller.endpoint.bundle.limits.max_values,
+        max_result_bytes=caller.endpoint.bundle.limits.max_result_bytes,
+        ask_graphql=requests.graphql,
+        ask_operation=requests.operation,
+        notify=call.notifications.append,
+    )
+
+
+def _client_info(call: Call) -> JSONObject:
+    given = call.meta.get(CLIENT_INFO)
+    return given if isinstance(given, dict) else {}
+
+
+def _progress_token(call: Call) -> str | int | None:
+    token: Any = call.meta.get("progressToken")
+    if isinstance(token, str) and len(token) > MAX_TOKEN_CHARS:
+        return None
+    return token if isinstance(token, str | int) and not isinstance(token, bool) else None
+
+
+def _log_level(call: Call) -> str | None:
+    level = wanted_log_level(call.meta, call.request.revision)
+    return level if level in LEVELS else None

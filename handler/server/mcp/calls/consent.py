@@ -1,0 +1,142 @@
+"""Ask the client's user before an operation is sent, if the tool says ``confirm``.
+
+A user who can be asked is asked, whatever the model says: the answer comes from the client. If not, ``advisory``
+demands an argument, which is the model's word, and ``required`` refuses the call.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import uuid
+from collections.abc import Mapping
+from typing import Any
+
+from handler.bundle.tools import CONFIRM, MAX_CONSENT_CHARS, Tool
+from handler.errors.consent_errors import ConsentDeclined, ConsentImpossible, ConsentRequired, ConsentTooLong
+from handler.invisible import escaped
+from handler.records import record
+from handler.server.mcp.calls.input_required import answers_to, ask
+from handler.server.mcp.messages.method_call import Call
+from handler.strict_json import JSONObject
+
+BRAILLE_BLANK = "\u2800"
+"""A printable symbol to Unicode, without a visible dot."""
+
+_BLANK_LINES = re.compile(r"\n(?: *\n){2,}")
+
+FORM: JSONObject = {
+    "type": "object",
+    "properties": {
+        CONFIRM: {"type": "boolean", "title": "Do it", "description": "Whether this shall be done, as it stands above."}
+    },
+    "required": [CONFIRM],
+}
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Proposal:
+    """The operation that a user is asked about, and those of its variables that callers fill."""
+
+    text: str
+    variables: Mapping[str, Any]
+
+    def question(self, call: Call, tool: Tool) -> str:
+        """Return the text that the user reads: all of the operation and of the variables.
+
+        Raises:
+            ConsentTooLong: the operation or the variables are longer than a question allows.
+        """
+        said = f"{tool.entry.get('title') or tool.name} would send this to {call.caller.endpoint.bundle.endpoint}:"
+        parts = [said, _shown(self.text, tool, "the operation")]
+        if self.variables:
+            variables = json.dumps(self.variables, indent=2, ensure_ascii=False)
+            parts += ["with these variables:", _shown(variables, tool, "its variables")]
+        return "\n\n".join(parts)
+
+    def digest(self, question: str) -> str:
+        """Return a digest of the question, and of the operation and variables as they are sent."""
+        whole = json.dumps([question, self.text, self.variables], sort_keys=True)
+        return hashlib.sha256(whole.encode()).hexdigest()
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Agreed:
+    """Consent, with which the call goes on."""
+
+    idempotency_key: str = ""  # equal each time the answer is sent; empty string if nobody was asked
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class ConsentRequest:
+    """The result that asks the user."""
+
+    result: JSONObject
+
+
+async def ask_consent(
+    call: Call, tool: Tool, arguments: Mapping[str, Any], proposal: Proposal
+) -> Agreed | ConsentRequest:
+    """Return the consent to a call of a tool that says ``confirm``, or the result that asks for consent.
+
+    Raises:
+        ConsentRequired: the user cannot be asked, and the model did not say that the user agreed.
+        ConsentImpossible: the user cannot be asked, and the tool does not take the model's word.
+        ConsentDeclined: the user declined.
+        ConsentTooLong: the question is too long to show it whole.
+        StateUnavailable: the function has no key to seal the question with.
+        StateRefused: the answer is not to this call, or comes too late.
+    """
+    is_required = tool.options.confirm == "required"
+    if not _takes_forms(call) or not (is_required or call.caller.services.states.available):
+        return _take_at_its_word(tool, arguments, is_required=is_required)
+    question = proposal.question(call, tool)
+    asked = proposal.digest(question)
+    answers = await answers_to(call)
+    state = answers.state
+    # An answer to another question does not count: another version was published since.
+    if not isinstance(state, dict) or state.get("asked") != asked:
+        return await _ask(call, question, {"asked": asked, "key": str(uuid.uuid4())})
+    match answers.responses.get(CONFIRM):
+        case {"action": "accept", "content": {"confirm": True}}:
+            return Agreed(idempotency_key=state["key"])
+        case {"action": "decline" | "cancel"} | {"action": "accept", "content": {"confirm": False}}:
+            raise ConsentDeclined(tool.name)
+    return await _ask(call, question, state)
+
+
+def _takes_forms(call: Call) -> bool:
+    """Tell if the client's user can be asked to fill a form.
+
+    Source: MCP 2026-07-28, client/elicitation ("Capabilities"): an empty object means forms.
+    """
+    elicitation = call.client_capabilities.get("elicitation")
+    return isinstance(elicitation, dict) and ("form" in elicitation or "url" not in elicitation)
+
+
+def _take_at_its_word(tool: Tool, arguments: Mapping[str, Any], *, is_required: bool) -> Agreed:
+    if is_required:
+        raise ConsentImpossible(tool.name)
+    if arguments.get(CONFIRM) is not True:
+        raise ConsentRequired(tool.name, say=f'"{CONFIRM}": true')
+    return Agreed()
+
+
+async def _ask(call: Call, question: str, state: JSONObject) -> ConsentRequest:
+    params = {"mode": "form", "message": question, "requestedSchema": FORM}
+    asked = await ask(call, {CONFIRM: {"method": "elicitation/create", "params": params}}, state=state)
+    return ConsentRequest(result=asked)
+
+
+def _shown(text: str, tool: Tool, part: str) -> str:
+    """Escape all characters of a text that are invisible, turn others around or push them away. Nothing is cut."""
+    visible = "".join(each if _is_seen(each) else ascii(each)[1:-1] for each in escaped(text))
+    shown = _BLANK_LINES.sub(lambda run: "\\n" * run[0].count("\n"), visible)
+    if len(shown) > MAX_CONSENT_CHARS:
+        raise ConsentTooLong(tool.name, part, chars=len(shown), max_chars=MAX_CONSENT_CHARS)
+    return shown
+
+
+def _is_seen(character: str) -> bool:
+    return (character.isprintable() and character != BRAILLE_BLANK) or character == "\n"

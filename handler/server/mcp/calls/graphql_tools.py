@@ -1,0 +1,213 @@
+"""Call a tool over GraphQL: check its arguments, send the operation, and return the result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from handler.bundle.tools import CONFIRM, GraphQLTool, PrescribedTool, Tool
+from handler.errors.calls import CallError, ValuesRefused
+from handler.errors.upstream import AnswerMisfit, UpstreamError
+from handler.server.asgi.deadlines import before
+from handler.server.asgi.response_size import TOO_LARGE, Room, encoded
+from handler.server.context.caller import Caller
+from handler.server.mcp.messages.method_call import Call
+from handler.server.upstream.bound_variables import fill_bound
+from handler.server.upstream.graphql_client import carried_out, execute, telling_answer
+from handler.server.upstream.graphql_request import GraphQLRequest
+from handler.strict_json import JSONObject, to_well_formed_json
+
+if TYPE_CHECKING:
+    from handler.answers.fit import Fitted
+    from handler.server.mcp.calls.cursors import Continuation
+
+
+async def call_tool(
+    call: Call,
+    tool: GraphQLTool | PrescribedTool,
+    arguments: JSONObject,
+    *,
+    on_failure: Callable[[CallError], None] = lambda _: None,
+) -> JSONObject:
+    """Call a tool from ``Caller.find_tool``. Return a ``CallToolResult``, or an ``input_required`` result.
+
+    A failure that a model can act on is a result with ``isError``, and ``on_failure`` gets its cause.
+
+    Raises:
+        StateRefused: the call answers a question that was not asked, or one of another call or caller.
+    """
+    try:
+        arguments = call.caller.endpoint.validator(tool, call.caller.evaluation).read(arguments)
+        async with before(call.caller.deadline):
+            arguments, continued = await _continuation(call, tool, arguments)
+            match tool:
+                case PrescribedTool():
+                    return await _call_prescribed(call, tool, arguments, continued)
+                case GraphQLTool():
+                    return await _call_graphql(call, tool, arguments, continued)
+    except AnswerMisfit as exc:
+        call.note(coordinate=exc.coordinate)
+        on_failure(exc)
+        max_bytes = call.caller.endpoint.bundle.max_result_bytes(tool)
+        return _with_meta(_misfitting(exc, call.caller.room, max_bytes=max_bytes), tool)
+    except CallError as exc:
+        on_failure(exc)
+        return _with_meta(failed(exc), tool)
+
+
+def failed(reason: CallError) -> JSONObject:
+    """Return the result of a call that failed for a reason that a model can act on."""
+    return {"content": [_text(str(reason))], "isError": True}
+
+
+def prepare_prescribed_call(caller: Caller, tool: PrescribedTool, arguments: Mapping[str, Any]) -> GraphQLRequest:
+    """Return the request of a call with validated arguments.
+
+    Raises:
+        CallError: the request lacks the value of a bound variable, or a policy does not allow these values.
+    """
+    variables = {**_variables(tool, arguments), **fill_bound(caller, tool, name=tool.name)}
+    if not caller.evaluation.meets_with(tool.mask, tool.operation.coerced(variables)):
+        raise ValuesRefused
+    return GraphQLRequest(
+        text=tool.operation.text,
+        sha256=tool.operation.sha256,
+        operation_name=tool.operation.name,
+        variables=variables,
+        is_query=tool.operation.kind == "query",
+    )
+
+
+async def _continuation(
+    call: Call, tool: GraphQLTool | PrescribedTool, arguments: JSONObject
+) -> tuple[JSONObject, Continuation | None]:
+    """Return the arguments without the cursor, and how the answer can be continued; ``None`` if it cannot."""
+    if not tool.options.cursor:
+        return arguments, None
+    from handler.server.mcp.calls.cursors import continuation_of
+
+    found = await continuation_of(call, tool, arguments)
+    return found.arguments, found
+
+
+async def _call_prescribed(
+    call: Call, tool: PrescribedTool, arguments: Mapping[str, Any], continued: Continuation | None
+) -> JSONObject:
+    caller, given = call.caller, _variables(tool, arguments)
+    sent = prepare_prescribed_call(caller, tool, arguments)
+    if tool.options.confirm:
+        from handler.server.mcp.calls.consent import ConsentRequest, Proposal, ask_consent
+
+        consent = await ask_consent(call, tool, arguments, Proposal(text=sent.text, variables=given))
+        if isinstance(consent, ConsentRequest):
+            return consent.result
+        sent = _repeatable(sent, consent.idempotency_key)
+    response = await execute(caller, sent)
+    with telling_answer(sent):
+        _require_fitting(caller, tool, response)
+        text = encoded(response, refuse=UpstreamError)
+        max_bytes = caller.endpoint.bundle.max_result_bytes(tool)
+        if _is_begun(continued) or 0 < max_bytes < len(text):
+            from handler.server.mcp.calls.large_results import Bounds, fit_prescribed
+
+            bounds = Bounds(size=len(text), max_bytes=max_bytes, continued=continued)
+            text = b""  # a large text is not kept beside what is cut from it
+            response, text = _noted(call, fit_prescribed(response, tool, sent, bounds))
+        return _result(response, text, tool, caller.room)
+
+
+async def _call_graphql(
+    call: Call, tool: GraphQLTool, arguments: Mapping[str, Any], continued: Continuation | None
+) -> JSONObject:
+    from handler.server.graphql.documents import Document, prepare_document, run
+
+    document = Document(
+        text=arguments["query"],
+        operation_name=arguments.get("operationName"),
+        variables=arguments.get("variables") or {},
+    )
+    prepared = await prepare_document(call.caller, document, tool=tool)
+    if prepared.consent_for:
+        from handler.server.mcp.calls.consent import ConsentRequest, Proposal, ask_consent
+
+        sent = prepared.request
+        consent = await ask_consent(call, tool, arguments, Proposal(text=sent.text, variables=sent.variables))
+        if isinstance(consent, ConsentRequest):
+            return consent.result
+        prepared = replace(prepared, request=_repeatable(sent, consent.idempotency_key))
+    response = await run(call.caller, prepared)
+    with telling_answer(prepared.request):
+        text = encoded(response, refuse=UpstreamError)
+        # An answer about the schema has a limit of its own.
+        max_bytes = call.caller.endpoint.bundle.max_result_bytes(tool)
+        if prepared.answer is None and (_is_begun(continued) or 0 < max_bytes < len(text)):
+            from handler.server.mcp.calls.large_results import Bounds, fit_graphql, view_of
+
+            bounds, text = Bounds(size=len(text), max_bytes=max_bytes, continued=continued), b""
+            view = await view_of(call.caller, tool)
+            response, text = _noted(call, fit_graphql(response, view, prepared.request, bounds))
+        return _result(response, text, tool, call.caller.room)
+
+
+def _noted(call: Call, fitted: Fitted) -> tuple[JSONObject, bytes]:
+    """Note the number of places that were cut, and return the answer and its JSON."""
+    if fitted.places:
+        call.note(truncated=len(fitted.places))
+    return fitted.answer, fitted.text
+
+
+def _is_begun(continued: Continuation | None) -> bool:
+    """Tell if the call has a cursor."""
+    return continued is not None and continued.start is not None
+
+
+def _repeatable(sent: GraphQLRequest, key: str) -> GraphQLRequest:
+    """Give a mutation its key, by which the API recognizes it if the client sends the user's answer twice."""
+    return sent if sent.is_query else replace(sent, idempotency_key=key)
+
+
+def _variables(tool: PrescribedTool, arguments: Mapping[str, Any]) -> JSONObject:
+    """Return the operation's variables among the arguments."""
+    given = arguments if tool.flat else arguments.get("variables") or {}
+    confirmed = tool.options.confirm == "advisory" and tool.flat
+    sent = tool.operation.sendable(given)
+    return {name: value for name, value in sent.items() if not (confirmed and name == CONFIRM)}
+
+
+def _require_fitting(caller: Caller, tool: PrescribedTool, response: JSONObject) -> None:
+    misfit = caller.endpoint.misfit(tool, response)
+    if misfit:
+        advice = carried_out(response) if tool.operation.kind == "mutation" else ""
+        answer = encoded(response, refuse=UpstreamError).decode()
+        raise AnswerMisfit(str(misfit), coordinate=misfit.coordinate, answer=answer, advice=advice)
+
+
+def _misfitting(reason: AnswerMisfit, room: Room, *, max_bytes: int) -> JSONObject:
+    """Return the result for an answer that violates the output schema, as text: clients would discard it otherwise."""
+    result = {"content": [_text(f"{reason}\n{reason.answer}")], "isError": True}
+    if (not max_bytes or len(reason.answer.encode()) <= max_bytes) and room.fits(to_well_formed_json(result)):
+        return result
+    return {**result, "content": [_text(f"{reason}\n{TOO_LARGE}")]}
+
+
+def _result(response: JSONObject, text: bytes, tool: Tool, room: Room) -> JSONObject:
+    """Return a GraphQL response, and its JSON, as a tool result. Errors beside usable data do not make it an error."""
+    output = tool.options.output
+    result: JSONObject = {"content": [] if output == "structured" else [_text(text.decode())]}
+    if output != "text":
+        result["structuredContent"] = response
+    data = response.get("data") or {}
+    if "errors" in response and all(value is None for value in data.values()):
+        result["isError"] = True
+    if len(text) > room.surely_small_bytes:
+        encoded(result, refuse=UpstreamError, room=room)
+    return _with_meta(result, tool)
+
+
+def _with_meta(result: JSONObject, tool: Tool) -> JSONObject:
+    return {**result, "_meta": dict(tool.options.meta)} if tool.options.meta else result
+
+
+def _text(text: str) -> JSONObject:
+    return {"type": "text", "text": text}

@@ -1,0 +1,125 @@
+"""The catalog: find what a caller may use of an endpoint, listed or not, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from handler.bundle.tools import CatalogTool, PrescribedTool
+from handler.code_tools.catalog_search import SECTIONS, Listed, Sections, category_of
+from handler.errors.calls import ToolError
+from handler.search.ranking import rank
+from handler.search.words import Vocabulary
+from handler.server.asgi.response_size import TOO_LARGE, encoded
+from handler.server.mcp.listing.catalog_lines import line_of, ranked_of, spoken_of
+from handler.server.mcp.listing.prompts import prompts_for
+from handler.server.mcp.listing.resources import resources_for, templates_for
+from handler.server.mcp.listing.short_list import shortened
+from handler.server.mcp.listing.tools_list import seen_entry, usable_tools
+from handler.server.mcp.messages.method_call import Call
+from handler.strict_json import JSONObject, to_well_formed_json
+
+MANY_NAMES = "The entries are larger than an answer may be. Ask for fewer names at a time."
+
+MAX_FOUND = 10
+"""Entries of one answer, of all sections together."""
+
+
+async def search_catalog(call: Call, tool: CatalogTool, arguments: Mapping[str, Any]) -> JSONObject:
+    """Find the entries that fit checked arguments, and return an MCP ``CallToolResult``.
+
+    Raises:
+        UpstreamError, McpError: as ``usable_tools``.
+        ToolError: the entries are larger than an answer may be.
+    """
+    wanted = arguments.get("type", "all")
+    sections = await _sections(call)
+    asked = {name: sections[name] for name in (SECTIONS if wanted == "all" else (wanted,))}
+    names = arguments.get("names")
+    found = _best(call, asked, arguments, search=tool.name) if names is None else _whole(call, asked, names)
+    result = {"content": [{"type": "text", "text": to_well_formed_json(found).decode()}], "structuredContent": found}
+    encoded(result, refuse=_refusal, room=call.caller.room)
+    return result
+
+
+def _refusal(message: str) -> ToolError:
+    return ToolError(MANY_NAMES if message == TOO_LARGE else message)
+
+
+async def found_tools(call: Call, question: str, *, search: str) -> list[JSONObject]:
+    """Return the lines of the tools that answer a question best. ``search`` is the name of the catalog.
+
+    Raises:
+        UpstreamError, McpError: as ``usable_tools``.
+    """
+    tools = {"tools": await _tools(call)}
+    lines: list[JSONObject] = _best(call, tools, {"query": question}, search=search)["tools"]
+    return lines
+
+
+async def _sections(call: Call) -> Sections:
+    return {
+        "tools": await _tools(call),
+        "prompts": await prompts_for(call.caller),
+        # Pages are for hosts, which find them by the entries of tools.
+        "resources": [each for each in await resources_for(call.caller) if not each.entry["uri"].startswith("ui:")],
+        "resource_templates": await templates_for(call.caller),
+    }
+
+
+async def _tools(call: Call) -> list[Listed]:
+    usable = [each async for each in usable_tools(call)]
+    catalog = call.caller.endpoint.catalog
+    tools = shortened(usable, catalog) if catalog else usable
+    return [each for each in tools if not each.role]
+
+
+def _whole(call: Call, sections: Sections, names: list[str]) -> JSONObject:
+    """Return the entries of these names or URIs, and the names that the caller has no entry of."""
+    found = {
+        section: [
+            {**(_whole_entry(call, each) if section == "tools" else each.entry), "hidden": each.hidden}
+            for each in entries
+            if not spoken_of(each.entry).isdisjoint(names)
+        ]
+        for section, entries in sections.items()
+    }
+    known = {name for entries in found.values() for entry in entries for name in spoken_of(entry)}
+    unknown = [name for name in names if name not in known]
+    return {**found, **({"unknown": unknown} if unknown else {})}
+
+
+def _whole_entry(call: Call, listed: Listed) -> JSONObject:
+    tool = call.caller.endpoint.tools.get(listed.entry.get("name", ""))
+    if isinstance(tool, PrescribedTool):
+        evaluation = call.caller.evaluation
+        return seen_entry(tool, call.caller.endpoint.whole_entry(tool, evaluation), evaluation)
+    return listed.entry
+
+
+def _best(call: Call, sections: Sections, arguments: Mapping[str, Any], *, search: str) -> JSONObject:
+    """Return the best entries by section, one line each, and how many more there are."""
+    fitting = [
+        (section, each)
+        for section, entries in sections.items()
+        for each in entries
+        if (arguments.get("include_hidden", True) or not each.hidden) and _is_of(each, arguments.get("category"))
+    ]
+    vocabulary = Vocabulary(synonyms=call.caller.endpoint.bundle.synonyms)
+    ranked = _ranked(fitting, arguments.get("query", ""), vocabulary)
+    found: JSONObject = {section: [] for section in sections}
+    for section, each in ranked[:MAX_FOUND]:
+        found[section].append(line_of(section, each, search=search))
+    return {**found, **({"more": len(ranked) - MAX_FOUND} if len(ranked) > MAX_FOUND else {})}
+
+
+def _is_of(listed: Listed, category: str | None) -> bool:
+    return not category or category_of(listed.entry).lower() == category.lower()
+
+
+def _ranked(found: Sequence[tuple[str, Listed]], query: str, vocabulary: Vocabulary) -> list[tuple[str, Listed]]:
+    """Return the entries that share words with a text, the best first; without a text all of them in their order."""
+    if not query.strip():
+        return list(found)
+    documents = [ranked_of(each, key=f"{place:06}") for place, (_, each) in enumerate(found)]
+    return [found[int(key)] for key, _ in rank(documents, query, vocabulary=vocabulary)]

@@ -1,0 +1,99 @@
+"""List a caller's prompts, and return the messages of one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from handler.bundle.content import CodePrompt, Prompt, TextPrompt
+from handler.bundle.prompt_templates import expand, expanded_chars
+from handler.code_tools.catalog_search import Listed
+from handler.errors.calls import PromptNotFound
+from handler.errors.protocol import InvalidParams
+from handler.server.context.caller import Caller
+from handler.server.mcp.messages.method_call import Call
+from handler.strict_json import JSONObject
+
+MAX_PROMPT_CHARS = 200_000
+"""Characters of all messages together. An argument may be inserted in many places."""
+
+
+async def prompts_for(caller: Caller) -> list[Listed]:
+    """Return the prompts that a caller may use, in the order of the bundle."""
+    return [
+        Listed(entry=prompt.entry, hidden=isinstance(prompt, CodePrompt) and prompt.hidden)
+        for prompt in caller.endpoint.bundle.prompts
+        if caller.evaluation.meets(prompt.mask)
+    ]
+
+
+def find_prompt(caller: Caller, name: str) -> Prompt:
+    """Return the prompt of a name.
+
+    Raises:
+        PromptNotFound: the caller has no such prompt, whether or not it exists.
+        CredentialRequired: instead of that, if the caller is anonymous and a credential could help.
+    """
+    prompt = caller.endpoint.prompts.get(name)
+    if prompt is None or not caller.evaluation.meets(prompt.mask):
+        raise caller.missing(PromptNotFound(name))
+    return prompt
+
+
+async def get_prompt(call: Call, prompt: Prompt, arguments: Mapping[str, Any]) -> JSONObject:
+    """Return the ``GetPromptResult`` of a prompt from ``find_prompt``, or an ``input_required`` result.
+
+    Raises:
+        InvalidParams: the arguments do not fit.
+        McpError: a function raises it or fails.
+        Rejected: a function asks for input that the client does not support.
+    """
+    match prompt:
+        case TextPrompt():
+            result = _filled(prompt, _checked(prompt, arguments))
+            call.note(decision="allowed")
+            return result
+        case CodePrompt():
+            from handler.server.mcp.calls.code_tools import get_code_prompt
+
+            call.note(decision="allowed")
+            return await get_code_prompt(call, prompt, arguments)
+
+
+def _checked(prompt: TextPrompt, arguments: Mapping[str, Any]) -> Mapping[str, str]:
+    """Return the given arguments. Forms of clients send empty strings for arguments that the user left out."""
+    faults = list(_faults(prompt, arguments))
+    if faults:
+        raise InvalidParams(f"Invalid arguments for prompt {prompt.name}: {'; '.join(faults)}")
+    return {name: text for name, text in arguments.items() if text}
+
+
+def _faults(prompt: TextPrompt, arguments: Mapping[str, Any]) -> Iterator[str]:
+    declared = prompt.entry.get("arguments", [])
+    known = [each["name"] for each in declared]
+    unknown = [name for name in arguments if name not in known]
+    if unknown:
+        names = ", ".join(known) or "no arguments"
+        yield f"{unknown[0]:.80}: unknown, expected {names}"
+    for each in declared:
+        name, given = each["name"], arguments.get(each["name"], "")
+        values = prompt.completions.get(name, ())
+        if not isinstance(given, str):
+            yield f"{name}: expected a string"
+        elif not given and each["required"]:
+            yield f"{name}: required, but missing"
+        elif given and values and given not in values:
+            yield f"{name}: expected one of {', '.join(values):.1000}"
+
+
+def _filled(prompt: TextPrompt, values: Mapping[str, str]) -> JSONObject:
+    chars = sum(expanded_chars(message.text, values) for message in prompt.messages)
+    if chars > MAX_PROMPT_CHARS:
+        sentence = f"too long together, prompts have {MAX_PROMPT_CHARS} characters at most"
+        raise InvalidParams(f"Invalid arguments for prompt {prompt.name}: {sentence}")
+    described = {"description": prompt.entry["description"]} if "description" in prompt.entry else {}
+    messages = [
+        {"role": message.role, "content": {"type": "text", "text": expand(message.text, values)}}
+        for message in prompt.messages
+    ]
+    return {**described, "messages": messages}

@@ -1,0 +1,1 @@
+"""Messages of MCP: JSON-RPC, revisions, one request, batches and event streams."""

@@ -1,0 +1,242 @@
+"""One test for each check of ``handler/server/mcp/messages/jsonrpc.py``."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from handler.server.mcp.messages.jsonrpc import Notification, Rejected, Request, classify
+from handler.server.mcp.messages.revisions import LEGACY
+from tests.support.function import META, MODERN
+
+HEADERS = {"mcp-protocol-version": MODERN, "mcp-method": "tools/list"}
+MODERN_LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": META}}
+
+
+def _classify(message: Any, headers: Mapping[str, str] | None = None) -> Request | Notification:
+    read = classify(headers or {}, json.dumps(message).encode())
+    assert not isinstance(read, list)
+    return read
+
+
+def _rejection(message: Any, headers: Mapping[str, str] | None = None) -> Rejected:
+    with pytest.raises(Rejected) as caught:
+        _classify(message, headers)
+    return caught.value
+
+
+@pytest.mark.parametrize("message", [[], [MODERN_LIST] * 21, 1, "x", None, True])
+def test_anything_but_one_object_is_an_invalid_request(message: Any) -> None:
+    rejected = _rejection(message)
+
+    assert (rejected.code, rejected.status, rejected.id) == (-32600, 400, None)
+
+
+def test_message_without_an_id_is_a_notification() -> None:
+    assert _classify({"jsonrpc": "2.0", "method": "notifications/initialized"}) == Notification(
+        method="notifications/initialized"
+    )
+    for wrong in (
+        {"jsonrpc": "2.0"},
+        {"method": "a"},
+        {"jsonrpc": "1.0", "method": "a"},
+        {"jsonrpc": "2.0", "method": 1},
+    ):
+        assert (_rejection(wrong).code, _rejection(wrong).id) == (-32600, None)
+
+
+RESPONSES = [
+    {"jsonrpc": "2.0", "id": 1, "result": {}},
+    {"jsonrpc": "2.0", "id": 1, "error": {"code": 1, "message": ""}},
+]
+
+
+@pytest.mark.parametrize("message", [*RESPONSES, {"jsonrpc": "2.0", "result": {}}])
+@pytest.mark.parametrize("version", [None, *LEGACY])
+def test_posted_response_is_taken_in_the_legacy_era(message: Any, version: str | None) -> None:
+    headers = {"mcp-protocol-version": version} if version else {}
+
+    assert _classify(message, headers) == Notification(method="response")
+
+
+@pytest.mark.parametrize("message", RESPONSES)
+@pytest.mark.parametrize("version", [MODERN, "2099-01-01", ""])
+def test_posted_response_is_refused_in_the_modern_era(message: Any, version: str) -> None:
+    rejected = _rejection(message, {"mcp-protocol-version": version})
+
+    assert (rejected.code, rejected.status, rejected.id) == (-32600, 400, None)
+
+
+def test_a_message_with_a_method_and_a_result_is_a_request() -> None:
+    assert isinstance(_classify({"jsonrpc": "2.0", "id": 1, "method": "ping", "result": {}}), Request)
+
+
+@pytest.mark.parametrize("identifier", [0, 7, -1, "", "a", "1", "x" * 10_000, 2**60, 10**400])
+def test_strings_and_integers_are_ids(identifier: Any) -> None:
+    request = _classify({"jsonrpc": "2.0", "id": identifier, "method": "ping"})
+
+    assert isinstance(request, Request)
+    assert request.id == identifier
+    assert type(request.id) is type(identifier)
+
+
+@pytest.mark.parametrize("identifier", [None, True, False, 1.5, [], {}])
+def test_other_ids_are_refused_and_not_echoed(identifier: Any) -> None:
+    rejected = _rejection({"jsonrpc": "2.0", "id": identifier, "method": "ping"})
+
+    assert (rejected.code, rejected.id) == (-32600, None)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"id": 1, "method": "ping"},
+        {"jsonrpc": "1.0", "id": 1, "method": "ping"},
+        {"jsonrpc": "2.0", "id": 1},
+        {"jsonrpc": "2.0", "id": 1, "method": 5},
+    ],
+)
+def test_message_that_is_no_request_is_refused_with_its_id(message: Any) -> None:
+    rejected = _rejection(message)
+
+    assert (rejected.code, rejected.id) == (-32600, 1)
+
+
+def test_params_that_are_no_object_are_invalid_params() -> None:
+    rejected = _rejection({"jsonrpc": "2.0", "id": 1, "method": "ping", "params": []})
+
+    assert (rejected.code, rejected.id) == (-32602, 1)
+
+
+@pytest.mark.parametrize(
+    ("version", "revision"),
+    [
+        (None, "2025-03-26"),
+        ("2024-11-05", "2024-11-05"),
+        ("2025-03-26", "2025-03-26"),
+        ("2025-06-18", "2025-06-18"),
+        ("2025-11-25", "2025-11-25"),
+    ],
+)
+def test_legacy_header_or_none_is_the_legacy_era(version: str | None, revision: str) -> None:
+    headers = {"mcp-protocol-version": version} if version else {}
+
+    request = _classify({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}, headers)
+
+    assert isinstance(request, Request)
+    assert request.revision == revision
+
+
+def test_modern_request_is_read() -> None:
+    request = _classify(MODERN_LIST, HEADERS)
+
+    assert request == Request(id=1, method="tools/list", params={"_meta": META}, revision=MODERN)
+
+
+@pytest.mark.parametrize("lacking", ["protocolVersion", "clientCapabilities"])
+def test_modern_request_without_its_metadata_is_invalid_params(lacking: str) -> None:
+    meta = {key: value for key, value in META.items() if not key.endswith(lacking)}
+
+    rejected = _rejection({**MODERN_LIST, "params": {"_meta": meta}}, HEADERS)
+
+    assert (rejected.code, rejected.status, rejected.id) == (-32602, 400, 1)
+    assert lacking in rejected.message
+
+
+def test_client_info_is_not_required() -> None:
+    meta = {key: value for key, value in META.items() if not key.endswith("clientInfo")}
+
+    assert isinstance(_classify({**MODERN_LIST, "params": {"_meta": meta}}, HEADERS), Request)
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {},
+        {"mcp-protocol-version": MODERN},
+        {"mcp-method": "tools/list"},
+        {"mcp-protocol-version": "2099-01-01", "mcp-method": "tools/list"},
+        {"mcp-protocol-version": MODERN, "mcp-method": "tools/call"},
+        {"mcp-protocol-version": MODERN, "mcp-method": "TOOLS/LIST"},
+        {"mcp-protocol-version": MODERN, "mcp-method": "tools/list, tools/list"},
+    ],
+)
+def test_routing_headers_must_equal_the_body(headers: Mapping[str, str]) -> None:
+    assert _rejection(MODERN_LIST, headers).code == -32020
+
+
+def test_routing_header_values_are_trimmed() -> None:
+    headers = {"mcp-protocol-version": f" {MODERN} ", "mcp-method": "\ttools/list"}
+
+    assert isinstance(_classify(MODERN_LIST, headers), Request)
+
+
+def _call(name: str) -> Any:
+    return {**MODERN_LIST, "method": "tools/call", "params": {"_meta": META, "name": name}}
+
+
+def test_method_and_version_do_not_travel_as_base64() -> None:
+    for name, value in HEADERS.items():
+        encoded = base64.b64encode(value.encode()).decode()
+
+        assert _rejection(MODERN_LIST, {**HEADERS, name: f"=?base64?{encoded}?="}).code == -32020
+
+
+@pytest.mark.parametrize("version", LEGACY)
+def test_header_of_a_legacy_revision_decides_whatever_the_body_says(version: str) -> None:
+    request = _classify(MODERN_LIST, {"mcp-protocol-version": f" {version}\t"})
+
+    assert isinstance(request, Request)
+    assert request.revision == version
+
+
+def test_without_a_header_and_metadata_a_request_speaks_2025_03_26() -> None:
+    given: list[dict[str, Any]] = [{}, {"_meta": {}}, {"_meta": None}, {"_meta": {"progressToken": 1}}]
+    for params in given:
+        request = _classify({**MODERN_LIST, "params": params})
+
+        assert isinstance(request, Request)
+        assert request.revision == "2025-03-26"
+
+
+@pytest.mark.parametrize(
+    "version", ["2024-10-07", "1.0", "", "2025-11-25, 2025-11-25", "2025-11-25\n", "２０２５-11-25"]
+)
+def test_unknown_version_in_the_header_alone_is_refused(version: str) -> None:
+    rejected = _rejection({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}, {"mcp-protocol-version": version})
+
+    assert (rejected.code, rejected.status, rejected.id) == (-32602, 400, 1)
+
+
+def test_tools_call_needs_its_name_in_a_header() -> None:
+    headers = {"mcp-protocol-version": MODERN, "mcp-method": "tools/call"}
+
+    assert _rejection(_call("a"), headers).code == -32020
+    assert _rejection(_call("a"), {**headers, "mcp-name": "b"}).code == -32020
+    assert isinstance(_classify(_call("a"), {**headers, "mcp-name": "a"}), Request)
+
+
+def test_name_outside_ascii_travels_as_base64() -> None:
+    headers = {"mcp-protocol-version": MODERN, "mcp-method": "tools/call"}
+    encoded = base64.b64encode("größe".encode()).decode()
+
+    assert isinstance(_classify(_call("größe"), {**headers, "mcp-name": f"=?base64?{encoded}?="}), Request)
+    bent = encoded.replace("ZQ==", "ZR==")  # the same bytes, written in another way
+    raw = "größe".encode().decode("latin-1")
+    bad_ones = (f"=?base64?{encoded}junk!?=", "=?base64?/w==?=", "=?base64??=", f"=?base64?{bent}?=", "größe", raw)
+    for bad in bad_ones:
+        assert _rejection(_call("größe"), {**headers, "mcp-name": bad}).code == -32020
+
+
+def test_unknown_version_names_those_that_are_served() -> None:
+    meta = {**META, "io.modelcontextprotocol/protocolVersion": "2099-01-01"}
+    headers = {**HEADERS, "mcp-protocol-version": "2099-01-01"}
+
+    rejected = _rejection({**MODERN_LIST, "params": {"_meta": meta}}, headers)
+
+    assert rejected.code == -32022
+    assert rejected.facts == {"supported": [MODERN], "requested": "2099-01-01"}
