@@ -65,11 +65,11 @@ ORDER = (
     ("handler.aws",),
     ("handler.bundle", "handler.http"),
     ("handler.policy", "handler.json_schema", "handler.answers"),
-    ("handler.param_headers", "handler.json_bounds", "handler.listed_sizes", "handler.host_hints"),
-    ("handler.sentences", "handler.strict_json"),
+    ("handler.list_entries",),
+    ("handler.text", "handler.strict_json"),
     ("handler.errors",),
     ("handler.packed",),
-    ("handler.artefact", "handler.invisible", "handler.lru", "handler.records"),
+    ("handler.artefact", "handler.lru", "handler.records"),
 )
 """The rooms from the doors down. A room imports rooms of later lines; rooms of one line do not import each other."""
 

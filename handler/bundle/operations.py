@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from handler.json_bounds import MAX_RESULT_BYTES, MAX_VALUES
+from handler.json_schema.json_bounds import MAX_RESULT_BYTES, MAX_VALUES
 from handler.policy.evaluation import Mask
 from handler.records import record
 from handler.strict_json import JSONObject

@@ -12,8 +12,8 @@ from typing import Any, Protocol, TypeVar
 from handler.code_tools.modules import is_among
 from handler.code_tools.toolkit import Toolkit
 from handler.errors.infrastructure import CodeUnavailable
-from handler.sentences import did_you_mean
 from handler.strict_json import to_json_bytes
+from handler.text.sentences import did_you_mean
 
 
 class Contracted(Protocol):

@@ -24,7 +24,7 @@ from handler.commands.command_line import (
 from handler.commands.exit_codes import CODE_OF_ERRORS, DONE, EXIT_CODES, INTERRUPTED, REFUSED, USAGE
 from handler.commands.json_answer import JsonAnswer, answering
 from handler.errors.infrastructure import SettingsError
-from handler.sentences import did_you_mean
+from handler.text.sentences import did_you_mean
 
 
 class Command(Protocol):

@@ -26,7 +26,7 @@ from handler.compiler.codes import CODES
 from handler.compiler.operations.author_operations import AuthorDocument
 from handler.compiler.schema.schema_cache import SchemaCache
 from handler.errors.meanings import REQUEST_CODES
-from handler.sentences import counted, did_you_mean
+from handler.text.sentences import counted, did_you_mean
 
 EXAMPLES = (
     "stile check endpoints --strict",

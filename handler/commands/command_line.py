@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NoReturn
 
 from handler.commands.json_answer import note_complaint
-from handler.sentences import nearest
+from handler.text.sentences import nearest
 
 END_OF_OPTIONS = "--"
 HELP_OPTIONS = ("-h", "--help")

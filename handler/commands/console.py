@@ -21,7 +21,7 @@ from rich.cells import cell_len
 from handler.commands.columns import aligned, wrapped
 from handler.commands.json_answer import current_answer, note_complaint
 from handler.errors.authoring import Problem
-from handler.invisible import escaped, escaped_json
+from handler.text.invisible import escaped, escaped_json
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -21,7 +21,7 @@ from handler.commands.reach.coordinate_text import known_coordinate
 from handler.commands.reach.reach import Reach, Visitor
 from handler.compiler.compile import compile_explained
 from handler.errors.authoring import CompileError, UnknownCaller, UnknownCoordinate
-from handler.sentences import did_you_mean
+from handler.text.sentences import did_you_mean
 
 EXAMPLES = (
     "stile explain endpoints --as anonymous --as claims.json",

@@ -9,8 +9,8 @@ from handler.commands.published.endpoint_place import open_published
 from handler.commands.published.unused_indexes import MIN_AGE, UnusedIndex, discard_indexes, find_unused
 from handler.errors import StileError
 from handler.http.client import HttpClient
-from handler.sentences import counted
 from handler.storage.publishing import PublishStorage
+from handler.text.sentences import counted
 
 EXAMPLES = ("stile gc s3://bucket/prefix", "stile gc s3://bucket/prefix --delete")
 EXIT_CODES = {REFUSED: "a version could not be read, or the bucket keeps no versions; nothing was deleted"}

@@ -22,7 +22,7 @@ from handler.commands.schema_source.schema_reading import NO_FILE, read_sdl
 from handler.commands.schema_source.source_options import add_source_argument, add_timeout_argument, named_source
 from handler.compiler.source.files import ENTRY
 from handler.compiler.source.project import EXPECTED_NAME, STEPZEN_CONFIG
-from handler.sentences import counted
+from handler.text.sentences import counted
 
 EXAMPLES = ("stile init shop/products --from https://api.example.com/graphql --access keys",)
 EXIT_CODES = {REFUSED: "no schema was read, or no folder was made"}

@@ -27,7 +27,7 @@ from handler.commands.schema_source.schema_reading import read_sdl
 from handler.commands.schema_source.source_options import add_source_argument, add_timeout_argument
 from handler.compiler.source.files import MAX_FILE_BYTES
 from handler.errors.authoring import Problem
-from handler.sentences import counted, some
+from handler.text.sentences import counted, some
 
 EXAMPLES = ("stile pull shop/products --check",)
 EXIT_CODES = {REFUSED: "no schema was read, or the new schema breaks the endpoint"}

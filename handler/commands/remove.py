@@ -11,8 +11,8 @@ from handler.commands.published.facts import gather_facts
 from handler.commands.published.withdrawal import bundles_by_endpoint, etags_of, withdraw
 from handler.commands.questions import agreed, can_ask
 from handler.errors.infrastructure import ObjectNotFound
-from handler.sentences import counted
 from handler.storage.publishing import PublishStorage
+from handler.text.sentences import counted
 
 EXAMPLES = ("stile remove s3://bucket/prefix/shop/orders",)
 EXIT_CODES = {REFUSED: "the endpoint is not published, was published meanwhile, or nobody agreed"}

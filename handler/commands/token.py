@@ -17,9 +17,9 @@ from handler.commands.local.development_tokens import audiences_of, mint, requir
 from handler.compiler.compile import Compiled
 from handler.errors.access import CredentialRefused
 from handler.errors.authoring import KeyFileRefused
-from handler.sentences import some
 from handler.server.auth.tokens import parse_token
 from handler.strict_json import JSONObject, parse_json
+from handler.text.sentences import some
 
 EXAMPLES = ("stile token shop/products sub=ada role=manager --for 30m",)
 EXIT_CODES = {REFUSED: "an endpoint has problems, or the secret cannot be used"}

@@ -45,8 +45,8 @@ from handler.compiler.tools.graphql_tools.uploads import types_of_files
 from handler.compiler.tools.tools import make_tools
 from handler.graph.index import SchemaIndex, read_index, write_index
 from handler.policy.evaluation import HIDDEN, OPEN, Mask
-from handler.sentences import some
 from handler.strict_json import JSONObject
+from handler.text.sentences import some
 
 NO_GRAPHQL = GraphQLEndpoint(mode="off", guards={}, conditions=OPEN, documents=())
 

@@ -1,1 +1,1 @@
-"""JSON Schema (2020-12): a bounded validator, a fast path, formats, and messages."""
+"""JSON Schema (2020-12): bounds on values, a bounded validator, a fast path, formats, and messages."""

@@ -11,13 +11,13 @@ from referencing import Registry, Resource
 from referencing.exceptions import Unresolvable
 from referencing.jsonschema import DRAFT202012
 
-from handler.json_bounds import count_values
 from handler.json_schema.fast_path import QuickCheck
 from handler.json_schema.formats import compile_pattern
+from handler.json_schema.json_bounds import count_values
 from handler.json_schema.messages import sentences
 from handler.json_schema.rules import Formats, TooMuchWork, Validation, validator_class
-from handler.sentences import pointer_of
 from handler.strict_json import JSONObject
+from handler.text.sentences import pointer_of
 
 MAX_VIOLATIONS = 50
 MAX_PLACES = 10

@@ -9,7 +9,7 @@ from itertools import groupby, islice
 from typing import Any
 
 from handler.json_schema.formats import FORMATS, MAX_MATCHED_CHARS
-from handler.sentences import below, cut, nearest, pointer_of, some
+from handler.text.sentences import below, cut, nearest, pointer_of, some
 
 MAX_UNKNOWN = 51
 MAX_SHOWN_NAMES = 30

@@ -27,8 +27,8 @@ from handler.json_schema.input_types import (
     users_of,
     uses_in,
 )
-from handler.sentences import some
 from handler.strict_json import JSONObject, to_json_bytes
+from handler.text.sentences import some
 
 MAX_COPIES = 6
 """Copies of a type within each other."""

@@ -112,7 +112,7 @@ class OtherEvents:
 async def warm(endpoints: Endpoints, preload: Iterable[str]) -> None:
     """Load the modules that first requests need, and the preloaded endpoints, refreshed if they are old."""
     import handler.json_schema.answer_check
-    import handler.listed_sizes
+    import handler.list_entries.listed_sizes
     import handler.policy.guarded_schema
     import handler.server.graphql.route
     import handler.server.health

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from handler.json_bounds import MAX_RESULT_BYTES
+from handler.json_schema.json_bounds import MAX_RESULT_BYTES
 from stile import Context, ToolError, Toolkit
 from stile.testing import TestClient
 from tests.support.examples import examples

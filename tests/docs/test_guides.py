@@ -26,11 +26,11 @@ from handler.compiler.tools.content_files.prompts import MAX_PROMPT_BYTES
 from handler.compiler.tools.content_files.resources import MAX_RESOURCE_BYTES, MAX_RESOURCES_BYTES
 from handler.errors.calls import InvalidArguments
 from handler.graph.documents.introspection import MAX_BYTES, MAX_BYTES_OF_A_CALL
-from handler.json_bounds import MAX_VALUES
 from handler.json_schema.answer_check import MAX_STEPS
 from handler.json_schema.checker import MAX_VIOLATIONS
 from handler.json_schema.formats import MAX_MATCHED_CHARS, STANDARD_FORMATS
-from handler.listed_sizes import MAX_LISTED_BYTES
+from handler.json_schema.json_bounds import MAX_VALUES
+from handler.list_entries.listed_sizes import MAX_LISTED_BYTES
 from handler.server.asgi.response_size import MAX_PAGE_BYTES
 from handler.server.auth.sealed_state import STATE_S
 from handler.server.endpoints.arguments_validator import ArgumentsValidator

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema._utils import equal
 
-from handler.json_bounds import MAX_VALUES
 from handler.json_schema.checker import TOO_MUCH, Checker
+from handler.json_schema.json_bounds import MAX_VALUES
 from tests.json_schema.test_fast_path import judged_whole
 from tests.support.examples import examples
 

@@ -69,11 +69,13 @@ LISTING = {
     "http.connections",
     "http.request_head",
     "http.response",
-    "json_bounds",
+    "json_schema",
+    "json_schema.json_bounds",
     "lambda_function",
     "lru",
     "packed",
-    "param_headers",
+    "list_entries",
+    "list_entries.param_headers",
     "policy",
     "policy.evaluation",
     "policy.operands",
@@ -152,7 +154,7 @@ CALLING = {
     "json_schema.answer_shape",
     "json_schema.fast_path",
     "json_schema.formats",
-    "listed_sizes",
+    "list_entries.listed_sizes",
     "policy",
     "policy.guarded_schema",
     "server",
@@ -518,7 +520,7 @@ def _imports(file: Path) -> Iterator[str]:
             yield node.module or ""
 
 
-SHORTENING = {"code_tools.catalog_search", "listed_sizes", "server.mcp.listing.short_list"}
+SHORTENING = {"code_tools.catalog_search", "list_entries.listed_sizes", "server.mcp.listing.short_list"}
 """Loaded for a list that a catalog may shorten."""
 
 

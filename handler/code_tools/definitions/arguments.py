@@ -15,8 +15,8 @@ from handler.code_tools.functions.source_location import SourceLocation
 from handler.code_tools.type_hints.plain_model import PlainArguments
 from handler.code_tools.type_hints.type_schemas import ArgumentsModel, Misfits, ValueType
 from handler.errors.calls import InvalidArguments
-from handler.json_bounds import excess_of
 from handler.json_schema.deferred_checker import DeferredChecker
+from handler.json_schema.json_bounds import excess_of
 from handler.json_schema.sent_arguments import has_null, unstringified, without_refused_nulls
 from handler.strict_json import JSONObject
 

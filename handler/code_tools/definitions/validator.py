@@ -10,8 +10,8 @@ from typing import Any
 from handler.code_tools.functions.option_checks import check_options, read_schema
 from handler.code_tools.functions.source_location import SourceLocation
 from handler.errors.calls import InvalidArguments
-from handler.json_bounds import excess_of
 from handler.json_schema.checker import TOO_MUCH, Checker, refuse_bad_schema
+from handler.json_schema.json_bounds import excess_of
 from handler.json_schema.rules import Formats
 from handler.strict_json import JSONObject
 

@@ -9,7 +9,7 @@ from handler.errors import StileError
 from handler.errors.access import AccessError
 from handler.errors.calls import CallError
 from handler.errors.protocol import McpError
-from handler.json_bounds import MAX_NESTING, nests_deeper
+from handler.json_schema.json_bounds import MAX_NESTING, nests_deeper
 from handler.strict_json import to_well_formed_json
 
 MAX_ERROR_BYTES = 400_000

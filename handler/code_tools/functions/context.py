@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from handler.errors.calls import ToolError
-from handler.json_bounds import MAX_RESULT_BYTES, MAX_VALUES
+from handler.json_schema.json_bounds import MAX_RESULT_BYTES, MAX_VALUES
 from handler.strict_json import JSONObject
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from typing import Any
 
 from handler.code_tools.functions.options import Options, RegistrationOptions, ToolOptions
 from handler.code_tools.functions.source_location import SourceLocation
-from handler.host_hints import search_hint_fault
-from handler.sentences import did_you_mean
+from handler.list_entries.host_hints import search_hint_fault
 from handler.strict_json import JSONObject
+from handler.text.sentences import did_you_mean
 
 NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 """A valid name. Source: MCP 2026-07-28, tools, "Tool names"."""

@@ -12,8 +12,8 @@ from handler.code_tools.functions.source_location import SourceLocation
 from handler.code_tools.type_hints.field import pydantic_field
 from handler.code_tools.type_hints.json_values import is_json
 from handler.code_tools.type_hints.tidy_schemas import arguments_schema, tidy_schema
-from handler.sentences import pointer_of
 from handler.strict_json import JSONObject
+from handler.text.sentences import pointer_of
 
 if TYPE_CHECKING:
     from pydantic import BaseModel, TypeAdapter

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from handler.commands.changes.change import Change
 from handler.commands.changes.endpoint_changes import EndpointChanges
 from handler.commands.console import one_line
-from handler.sentences import counted
+from handler.text.sentences import counted
 
 MAX_MARKDOWN_CHARS = 60_000
 """Length of the Markdown. GitHub takes comments of 65,536 characters."""

@@ -14,7 +14,7 @@ from handler.commands.changes.endpoint_version import Published
 from handler.commands.changes.reach_changes import ReachChanges
 from handler.commands.changes.settings_changes import settings_changes
 from handler.commands.changes.tool_changes import renamed_tools, tool_changes
-from handler.sentences import counted
+from handler.text.sentences import counted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,7 +18,7 @@ from handler.commands.changes.argument_changes import argument_changes, entry_of
 from handler.commands.changes.change import Change
 from handler.commands.changes.limit_changes import limit_changes, result_size_change
 from handler.commands.changes.output_changes import output_changes
-from handler.listed_sizes import BYTES_PER_TOKEN
+from handler.list_entries.listed_sizes import BYTES_PER_TOKEN
 from handler.strict_json import JSONObject, to_json_bytes
 
 MIN_TOKENS = 50

@@ -12,7 +12,7 @@ from itertools import islice
 
 from handler.commands.explaining.standings import CoordinateStanding, CoordinateStandings
 from handler.graph.index import SchemaIndex
-from handler.sentences import counted
+from handler.text.sentences import counted
 
 MAX_USERS = 6
 """Types from which a field leads to the asked type, each with a way from a root type."""

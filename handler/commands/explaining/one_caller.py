@@ -21,7 +21,7 @@ from handler.commands.reach.reach import Reach, Visitor
 from handler.compiler.access.policies import INTROSPECTION
 from handler.graph.sdl import print_view
 from handler.policy.evaluation import Mask
-from handler.sentences import counted, some
+from handler.text.sentences import counted, some
 
 FEDERATION = f"gives all there is, and no rule names it (at {OWN_GRAPHQL})"
 """The reason for hiding Federation's fields."""

@@ -20,7 +20,7 @@ from handler.commands.reach.closing_rules import rules_at, rules_of
 from handler.commands.reach.entrances import Entrance
 from handler.commands.reach.reach import Passage, Reach, Visitor
 from handler.compiler.provenance import Cause
-from handler.sentences import counted
+from handler.text.sentences import counted
 
 MAX_CLASSES_SHOWN = 8
 """Classes of callers that are printed if not everything is asked for."""

@@ -14,7 +14,7 @@ from handler.commands.reach.operation_standing import Standing
 from handler.commands.reach.reach import Visitor
 from handler.compiler.problems import Place
 from handler.compiler.provenance import Cause
-from handler.sentences import some
+from handler.text.sentences import some
 
 MAX_NAMES = 5
 """Coordinates that a line names if not everything is asked for."""

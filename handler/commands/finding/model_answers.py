@@ -14,7 +14,7 @@ from handler.commands.local.local_endpoint import local_endpoint, stored
 from handler.commands.local.local_server import local_http, local_services
 from handler.compiler.compile import Compiled
 from handler.graph.view import View
-from handler.listed_sizes import BYTES_PER_TOKEN
+from handler.list_entries.listed_sizes import BYTES_PER_TOKEN
 from handler.search.matches import Match
 from handler.server.context.caller import Caller
 from handler.server.mcp.calls.companion_calls import answer_of

@@ -19,7 +19,7 @@ from handler.compiler.problems import Problems, shown
 from handler.errors.access import AccessError
 from handler.errors.authoring import Problem, UnknownCaller
 from handler.graph.found_sdl import is_visible
-from handler.sentences import did_you_mean, some
+from handler.text.sentences import did_you_mean, some
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

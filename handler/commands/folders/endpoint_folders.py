@@ -12,7 +12,7 @@ from typing import Any
 from handler.bundle.model import ENDPOINT_NAME
 from handler.compiler.source.files import CONFIG, ENTRY, NEVER_ENTERED
 from handler.compiler.source.project import EXPECTED_NAME, STEPZEN_CONFIG
-from handler.sentences import some
+from handler.text.sentences import some
 
 NAMES_CODE = re.compile(r"""^(\{\s*)?["']?code["']?\s*:""", re.MULTILINE)
 

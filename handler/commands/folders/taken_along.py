@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 
 from handler.compiler.access.hidden_along import TakenAlong
-from handler.sentences import some
+from handler.text.sentences import some
 
 MAX_GROUPS = 5
 MAX_NAMED = 8

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from handler.bundle.tools import CodeTool, PrescribedTool
 from handler.commands.local.local_endpoint import local_endpoint
 from handler.compiler.compile import Compiled
-from handler.listed_sizes import BYTES_PER_TOKEN
+from handler.list_entries.listed_sizes import BYTES_PER_TOKEN
 from handler.policy.evaluation import Evaluation
-from handler.sentences import counted, some
 from handler.server.asgi.list_pages import page_count
 from handler.server.asgi.response_size import LAMBDA
 from handler.server.endpoints.endpoint import Endpoint
 from handler.strict_json import Entries, Entry, JSONObject, to_json_bytes
+from handler.text.sentences import counted, some
 
 MAX_RUNS_CHARS = 60
 

@@ -13,9 +13,9 @@ from handler.bundle.identity import ApiKey
 from handler.bundle.model import Bundle
 from handler.errors.access import CredentialRefused
 from handler.errors.authoring import UnknownCaller
-from handler.sentences import did_you_mean, some
 from handler.server.auth.principal import ANONYMOUS, DEVELOPMENT, Principal, anonymous_at, principal_of_key
 from handler.strict_json import parse_json
+from handler.text.sentences import did_you_mean, some
 
 NOBODY = "anonymous"
 

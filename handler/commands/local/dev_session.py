@@ -22,8 +22,8 @@ from handler.compiler.compile import Compiled, compile_explained
 from handler.compiler.config.ignores import left_over
 from handler.compiler.provenance import Provenance
 from handler.compiler.schema.schema_cache import SchemaCache
-from handler.sentences import counted
 from handler.storage.local import MemoryStorage
+from handler.text.sentences import counted
 
 
 class Workbench:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from handler.sentences import nearest, some
+from handler.text.sentences import nearest, some
 
 MAX_NAMED = 10
 MAX_NAME_CHARS = 200

@@ -22,8 +22,8 @@ from handler.commands.reach.reach import Reach, Visitor
 from handler.compiler.problems import Place
 from handler.compiler.provenance import Cause
 from handler.errors.authoring import Problem
-from handler.sentences import some
 from handler.server.asgi.responses import Refused
+from handler.text.sentences import some
 
 USABLE = ("yes", "call")
 """Verdicts of tools that a call of the caller may succeed with."""

@@ -27,12 +27,12 @@ from handler.graph.documents.document_check import check_document
 from handler.graph.documents.partial_schema import ViewSchemas
 from handler.graph.view import build_view
 from handler.policy.evaluation import OPEN
-from handler.sentences import did_you_mean, some
 from handler.server.auth.principal import DEVELOPMENT
 from handler.server.context.caller import Caller
 from handler.server.graphql.documents import Document, prepare_document
 from handler.server.mcp.calls.graphql_tools import prepare_prescribed_call
 from handler.strict_json import JSONObject
+from handler.text.sentences import did_you_mean, some
 
 MAX_REASONS = 3
 """Rules, and ways to a coordinate, that a sentence names."""

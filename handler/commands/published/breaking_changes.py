@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from handler.commands.console import complain
 from handler.commands.published.publish_plan import Leftover, PlannedEndpoint
 from handler.commands.questions import can_ask, choose
-from handler.sentences import some
+from handler.text.sentences import some
 
 MAX_NAMED = 20
 

@@ -15,8 +15,8 @@ from handler.commands.published.bundle_parts import changed_parts, parts_as_json
 from handler.compiler.compile import Compiled
 from handler.errors import StileError
 from handler.errors.infrastructure import ObjectNotFound, StorageError
-from handler.sentences import counted
 from handler.storage.local import FolderStorage
+from handler.text.sentences import counted
 
 
 def store_all(compiled: Sequence[Compiled], destination: str, *, as_json: bool) -> int:

@@ -15,8 +15,8 @@ from handler.commands.published.publish_plan import MANY, Leftover, PlannedEndpo
 from handler.commands.published.withdrawal import withdraw
 from handler.errors import StileError
 from handler.errors.infrastructure import ObjectChanged, ObjectNotFound, StorageError, WriteUnconfirmed
-from handler.sentences import counted
 from handler.storage.publishing import ObjectHead, PublishStorage
+from handler.text.sentences import counted
 
 T = TypeVar("T")
 R = TypeVar("R")

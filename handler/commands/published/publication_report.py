@@ -23,9 +23,9 @@ from handler.commands.schema_source.refusal import UsageRefused
 from handler.errors import StileError
 from handler.errors.infrastructure import ObjectNotFound
 from handler.http.client import HttpClient
-from handler.sentences import counted
 from handler.storage.publishing import ObjectVersion, PublishStorage
 from handler.strict_json import JSONObject
+from handler.text.sentences import counted
 
 R = TypeVar("R")
 

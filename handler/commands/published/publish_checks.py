@@ -20,7 +20,7 @@ from handler.compiler.problems import Place, Problems
 from handler.compiler.source.files import CONFIG
 from handler.errors.authoring import Problem
 from handler.http.addresses import AddressRules, literal_fault
-from handler.sentences import some
+from handler.text.sentences import some
 
 NO_UPSTREAM = "config.yaml names no upstream.url, so its tools have no API to ask"
 NO_CONFIG = "config.yaml does not exist, so its tools have no API to ask, and no caller may use them"

@@ -19,8 +19,8 @@ from handler.commands.published.parallel import Parallel
 from handler.commands.published.withdrawal import bundles_by_endpoint, etags_of
 from handler.compiler.compile import Compiled
 from handler.errors.infrastructure import BundleError, ObjectNotFound
-from handler.sentences import counted
 from handler.storage.publishing import ObjectHead, PublishStorage
+from handler.text.sentences import counted
 
 MANY = 50
 """The number of endpoints from which on slow work is told of where no progress bar is."""

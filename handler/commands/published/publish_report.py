@@ -12,7 +12,7 @@ from handler.commands.json_answer import current_answer
 from handler.commands.published.breaking_changes import breaking_names
 from handler.commands.published.publication import Publication
 from handler.commands.published.publish_plan import Leftover, PlannedEndpoint
-from handler.sentences import counted, some
+from handler.text.sentences import counted, some
 
 MAX_UNCHANGED = 20
 """The number of unchanged endpoints up to which each has a line."""

@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from handler.commands.reach.reach import Reach
 from handler.errors.authoring import UnknownCoordinate
 from handler.graph.index import SchemaIndex
-from handler.sentences import cut, did_you_mean
+from handler.text.sentences import cut, did_you_mean
 
 USUAL_ROOTS = {"Query": "query", "Mutation": "mutation"}
 FORM = re.compile(r"(@?)(\w+)(?:\.(\w+))?(?:\((\w+):\))?", re.ASCII)

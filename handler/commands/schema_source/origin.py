@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from handler.compiler.config.urls import is_http_url
 from handler.compiler.source.files import SDL_SUFFIXES
-from handler.invisible import escaped
+from handler.text.invisible import escaped
 
 SCHEMA_FILE = "schema.graphql"
 SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")

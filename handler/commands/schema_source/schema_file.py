@@ -18,7 +18,7 @@ from handler.compiler.schema.sdl_parser import parse_sdl
 from handler.compiler.source.files import ENTRY, EndpointFiles
 from handler.compiler.source.project import read_project
 from handler.errors.authoring import Problem
-from handler.sentences import counted
+from handler.text.sentences import counted
 
 INDEX = """\
 # Definitions of your own belong here. `stile pull` rewrites schema.graphql, and this file stays yours.

@@ -8,8 +8,8 @@ from graphql import GraphQLError, build_client_schema, print_schema
 
 from handler.commands.schema_source.refusal import SourceRefused, quoted
 from handler.compiler.source.files import MAX_FILE_BYTES
-from handler.invisible import invisible_characters
-from handler.sentences import counted
+from handler.text.invisible import invisible_characters
+from handler.text.sentences import counted
 
 MAX_TYPES = 20_000
 """Types of a schema: ten times those of the largest that is in use."""

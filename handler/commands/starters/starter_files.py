@@ -9,7 +9,7 @@ from graphql import GraphQLSchema, StringValueNode, parse, print_ast
 
 from handler.commands.starters.names import tool_words, words_of
 from handler.commands.starters.root_fields import PLAIN, Kind, RootField, StarterArgument, root_fields
-from handler.invisible import escaped
+from handler.text.invisible import escaped
 
 MAX_TRIED = 4
 """Candidates of each kind that are written for a trial."""

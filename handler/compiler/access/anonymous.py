@@ -11,7 +11,7 @@ from handler.compiler.access.policies import INTROSPECTION
 from handler.compiler.compile_context import CompileContext
 from handler.compiler.conditions import ConditionTable
 from handler.policy.evaluation import OPEN, Evaluation, Mask, union_of
-from handler.sentences import some
+from handler.text.sentences import some
 
 
 def read_access(context: CompileContext, *, opened: Sequence[str]) -> Access:

@@ -19,7 +19,7 @@ import re
 from typing import Any
 
 from handler.errors.authoring import PredicateRefused
-from handler.sentences import did_you_mean
+from handler.text.sentences import did_you_mean
 
 MAX_NAMES = 32
 """Names in one path."""

@@ -20,7 +20,7 @@ from handler.compiler.source.yaml_section import Section
 from handler.errors.authoring import UnknownCoordinate
 from handler.policy.evaluation import HIDDEN, OPEN, Mask
 from handler.policy.predicates import Predicate
-from handler.sentences import did_you_mean
+from handler.text.sentences import did_you_mean
 
 FALSE: Predicate = {"literal": False}
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from handler.compiler.checks.compiled_endpoint import CompiledEndpoint
 from handler.compiler.checks.exposure import guarded_tools
 from handler.compiler.checks.finding import Finding, check
-from handler.sentences import some
+from handler.text.sentences import some
 
 
 @check("count-exposure")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from handler.compiler.checks.compiled_endpoint import CompiledEndpoint
 from handler.compiler.checks.exposure import GuardedTool, guarded_tools
 from handler.compiler.checks.finding import Finding, check
-from handler.sentences import some
+from handler.text.sentences import some
 
 Ask = Callable[[str, Collection[str]], Iterable[str]]
 """A function from a field's name and the types that have it to the inputs that may be about it."""

@@ -10,7 +10,7 @@ from handler.compiler.checks.compiled_endpoint import CompiledEndpoint
 from handler.compiler.checks.exposure import guarded_tools
 from handler.compiler.checks.finding import Finding, check
 from handler.graph.view import View
-from handler.sentences import some
+from handler.text.sentences import some
 
 
 @check("lookup-by-id")

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from handler import invisible
 from handler.bundle.tools import GraphQLTool, PrescribedTool
 from handler.compiler.checks.compiled_endpoint import CompiledEndpoint
 from handler.compiler.checks.finding import Finding, check
@@ -26,7 +25,8 @@ from handler.compiler.tools.content_files.skill_format import CompiledSkill
 from handler.compiler.tools.content_files.view_pages import SUFFIX, VIEWS_FOLDER
 from handler.compiler.tools.declarations.declaration import CompiledTool
 from handler.compiler.tools.declarations.listed_size import entries_of
-from handler.sentences import some
+from handler.text import invisible
+from handler.text.sentences import some
 
 MAX_FOUND = 50
 """Pieces of one text that are considered: a warning names the first places only."""

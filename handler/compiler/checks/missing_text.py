@@ -8,7 +8,7 @@ from handler.compiler.checks.compiled_endpoint import CompiledEndpoint
 from handler.compiler.checks.finding import Finding, check
 from handler.compiler.tools.declarations.declaration import CompiledTool
 from handler.compiler.tools.declarations.listed_size import fullest_entry
-from handler.sentences import some
+from handler.text.sentences import some
 
 
 @check("untitled-tool")

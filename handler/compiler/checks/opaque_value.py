@@ -12,7 +12,7 @@ from handler.compiler.access.name_matching import spellings, words_in
 from handler.compiler.checks.compiled_endpoint import CompiledEndpoint
 from handler.compiler.checks.exposure import GuardedTool, guarded_tools, parts_of
 from handler.compiler.checks.finding import Finding, check
-from handler.sentences import some
+from handler.text.sentences import some
 
 PLAIN_SCALAR = re.compile(
     r"bigint|boolean|bytes?|color|country|currency|cursor|date|datetime|day|decimal|double|duration|email|float|guid|"

@@ -8,7 +8,7 @@ from handler.compiler.access.name_matching import spellings
 from handler.compiler.checks.compiled_endpoint import CompiledEndpoint
 from handler.compiler.checks.exposure import guarded_tools
 from handler.compiler.checks.finding import Finding, check
-from handler.sentences import some
+from handler.text.sentences import some
 
 
 @check("same-name-exposure")

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from handler.compiler.checks.compiled_endpoint import CompiledEndpoint
 from handler.compiler.checks.finding import Finding, check
 from handler.compiler.tools.declarations.listed_size import entries_of, size_of
-from handler.listed_sizes import BYTES_PER_TOKEN
+from handler.list_entries.listed_sizes import BYTES_PER_TOKEN
 
 MAX_DESCRIPTION_BYTES = 2_048
 """Widely used clients silently cut a tool's description here."""

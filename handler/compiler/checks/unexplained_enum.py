@@ -11,7 +11,7 @@ from handler.compiler.checks.compiled_endpoint import CompiledEndpoint
 from handler.compiler.checks.finding import Finding, check
 from handler.compiler.json_schemas.descriptions import MAX_ENUM_CHARS, enum_text
 from handler.compiler.json_schemas.inputs import Inputs
-from handler.sentences import some
+from handler.text.sentences import some
 
 
 @check("unexplained-enum")

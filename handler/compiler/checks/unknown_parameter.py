@@ -8,7 +8,7 @@ from handler.compiler.checks.compiled_endpoint import CompiledEndpoint
 from handler.compiler.checks.finding import Finding, check
 from handler.compiler.schema.directives import ToolDirective
 from handler.compiler.tools.graphql_tools.graphql import REQUEST
-from handler.sentences import did_you_mean
+from handler.text.sentences import did_you_mean
 
 
 @check("unknown-parameter")

@@ -8,7 +8,7 @@ from handler.compiler.checks.compiled_endpoint import CompiledEndpoint
 from handler.compiler.checks.finding import Finding, check
 from handler.compiler.operations.operation_files import OPERATIONS_FOLDER
 from handler.compiler.problems import Place
-from handler.sentences import some
+from handler.text.sentences import some
 
 MAX_TOLD = 10
 """Unread files that get a warning of their own."""

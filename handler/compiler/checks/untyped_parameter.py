@@ -12,8 +12,8 @@ from typing import Any
 from handler.compiler.checks.compiled_endpoint import CompiledEndpoint
 from handler.compiler.checks.finding import Finding, check
 from handler.compiler.tools.declarations.listed_size import fullest_entry
-from handler.sentences import some
 from handler.strict_json import JSONObject
+from handler.text.sentences import some
 
 SAYING_A_TYPE = ("type", "$ref", "anyOf", "oneOf", "allOf")
 

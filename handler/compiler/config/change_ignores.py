@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from handler.compiler.codes.change_codes import CHANGE_CODES
 from handler.compiler.problems import Place, Problems
 from handler.compiler.source.yaml_section import Section
-from handler.sentences import did_you_mean
+from handler.text.sentences import did_you_mean
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

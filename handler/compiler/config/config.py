@@ -27,8 +27,8 @@ from handler.compiler.source.env_file import Variables
 from handler.compiler.source.files import CONFIG, ENV_FILE, EndpointFiles, join
 from handler.compiler.source.yaml_section import Section
 from handler.compiler.source.yaml_tree import overlay, parse_yaml
-from handler.json_bounds import MAX_RESULT_BYTES, MAX_VALUES
-from handler.sentences import did_you_mean, some
+from handler.json_schema.json_bounds import MAX_RESULT_BYTES, MAX_VALUES
+from handler.text.sentences import did_you_mean, some
 
 KEYS = (
     "upstream",

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from handler.compiler.problems import Place, Problems
 from handler.compiler.source.yaml_section import Section
-from handler.sentences import some
+from handler.text.sentences import some
 
 OPERATIONS = "put the files into operations/, and write tools: operations"
 MUTATIONS = "write tools: {operations: queries_and_mutations} if models may send mutations"

@@ -21,7 +21,7 @@ from handler.compiler.config.urls import is_http_url, is_on_loopback
 from handler.compiler.problems import Problems
 from handler.compiler.source.yaml_section import Section
 from handler.errors.authoring import KeyRefused
-from handler.sentences import did_you_mean
+from handler.text.sentences import did_you_mean
 
 ISSUER_KEYS = ("jwksendpoint", "keys", "issuer", "audience", "subject", "claims", "algorithms", "leeway_s")
 """Settings that describe an issuer of accepted tokens."""

@@ -9,7 +9,7 @@ from handler.compiler.codes import CODES
 from handler.compiler.problems import Place, Problems
 from handler.compiler.source.yaml_section import Section
 from handler.errors.authoring import Problem
-from handler.sentences import did_you_mean
+from handler.text.sentences import did_you_mean
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,8 +13,8 @@ from handler.compiler.regex_safety import python_pattern
 from handler.compiler.source.yaml_section import Section
 from handler.errors.authoring import PatternRefused
 from handler.json_schema.formats import MAX_MATCHED_CHARS, STANDARD_FORMATS
-from handler.sentences import did_you_mean
 from handler.strict_json import JSONObject
+from handler.text.sentences import did_you_mean
 
 TYPES = ("string", "integer", "number", "boolean", "object", "array")
 TEXT_KEYWORDS = ("format", "pattern", "minLength", "maxLength", "enum")

@@ -32,8 +32,8 @@ from graphql import (
 from handler.compiler.json_schemas.definitions import SharedParts
 from handler.compiler.json_schemas.selections import Part, ResponseKey, Selections
 from handler.policy.evaluation import OPEN, Mask, hidden_from_everybody
-from handler.sentences import some
 from handler.strict_json import JSONObject, to_json_bytes
+from handler.text.sentences import some
 
 SCALARS: Mapping[str, JSONObject] = {
     "Int": {"type": "integer"},

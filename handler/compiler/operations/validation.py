@@ -31,7 +31,7 @@ from handler.compiler.problems import Place, Problems
 from handler.compiler.schema.directives import BELONGS, ON_OPERATIONS
 from handler.compiler.schema.rule_codes import code_of, coded, sentence_of
 from handler.compiler.schema.schema import AuthorSchema
-from handler.sentences import some
+from handler.text.sentences import some
 
 NAME_RULES = (LoneAnonymousOperationRule, UniqueOperationNamesRule)
 """Not among ``RULES``: ``read.py`` checks names over all files, and unnamed operations."""

@@ -13,7 +13,7 @@ from graphql import GraphQLEnumType, GraphQLNamedType, GraphQLSchema
 
 from handler.compiler.schema.executable_directives import executable_directives
 from handler.errors.authoring import UnknownCoordinate
-from handler.sentences import did_you_mean
+from handler.text.sentences import did_you_mean
 
 COORDINATE = re.compile(r"(?P<type>\w+)(?:\.(?P<member>\w+)(?:\((?P<argument>\w+):\))?)?", re.ASCII)
 

@@ -28,8 +28,8 @@ from handler.compiler.schema.coordinates import resolve
 from handler.compiler.schema.vendor_directives import coordinates_of
 from handler.compiler.source.yaml_section import Section
 from handler.errors.authoring import UnknownCoordinate
-from handler.sentences import did_you_mean
 from handler.strict_json import JSONObject
+from handler.text.sentences import did_you_mean
 
 LIST_SIZE = ("listSize", "federation__listSize")
 COST = ("cost", "federation__cost")

@@ -26,7 +26,7 @@ from graphql.execution.values import get_argument_values
 
 from handler.compiler.problems import At, Problems
 from handler.compiler.schema.tool_options import SHARED_ARGUMENTS, TYPES, AuthorOptions, read_options
-from handler.sentences import did_you_mean
+from handler.text.sentences import did_you_mean
 
 DEFINITIONS = build_schema(
     TYPES

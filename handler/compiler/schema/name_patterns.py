@@ -9,7 +9,7 @@ import re2
 
 from handler.compiler.schema.alternatives import Alternative, alternatives_of
 from handler.errors.authoring import PatternRefused
-from handler.sentences import cut
+from handler.text.sentences import cut
 
 Matcher = Callable[[str], object]
 """A function that returns the full match of a name, or ``None``."""

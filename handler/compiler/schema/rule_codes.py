@@ -9,7 +9,7 @@ from typing import Any
 
 from graphql import ASTValidationRule, DirectiveNode, GraphQLError
 
-from handler.sentences import nearest
+from handler.text.sentences import nearest
 
 CODE_OF_RULE: Mapping[str, str] = {
     "DeferStreamDirectiveLabel": "wrong-value",

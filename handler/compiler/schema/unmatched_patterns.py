@@ -18,7 +18,7 @@ from handler.compiler.schema.alternatives import Alternative
 from handler.compiler.schema.directives import VisibilityPattern
 from handler.compiler.schema.name_patterns import letters_of, matcher_of, untaken
 from handler.errors.authoring import PatternRefused
-from handler.sentences import cut, nearest, some
+from handler.text.sentences import cut, nearest, some
 
 MAX_TOLD = 10
 """Alternatives of one expression that get a message of their own."""

@@ -21,7 +21,7 @@ from handler.compiler.schema.name_patterns import Matcher, matcher_of
 from handler.compiler.schema.unmatched_patterns import Matched, PatternScope, report_unmatched
 from handler.errors.authoring import PatternRefused
 from handler.policy.evaluation import HIDDEN, Mask
-from handler.sentences import cut, some
+from handler.text.sentences import cut, some
 
 FieldsType = GraphQLObjectType | GraphQLInterfaceType
 

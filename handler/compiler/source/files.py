@@ -15,7 +15,7 @@ from graphql import Source
 
 from handler.compiler.problems import NOWHERE, Place, Problems
 from handler.compiler.source.file_reading import Unreadable, beginning, read_bytes, text_of
-from handler.sentences import nearest
+from handler.text.sentences import nearest
 
 ENTRY = NOWHERE.file
 CONFIG = "config.yaml"

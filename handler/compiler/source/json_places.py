@@ -11,7 +11,7 @@ from itertools import islice
 from typing import Any
 
 from handler.compiler.problems import EmbeddedText, Place
-from handler.json_bounds import count_values
+from handler.json_schema.json_bounds import count_values
 from handler.strict_json import parse_json
 
 MAX_VALUES = 200_000

@@ -13,7 +13,7 @@ from typing import Any
 from handler.errors.access import CredentialRefused, KeysUnavailable
 from handler.errors.infrastructure import HttpError
 from handler.http.client import HttpClient, HttpRequest
-from handler.json_bounds import MAX_NESTING, nests_deeper
+from handler.json_schema.json_bounds import MAX_NESTING, nests_deeper
 from handler.lru import Lru
 from handler.records import record
 from handler.strict_json import parse_json

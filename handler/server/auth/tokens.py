@@ -21,7 +21,7 @@ from handler.bundle.upstream import is_reference
 from handler.errors.access import CredentialRefused, KeysUnavailable, VerifierMissing
 from handler.errors.infrastructure import SecretUnavailable
 from handler.http.client import HttpClient
-from handler.json_bounds import MAX_NESTING, nests_deeper
+from handler.json_schema.json_bounds import MAX_NESTING, nests_deeper
 from handler.lru import Lru
 from handler.records import record
 from handler.secret_variables import Secret

@@ -5,8 +5,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from handler.errors.calls import InvalidArguments
-from handler.json_bounds import MAX_VALUES, excess_of
 from handler.json_schema.fast_path import surely_fits
+from handler.json_schema.json_bounds import MAX_VALUES, excess_of
 from handler.strict_json import JSONObject
 
 if TYPE_CHECKING:

@@ -122,7 +122,7 @@ async def _answer(http_call: HttpCall, request: Request, caller: Caller) -> Resp
 def _note_tokens(call: Call, result: JSONObject, body: bytes) -> None:
     """Note the approximate tokens of a tool's result."""
     if call.request.method == "tools/call" and "content" in result:
-        from handler.listed_sizes import answer_tokens  # only calls need it
+        from handler.list_entries.listed_sizes import answer_tokens  # only calls need it
 
         call.note(answer_tokens=answer_tokens(result, body))
 

@@ -17,7 +17,7 @@ from handler.errors.calls import StateUnavailable
 from handler.errors.infrastructure import HttpError
 from handler.errors.upstream import CredentialUnavailable
 from handler.http.client import HttpRequest, HttpResponse
-from handler.json_bounds import MAX_NESTING, nests_deeper
+from handler.json_schema.json_bounds import MAX_NESTING, nests_deeper
 from handler.server.asgi.content_negotiation import media_type_of
 from handler.server.asgi.public_url import note_unknown_url, public_url
 from handler.server.asgi.request_log import note

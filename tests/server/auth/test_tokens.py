@@ -18,7 +18,7 @@ import pytest
 from handler.bundle.identity import Issuer, VerificationKey
 from handler.errors.access import CredentialRefused, KeysUnavailable
 from handler.http.client import HttpClient
-from handler.json_bounds import MAX_NESTING
+from handler.json_schema.json_bounds import MAX_NESTING
 from handler.server.asgi.request_log import WARNING, level_of
 from handler.server.auth.jwks import FRESH_S, STALE_S
 from handler.server.auth.tokens import MAX_CHECKED, MAX_TOKEN_CHARS, TokenVerifier

@@ -18,8 +18,8 @@ from handler.compiler.source.files import EndpointFiles
 from handler.compiler.source.front_matter import read_front_matter
 from handler.compiler.source.yaml_section import Section
 from handler.policy.evaluation import Mask
-from handler.sentences import did_you_mean, some
 from handler.strict_json import JSONObject
+from handler.text.sentences import did_you_mean, some
 
 PROMPTS_FOLDER = "prompts"
 

@@ -19,8 +19,8 @@ from handler.compiler.problems import Place, Problems
 from handler.compiler.source.files import EndpointFiles
 from handler.compiler.source.yaml_section import Section
 from handler.policy.evaluation import Mask
-from handler.sentences import did_you_mean
 from handler.strict_json import JSONObject
+from handler.text.sentences import did_you_mean
 
 VIEWS_FOLDER = "ui"
 

@@ -16,7 +16,7 @@ from handler.compiler.schema.directives import value_of_argument
 from handler.compiler.tools.content_files.view_pages import SUFFIX, TABLE, VIEWS_FOLDER, Views
 from handler.compiler.tools.declarations.declaration import CompiledTool
 from handler.policy.evaluation import Mask
-from handler.sentences import did_you_mean
+from handler.text.sentences import did_you_mean
 
 
 def with_views(made: Sequence[CompiledTool], views: Views, problems: Problems) -> tuple[CompiledTool, ...]:

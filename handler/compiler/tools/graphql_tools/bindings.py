@@ -29,7 +29,7 @@ from handler.compiler.json_schemas.defaults import coordinates_in, json_of
 from handler.compiler.operations.author_operations import AuthorOperation
 from handler.compiler.problems import Problems
 from handler.compiler.schema.directives import read_arguments
-from handler.sentences import cut
+from handler.text.sentences import cut
 
 DIRECTIVE = "mcpBind"
 CREDENTIALS = frozenset({"authorization", "cookie", "proxy-authorization", "x-api-key"})

@@ -22,8 +22,8 @@ from handler.compiler.json_schemas.inputs import Inputs
 from handler.compiler.operations.author_operations import AuthorOperation
 from handler.compiler.problems import Problems
 from handler.compiler.schema.directives import items_of
-from handler.sentences import did_you_mean
 from handler.strict_json import JSONObject
+from handler.text.sentences import did_you_mean
 
 MAX_EXAMPLES = 5
 MAX_EXAMPLE_BYTES = 1_000

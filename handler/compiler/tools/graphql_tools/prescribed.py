@@ -36,8 +36,8 @@ from handler.compiler.tools.graphql_tools.uploads import judge_files
 from handler.graph.tool_entry import default_annotations
 from handler.json_schema.shortening import size_of
 from handler.policy.evaluation import OPEN, Mask, hidden_from_everybody, union_of
-from handler.sentences import did_you_mean
 from handler.strict_json import JSONObject
+from handler.text.sentences import did_you_mean
 
 
 def prescribed_tool(context: ApiContext, directive: ToolDirective, *, operations: Operations) -> CompiledTool | None:

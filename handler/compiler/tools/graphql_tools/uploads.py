@@ -20,7 +20,7 @@ from graphql import (
 
 from handler.compiler.json_schemas.scalars import Scalar
 from handler.compiler.problems import Problems
-from handler.sentences import some
+from handler.text.sentences import some
 
 UPLOAD = "Upload"
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from handler.bundle.tools import CompanionTool, GraphQLTool
 from handler.errors.calls import ToolError
-from handler.listed_sizes import BYTES_PER_TOKEN
+from handler.list_entries.listed_sizes import BYTES_PER_TOKEN
 from handler.server.asgi.deadlines import before
 from handler.server.asgi.response_size import encoded
 from handler.server.context.caller import Caller

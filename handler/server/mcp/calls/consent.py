@@ -15,11 +15,11 @@ from typing import Any
 
 from handler.bundle.tools import CONFIRM, MAX_CONSENT_CHARS, Tool
 from handler.errors.consent_errors import ConsentDeclined, ConsentImpossible, ConsentRequired, ConsentTooLong
-from handler.invisible import escaped
 from handler.records import record
 from handler.server.mcp.calls.input_required import answers_to, ask
 from handler.server.mcp.messages.method_call import Call
 from handler.strict_json import JSONObject
+from handler.text.invisible import escaped
 
 BRAILLE_BLANK = "\u2800"
 """A printable symbol to Unicode, without a visible dot."""

@@ -13,7 +13,7 @@ from typing import Any
 
 from handler.errors.calls import ClientCannotAsk
 from handler.errors.protocol import InvalidParams
-from handler.json_bounds import MAX_NESTING, nests_deeper
+from handler.json_schema.json_bounds import MAX_NESTING, nests_deeper
 from handler.records import record
 from handler.server.mcp.calls.state_binding import binding_of
 from handler.server.mcp.messages.jsonrpc import MISSING_CAPABILITY, NAMED_METHODS, Rejected

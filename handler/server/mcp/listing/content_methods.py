@@ -9,7 +9,7 @@ from handler.code_tools.catalog_search import Listed
 from handler.errors.access import AccessError
 from handler.errors.protocol import InvalidParams, McpError
 from handler.errors.upstream import UpstreamError
-from handler.json_bounds import excess_of
+from handler.json_schema.json_bounds import excess_of
 from handler.server.context.caller import Caller
 from handler.server.mcp.listing.completion import complete
 from handler.server.mcp.listing.prompts import find_prompt, get_prompt, prompts_for

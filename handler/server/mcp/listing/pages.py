@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from handler.errors.protocol import InvalidParams
-from handler.listed_sizes import is_listable
+from handler.list_entries.listed_sizes import is_listable
 from handler.server.asgi.list_pages import page_end
 from handler.server.asgi.response_size import Room
 from handler.server.mcp.messages.method_call import Call

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from handler.bundle.tools import CatalogTool, only_reads
 from handler.code_tools.catalog_search import Listed
-from handler.listed_sizes import BYTES_PER_TOKEN
-from handler.param_headers import ANNOTATION
+from handler.list_entries.listed_sizes import BYTES_PER_TOKEN
+from handler.list_entries.param_headers import ANNOTATION
 from handler.strict_json import Entry
 
 _IN_HEADERS = f'"{ANNOTATION}":'.encode()

@@ -7,7 +7,7 @@ import unicodedata
 
 import pytest
 
-from handler.invisible import code_point, escaped, escaped_json, invisible_characters
+from handler.text.invisible import code_point, escaped, escaped_json, invisible_characters
 
 SEEN = {
     "a family": "\U0001f469\u200d\u2764\ufe0f\u200d\U0001f48b\u200d\U0001f468",

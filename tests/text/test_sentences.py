@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from handler.sentences import MAX_SHOWN_CHARS, counted, cut, did_you_mean, nearest, pointer_of, some
+from handler.text.sentences import MAX_SHOWN_CHARS, counted, cut, did_you_mean, nearest, pointer_of, some
 
 
 def test_names_above_the_number_are_counted() -> None:

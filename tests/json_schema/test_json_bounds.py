@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from handler.json_bounds import MAX_NESTING, count_values, excess_of
+from handler.json_schema.json_bounds import MAX_NESTING, count_values, excess_of
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ def excess_of(value: Any, *, max_values: float) -> str:
         return f"/: nested more than {MAX_NESTING} deep"
     if count <= max_values:
         return ""
-    from handler.sentences import pointer_of  # only a refusal needs it
+    from handler.text.sentences import pointer_of  # only a refusal needs it
 
     place, count = _largest_part(value, count, max_values)
     limit = f"a call may have {max_values:,} (limits.max_values)"

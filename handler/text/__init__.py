@@ -1,0 +1,1 @@
+"""Words and characters: parts of sentences, invisible characters, and names that say secret."""
