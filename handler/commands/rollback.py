@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from handler.bundle.stored import index_key
+from handler.commands.changes.callers.endpoint_version import Published, version_in
 from handler.commands.changes.endpoint_changes import EndpointChanges, compare
-from handler.commands.changes.endpoint_version import Published, version_in
 from handler.commands.console import announce, complain, say, show_json
 from handler.commands.exit_codes import DONE, REFUSED
 from handler.commands.published.described import Described, describe

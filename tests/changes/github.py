@@ -14,8 +14,8 @@ from tempfile import TemporaryDirectory
 
 from graphql import ObjectTypeDefinitionNode, parse
 
+from handler.commands.changes.callers.endpoint_version import version_of
 from handler.commands.changes.endpoint_changes import compare
-from handler.commands.changes.endpoint_version import version_of
 from handler.compiler.compile import compile_explained
 from tests.corpora.fetch import folder_of
 from tests.support.endpoints import write_endpoint

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from handler.commands.changes.callers.endpoint_version import Published, version_of
 from handler.commands.changes.change import Change
 from handler.commands.changes.endpoint_changes import EndpointChanges, compare
-from handler.commands.changes.endpoint_version import Published, version_of
 from handler.compiler.compile import compile_explained
 from tests.changes.cases import ISSUER, Version, judged, run_cases
 from tests.changes.cases import ChangeTally as Tally

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from handler.commands.changes.callers.endpoint_version import version_of
 from handler.commands.changes.endpoint_changes import compare
-from handler.commands.changes.endpoint_version import version_of
 from tests.support.endpoints import READABLE, compiled
 
 TEXT = "---\nname: NAME\ndescription: Describe it\n---\nDo it.\n"

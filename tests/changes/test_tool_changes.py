@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from handler.bundle.tools import CodeKit
+from handler.commands.changes.callers.endpoint_version import Published, version_of
 from handler.commands.changes.endpoint_changes import compare
-from handler.commands.changes.endpoint_version import Published, version_of
 from handler.compiler.codes.change_codes import CHANGE_CODES
 from tests.changes.kinds import FILES, KINDS, NAMES, Kind
 from tests.support.endpoints import READABLE, compiled

@@ -7,7 +7,7 @@ import re
 import yaml
 
 from handler.commands import diff
-from handler.commands.changes.caller_classes import MAX_CLASSES
+from handler.commands.changes.callers.caller_classes import MAX_CLASSES
 from handler.commands.changes.changes_report import MAX_MARKDOWN_CHARS
 from handler.compiler.codes.change_codes import CHANGE_CODES
 from tests.docs.reference import page

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from handler.bundle.stored import bundle_key, older_bundle_keys
-from handler.commands.changes.endpoint_version import Published, version_in, version_of
+from handler.commands.changes.callers.endpoint_version import Published, version_in, version_of
 from handler.commands.console import ERR, complain_of, track
 from handler.commands.folders.endpoint_folders import find_endpoints
 from handler.commands.published.listed import endpoints_in_bucket

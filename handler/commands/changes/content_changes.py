@@ -10,8 +10,8 @@ from handler.bundle.model import Bundle
 from handler.bundle.operations import PersistedDocument
 from handler.bundle.tools import PrescribedTool
 from handler.commands.changes.argument_changes import prompt_argument_changes, variable_changes
+from handler.commands.changes.callers.predicate_text import mask_in_words
 from handler.commands.changes.change import Change
-from handler.commands.changes.predicate_text import mask_in_words
 from handler.policy.evaluation import OPEN, Mask
 from handler.policy.predicates import Predicate
 

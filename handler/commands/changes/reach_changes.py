@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from handler.commands.changes.caller_classes import CallerClasses
+from handler.commands.changes.callers.caller_classes import CallerClasses
+from handler.commands.changes.callers.endpoint_version import Published
+from handler.commands.changes.callers.followers import differing_guards, following
+from handler.commands.changes.callers.reasons import Reasons
+from handler.commands.changes.callers.ways import ViewCache, Way, Ways, traits_of
 from handler.commands.changes.change import Change
 from handler.commands.changes.document_types import document_type_changes
-from handler.commands.changes.endpoint_version import Published
-from handler.commands.changes.followers import differing_guards, following
-from handler.commands.changes.reasons import Reasons
-from handler.commands.changes.ways import ViewCache, Way, Ways, traits_of
 from handler.policy.evaluation import OPEN, Mask
 from handler.policy.predicates import Predicate
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from handler.bundle.stored import bundle_key, index_key, older_bundle_keys, write_bundle
+from handler.commands.changes.callers.endpoint_version import Published, version_in, version_of
 from handler.commands.changes.endpoint_changes import EndpointChanges, compare
-from handler.commands.changes.endpoint_version import Published, version_in, version_of
 from handler.commands.console import ERR, OUT, track
 from handler.commands.json_answer import current_answer
 from handler.commands.progress import told_if_slow

@@ -8,11 +8,17 @@ from dataclasses import dataclass, field
 
 from handler.bundle.operations import PersistedOperation
 from handler.bundle.tools import CodeTool, GraphQLTool, PrescribedTool
-from handler.commands.changes.caller_classes import CallerClasses, Trait
-from handler.commands.changes.condition_bits import ConditionBits, leaves_of, paths_in, predicate_trait, variables_in
-from handler.commands.changes.endpoint_version import Published
-from handler.commands.changes.guarded_names import names_seen
-from handler.commands.changes.many_views import views_of
+from handler.commands.changes.callers.caller_classes import CallerClasses, Trait
+from handler.commands.changes.callers.condition_bits import (
+    ConditionBits,
+    leaves_of,
+    paths_in,
+    predicate_trait,
+    variables_in,
+)
+from handler.commands.changes.callers.endpoint_version import Published
+from handler.commands.changes.callers.guarded_names import names_seen
+from handler.commands.changes.callers.many_views import views_of
 from handler.commands.reach.operation_standing import operation_standing
 from handler.graph.documents.fields_read import fields_of_text
 from handler.policy.evaluation import OPEN, Mask

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 from handler.bundle.model import Bundle
-from handler.commands.changes.caller_classes import CallerClasses, Trait
+from handler.commands.changes.callers.caller_classes import CallerClasses, Trait
 from handler.policy.evaluation import NEVER, OWN_TOKEN, Mask
 from handler.policy.operands import UNKNOWN
 from handler.policy.predicates import Predicate, compile_predicate
