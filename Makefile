@@ -104,7 +104,7 @@ explain-oracle: $(VENV)/.stamp  ## Hold answers of `stile explain` against the e
 .PHONY: life
 life: $(VENV)/.stamp  ## The life of a published endpoint at full counts: kills, two publishers, faults of S3, rollbacks, and what `stile diff` tells
 	$(VENV)/bin/python -m tests.life $(ARGS)
-	STILE_LIFE=full $(VENV)/bin/python -m pytest --quiet --no-cov --numprocesses 2 --dist loadfile tests/life
+	STILE_LIFE=full STILE_EXAMPLES=full $(VENV)/bin/python -m pytest --quiet --no-cov --numprocesses 2 --dist loadfile tests/life
 	$(VENV)/bin/python -m tests.changes.github
 	$(VENV)/bin/python -m tests.changes --cases $(if $(filter file,$(origin CASES)),5000,$(CASES))
 

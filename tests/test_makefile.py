@@ -68,7 +68,7 @@ def test_full_counts_of_published_endpoints_are_for_their_own_target() -> None:
     """CI tries a slice of them in the run of all tests."""
     life = (ROOT / "Makefile").read_text(encoding="utf-8").partition("\nlife:")[2].partition("\n\n")[0]
 
-    assert "STILE_LIFE=full $(VENV)/bin/python -m pytest" in life
+    assert "STILE_LIFE=full STILE_EXAMPLES=full $(VENV)/bin/python -m pytest" in life
     assert life.rstrip().count("tests/life") == 1
     assert "python -m tests.life $(ARGS)" in life
     assert "STILE_LIFE" not in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
@@ -93,7 +93,7 @@ def test_folders_that_ci_leaves_out_of_the_run_with_coverage_have_steps_of_their
     assert "pytest --quiet tests/distribution\n" in text
 
 
-@pytest.mark.parametrize(("asked", "tried"), [("full", "300 1"), ("", "60 1")])
+@pytest.mark.parametrize(("asked", "tried"), [("full", "300 1"), ("", "37 1")])
 def test_searches_try_a_share_of_their_examples_or_all(asked: str, tried: str) -> None:
     program = "from tests.support.examples import examples; print(examples(300), examples(1))"
     done = subprocess.run(

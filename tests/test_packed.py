@@ -18,6 +18,7 @@ from handler.packed import FIRST_LINE_BYTES, LATER, import_from_pack
 from handler.storage.local import FolderStorage
 from tests.conftest import ROOT
 from tests.support.artefacts import DEFERRING, PACK, PACKAGES, copy_function, entries, pack, run_in
+from tests.support.examples import in_full
 from tests.support.function import store
 
 TAG = str(sys.implementation.cache_tag)
@@ -180,6 +181,7 @@ def said(done: subprocess.CompletedProcess[str]) -> Any:
     return json.loads(done.stdout.splitlines()[-1])
 
 
+@in_full
 def test_every_module_is_the_one_that_an_ordinary_import_makes(plain: Path, packed: Path) -> None:
     names = " ".join(name for name in entries(packed) if not name.endswith("__main__"))
 

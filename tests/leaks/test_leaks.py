@@ -15,7 +15,7 @@ from handler.bundle.model import Bundle
 from handler.bundle.tools import GraphQLTool
 from handler.policy.evaluation import Mask
 from tests.leaks.cases import ROUTES, Weakened, run_cases
-from tests.support.examples import examples
+from tests.support.examples import examples, in_full
 
 CASES = int(os.environ.get("STILE_LEAK_CASES", examples(5000, share=12)))
 CASES_OF_A_SCHEMA = 50
@@ -79,6 +79,7 @@ def without_guard_of_introspection(bundle: Bundle) -> Bundle:
     return replace(bundle, graphql=replace(bundle.graphql, guards={}))
 
 
+@in_full
 @pytest.mark.parametrize(
     ("weakened", "found", "enough"),
     [
@@ -103,6 +104,7 @@ def test_leak_is_printed_with_all_that_shows_it_again() -> None:
     assert all(f"--- {part}\n" in text for part in ("index.graphql", "config.yaml", "caller", "request"))
 
 
+@in_full
 def test_same_seed_gives_the_same_cases() -> None:
     first, second = (run_cases(40, schemas=2, seed="same") for _ in range(2))
 

@@ -25,9 +25,9 @@ from tests.conftest import ROOT
 from tests.infra import stack
 from tests.life.publishing import CONFIG, SDL, add_empty_bucket, add_versioned_bucket
 from tests.life.serving import serving_bucket
-from tests.life.share import FULL
 from tests.support import aws_calls
 from tests.support.endpoints import write_endpoint
+from tests.support.examples import in_full
 from tests.support.moto import Moto
 from tests.support.secrecy import SESSION, Output
 
@@ -248,6 +248,7 @@ def lives(moto: Moto, stile: Stile, location: str, folder: Path) -> str:
     return ""
 
 
+@in_full
 def test_all_rights_of_the_file_suffice_and_githubs_role_has_those_that_calls_take(
     moto: Moto, stile: Stile, rights: tuple[str, Path]
 ) -> None:
@@ -266,13 +267,15 @@ def test_all_rights_of_the_file_suffice_and_githubs_role_has_those_that_calls_ta
     assert [right for right in granted if not any(aws_calls.allows(right, each) for each in made)] == []
 
 
-@pytest.mark.parametrize("action", ACTIONS if FULL else ACTIONS[::4])
+@in_full
+@pytest.mark.parametrize("action", ACTIONS)
 def test_each_right_of_the_file_is_needed(moto: Moto, stile: Stile, rights: tuple[str, Path], action: str) -> None:
     location, folder = rights
     with acting(moto, f"without-{action.replace(':', '-')}", without=action):
         assert lives(moto, stile, location, folder)
 
 
+@in_full
 def test_publisher_of_some_endpoints_publishes_and_looks_at_those(
     moto: Moto, stile: Stile, rights: tuple[str, Path]
 ) -> None:

@@ -20,7 +20,7 @@ from handler.compiler.provenance import Cause, Provenance
 from handler.server.auth.principal import ANONYMOUS, Principal
 from tests.reach.cases import run_cases
 from tests.support.endpoints import READABLE, write_endpoint
-from tests.support.examples import examples
+from tests.support.examples import examples, in_full
 
 
 @settings(max_examples=examples(3), deadline=None, phases=[Phase.explicit, Phase.generate])
@@ -31,6 +31,7 @@ def test_answers_are_those_of_the_enforced_view(seed: int) -> None:
     assert not tally.faults, "\n\n".join(map(str, tally.faults[:2]))
 
 
+@in_full
 def test_every_kind_of_answer_is_compared() -> None:
     tally = run_cases(80, endpoints=2, seed="kinds")
 
@@ -59,6 +60,7 @@ def names_one_less(wrong: Callable[..., list[Cause]]) -> Callable[..., list[Caus
     return causes
 
 
+@in_full
 @pytest.mark.parametrize("bug", [names_one_more, names_one_less])
 def test_wrong_rules_are_found(
     bug: Callable[[Callable[..., list[Cause]]], Callable[..., list[Cause]]], monkeypatch: pytest.MonkeyPatch
@@ -71,6 +73,7 @@ def test_wrong_rules_are_found(
     assert "--- config.yaml" in str(tally.faults[0])
 
 
+@in_full
 @pytest.mark.parametrize(
     ("name", "bug", "said"),
     [
@@ -88,6 +91,7 @@ def test_wrong_verdicts_and_ways_are_found(
     assert said in tally.faults[0].what
 
 
+@in_full
 def test_hidden_parts_that_are_there_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """The mistake that listed every coordinate with a mask of its own in a tool."""
 
@@ -102,6 +106,7 @@ def test_hidden_parts_that_are_there_are_found(monkeypatch: pytest.MonkeyPatch) 
     assert closing_rules.hidden_by_patterns is not unjudged
 
 
+@in_full
 def test_same_seed_asks_the_same_questions() -> None:
     first, second = (run_cases(3, endpoints=1, seed="same") for _ in range(2))
 

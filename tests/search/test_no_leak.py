@@ -16,7 +16,7 @@ from handler.search.matches import Match
 from handler.search.schema_search import SchemaSearch
 from tests.graph.random_schemas import coordinates_of
 from tests.search.schemas import QUESTIONS, index_of, random_worded_sdl, view_of
-from tests.support.examples import examples
+from tests.support.examples import examples, in_full
 
 LIMIT = 40
 
@@ -63,6 +63,7 @@ def test_words_of_a_hidden_argument_are_known_to_no_search() -> None:
     assert search.search("bonus", 10) == without.search("bonus", 10)
 
 
+@in_full
 def test_the_comparison_sees_statistics_of_hidden_parts() -> None:
     """A search that counts everything, and leaves out hidden results at the end, differs."""
     differ = 0

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import os
 import socket
@@ -38,6 +39,7 @@ class Moto:
     def client(self, service: str) -> Any:
         import boto3  # takes longer than most tests, and most that import this module start no server
 
+        share_service_models()
         environ = self.environ()
         return boto3.client(
             service,
@@ -89,6 +91,17 @@ class Moto:
         client = HttpClient(LOCAL)
         assert client.send(request).status == 200
         client.close()
+
+
+@functools.cache
+def share_service_models() -> None:
+    """Let all of boto3's sessions in this process read their models of services once.
+
+    Commands and tests make hundreds of sessions, and each would read megabytes of JSON.
+    """
+    from botocore import session
+
+    session.create_loader = functools.cache(session.create_loader)
 
 
 @contextlib.contextmanager

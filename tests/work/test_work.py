@@ -22,6 +22,8 @@ CASES = int(os.environ.get("STILE_WORK_CASES", "0"))
 
 SEARCHED = tuple(FAMILIES)
 
+searching = pytest.mark.skipif(not CASES, reason="STILE_WORK_CASES=120 measures and searches, as CI does")
+
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
@@ -29,6 +31,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
         yield made
 
 
+@searching
 @pytest.mark.parametrize(("family", "what"), [(family, what) for family in SEARCHED for what in KNOWN.get(family, {})])
 def test_shape_that_once_cost_too_much_does_not_any_more(served: Bench, family: str, what: str) -> None:
     shape = fitted(Shape(FAMILIES[family], KNOWN[family][what]))
@@ -38,7 +41,7 @@ def test_shape_that_once_cost_too_much_does_not_any_more(served: Bench, family: 
     assert not found.is_wrong, str(found)
 
 
-@pytest.mark.skipif(not CASES, reason="STILE_WORK_CASES=120 searches with so many requests")
+@searching
 def test_search_finds_no_request_that_costs_too_much(served: Bench) -> None:
     tally = search(served, [FAMILIES[name] for name in SEARCHED], cases=CASES, seed="slice")
 
@@ -46,6 +49,7 @@ def test_search_finds_no_request_that_costs_too_much(served: Bench) -> None:
     assert not tally.wrong, [str(found) for found in tally.wrong]
 
 
+@searching
 def test_what_costs_too_much_without_limits_is_measured_as_that(served: Bench) -> None:
     shape = fitted(Shape(WITHOUT_LIMITS, (Gene("known fields", 3_600, 0),)))
 

@@ -62,7 +62,9 @@ def test_null_for_all_that_is_left_out_changes_nothing_that_graphql_refuses_null
     counted: Counter[str] = Counter()
 
     # Not made smaller where it fails: every smaller schema would be compiled again.
-    @settings(max_examples=examples(60), derandomize=True, deadline=None, database=None, phases=[Phase.generate])
+    @settings(
+        max_examples=examples(60, share=5), derandomize=True, deadline=None, database=None, phases=[Phase.generate]
+    )
     @given(st.data())
     def check(data: st.DataObject) -> None:
         operation = data.draw(operations())

@@ -22,7 +22,7 @@ from tests.support.examples import examples
 from tests.support.function import Function, running_function
 
 LAMBDA_BYTES = 6_291_456
-TOOLS = examples(900)
+TOOLS = examples(900, share=5)
 TYPES = 25
 
 CONFIG = """\
