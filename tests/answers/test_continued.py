@@ -162,7 +162,7 @@ def followed(made: Made, *, max_bytes: int) -> Counter[int]:
     return found
 
 
-@settings(max_examples=examples(800, share=10), deadline=None)
+@settings(max_examples=examples(800, share=20), deadline=None)
 @given(seed=st.integers(0, 2**32), max_bytes=st.integers(3_000, 9_000))
 def test_whoever_follows_all_notes_reads_each_row_once(seed: int, max_bytes: int) -> None:
     made = Made(seed)

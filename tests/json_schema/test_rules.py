@@ -78,13 +78,13 @@ ATTACKS: dict[str, tuple[dict[str, Any], Any]] = {
     "objects of a wide filter, the last one wrong": (listed(FILTER), [*({} for _ in range(MOST)), {"x": 1}]),
     "objects of a wide filter, all wrong": (listed(FILTER), [{"x": 1}] * (MAX_VALUES // 2)),
     "values of a long enum, the last one wrong": (listed(SIZES), [*["SIZE_599"] * MOST, "x"]),
-    "no values of a long enum": (listed(optional(SIZES)), ["x"] * (MAX_VALUES // 5)),
+    "no values of a long enum": (listed(optional(SIZES)), ["x"] * (MAX_VALUES // 20)),
     "whole numbers with a fraction, the last one wrong": (listed({"type": "integer"}), [*[1.0] * MOST, 1.5]),
     "trees, the last one wrong far below": (TREES, [*(deep({"field1": "x"}) for _ in range(240)), deep({"field1": 1})]),
     "trees, all wrong far below": (TREES, [deep({"field1": 1}) for _ in range(240)]),
     "an optional list, all wrong": (optional(listed({"type": "integer"})), ["x"] * MAX_VALUES),
     "an optional list of wide filters, all wrong": (optional(listed(FILTER)), [{"x": 1}] * (MAX_VALUES // 2)),
-    "an optional list of an optional enum, all wrong": (optional(listed(optional(SIZES))), ["x"] * (MAX_VALUES // 5)),
+    "an optional list of an optional enum, all wrong": (optional(listed(optional(SIZES))), ["x"] * (MAX_VALUES // 20)),
 }
 
 

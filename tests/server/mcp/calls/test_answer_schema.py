@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from mcp_types import CallToolResult
 
 from handler.compiler.compile import Compiled
 from tests.support.endpoints import PUBLIC, compiled, prescribed_tool
+from tests.support.examples import FULL
 from tests.support.function import Function, running_function
 from tests.support.raw_http import RawServer, answer, answering, running_server
 from tests.support.sdk import Mode, sdk_client
@@ -80,6 +82,7 @@ MISFITS: Mapping[str, tuple[Mapping[str, Any], str]] = {
     ),
 }
 OUTPUTS = ("both", "text", "structured")
+FORMS = list(product(OUTPUTS, OPERATIONS, [False, True]))[:: 1 if FULL else 5]  # with errors beside data, or without
 
 
 def endpoint_of(folder: Path, kind: str, output: str, *, url: str, nested: bool = False, more: str = "") -> Compiled:
@@ -133,9 +136,7 @@ def text_of(result: CallToolResult) -> str:
     return "".join(block.text for block in result.content if block.type == "text")
 
 
-@pytest.mark.parametrize("errors", [False, True], ids=["clean", "errors"])
-@pytest.mark.parametrize("kind", OPERATIONS)
-@pytest.mark.parametrize("output", OUTPUTS)
+@pytest.mark.parametrize(("output", "kind", "errors"), FORMS)
 @pytest.mark.parametrize("name", FITTING)
 def test_answer_that_fits_arrives_in_the_forms_of_its_tool(
     tmp_path: Path, *, name: str, output: str, kind: str, errors: bool
@@ -152,9 +153,7 @@ def test_answer_that_fits_arrives_in_the_forms_of_its_tool(
     )
 
 
-@pytest.mark.parametrize("errors", [False, True], ids=["clean", "errors"])
-@pytest.mark.parametrize("kind", OPERATIONS)
-@pytest.mark.parametrize("output", OUTPUTS)
+@pytest.mark.parametrize(("output", "kind", "errors"), FORMS)
 @pytest.mark.parametrize("name", MISFITS)
 def test_answer_that_does_not_fit_arrives_as_text_that_says_where(
     tmp_path: Path, *, name: str, output: str, kind: str, errors: bool
