@@ -17,7 +17,7 @@ from handler.commands.local.development_tokens import audiences_of, mint, requir
 from handler.compiler.compile import Compiled
 from handler.errors.access import CredentialRefused
 from handler.errors.authoring import KeyFileRefused
-from handler.server.auth.tokens import parse_token
+from handler.server.auth.token_parsing import parse_token
 from handler.strict_json import JSONObject, parse_json
 from handler.text.sentences import some
 

@@ -18,7 +18,7 @@ from handler.compiler.config.identity import CALLER_KEYS, ISSUER_KEYS, MIN_SECRE
 from handler.compiler.config.oauth_proxy import KEYS as OAUTH_PROXY_KEYS
 from handler.policy.evaluation import Evaluation
 from handler.server.auth.jwks import FRESH_S, STALE_S, UNKNOWN_KEY_PAUSE_S
-from handler.server.auth.tokens import MAX_TOKEN_CHARS
+from handler.server.auth.token_parsing import MAX_TOKEN_CHARS
 from handler.server.oauth_proxy.proxy import ProxySite
 from tests.commands.running import Stile
 from tests.conftest import ROOT

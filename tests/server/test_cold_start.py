@@ -104,6 +104,7 @@ LISTING = {
     "server.auth.pseudonyms",
     "server.auth.resource_metadata",
     "server.auth.sealed_state",
+    "server.auth.token_parsing",
     "server.auth.tokens",
     "server.context",
     "server.context.caller",

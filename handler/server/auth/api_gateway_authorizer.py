@@ -12,7 +12,7 @@ from typing import Any
 
 from handler.bundle.identity import Identity
 from handler.errors.access import CredentialRefused
-from handler.server.auth.tokens import parse_token
+from handler.server.auth.token_parsing import parse_token
 from handler.strict_json import JSONObject
 
 SIGNATURE = "AWS4-"

@@ -1,17 +1,11 @@
 """Verification of callers' tokens: signed JSON Web Tokens of the issuers that an endpoint names.
 
-Only ``alg``, ``kid``, ``typ`` and ``crit`` of a token's header are read: a token must not choose the location of its
-key.
-
-Source: RFC 7519 (JSON Web Token), RFC 7515 (JSON Web Signature), RFC 8725 (best current practices).
+Source: RFC 7519 (JSON Web Token), RFC 8725 (best current practices).
 """
 
 from __future__ import annotations
 
-import base64
-import binascii
 import hashlib
-import re
 from collections.abc import Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
@@ -21,27 +15,23 @@ from handler.bundle.upstream import is_reference
 from handler.errors.access import CredentialRefused, KeysUnavailable, VerifierMissing
 from handler.errors.infrastructure import SecretUnavailable
 from handler.http.client import HttpClient
-from handler.json_schema.json_bounds import MAX_NESTING, nests_deeper
 from handler.lru import Lru
 from handler.records import record
 from handler.secret_variables import Secret
 from handler.server.auth.jwks import FRESH_S, KeySets
 from handler.server.auth.own_secrets import OwnSecrets
 from handler.server.auth.principal import ID_JAG, audiences_in
-from handler.strict_json import JSONObject, parse_json
+from handler.server.auth.token_parsing import Token, parse_token
+from handler.strict_json import JSONObject
 
 if TYPE_CHECKING:
     from jwt.algorithms import Algorithm
-
-MAX_TOKEN_CHARS = 16_384
 
 MAX_CHECKED = 4_096
 """Tokens whose checked signature is cached; the least recently used token is dropped first."""
 
 LATEST_TIME = 253_402_300_799
 """The last second of the year 9999. A later time is a mistake or an attack."""
-
-_COMPACT = r"([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)"
 
 
 class TokenVerifier:
@@ -172,58 +162,6 @@ class _Voucher:
     given: VerificationKey | None = None
     material: str = field(default="", repr=False)
     fetched_at: float = 0.0
-
-
-@record(frozen=True, slots=True, kw_only=True)
-class Token:
-    """A parsed token that is not verified yet."""
-
-    algorithm: str
-    key_id: str | None
-    type: str  # the header typ, in lower case, without the prefix of media types (RFC 7515, section 4.1.9)
-    claims: JSONObject
-    signed: bytes
-    signature: bytes
-
-
-def parse_token(text: str) -> Token:
-    """Parse a token in JWS compact form, without verification.
-
-    Raises:
-        CredentialRefused: the text is malformed or too large, or requires an extension (``crit``).
-    """
-    if len(text) > MAX_TOKEN_CHARS:
-        raise CredentialRefused("too_large")
-    parts = re.fullmatch(_COMPACT, text)
-    if not parts:
-        raise CredentialRefused("malformed")
-    try:
-        header, claims = (parse_json(_decoded(part)) for part in parts.groups()[:2])
-        signature = _decoded(parts[3])
-    except ValueError as exc:
-        raise CredentialRefused("malformed") from exc
-    if not isinstance(header, dict) or not isinstance(claims, dict) or nests_deeper(claims, MAX_NESTING):
-        raise CredentialRefused("malformed")
-    if "crit" in header:
-        raise CredentialRefused("critical_header")
-    algorithm, key_id = header.get("alg"), header.get("kid")
-    if not isinstance(algorithm, str) or not isinstance(key_id, str | None):
-        raise CredentialRefused("malformed")
-    return Token(
-        algorithm=algorithm,
-        key_id=key_id,
-        type=str(header.get("typ")).lower().removeprefix("application/"),
-        claims=claims,
-        signed=f"{parts[1]}.{parts[2]}".encode(),
-        signature=signature,
-    )
-
-
-def _decoded(part: str) -> bytes:
-    try:
-        return base64.urlsafe_b64decode(part + "=" * (-len(part) % 4))
-    except binascii.Error as exc:
-        raise ValueError("no base64url") from exc
 
 
 def _issuer_of(claims: Mapping[str, Any], issuers: tuple[Issuer, ...]) -> Issuer:

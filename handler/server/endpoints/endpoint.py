@@ -283,8 +283,7 @@ class Endpoint:
             return made.entry
 
     def _listing(self, tool: GraphQLTool, outcome: Mask) -> Listing:
-        listing = tool.listing_for(outcome)
-        if listing is not None:
+        if (listing := tool.listing_for(outcome)) is not None:
             return listing
         key = (tool.name, outcome)
         with self._lock:
