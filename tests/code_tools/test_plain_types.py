@@ -151,6 +151,14 @@ class Checked:
 
 
 @dataclass
+class Masked:
+    low: int
+
+    def __getattribute__(self, name: str) -> Any:
+        return "***" if name == "low" else super().__getattribute__(name)
+
+
+@dataclass
 class Odd:
     low: int = LightField({"default": 1, "description": "Low"})  # type: ignore[assignment] # as Field is
 
@@ -231,6 +239,7 @@ class Mask(Flag):
     "hint",
     [
         Checked,
+        Masked,
         Odd,
         Model,
         tuple[Checked, SameName.Checked],
