@@ -380,6 +380,19 @@ def _judged(model: Any, value: Any) -> Any:
         return exc.sentences
 
 
+class Row(typing.TypedDict):
+    name: str
+    total: int
+
+
+def test_members_of_a_dictionary_are_written_in_its_own_order() -> None:
+    rows = [{"total": 1, "name": "a"}, {"name": "b", "total": 2}]
+
+    plain = PlainValue(list[Row], "return", PLACE).to_json_plainly(rows)
+
+    assert json.dumps(plain) == json.dumps(rows)
+
+
 def test_default_is_made_anew_for_each_call() -> None:
     parameters = [Parameter(name="tags", hint=list[str], default=["a"])]
     plain = PlainArguments(parameters, PLACE)
