@@ -21,6 +21,7 @@ from handler.commands.published.publish_checks import warn_of_upstreams
 from handler.compiler.compile import Compiled, compile_explained
 from handler.compiler.config.ignores import left_over
 from handler.compiler.provenance import Provenance
+from handler.compiler.schema.schema_cache import SchemaCache
 from handler.sentences import counted
 from handler.storage.local import MemoryStorage
 
@@ -39,7 +40,7 @@ class Workbench:
         self._stage = stage
         self._endpoint = endpoint
         self._address = address
-        self._schemas = user_cache(folder, os.environ)
+        self._schemas: SchemaCache = user_cache(folder, os.environ)
         self._compiled: dict[Path, Outcome] = {}
         self._reload = False  # True if changed modules are not taken over yet
         self._shown: dict[Path, Outcome] = {}
