@@ -11,7 +11,7 @@ from handler.bundle.model import Bundle
 from handler.commands.console import located, plain_problem, say, show_json, show_table
 from handler.commands.exit_codes import DONE, REFUSED
 from handler.commands.finding.report import SearchReport, search_report, share
-from handler.commands.folders.cache_folder import cache_folder
+from handler.commands.folders.cache_folder import user_cache
 from handler.commands.folders.endpoint_folders import add_folder_arguments
 from handler.commands.folders.endpoints import Outcome, compile_all
 from handler.commands.folders.taken_along import told_of
@@ -24,7 +24,6 @@ from handler.commands.published.publish_checks import (
 )
 from handler.compiler.codes import CODES
 from handler.compiler.operations.author_operations import AuthorDocument
-from handler.compiler.schema.schema_cache import SchemaCache
 from handler.errors.meanings import REQUEST_CODES
 from handler.text.sentences import counted, did_you_mean
 
@@ -78,7 +77,7 @@ def _explanation(code: str) -> Iterator[str]:
 
 
 def run(options: argparse.Namespace) -> int:
-    schemas = SchemaCache(cache_folder(options.folder, os.environ))
+    schemas = user_cache(options.folder, os.environ)
     outcomes = compile_all(options.folder, stage=options.stage, endpoint=options.endpoint, tested=True, schemas=schemas)
     searches = [search_report(with_sealed_cursors(outcome)) for outcome in outcomes]
     outcomes = [search.outcome for search in searches]

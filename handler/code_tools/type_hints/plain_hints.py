@@ -62,6 +62,9 @@ LENGTHS: Mapping[Any, Mapping[str, str]] = {
 HOOKS = ("__pydantic", "__get_pydantic", "__get_validators__")
 """How the names start by which a class tells pydantic what to make of it."""
 
+NOT_PLAIN = ("__post_init__", "__new__", "__getattribute__", "__orig_bases__")
+"""Names of a dataclass by which its instances are more than the values of their fields."""
+
 TEXTS = ("title", "description", "examples")
 DEFAULTS = ("default", "default_factory")
 FACTORIES = (list, dict, set, tuple, str, int, float, bool)
@@ -251,7 +254,7 @@ def is_plain_class(cls: type) -> bool:
     return (
         type(cls) is type
         and all("__dataclass_fields__" in vars(base) for base in bases)
-        and not any(name in vars(base) for base in bases for name in ("__post_init__", "__new__", "__orig_bases__"))
+        and not any(name in vars(base) for base in bases for name in NOT_PLAIN)
         and not any(type(each).__module__.startswith("pydantic") for base in bases for each in vars(base).values())
     )
 

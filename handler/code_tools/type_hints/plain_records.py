@@ -91,7 +91,8 @@ class PlainRecord:
 
     def dump(self, value: Any) -> Any:
         made = {each.name: each.type.dump(got) for each, got in self._values(value)}
-        return made if self._is_dict else {name: made[name] for name in self.cls.__dataclass_fields__ if name in made}
+        order = value if self._is_dict else self.cls.__dataclass_fields__
+        return {name: made[name] for name in order if name in made}
 
     def _values(self, value: Any) -> Iterator[tuple[PlainMember, Any]]:
         kind: type = type(value)

@@ -10,7 +10,7 @@ from pathlib import Path
 from handler.bundle.model import ENDPOINT_NAME
 from handler.bundle.stored import bundle_key
 from handler.commands.console import complain, located, say
-from handler.commands.folders.cache_folder import cache_folder
+from handler.commands.folders.cache_folder import user_cache
 from handler.commands.folders.endpoint_folders import find_endpoints
 from handler.commands.folders.endpoints import Outcome, compile_one, complain_about, refuse_same_names
 from handler.commands.local.file_watch import FolderWatch
@@ -40,7 +40,7 @@ class Workbench:
         self._stage = stage
         self._endpoint = endpoint
         self._address = address
-        self._schemas = SchemaCache(cache_folder(folder, os.environ))
+        self._schemas: SchemaCache = user_cache(folder, os.environ)
         self._compiled: dict[Path, Outcome] = {}
         self._reload = False  # True if changed modules are not taken over yet
         self._shown: dict[Path, Outcome] = {}

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import hmac
 import io
 import json
 import pickle
@@ -52,6 +53,9 @@ ENTRY_NAME = re.compile("[0-9a-f]{64}")
 PLAIN = frozenset({Location, Source, SourceLocation, Token, frozenset})
 """The classes that a kept schema has instances of, beside dataclasses and enums of Stile and of graphql-core."""
 
+Seal = Callable[[str, bytes], bytes]
+"""Returns a digest of an entry's name and content. It raises ``OSError`` if there can be none."""
+
 UNREADABLE = (
     ValueError,
     LookupError,
@@ -65,7 +69,12 @@ UNREADABLE = (
 """The errors of reading an entry that Stile has not written."""
 
 DIGEST_BYTES = 32
-"""The SHA-256 at the beginning of a file: a file that was not written whole is not used."""
+"""The digest at the beginning of a file: a file that was not written whole, or by somebody else, is not used."""
+
+
+def plain_seal(_: str, content: bytes) -> bytes:
+    """Return the SHA-256 of an entry's content, which anybody can make."""
+    return hashlib.sha256(content).digest()
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,11 +92,13 @@ class ReadSchema:
 class SchemaCache:
     """Schemas and their indexes by content, in memory and below ``folder`` if there is one.
 
-    Entries may be deleted at any time. A folder that cannot be read or written holds nothing, without an error.
+    Entries may be deleted at any time. A folder that cannot be read or written holds nothing, without an error. Entries
+    that others than the user made can be read with ``plain_seal`` alone.
     """
 
-    def __init__(self, folder: Path | None = None) -> None:
+    def __init__(self, folder: Path | None = None, *, seal: Seal = plain_seal) -> None:
         self._folder = folder
+        self._seal = seal
         self._names: Lru[str, list[str]] = Lru(most=MOST_HELD)
         self._schemas: Lru[str, tuple[ReadSchema, GraphQLSchema]] = Lru(most=MOST_HELD)
         self._indexes: Lru[str, bytes] = Lru(most=MOST_HELD)
@@ -161,10 +172,11 @@ class SchemaCache:
             return None
         try:
             content = _content(self._folder / key)
+            digest, body = content[:DIGEST_BYTES], content[DIGEST_BYTES:]
+            is_whole = hmac.compare_digest(digest, self._seal(key, body))
         except OSError:
             return None
-        digest, body = content[:DIGEST_BYTES], content[DIGEST_BYTES:]
-        if digest != hashlib.sha256(body).digest():
+        if not is_whole:
             return None
         try:
             return read(body)
@@ -176,13 +188,14 @@ class SchemaCache:
             return
         with suppress(OSError, RecursionError, pickle.PicklingError):
             body = write()
+            digest = self._seal(key, body)
             self._folder.mkdir(parents=True, exist_ok=True)
             if any(each.is_symlink() for each in (self._folder, self._folder.parent)):
                 return  # of a stranger, to a folder in which nothing may be written or deleted
             with suppress(FileExistsError), (self._folder / ".gitignore").open("x", encoding="utf-8") as file:
                 file.write("*\n")
             with tempfile.NamedTemporaryFile(dir=self._folder, prefix=NEW, delete=False) as new:
-                new.write(hashlib.sha256(body).digest() + body)
+                new.write(digest + body)
             Path(new.name).replace(self._folder / key)
             self._evict(self._folder)
 
@@ -203,7 +216,7 @@ def _content(path: Path) -> bytes:
 class _Unpickler(pickle.Unpickler):
     """A reader of kept schemas that makes values of the classes of ``PLAIN``, dataclasses and enums alone.
 
-    An entry is as trustworthy as the author's folder, which a stranger may have made.
+    An entry is as trustworthy as its seal. One that a stranger could make would still set attributes of these classes.
     """
 
     def find_class(self, module: str, name: str) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -30,6 +31,12 @@ class Principal:
     def subject(self) -> str:
         """The ``sub`` claim; empty string if absent."""
         return self._text("sub")
+
+    @property
+    def identity(self) -> tuple[str, ...]:
+        """The facts that no other caller shares. Without a subject, they include all claims."""
+        claims = "" if self.subject else json.dumps(self.claims, sort_keys=True)
+        return self.kind, self.name, self.issuer, self.subject, claims
 
     @property
     def scopes(self) -> frozenset[str]:

@@ -77,7 +77,7 @@ def _asked(principal: Principal, request: HttpRequest) -> Hashable:
     """
     if principal == ANONYMOUS:
         return hash(request.body)
-    return principal.kind, principal.name, principal.issuer, principal.subject, request.url
+    return principal.identity, request.url
 
 
 def _left(request: HttpRequest, deadline: float) -> float:

@@ -151,6 +151,14 @@ class Checked:
 
 
 @dataclass
+class Masked:
+    low: int
+
+    def __getattribute__(self, name: str) -> Any:
+        return "***" if name == "low" else super().__getattribute__(name)
+
+
+@dataclass
 class Odd:
     low: int = LightField({"default": 1, "description": "Low"})  # type: ignore[assignment] # as Field is
 
@@ -231,6 +239,7 @@ class Mask(Flag):
     "hint",
     [
         Checked,
+        Masked,
         Odd,
         Model,
         tuple[Checked, SameName.Checked],
@@ -369,6 +378,19 @@ def _judged(model: Any, value: Any) -> Any:
         return told(model.cast({"value": value}))
     except Misfits as exc:
         return exc.sentences
+
+
+class Row(typing.TypedDict):
+    name: str
+    total: int
+
+
+def test_members_of_a_dictionary_are_written_in_its_own_order() -> None:
+    rows = [{"total": 1, "name": "a"}, {"name": "b", "total": 2}]
+
+    plain = PlainValue(list[Row], "return", PLACE).to_json_plainly(rows)
+
+    assert json.dumps(plain) == json.dumps(rows)
 
 
 def test_default_is_made_anew_for_each_call() -> None:

@@ -14,7 +14,7 @@ import pytest
 from graphql import Source
 
 from handler.bundle.stored import write_bundle
-from handler.commands.folders.cache_folder import cache_folder
+from handler.commands.folders.cache_folder import cache_folder, user_cache
 from handler.compiler.compile import Compiled, compile_endpoint
 from handler.compiler.schema import schema_cache
 from handler.compiler.schema.schema_cache import DIGEST_BYTES, MOST_FILES, SchemaCache
@@ -178,6 +178,69 @@ def test_whatever_the_folder_holds_is_not_executed_and_changes_nothing(
 
     assert facts(compile_endpoint(folder, schemas=SchemaCache(kept))) == without
     assert not Path("executed").exists()
+
+
+def global_(module: str, name: str) -> bytes:
+    """The opcodes that put a class on the stack of a reader of pickles."""
+    texts = (each.encode() for each in (module, name))
+    return b"".join(b"\x8c%c%b" % (len(text), text) for text in texts) + b"\x93"
+
+
+CHANGING_A_CLASS = b"\x80\x04%bN}\x8c\x05ownedK\x01s\x86b." % global_("graphql.language.source", "Source")
+"""A pickle that gives the class ``Source`` an attribute."""
+
+TOO_LARGE = b"\x80\x04\x95" + b"\xff" * 8 + b"."
+"""A pickle with a frame of 2**64 bytes, which the reader of pickles refuses with an error of its own."""
+
+
+@pytest.fixture
+def user(tmp_path: Path) -> dict[str, str]:
+    """The environment of a user with a home."""
+    return {"XDG_STATE_HOME": str(tmp_path / "state")}
+
+
+@pytest.mark.parametrize("body", [CHANGING_A_CLASS, TOO_LARGE], ids=["changes a class", "is too large"])
+def test_entry_that_a_stranger_has_made_is_not_read(tmp_path: Path, user: dict[str, str], body: bytes) -> None:
+    folder = write_endpoint(tmp_path, FILES)
+    without = facts(compile_endpoint(folder, schemas=user_cache(folder, user)))
+    kept = [*files_of(folder / ".stile" / "cache")]
+    (schema,) = [path for path in kept if path.read_bytes()[DIGEST_BYTES:].startswith(b"\x80")]
+    for path in kept:
+        path.write_bytes(forged(body if path == schema else path.read_bytes()[DIGEST_BYTES:]))
+
+    assert facts(compile_endpoint(folder, schemas=user_cache(folder, user))) == without
+    assert not hasattr(Source, "owned")
+
+
+def test_entry_of_another_name_or_user_is_not_read(
+    tmp_path: Path, user: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = write_endpoint(tmp_path, FILES)
+    without = facts(compile_endpoint(folder, schemas=user_cache(folder, user)))
+    parsed = counted(monkeypatch)
+    assert facts(compile_endpoint(folder, schemas=user_cache(folder, user))) == without
+    assert parsed == []
+
+    other = {"XDG_STATE_HOME": str(tmp_path / "other")}
+    assert facts(compile_endpoint(folder, schemas=user_cache(folder, other))) == without
+    assert parsed
+    parsed.clear()
+
+    first, *others = files_of(folder / ".stile" / "cache")
+    for path in others:
+        path.write_bytes(first.read_bytes())
+    assert facts(compile_endpoint(folder, schemas=user_cache(folder, other))) == without
+    assert parsed
+
+
+def test_cache_without_a_readable_secret_is_in_memory_alone(tmp_path: Path, user: dict[str, str]) -> None:
+    folder = write_endpoint(tmp_path, FILES)
+    secret = tmp_path / "state" / "stile" / "cache.key"
+    secret.mkdir(parents=True)
+
+    compile_endpoint(folder, schemas=user_cache(folder, user))
+
+    assert not (folder / ".stile").exists()
 
 
 def files_of(kept: Path) -> Iterator[Path]:

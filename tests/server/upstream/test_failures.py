@@ -764,9 +764,10 @@ class _Stuck:
         return Reply({"data": {"me": "you", "pay": "paid"}})
 
 
-def test_slow_answers_that_one_caller_provokes_do_not_rest_the_api_for_others(tmp_path: Path) -> None:
+@pytest.mark.parametrize("claim", ["sub", "client_id"])
+def test_slow_answers_that_one_caller_provokes_do_not_rest_the_api_for_others(tmp_path: Path, claim: str) -> None:
     stuck = _Stuck()
-    ada, ben = with_token(sub="ada"), with_token(sub="ben")
+    ada, ben = (with_token(**{"sub": None, claim: name}) for name in ("ada", "ben"))
     with running_api(stuck) as api, asking(tmp_path, f"{{url: '{api.url}', timeout_s: 0.2}}") as function:
         provoked = [function.call("Pay", {}, headers=ada).text for _ in range(MAX_FAILURES + 1)]
         others = function.call("Me", {}, headers=ben).result

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from copy import deepcopy
 from typing import Any
 
@@ -11,7 +12,7 @@ from handler.server.mcp.calls.input_required import answers_to
 from handler.server.mcp.messages.method_call import Call
 from handler.server.mcp.messages.revisions import CLIENT_INFO, wanted_log_level
 from handler.server.upstream.api_access import api_access
-from handler.strict_json import JSONObject
+from handler.strict_json import JSONObject, to_well_formed_json
 
 UNTOLD = frozenset(
     {
@@ -29,6 +30,9 @@ UNTOLD = frozenset(
 
 MAX_TOKEN_CHARS = 1_000
 """The longest progress token that gets reports. Each report repeats the token."""
+
+MAX_MESSAGES_BYTES = 1_000_000
+"""The size of the progress and log messages of one call that are kept. Each may repeat the arguments of the call."""
 
 
 async def context_of(call: Call, *, needs_credential: bool = False) -> Context:
@@ -61,7 +65,7 @@ async def context_of(call: Call, *, needs_credential: bool = False) -> Context:
         max_result_bytes=caller.endpoint.bundle.limits.max_result_bytes,
         ask_graphql=requests.graphql,
         ask_operation=requests.operation,
-        notify=call.notifications.append,
+        notify=LastMessages(call.notifications).add,
     )
 
 
@@ -80,3 +84,36 @@ def _progress_token(call: Call) -> str | int | None:
 def _log_level(call: Call) -> str | None:
     level = wanted_log_level(call.meta, call.request.revision)
     return level if level in LEVELS else None
+
+
+class LastMessages:
+    """The messages of a call. The oldest go first if there are too many, or if they are too large together."""
+
+    def __init__(self, messages: deque[JSONObject]) -> None:
+        self._messages = messages
+        self._sizes: deque[int] = deque()
+        self._left = MAX_MESSAGES_BYTES
+
+    def add(self, message: JSONObject) -> None:
+        """Keep a message, unless it alone is too large."""
+        size = _size_of(message)
+        if size > MAX_MESSAGES_BYTES:
+            return
+        while self._sizes and (size > self._left or len(self._messages) == self._messages.maxlen):
+            self._messages.popleft()
+            self._left += self._sizes.popleft()
+        self._messages.append(message)
+        self._sizes.append(size)
+        self._left -= size
+
+
+def _size_of(message: JSONObject) -> int:
+    """Return the approximate size of a message as JSON: a long text is not written for that."""
+    params = message["params"]
+    text = params.get("data", params.get("message"))
+    if isinstance(text, str):
+        return len(text)
+    try:
+        return len(to_well_formed_json(message))
+    except (TypeError, ValueError, RecursionError):  # an author may log any value
+        return 0

@@ -7,7 +7,6 @@ import json
 from typing import Any
 
 from handler.errors.protocol import StateRefused
-from handler.server.auth.principal import Principal
 from handler.server.context.caller import Caller
 from handler.strict_json import JSONObject
 
@@ -23,7 +22,7 @@ def binding_of(caller: Caller, *, method: str, name: Any, arguments: Any) -> JSO
         "method": method,
         "name": name,
         "arguments": _digest(arguments),
-        "principal": _identity(caller.principal),
+        "principal": [*caller.principal.identity],
     }
 
 
@@ -33,9 +32,3 @@ def _digest(arguments: Any) -> str:
         return hashlib.sha256(json.dumps(arguments, sort_keys=True).encode()).hexdigest()
     except RecursionError as exc:
         raise StateRefused from exc
-
-
-def _identity(principal: Principal) -> list[str]:
-    """Return the identity of a caller: without a subject, it includes all claims."""
-    claims = "" if principal.subject else json.dumps(principal.claims, sort_keys=True)
-    return [principal.kind, principal.name, principal.issuer, principal.subject, claims]

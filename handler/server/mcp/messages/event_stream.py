@@ -28,10 +28,16 @@ def event_stream(
 
     ``None`` if the request asks for none of them, or if the body does not fit ``room``.
     """
-    wanted = [*_wanted(request, notifications)]
-    if not wanted:
+    events: list[bytes] = []
+    size = 0
+    for each in _wanted(request, notifications):
+        events.append(_event(each))
+        size += len(events[-1])
+        if size > room.max_bytes:  # what follows may be many times larger
+            return None
+    if not events:
         return None
-    body = b"".join(map(_event, [*wanted, to_well_formed_json(answer)]))
+    body = b"".join([*events, _event(to_well_formed_json(answer))])
     return body if room.fits(body) else None
 
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections import deque
+from collections.abc import Callable
+from itertools import repeat
 from typing import Any
 
 import pytest
 
 from handler.server.asgi.response_size import LAMBDA, MAX_PAYLOAD_BYTES
+from handler.server.mcp.calls.code_context import MAX_MESSAGES_BYTES, LastMessages
 from handler.server.mcp.messages.event_stream import event_stream
 from handler.server.mcp.messages.jsonrpc import Request
 from handler.server.mcp.messages.revisions import LEGACY, MODERN
@@ -110,3 +114,33 @@ def test_no_text_ends_a_line_of_the_stream() -> None:
 
 def test_notifications_that_would_not_fit_beside_the_answer_are_left_out() -> None:
     assert events({LEVEL: "debug"}, message("info", "x" * MAX_PAYLOAD_BYTES)) == []
+
+
+def test_notifications_are_not_written_beyond_the_room() -> None:
+    request = Request(id=7, method="tools/call", params={"_meta": {LEVEL: "info"}}, revision=MODERN[0])
+    messages = repeat(message("info", "x" * 100_000), 200)
+
+    assert event_stream(request, messages, ANSWER, room=LAMBDA) is None
+    assert len([*messages]) > 100
+
+
+@pytest.mark.parametrize("wrap", [lambda text: text, lambda text: {"looking for": text}])
+def test_messages_that_repeat_long_arguments_are_kept_within_a_size(wrap: Callable[[str], Any]) -> None:
+    kept: deque[dict[str, Any]] = deque(maxlen=5)
+    last = LastMessages(kept)
+    for number in range(20):
+        last.add(message("info", wrap(f"{number}" * (MAX_MESSAGES_BYTES // 7))))
+    last.add(message("info", wrap("x" * (MAX_MESSAGES_BYTES + 1))))
+
+    assert [each["params"]["data"] for each in kept] == [
+        wrap(f"{number}" * (MAX_MESSAGES_BYTES // 7)) for number in (17, 18, 19)
+    ]
+
+
+def test_last_of_many_messages_are_kept() -> None:
+    kept: deque[dict[str, Any]] = deque(maxlen=5)
+    last = LastMessages(kept)
+    for number in range(20):
+        last.add(message("info", {"number": number, "value": object() if number % 2 else None}))
+
+    assert [each["params"]["data"]["number"] for each in kept] == [15, 16, 17, 18, 19]
