@@ -49,6 +49,9 @@ ANSWERS = 0.4
 NEIGHBOUR = 0.42
 """Share of a type's score that the types next to it get."""
 
+LINKED = 0.25
+"""Share of the score of a second type next to one, which has another word of the question: the one may link the two."""
+
 TYPE, OF_GOOD_TYPE = 0.8, 0.3
 """Factor of types beside members, and share of a type's score that its members get."""
 
@@ -120,7 +123,7 @@ class SchemaSearch:
         question = read_question(text, self._vocabulary, corpus.parts.__contains__, corpus.parts.begun)
         terms = self._terms(question)
         asked = {each: named for term in terms for each, named in zip(term.words, term.places.by_word, strict=True)}
-        types = self._near(self._types(terms, asked))
+        types = self._near(self._types(terms, asked), terms)
         found: dict[str, _Result] = {}
         for name, score in types.items():
             coordinate = self._folded.get(name, name)
@@ -167,13 +170,18 @@ class SchemaSearch:
             for name, score in found.items()
         }
 
-    def _near(self, types: Mapping[str, float]) -> dict[str, float]:
-        """Return the best types, each with a share of the score of the best type next to it."""
-        return {
-            name: types[name]
-            + NEIGHBOUR * max(map(types.__getitem__, types.keys() & self._paths.next_to(name)), default=0)
-            for name in _best(types, MAX_TYPES)
-        }
+    def _near(self, types: Mapping[str, float], terms: Sequence[_Term]) -> dict[str, float]:
+        """Return the best types, each with a share of the scores of the best types next to it."""
+        found = {}
+        for name in _best(types, MAX_TYPES):
+            near = types.keys() & self._paths.next_to(name)
+            found[name] = types[name]
+            if near:
+                best = min(near, key=lambda each: (-types[each], each))
+                unlike = [term.places.types.keys() for term in terms if best not in term.places.types]
+                linked = [types[each] for having in unlike for each in near & having]
+                found[name] += NEIGHBOUR * types[best] + LINKED * max(linked, default=0)
+        return found
 
     def _members(self, terms: Sequence[_Term], asked: Mapping[str, Named], question: Question) -> dict[int, float]:
         """Return the best members that have a word of the question, by number, each with its score."""
