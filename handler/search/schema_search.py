@@ -10,16 +10,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from heapq import heapify, heappop, heappush, nlargest
+from heapq import heapify, heappop, heappush
 from itertools import accumulate
 from math import log
 from threading import Lock
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from handler.graph.view import View
 from handler.records import record
 from handler.search.corpus import Corpus, Named, Places
 from handler.search.matches import Match
+from handler.search.neighbours import best, with_neighbours
 from handler.search.paths import Paths
 from handler.search.question import Question, read_question
 from handler.search.stored_words import read_postings, read_vocabulary
@@ -34,9 +35,6 @@ MAX_CANDIDATES = 160
 ROUGH_OWNER = 0.3
 """Share of a word's weight that its place in the name of a member's type has in the choice of candidates."""
 
-MAX_TYPES = 80
-"""Types that get a share of the score of their neighbours; others are not results."""
-
 K1 = 1.0
 """How soon a repeated word stops to count."""
 
@@ -45,12 +43,6 @@ OWNER, RETURNED = 1.0, 0.5
 
 ANSWERS = 0.4
 """Weight of a member that has the kind of value that a question word asks for, in words."""
-
-NEIGHBOUR = 0.42
-"""Share of a type's score that the types next to it get."""
-
-LINKED = 0.25
-"""Share of the score of a second type next to one, which has another word of the question: the one may link the two."""
 
 TYPE, OF_GOOD_TYPE = 0.8, 0.3
 """Factor of types beside members, and share of a type's score that its members get."""
@@ -66,9 +58,6 @@ UNASKED = 0.3
 
 AGAIN = 0.5
 """Factor of each further result of the same type."""
-
-
-_Key = TypeVar("_Key", int, str)
 
 
 @record(frozen=True, slots=True)
@@ -123,7 +112,12 @@ class SchemaSearch:
         question = read_question(text, self._vocabulary, corpus.parts.__contains__, corpus.parts.begun)
         terms = self._terms(question)
         asked = {each: named for term in terms for each, named in zip(term.words, term.places.by_word, strict=True)}
-        types = self._near(self._types(terms, asked), terms)
+        types = with_neighbours(
+            self._types(terms, asked),
+            having=[term.places.types.keys() for term in terms],
+            next_to=self._paths.next_to,
+            with_fields=self._with_fields,
+        )
         found: dict[str, _Result] = {}
         for name, score in types.items():
             coordinate = self._folded.get(name, name)
@@ -170,19 +164,6 @@ class SchemaSearch:
             for name, score in found.items()
         }
 
-    def _near(self, types: Mapping[str, float], terms: Sequence[_Term]) -> dict[str, float]:
-        """Return the best types, each with a share of the scores of the best types next to it."""
-        found = {}
-        for name in _best(types, MAX_TYPES):
-            near = types.keys() & self._paths.next_to(name)
-            found[name] = types[name]
-            if near:
-                best = min(near, key=lambda each: (-types[each], each))
-                unlike = [term.places.types.keys() for term in terms if best not in term.places.types]
-                linked = [types[each] for having in unlike for each in near & having]
-                found[name] += NEIGHBOUR * types[best] + LINKED * max(linked, default=0)
-        return found
-
     def _members(self, terms: Sequence[_Term], asked: Mapping[str, Named], question: Question) -> dict[int, float]:
         """Return the best members that have a word of the question, by number, each with its score."""
         corpus = self._corpus
@@ -198,7 +179,7 @@ class SchemaSearch:
             of_owner = owners.get(corpus.parts.owners[number])
             if of_owner:
                 rough[number] += ROUGH_OWNER * of_owner
-        return self._scores(_best(rough, MAX_CANDIDATES), terms, asked, question)
+        return self._scores(best(rough, MAX_CANDIDATES), terms, asked, question)
 
     def _scores(
         self, numbers: Iterable[int], terms: Sequence[_Term], asked: Mapping[str, Named], question: Question
@@ -258,6 +239,11 @@ class SchemaSearch:
             for name in self._corpus.types
         }
 
+    @cached_property
+    def _with_fields(self) -> Mapping[str, float]:
+        kind = self.view.index.kind
+        return {name: factor for name, factor in self._factors.items() if kind(name) in ("object", "interface", "input")}
+
     def _spread(self, found: Iterable[_Result], limit: int) -> Iterator[tuple[str, float]]:
         """Yield the best results, each with its score, which is less for each earlier result that it resembles."""
         seen: Counter[str] = Counter()
@@ -284,14 +270,6 @@ def _keep(found: dict[str, _Result], result: _Result) -> None:
     known = found.get(result.coordinate)
     if known is None or result.score > known.score:
         found[result.coordinate] = result
-
-
-def _best(scores: Mapping[_Key, float], limit: int) -> Sequence[_Key]:
-    """Return the keys with the greatest scores; equal scores are ordered by key."""
-    least = nlargest(limit, scores.values())[-1:] or [0.0]
-    return sorted((key for key, score in scores.items() if score >= least[0]), key=lambda key: (-scores[key], key))[
-        :limit
-    ]
 
 
 def _rarity(having: int, of: int) -> float:
