@@ -15,8 +15,8 @@ MAX_LEADING = 3
 NEIGHBOUR = 0.42
 """Share of a type's score that the types next to it get."""
 
-LINKED = 0.25
-"""Share of the score of a second type next to one, which has another word of the question: the one may link the two."""
+TOGETHER = 0.15
+"""Weight of the share of the question's information that a type lacks, and that the types next to it have."""
 
 _Key = TypeVar("_Key", int, str)
 
@@ -24,14 +24,14 @@ _Key = TypeVar("_Key", int, str)
 def with_neighbours(
     types: Mapping[str, float],
     *,
-    having: Sequence[Set[str]],
+    shares: Sequence[Mapping[str, float]],
     next_to: Callable[[str], Iterable[str]],
     with_fields: Mapping[str, float],
 ) -> dict[str, float]:
-    """Return the best types, each with a share of the scores of the best types next to it, and the neighbours of a few.
+    """Return the best types with the shares of the types next to them, and the neighbours of the very best.
 
-    ``having``: for each word of the question, the types that have it. ``with_fields``: the types that have fields, each
-    with its factor.
+    ``shares``: for each word of the question, the share of the question's information that types have by the word.
+    ``with_fields``: the types that have fields, each with its factor.
     """
     names = best(types, MAX_TYPES)
     found = {
@@ -41,7 +41,8 @@ def with_neighbours(
     }
     for name in names:
         near = types.keys() & next_to(name)
-        found[name] = types[name] + (_share(near, types, having) if near else 0.0)
+        together = sum(_lacked(name, near, share) for share in shares)
+        found[name] = types[name] + NEIGHBOUR * max(map(types.__getitem__, near), default=0.0) + TOGETHER * together
     return found
 
 
@@ -53,7 +54,6 @@ def best(scores: Mapping[_Key, float], limit: int) -> Sequence[_Key]:
     ]
 
 
-def _share(near: Set[str], types: Mapping[str, float], having: Iterable[Set[str]]) -> float:
-    first = min(near, key=lambda each: (-types[each], each))
-    linked = (types[each] for those in having if first not in those for each in near & those)
-    return NEIGHBOUR * types[first] + LINKED * max(linked, default=0.0)
+def _lacked(name: str, near: Set[str], share: Mapping[str, float]) -> float:
+    most = max((share[each] for each in near & share.keys()), default=0.0)
+    return max(0.0, most - share.get(name, 0.0))

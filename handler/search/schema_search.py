@@ -112,11 +112,9 @@ class SchemaSearch:
         question = read_question(text, self._vocabulary, corpus.parts.__contains__, corpus.parts.begun)
         terms = self._terms(question)
         asked = {each: named for term in terms for each, named in zip(term.words, term.places.by_word, strict=True)}
+        shares = self._shares(terms)
         types = with_neighbours(
-            self._types(terms, asked),
-            having=[term.places.types.keys() for term in terms],
-            next_to=self._paths.next_to,
-            with_fields=self._with_fields,
+            self._types(shares, asked), shares=shares, next_to=self._paths.next_to, with_fields=self._with_fields
         )
         found: dict[str, _Result] = {}
         for name, score in types.items():
@@ -149,18 +147,24 @@ class SchemaSearch:
             weight * _rarity(places.of_types, len(self._corpus.types)),
         )
 
-    def _types(self, terms: Iterable[_Term], asked: Mapping[str, Named]) -> dict[str, float]:
+    def _shares(self, terms: Sequence[_Term]) -> list[dict[str, float]]:
+        """Return the share of the question's information that types have by each word of the question."""
+        most = sum(term.of_types for term in terms) or 1.0
+        return [
+            {name: term.of_types / most * weight / (weight + K1) for name, weight in term.places.types.items()}
+            for term in terms
+        ]
+
+    def _types(self, shares: Iterable[Mapping[str, float]], asked: Mapping[str, Named]) -> dict[str, float]:
         """Return the types that have a word of the question, each with its score."""
         found: dict[str, float] = {}
-        for term in terms:
-            of_types = term.of_types
-            for name, weight in term.places.types.items():
-                found[name] = found.get(name, 0.0) + of_types * weight / (weight + K1)
-        most = sum(term.of_types for term in terms) or 1.0
+        for share in shares:
+            for name, each in share.items():
+                found[name] = found.get(name, 0.0) + each
         said = Counter(name for each in asked.values() for name in each.types)
         length, factors = self._corpus.type_length, self._factors
         return {
-            name: score / most * factors[name] * (1 - UNASKED + UNASKED * said[name] / max(1, length(name)))
+            name: score * factors[name] * (1 - UNASKED + UNASKED * said[name] / max(1, length(name)))
             for name, score in found.items()
         }
 
@@ -242,7 +246,9 @@ class SchemaSearch:
     @cached_property
     def _with_fields(self) -> Mapping[str, float]:
         kind = self.view.index.kind
-        return {name: factor for name, factor in self._factors.items() if kind(name) in ("object", "interface", "input")}
+        return {
+            name: factor for name, factor in self._factors.items() if kind(name) in ("object", "interface", "input")
+        }
 
     def _spread(self, found: Iterable[_Result], limit: int) -> Iterator[tuple[str, float]]:
         """Yield the best results, each with its score, which is less for each earlier result that it resembles."""
