@@ -7,7 +7,7 @@ several types.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from heapq import heapify, heappop, heappush
@@ -58,6 +58,9 @@ UNASKED = 0.3
 
 AGAIN = 0.5
 """Factor of each further result of the same type."""
+
+LARGE = 0.5
+"""How much less a result counts against further ones of its type, the more members the type has beside the average."""
 
 
 @record(frozen=True, slots=True)
@@ -252,8 +255,8 @@ class SchemaSearch:
 
     def _spread(self, found: Iterable[_Result], limit: int) -> Iterator[tuple[str, float]]:
         """Yield the best results, each with its score, which is less for each earlier result that it resembles."""
-        seen: Counter[str] = Counter()
-        heap = [(-each.score, each.coordinate, 0, each) for each in found]
+        seen: defaultdict[str, float] = defaultdict(float)
+        heap = [(-each.score, each.coordinate, 0.0, each) for each in found]
         heapify(heap)
         while heap and limit > 0:
             score, coordinate, times, result = heappop(heap)
@@ -262,9 +265,17 @@ class SchemaSearch:
             if again > times:
                 heappush(heap, (score * AGAIN ** (again - times), coordinate, again, result))
                 continue
-            seen.update(resembles)
+            for each in resembles:
+                seen[each] += self._repeated.get(each, 1.0)
             limit -= 1
             yield coordinate, -score
+
+    @cached_property
+    def _repeated(self) -> Mapping[str, float]:
+        """Large types -> how much a result counts against further ones."""
+        sizes = self._corpus.sizes
+        average = sum(sizes.values()) / max(1, len(sizes))
+        return {name: 1 / (1 + LARGE * log(size / average)) for name, size in sizes.items() if size > average}
 
     @cached_property
     def _folded(self) -> Mapping[str, str]:
