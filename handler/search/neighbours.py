@@ -15,7 +15,7 @@ MAX_LEADING = 3
 NEIGHBOUR = 0.42
 """Share of a type's score that the types next to it get."""
 
-TOGETHER = 0.15
+TOGETHER = 0.2
 """Weight of the share of the question's information that a type lacks, and that the types next to it have."""
 
 _Key = TypeVar("_Key", int, str)

@@ -83,7 +83,7 @@ IRREGULAR = {
     }.items()
     for form in forms.split()
 }
-"""Irregular form, or noun of a verb -> the word itself. Forms with a more frequent own meaning (``left``) are absent."""
+"""Irregular form, or noun of a verb -> the word itself. Forms with a more frequent meaning (``left``) are absent."""
 
 UNLIKE = {
     form: word

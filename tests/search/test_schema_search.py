@@ -51,7 +51,9 @@ def test_the_payload_and_the_input_of_one_mutation_are_found_as_the_mutation() -
     assert not any(name.startswith("Cancel") for name in found("cancel", 40))
 
 
-@pytest.mark.parametrize("question", ["pullrequest", "pull request", "PullRequests", "pul requst", "pullreqest"])
+@pytest.mark.parametrize(
+    "question", ["pullrequest", "pull request", "PullRequests", "pul requst", "pullreqest", "pull repuest"]
+)
 def test_compounds_are_found_split_joined_and_misspelt(question: str) -> None:
     assert found(question)[0] == "Order.pullRequest"
 
@@ -117,6 +119,38 @@ def test_synonyms_are_only_an_authors() -> None:
     assert found("turnover") == []
     assert found("turnover", turnover=["revenue"])[0] == "Customer.revenue"
     assert found("turnovers", turnover=["gross revenue"])[0] == "Customer.revenue"
+
+
+def test_verbs_are_found_as_those_who_do_them() -> None:
+    search = SchemaSearch(view_of("type Query { match: Match } type Match { winnerAge: Int loserAge: Int user: ID }"))
+
+    assert [match.coordinate for match in search.search("who won", 9)] == ["Match.winnerAge", "Match"]
+    assert search.search("what is used", 9) == []
+
+
+def test_few_results_are_followed_by_the_types_next_to_them() -> None:
+    sdl = """
+      type Query { invoice: Invoice }
+      type Invoice { lines: [Line!] dueOn: Day }
+      type Line { product: Product }
+      type Product { weight: Int }
+      scalar Day
+    """
+    results = [match.coordinate for match in SchemaSearch(view_of(sdl)).search("weight", 9)]
+
+    assert results == ["Product.weight", "Product", "Line"]
+
+
+def test_a_large_type_has_more_results() -> None:
+    def place(others: int) -> int:
+        fields = " ".join(f"other{number}: Int" for number in range(others))
+        small = " ".join(f"type Stone{number} {{ cloneStone: Int }}" for number in range(6))
+        roots = " ".join(f"stone{number}: Stone{number}" for number in range(6))
+        sdl = f"type Query {{ store: Store {roots} }} type Store {{ cloneUrl: ID cloneKey: ID {fields} }} {small}"
+        results = [match.coordinate for match in SchemaSearch(view_of(sdl)).search("clone of a store", 20)]
+        return max(results.index("Store.cloneUrl"), results.index("Store.cloneKey"))
+
+    assert place(60) < place(0)
 
 
 def test_a_path_leads_from_a_root_field_to_the_match() -> None:
