@@ -36,7 +36,7 @@ def with_neighbours(
     names = best(types, MAX_TYPES)
     found = {
         each: with_fields[each] * NEIGHBOUR * types[name]
-        for name in names[MAX_LEADING - 1 :: -1]
+        for name in reversed(names[:MAX_LEADING])
         for each in with_fields.keys() & next_to(name)
     }
     for name in names:
