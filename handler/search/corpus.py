@@ -109,6 +109,11 @@ class Corpus:
         """The root types."""
         return frozenset(self._view.index.roots.values())
 
+    @cached_property
+    def sizes(self) -> Mapping[str, int]:
+        """Type -> the number of its members, without root types."""
+        return self._counted(self.parts.members)
+
     def weight_of_name(self, weight: float, name: str) -> float:
         """Return the weight of a word in the name of a type."""
         return weight / (1 - LONG_TYPE_NAME + LONG_TYPE_NAME * self.type_length(name) / USUAL_TYPE_NAME)

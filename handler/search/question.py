@@ -8,7 +8,7 @@ from itertools import filterfalse, islice
 from string import ascii_lowercase
 
 from handler.records import record
-from handler.search.stems import stem
+from handler.search.stems import doers, stem
 from handler.search.words import MAX_CHARS, MAX_WORDS, Vocabulary
 
 WEAK_WORDS = frozenset(
@@ -21,6 +21,9 @@ WEAK_WORDS = frozenset(
 
 WEAK = 0.3
 """Weight of a weak word."""
+
+_OF_ALL = WEAK_WORDS | {stem("use")}
+"""Verbs whose doer is everybody."""
 
 MAX_GUESSED = 8
 """Unknown words of a question of which the meaning is guessed."""
@@ -75,7 +78,7 @@ _NUMBER_OF = re.compile(
 _HINTS = {
     re.compile(rf"\b{words}\b", re.IGNORECASE): frozenset(map(stem, names.split()))
     for words, names in {
-        "when": "date time at",
+        "when": "date time datetime timestamp at",
         "whom?": "user person actor author by",
         "where": "location address place",
         r"how\s+many": "count total number",
@@ -103,7 +106,12 @@ def read_question(text: str, vocabulary: Vocabulary, known: Callable[[str], bool
     guessed = {word: _parts(word, known, begun) for word in islice(filterfalse(known, stems), MAX_GUESSED)}
     words = {
         word: tuple(
-            dict.fromkeys((word, *vocabulary.synonyms(word), *_joined(stems, at, known), *guessed.get(word, ())))
+            dict.fromkeys(
+                (
+                    *(word, *vocabulary.synonyms(word), *_joined(stems, at, known), *guessed.get(word, ())),
+                    *(() if word in _OF_ALL else filter(known, doers(word))),
+                )
+            )
         )
         for at, word in enumerate(stems)
     }
@@ -157,10 +165,11 @@ def _misspelt_parts(cuts: list[tuple[str, str]], known: Callable[[str], bool]) -
 
 
 def _misspelt(word: str) -> Iterator[str]:
-    """Yield the words of which a word lacks a letter, has one too many, or has two in the wrong order."""
+    """Yield the words of which a word lacks a letter, has one too many, a wrong one, or two in the wrong order."""
     if MIN_MISSPELT_CHARS <= len(word) <= MAX_MISSPELT_CHARS:
         for at in range(1, len(word)):
             head, tail = word[:at], word[at:]
             yield head + tail[1:]
             yield head + tail[1:2] + tail[:1] + tail[2:]
             yield from (f"{head}{letter}{tail}" for letter in ascii_lowercase)
+            yield from (f"{head}{letter}{tail[1:]}" for letter in ascii_lowercase)

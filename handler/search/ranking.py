@@ -1,17 +1,21 @@
 """Ranking of documents, such as tools, by the words of a question: BM25 over weighted fields (BM25F).
 
-Source: S. Robertson and H. Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009.
+Rare words of the texts of the best documents count a little, too: they tell what else the question is about.
+
+Sources: S. Robertson and H. Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009; V. Lavrenko and
+W. B. Croft, "Relevance-Based Language Models", 2001.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from itertools import takewhile
 from math import log
 
 from handler.records import record
+from handler.search.neighbours import best
 from handler.search.question import read_question
 from handler.search.words import Vocabulary
 
@@ -26,6 +30,12 @@ LONG_NAMES, LONG_TEXTS, MANY_PARTS = 0.3, 0.5, 0.5
 
 K1 = 1.2
 """How soon a repeated word stops to count."""
+
+MAX_TELLING, MAX_RELATED = 3, 10
+"""Best documents whose texts give words that are related to the question, and such words."""
+
+RELATED = 0.06
+"""Weight of the related words beside those of the question."""
 
 
 @record(frozen=True, slots=True)
@@ -45,9 +55,10 @@ class Ranking:
         self._vocabulary = vocabulary or Vocabulary()
         self._keys = [document.key for document in documents]
         self._weights: defaultdict[str, dict[int, float]] = defaultdict(dict)  # word -> document -> weight
-        self._add([document.names for document in documents], NAME, LONG_NAMES)
-        self._add([document.texts for document in documents], TEXT, LONG_TEXTS)
-        self._add([document.parts for document in documents], PART, MANY_PARTS)
+        self._add(_counts([document.names for document in documents], self._vocabulary), NAME, LONG_NAMES)
+        self._texts = _counts([document.texts for document in documents], self._vocabulary)
+        self._add(self._texts, TEXT, LONG_TEXTS)
+        self._add(_counts([document.parts for document in documents], self._vocabulary), PART, MANY_PARTS)
         self._sorted = sorted(self._weights)
 
     def rank(self, question: str) -> list[tuple[str, float]]:
@@ -60,17 +71,35 @@ class Ranking:
         most = 0.0
         for word, words in asked.words.items():
             weights = self._weights_of(words)
-            rarity = max(VERB, asked.weights[word]) * log(
-                1 + (len(self._keys) - len(weights) + 0.5) / (len(weights) + 0.5)
-            )
+            rarity = max(VERB, asked.weights[word]) * self._rarity(len(weights))
             most += rarity
             for document, weight in weights.items():
                 found[document] = found.get(document, 0.0) + rarity * weight / (weight + K1)
-        ranked = ((self._keys[document], score / most) for document, score in found.items())
+        related = self._related(found, {each for words in asked.words.values() for each in words})
+        for word, share in related.items():
+            for document, weight in self._weights[word].items():
+                if document in found:
+                    found[document] += RELATED * most * share * weight / (weight + K1)
+        ranked = ((self._keys[document], score / most / (1 + RELATED)) for document, score in found.items())
         return sorted(ranked, key=lambda each: (-each[1], each[0]))
 
-    def _add(self, places: Sequence[Sequence[str]], weight: float, longer: float) -> None:
-        counts = [Counter(word for text in texts for word in self._vocabulary.words(text)) for texts in places]
+    def _related(self, scores: Mapping[int, float], asked: Set[str]) -> dict[str, float]:
+        """Return the words that tell most of the best documents apart from others, each with its share of 1."""
+        found: dict[str, float] = {}
+        for document in best(scores, MAX_TELLING):
+            for word, times in self._texts[document].items():
+                having = len(self._weights[word])
+                if word not in asked and having > 1:
+                    weight = scores[document] * self._rarity(having) * times / (times + K1)
+                    found[word] = found.get(word, 0.0) + weight
+        chosen = best(found, MAX_RELATED)
+        most = sum(found[word] for word in chosen)
+        return {word: found[word] / most for word in chosen}
+
+    def _rarity(self, having: int) -> float:
+        return log(1 + (len(self._keys) - having + 0.5) / (having + 0.5))
+
+    def _add(self, counts: Sequence[Counter[str]], weight: float, longer: float) -> None:
         average = sum(count.total() for count in counts) / max(1, len(counts)) or 1.0
         for document, count in enumerate(counts):
             norm = 1 - longer + longer * count.total() / average
@@ -88,6 +117,10 @@ class Ranking:
 
     def _begun(self, start: str) -> tuple[str, ...]:
         return tuple(takewhile(lambda word: word.startswith(start), self._sorted[bisect_left(self._sorted, start) :]))
+
+
+def _counts(places: Sequence[Sequence[str]], vocabulary: Vocabulary) -> list[Counter[str]]:
+    return [Counter(word for text in texts for word in vocabulary.words(text)) for texts in places]
 
 
 def rank(

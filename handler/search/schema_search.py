@@ -7,19 +7,20 @@ several types.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from heapq import heapify, heappop, heappush, nlargest
+from heapq import heapify, heappop, heappush
 from itertools import accumulate
 from math import log
 from threading import Lock
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from handler.graph.view import View
 from handler.records import record
 from handler.search.corpus import Corpus, Named, Places
 from handler.search.matches import Match
+from handler.search.neighbours import best, with_neighbours
 from handler.search.paths import Paths
 from handler.search.question import Question, read_question
 from handler.search.stored_words import read_postings, read_vocabulary
@@ -34,9 +35,6 @@ MAX_CANDIDATES = 160
 ROUGH_OWNER = 0.3
 """Share of a word's weight that its place in the name of a member's type has in the choice of candidates."""
 
-MAX_TYPES = 80
-"""Types that get a share of the score of their neighbours; others are not results."""
-
 K1 = 1.0
 """How soon a repeated word stops to count."""
 
@@ -45,9 +43,6 @@ OWNER, RETURNED = 1.0, 0.5
 
 ANSWERS = 0.4
 """Weight of a member that has the kind of value that a question word asks for, in words."""
-
-NEIGHBOUR = 0.42
-"""Share of a type's score that the types next to it get."""
 
 TYPE, OF_GOOD_TYPE = 0.8, 0.3
 """Factor of types beside members, and share of a type's score that its members get."""
@@ -64,8 +59,8 @@ UNASKED = 0.3
 AGAIN = 0.5
 """Factor of each further result of the same type."""
 
-
-_Key = TypeVar("_Key", int, str)
+LARGE = 0.5
+"""How much less a result counts against further ones of its type, the more members the type has beside the average."""
 
 
 @record(frozen=True, slots=True)
@@ -120,7 +115,10 @@ class SchemaSearch:
         question = read_question(text, self._vocabulary, corpus.parts.__contains__, corpus.parts.begun)
         terms = self._terms(question)
         asked = {each: named for term in terms for each, named in zip(term.words, term.places.by_word, strict=True)}
-        types = self._near(self._types(terms, asked))
+        shares = self._shares(terms)
+        types = with_neighbours(
+            self._types(shares, asked), shares=shares, next_to=self._paths.next_to, with_fields=self._with_fields
+        )
         found: dict[str, _Result] = {}
         for name, score in types.items():
             coordinate = self._folded.get(name, name)
@@ -152,27 +150,25 @@ class SchemaSearch:
             weight * _rarity(places.of_types, len(self._corpus.types)),
         )
 
-    def _types(self, terms: Iterable[_Term], asked: Mapping[str, Named]) -> dict[str, float]:
+    def _shares(self, terms: Sequence[_Term]) -> list[dict[str, float]]:
+        """Return the share of the question's information that types have by each word of the question."""
+        most = sum(term.of_types for term in terms) or 1.0
+        return [
+            {name: term.of_types / most * weight / (weight + K1) for name, weight in term.places.types.items()}
+            for term in terms
+        ]
+
+    def _types(self, shares: Iterable[Mapping[str, float]], asked: Mapping[str, Named]) -> dict[str, float]:
         """Return the types that have a word of the question, each with its score."""
         found: dict[str, float] = {}
-        for term in terms:
-            of_types = term.of_types
-            for name, weight in term.places.types.items():
-                found[name] = found.get(name, 0.0) + of_types * weight / (weight + K1)
-        most = sum(term.of_types for term in terms) or 1.0
+        for share in shares:
+            for name, each in share.items():
+                found[name] = found.get(name, 0.0) + each
         said = Counter(name for each in asked.values() for name in each.types)
         length, factors = self._corpus.type_length, self._factors
         return {
-            name: score / most * factors[name] * (1 - UNASKED + UNASKED * said[name] / max(1, length(name)))
+            name: score * factors[name] * (1 - UNASKED + UNASKED * said[name] / max(1, length(name)))
             for name, score in found.items()
-        }
-
-    def _near(self, types: Mapping[str, float]) -> dict[str, float]:
-        """Return the best types, each with a share of the score of the best type next to it."""
-        return {
-            name: types[name]
-            + NEIGHBOUR * max(map(types.__getitem__, types.keys() & self._paths.next_to(name)), default=0)
-            for name in _best(types, MAX_TYPES)
         }
 
     def _members(self, terms: Sequence[_Term], asked: Mapping[str, Named], question: Question) -> dict[int, float]:
@@ -190,7 +186,7 @@ class SchemaSearch:
             of_owner = owners.get(corpus.parts.owners[number])
             if of_owner:
                 rough[number] += ROUGH_OWNER * of_owner
-        return self._scores(_best(rough, MAX_CANDIDATES), terms, asked, question)
+        return self._scores(best(rough, MAX_CANDIDATES), terms, asked, question)
 
     def _scores(
         self, numbers: Iterable[int], terms: Sequence[_Term], asked: Mapping[str, Named], question: Question
@@ -250,10 +246,17 @@ class SchemaSearch:
             for name in self._corpus.types
         }
 
+    @cached_property
+    def _with_fields(self) -> Mapping[str, float]:
+        kind = self.view.index.kind
+        return {
+            name: factor for name, factor in self._factors.items() if kind(name) in ("object", "interface", "input")
+        }
+
     def _spread(self, found: Iterable[_Result], limit: int) -> Iterator[tuple[str, float]]:
         """Yield the best results, each with its score, which is less for each earlier result that it resembles."""
-        seen: Counter[str] = Counter()
-        heap = [(-each.score, each.coordinate, 0, each) for each in found]
+        seen: defaultdict[str, float] = defaultdict(float)
+        heap = [(-each.score, each.coordinate, 0.0, each) for each in found]
         heapify(heap)
         while heap and limit > 0:
             score, coordinate, times, result = heappop(heap)
@@ -262,9 +265,17 @@ class SchemaSearch:
             if again > times:
                 heappush(heap, (score * AGAIN ** (again - times), coordinate, again, result))
                 continue
-            seen.update(resembles)
+            for each in resembles:
+                seen[each] += self._repeated.get(each, 1.0)
             limit -= 1
             yield coordinate, -score
+
+    @cached_property
+    def _repeated(self) -> Mapping[str, float]:
+        """Large types -> how much a result counts against further ones."""
+        sizes = self._corpus.sizes
+        average = sum(sizes.values()) / max(1, len(sizes))
+        return {name: 1 / (1 + LARGE * log(size / average)) for name, size in sizes.items() if size > average}
 
     @cached_property
     def _folded(self) -> Mapping[str, str]:
@@ -276,14 +287,6 @@ def _keep(found: dict[str, _Result], result: _Result) -> None:
     known = found.get(result.coordinate)
     if known is None or result.score > known.score:
         found[result.coordinate] = result
-
-
-def _best(scores: Mapping[_Key, float], limit: int) -> Sequence[_Key]:
-    """Return the keys with the greatest scores; equal scores are ordered by key."""
-    least = nlargest(limit, scores.values())[-1:] or [0.0]
-    return sorted((key for key, score in scores.items() if score >= least[0]), key=lambda key: (-scores[key], key))[
-        :limit
-    ]
 
 
 def _rarity(having: int, of: int) -> float:

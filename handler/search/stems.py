@@ -6,61 +6,112 @@ Source: M. F. Porter, "An algorithm for suffix stripping", 1980; irregular forms
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 IRREGULAR = {
     form: word
     for word, forms in {
         "begin": "began begun",
-        "bear": "born",
+        "become": "became",
+        "bind": "bound",
+        "birth": "born births",
+        "break": "broke broken",
         "bring": "brought",
         "build": "built",
         "buy": "bought",
+        "catch": "caught",
         "child": "children",
-        "choose": "chose chosen",
+        "choose": "chose chosen choice choices",
+        "criterion": "criteria",
         "die": "died dead death",
         "draw": "drawn drew",
         "drive": "driven drove",
+        "eat": "ate eaten",
+        "fight": "fought",
         "find": "found",
-        "fly": "flew flown",
+        "fly": "flew flown flight flights",
         "foot": "feet",
+        "forget": "forgot forgotten",
+        "freeze": "froze frozen",
         "give": "gave given",
-        "grow": "grew grown",
+        "grow": "grew grown growth",
+        "half": "halves",
+        "hear": "heard",
+        "hide": "hid hidden",
         "hold": "held",
+        "index": "indices",
         "keep": "kept",
         "know": "knew known",
         "lead": "led",
-        "lose": "lost",
+        "lose": "lost loss losses",
         "make": "made",
         "man": "men",
         "meet": "met",
+        "matrix": "matrices",
         "mouse": "mice",
         "pay": "paid",
         "person": "people persons",
+        "ride": "rode ridden",
+        "rise": "rose risen",
         "run": "ran",
         "say": "said",
-        "sell": "sold",
+        "sell": "sold sale sales",
         "send": "sent",
+        "shelf": "shelves",
+        "shoot": "shot",
         "show": "shown",
         "sing": "sang sung",
-        "speak": "spoke spoken",
+        "sleep": "slept",
+        "speak": "spoke spoken speech speeches",
         "spend": "spent",
         "steal": "stole stolen",
+        "swim": "swam swum",
         "take": "taken took",
         "teach": "taught",
         "tell": "told",
         "think": "thought",
+        "throw": "threw thrown",
         "tooth": "teeth",
+        "use": "usage usages",
+        "vertex": "vertices",
         "wear": "wore worn",
+        "weigh": "weight weights",
         "win": "won",
+        "withdraw": "withdrew withdrawn withdrawal withdrawals",
         "woman": "women",
         "write": "written wrote",
     }.items()
     for form in forms.split()
 }
-"""Irregular form -> the word itself. Forms with a more frequent meaning of their own (``left``) are absent."""
+"""Irregular form, or noun of a verb -> the word itself. Forms with a more frequent meaning (``left``) are absent."""
+
+UNLIKE = {
+    form: word
+    for word, forms in {
+        "authority": "authority authorities",
+        "authorize": "authorization authorizations authorize authorized authorizes authorizing authorise authorised",
+        "community": "community communities",
+        "customer": "customer customers",
+        "engineer": "engineer engineers engineering",
+        "experiment": "experiment experiments experimental",
+        "general": "general generally",
+        "generic": "generic generics",
+        "international": "international internationally",
+        "news": "news",
+        "organize": "organization organizations organize organized organizer organizers organizes organizing "
+        "organisation organisations organise organised",
+        "position": "position positions positioned",
+        "university": "university universities",
+    }.items()
+    for form in forms.split()
+}
+"""Form -> stem, where the rules would lead to the stem of another word: ``customer`` and ``custom``."""
 
 MIN_CHARS = 3
 """A shorter word is its own stem."""
+
+_NOUNS = {"scription": "scribe", "ification": "ify", "olution": "olve", "eation": "eate"}
+"""Ending of a noun -> that of its verb, where the rules would keep both apart: ``subscription`` and ``subscribe``."""
 
 _VOWEL = re.compile(r"[aeiou]|(?<=[^aeiou])y")
 _MEASURED = re.compile(r"(?:[aeiou]|(?<=[^aeiou])y)+(?:[^aeiouy]|(?<![^aeiou])y)+")
@@ -81,10 +132,12 @@ _STEP_4 = dict.fromkeys(
 
 def stem(word: str) -> str:
     """Return the stem of a lower-case word. A word that is not English letters is its own stem."""
+    if word in UNLIKE:
+        return UNLIKE[word]
     word = IRREGULAR.get(word, word)
     if len(word) < MIN_CHARS or not (word.isascii() and word.isalpha()):
         return word
-    word = _without_plural(word)
+    word = _verb(_without_plural(word))
     word = _without_verb_ending(word)
     if word.endswith("y") and _VOWEL.search(word[:-1]):
         word = f"{word[:-1]}i"
@@ -92,6 +145,33 @@ def stem(word: str) -> str:
     word = _replaced(word, _STEP_3, above=0)
     word = _replaced(word, _STEP_4, above=1)
     return _without_last_e(word)
+
+
+def doers(verb: str) -> Iterator[str]:
+    """Yield the stems that nouns for who does something, or to whom it is done, may have: ``winner``, ``assignee``.
+
+    ``verb`` is a stem. The stems of longer nouns in ``er`` equal those of their verbs, as ``manager`` and ``manage``.
+    """
+    if len(verb) < MIN_CHARS or not (verb.isascii() and verb.isalpha()):
+        return
+    rest = verb.removesuffix("e")
+    if rest.endswith("i") and rest[-2:-1] in tuple("aeiou"):
+        rest = f"{rest[:-1]}y"
+    if _measure(rest) > 1:
+        yield f"{rest}e"
+    else:
+        yield f"{rest}er"
+        if _SHORT.search(verb):
+            yield f"{verb}{verb[-1]}er"
+    if rest.endswith(("s", "t")):
+        yield f"{rest}or"
+
+
+def _verb(word: str) -> str:
+    for ending, of_verb in _NOUNS.items():
+        if word.endswith(ending) and word != ending:
+            return word.removesuffix(ending) + of_verb
+    return word
 
 
 def _without_plural(word: str) -> str:

@@ -17,7 +17,7 @@ from handler.search.postings import END, Postings, find_postings, read_steps, wr
 from handler.search.words import Vocabulary
 from handler.strict_json import JSONObject
 
-RULES = 2
+RULES = 3
 """The rules of the section. A change of splitting, of a stem or of the form raises the number: a section by other rules
 is not used."""
 

@@ -1,4 +1,4 @@
-"""The gold list of questions on GitHub's schema: its size, its answers, and the words that both share."""
+"""The gold lists of questions: their sizes, their answers, and on GitHub's schema the words that both share."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ import pytest
 from graphql import GraphQLSchema, build_schema
 
 from tests.corpora.fetch import folder_of, is_fetched
-from tests.find.questions import GROUPS, Question, read_questions
+from tests.corpora.sources import SOURCE_OF
+from tests.find.questions import GROUPS, STEPS_OF, Question, read_questions, read_questions_by_corpus, read_steps
 from tests.support.require import requires
 
 QUESTIONS = read_questions()
+ON_OTHERS = read_questions_by_corpus()
 
 OF_NO_SUBJECT = frozenset(
     """
@@ -41,6 +43,32 @@ def test_each_answer_is_a_field_of_the_schema(github: GraphQLSchema, question: Q
     assert question.answers
     for answer in question.answers:
         _field(github, answer)
+
+
+def test_the_other_lists_have_as_many_questions_as_their_results_are_shares_of() -> None:
+    assert {corpus: len(questions) for corpus, questions in ON_OTHERS.items()} == {
+        "vendure-admin": 36,
+        "shopify-storefront": 24,
+        "shopify-customer-account": 16,
+        "dagster": 20,
+    }
+    assert len(read_steps()) == 40
+
+
+@pytest.mark.parametrize("corpus", ON_OTHERS)
+def test_each_answer_is_a_field_of_its_schema(corpus: str) -> None:
+    requires(SOURCE_OF[corpus].needs, is_fetched(corpus), f"`make corpora` fetches {corpus}")
+    schema = build_schema((folder_of(corpus) / "index.graphql").read_text(encoding="utf-8"), assume_valid=True)
+
+    for answer in (answer for question in ON_OTHERS[corpus] for answer in question.answers):
+        _field(schema, answer)
+
+
+def test_each_answer_of_a_step_is_an_operation() -> None:
+    requires(SOURCE_OF[STEPS_OF].needs, is_fetched(STEPS_OF), f"`make corpora` fetches {STEPS_OF}")
+    operations = {path.stem for path in (folder_of(STEPS_OF) / "operations").iterdir()}
+
+    assert {answer for step in read_steps() for answer in step.answers} <= operations
 
 
 @pytest.mark.parametrize("question", QUESTIONS, ids=lambda each: each.ask)

@@ -37,3 +37,16 @@ def test_equal_scores_are_in_the_order_of_keys() -> None:
 def test_nothing_is_ranked_for_nothing() -> None:
     assert rank((), "anything") == []
     assert rank(TOOLS, "") == []
+
+
+def test_words_of_the_best_texts_count_a_little() -> None:
+    told = [
+        Ranked("a", ("other",), ("an invoice and the weather",)),
+        Ranked("b", ("another",), ("an invoice and the ledger",)),
+        Ranked("c", ("invoice",), ("the ledger",)),
+        Ranked("d", ("more",), ("something else",)),
+        Ranked("e", ("most",), ("something more",)),
+    ]
+
+    assert [key for key, _ in rank(told, "invoice")] == ["c", "b", "a"]
+    assert all(0 < score <= 1 for _, score in rank(told, "invoice"))

@@ -56,6 +56,11 @@ def test_compounds_are_found_split_joined_and_misspelt(question: str) -> None:
     assert found(question)[0] == "Order.pullRequest"
 
 
+@pytest.mark.parametrize("question", ["revnue", "reveenue", "reevnue", "revenwe"])
+def test_a_word_is_found_with_a_letter_wrong(question: str) -> None:
+    assert found(question)[0] == "Customer.revenue"
+
+
 @pytest.mark.parametrize("question", ["userid", "user id", "UserIDs", "user_id"])
 def test_ids_are_found_split_and_joined(question: str) -> None:
     assert found(question)[0] == "Customer.userId"
@@ -85,6 +90,13 @@ def test_number_of_things_is_asked_as_how_many(question: str) -> None:
     search = SchemaSearch(view_of(SHOP))
 
     assert search.search(question, 9) == search.search("how many orders", 9)
+
+
+@pytest.mark.parametrize("field", ["paymentDate", "paymentDatetime", "paymentTimestamp"])
+def test_when_is_answered_by_a_time(field: str) -> None:
+    search = SchemaSearch(view_of(f"type Query {{ order: Order }} type Order {{ paymentAmount: Int {field}: Int }}"))
+
+    assert search.search("when was the payment", 5)[0].coordinate == f"Order.{field}"
 
 
 def test_last_word_of_a_name_says_what_a_type_is() -> None:
@@ -117,6 +129,44 @@ def test_synonyms_are_only_an_authors() -> None:
     assert found("turnover") == []
     assert found("turnover", turnover=["revenue"])[0] == "Customer.revenue"
     assert found("turnovers", turnover=["gross revenue"])[0] == "Customer.revenue"
+
+
+def test_verbs_are_found_as_those_who_do_them() -> None:
+    search = SchemaSearch(view_of("type Query { match: Match wins: Int } type Match { winnerAge: Int user: ID }"))
+
+    assert "Match.winnerAge" in {match.coordinate for match in search.search("who won", 9)}
+    assert "Match.user" not in {match.coordinate for match in search.search("what is used", 9)}
+
+
+def test_few_results_are_followed_by_the_types_next_to_them() -> None:
+    sdl = """
+      type Query { invoice: Invoice }
+      type Invoice { lines: [Line!] dueOn: Day }
+      type Line { product: Product }
+      type Product { weight: Int }
+      scalar Day
+    """
+    results = [match.coordinate for match in SchemaSearch(view_of(sdl)).search("weight", 9)]
+
+    assert results == ["Product.weight", "Product", "Line"]
+
+
+def test_a_further_result_of_a_large_type_counts_more_than_one_of_a_small_type() -> None:
+    fields = " ".join(f"other{number}: Int" for number in range(60))
+    sdl = f"""
+      type Query {{ large: Large small: Small }}
+      type Large {{ cloneUrl: ID cloneKey: ID {fields} }}
+      type Small {{ copyUrl: ID copyKey: ID }}
+    """
+    search = SchemaSearch(view_of(sdl))
+
+    def share(question: str) -> float:
+        first, second, *_ = (
+            match for match in search.search(question, 20) if match.coordinate.endswith(("Url", "Key"))
+        )
+        return second.score / first.score
+
+    assert share("clone") > share("copy") == 0.5
 
 
 def test_a_path_leads_from_a_root_field_to_the_match() -> None:

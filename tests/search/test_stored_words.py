@@ -13,7 +13,7 @@ from handler.compiler.schema.search_words import with_words
 from handler.errors.infrastructure import BundleError
 from handler.graph.index import SchemaIndex, read_index, write_index
 from handler.search.postings import Postings, read_steps, write_steps
-from handler.search.stored_words import read_postings
+from handler.search.stored_words import RULES, read_postings
 from handler.search.words import Vocabulary
 from handler.strict_json import JSONObject
 from tests.search.schemas import index_of, random_worded_sdl
@@ -50,7 +50,8 @@ def test_words_stored_by_other_rules_are_not_used() -> None:
 
 
 @pytest.mark.parametrize(
-    "words", [{"rules": 2}, {"rules": 2, "sizes": "#", "words": "merg"}, {"rules": 2, "sizes": "", "words": ""}]
+    "words",
+    [{"rules": RULES}, {"rules": RULES, "sizes": "#", "words": "merg"}, {"rules": RULES, "sizes": "", "words": ""}],
 )
 def test_a_section_of_another_shape_is_refused(words: JSONObject) -> None:
     with pytest.raises(BundleError, match="words is malformed"):

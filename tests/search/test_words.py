@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from handler.search.stems import stem
+from handler.search.stems import doers, stem
 from handler.search.words import Vocabulary, split
 
 
@@ -36,10 +36,47 @@ def test_text_is_split_at_case_digits_and_underscores(text: str, words: list[str
         ("person", "people"),
         ("write", "wrote", "written"),
         ("address", "addresses"),
+        ("subscribe", "subscribed", "subscriptions"),
+        ("verify", "verified", "verification"),
+        ("resolve", "resolved", "resolutions"),
+        ("create", "created", "creation"),
+        ("organize", "organization", "organisations"),
+        ("sell", "sold", "sales"),
     ],
 )
 def test_forms_of_a_word_have_one_stem(forms: tuple[str, ...]) -> None:
     assert len({stem(form) for form in forms}) == 1
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("customer", "custom"), ("news", "new"), ("authorization", "author"), ("organization", "organ")],
+)
+def test_words_that_only_look_alike_have_two_stems(one: str, other: str) -> None:
+    assert stem(one) != stem(other)
+    assert stem(f"{one}s") == stem(one) or one == "news"
+
+
+@pytest.mark.parametrize(
+    ("verb", "noun"),
+    [
+        ("won", "winners"),
+        ("owns", "owner"),
+        ("directed", "director"),
+        ("assigned", "assignees"),
+        ("employed", "employee"),
+        ("plays", "player"),
+        ("supplied", "supplier"),
+        ("drives", "driver"),
+    ],
+)
+def test_doers_of_a_verb_are_known(verb: str, noun: str) -> None:
+    assert stem(noun) in {stem(verb), *doers(stem(verb))}
+
+
+@pytest.mark.parametrize(("verb", "noun"), [("plan", "plane"), ("us", "user"), ("7", "7er"), ("заказ", "заказer")])
+def test_other_words_have_no_doers(verb: str, noun: str) -> None:
+    assert stem(noun) not in doers(stem(verb))
 
 
 def test_a_question_of_stop_words_alone_is_asked_with_them() -> None:
