@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -85,6 +84,6 @@ def _value(text: str, schema: Mapping[str, Any]) -> Any:
     if "string" in types and "object" not in types:  # a scalar of any type takes JSON
         return text
     try:
-        return json.loads(text)
+        return parse_json(text.encode())
     except ValueError:
         return text
