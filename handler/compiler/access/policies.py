@@ -149,6 +149,8 @@ class _PolicyReader:
     ) -> list[str]:
         """Return the coordinates that a rule names. ``named`` has those of earlier rules."""
         found: list[str] = []
+        if not rule.has_items("fields"):
+            rule.refuse("fields", "the names of the fields that the condition guards")
         for name, place in rule.texts("fields"):
             coordinate = f"{type_.name}.{name}"
             if coordinate in named or coordinate in found:

@@ -65,9 +65,9 @@ def _require(name: str, known: Collection[str], kind: str, owner: str) -> None:
 
 
 def root_or_type(schema: GraphQLSchema, name: str) -> GraphQLNamedType | None:
-    """Find a type. ``Query`` and ``Mutation`` mean the root types, also if those have other names."""
+    """Find a type. ``Query`` and ``Mutation`` also mean root types with other names, if no type has these names."""
     roots = {"Query": schema.query_type, "Mutation": schema.mutation_type}
-    return roots.get(name) or schema.get_type(name)
+    return schema.get_type(name) or roots.get(name)
 
 
 def with_members(schema: GraphQLSchema, coordinates: Iterable[str]) -> set[str]:

@@ -93,7 +93,8 @@ def default_tool(context: ApiContext, *, operations: bool) -> CompiledTool:
             "no tool is declared, and upstream.documents rules out a default tool: expected @mcpTool or @tool",
             code="known-documents-only",
         )
-    all_of_query = VisibilityPattern(at=at, expose=True, types="Query", fields=".*")
+    query = context.schema.query_type
+    all_of_query = VisibilityPattern(at=at, expose=True, types=query.name if query else "Query", fields=".*")
     guards = hidden_by_patterns(context.schema, [all_of_query], problems) or {}
     declaration = ToolDeclaration(at=at, name=name, description=None, descriptions={}, options=NO_OPTIONS)
     return _guarded_tool(context, declaration, own=guards)
