@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from handler.bundle.model import ENDPOINT_NAME
-from handler.commands.console import complain, say, show_json
+from handler.commands.console import announce, complain, say, show_json
 from handler.commands.exit_codes import REFUSED
 from handler.commands.folders.atomic_writes import new_folder
 from handler.commands.new_endpoint.config_file import ACCESS, EndpointSettings, Issuer
@@ -74,7 +74,9 @@ def _make(
     target: Path, source: SchemaSource, settings: EndpointSettings, headers: RequestHeaders, *, timeout_s: float
 ) -> Draft:
     with told_if_slow(f"Reading the schema of {source.shown}"):
-        sdl = read_sdl(source, headers=headers, timeout_s=timeout_s)
+        sdl = read_sdl(
+            source, headers=headers, timeout_s=timeout_s, warn=lambda cause: announce(f"{source.shown}: {cause}")
+        )
     with told_if_slow("Writing and compiling the endpoint"), new_folder(target) as folder:
         return write_draft(folder, sdl, source, settings)
 

@@ -2,10 +2,11 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from handler.commands.console import complain, located, place_of, say, show_json
+from handler.commands.console import announce, complain, located, place_of, say, show_json
 from handler.commands.exit_codes import REFUSED
 from handler.commands.folders.atomic_writes import replace_text
 from handler.commands.folders.endpoint_folders import add_folder_arguments, find_endpoints
@@ -58,7 +59,9 @@ def run(options: argparse.Namespace) -> int:
         old = _old_text(folder)
         source = options.source or _known_source(folder, old, options, headers)
         with told_if_slow(f"Reading the schema of {source.shown}"):
-            sdl = read_sdl(source, headers=headers, timeout_s=options.timeout)
+            sdl = read_sdl(
+                source, headers=headers, timeout_s=options.timeout, warn=partial(_refuse_to_open, old, source)
+            )
         return _renew(folder, old, sdl, source, options)
     except UsageRefused as exc:
         complain(str(exc))
@@ -101,6 +104,17 @@ def _old_text(folder: Path) -> str:
         raise SourceRefused(file.as_posix(), "there is no such file: expected the schema that `stile init` keeps apart")
     with file.open("rb") as content:
         return content.read(MAX_FILE_BYTES + 1).decode("utf-8-sig", errors="replace")
+
+
+def _refuse_to_open(old: str, source: SchemaSource, cause: str) -> None:
+    """Refuse a schema without the directives of a subgraph if the old one hides fields by them, and else say so.
+
+    Raises:
+        SourceRefused: the old schema has ``@inaccessible``.
+    """
+    if "inaccessible" in old:  # also with the prefix of Federation's import
+        raise SourceRefused(source.shown, f"{SCHEMA_FILE} hides fields by @inaccessible, and {cause}")
+    announce(f"{source.shown}: {cause}")
 
 
 def _known_source(folder: Path, text: str, options: argparse.Namespace, headers: RequestHeaders) -> SchemaSource:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,6 +45,11 @@ HEADERS = {
     "accept": "application/graphql-response+json, application/json;q=0.9",
 }
 
+LOST_DIRECTIVES = (
+    "the API is a subgraph and gives no SDL that can be used, so its directives are not known, and fields that "
+    "@inaccessible hides may be open: give its SDL as a file"
+)
+
 UNAUTHORIZED, FORBIDDEN = 401, 403
 FINAL = frozenset({UNAUTHORIZED, 429, 502, 503, 504})
 """Statuses with which no other query is tried. Some servers refuse introspection with 403, unknown fields with 500."""
@@ -71,6 +76,7 @@ class IntrospectedApi:
     http: HttpClient
     deadline: float  # of time.monotonic()
     timeout_s: float
+    warn: Callable[[str], None]  # is told why a schema is not the whole one
 
     def sdl(self) -> str:
         """Return the API's schema.
@@ -96,7 +102,10 @@ class IntrospectedApi:
         if not any(isinstance(field, dict) and field.get("name") == "_service" for field in fields):
             return ""
         sdl = self._service()
-        return sdl if sdl and is_usable(sdl, self.source) else ""
+        if sdl and is_usable(sdl, self.source):
+            return sdl
+        self.warn(LOST_DIRECTIVES)
+        return ""
 
     def _service(self) -> str:
         """Return a subgraph's SDL; empty string if the API gives none that can be read."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import time
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -20,8 +21,8 @@ from handler.strict_json import parse_json
 NO_FILE = "there is no such file, and the URL of an API begins with https:// or http://"
 
 
-def read_sdl(source: SchemaSource, *, headers: RequestHeaders, timeout_s: float) -> str:
-    """Return the SDL of an API or a file.
+def read_sdl(source: SchemaSource, *, headers: RequestHeaders, timeout_s: float, warn: Callable[[str], None]) -> str:
+    """Return the SDL of an API or a file. ``warn`` is told why a subgraph's directives are missing.
 
     Raises:
         UsageRefused: there are headers for a file.
@@ -29,17 +30,19 @@ def read_sdl(source: SchemaSource, *, headers: RequestHeaders, timeout_s: float)
         SettingsError: an environment variable that does not fit.
     """
     if source.is_url:
-        return _ask(source, headers=headers, timeout_s=timeout_s)
+        return _ask(source, headers=headers, timeout_s=timeout_s, warn=warn)
     if headers:
         raise UsageRefused(f"-H is for the URL of an API, and {source.shown} is a file")
     return _read_file(source)
 
 
-def _ask(source: SchemaSource, *, headers: RequestHeaders, timeout_s: float) -> str:
+def _ask(source: SchemaSource, *, headers: RequestHeaders, timeout_s: float, warn: Callable[[str], None]) -> str:
     """Ask an API. Neither the schema nor a refusal repeats the value of a header."""
     with closing(local_http()) as http:
         deadline = time.monotonic() + timeout_s
-        api = IntrospectedApi(source=source, headers=headers, http=http, deadline=deadline, timeout_s=timeout_s)
+        api = IntrospectedApi(
+            source=source, headers=headers, http=http, deadline=deadline, timeout_s=timeout_s, warn=warn
+        )
         try:
             sdl = api.sdl()
         except SourceRefused as exc:
