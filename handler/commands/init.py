@@ -118,9 +118,9 @@ def _answers(options: argparse.Namespace) -> tuple[SchemaSource, EndpointSetting
         raise UsageRefused("--url is for a schema from a file: --from names the API already")
     url = source.endpoint_url or options.url or (_asked_url() if asking else "")
     if not url and not os.path.lexists(source.text):
-        raise UsageRefused(f"{source.shown}: {NO_FILE}")
+        raise UsageRefused(f"{source.named}: {NO_FILE}")
     if not url:
-        raise UsageRefused(f"{source.shown} is a file: --url names the API that it is the schema of")
+        raise UsageRefused(f"{source.named} is a file: --url names the API that it is the schema of")
     if options.access is None and asking:
         access = choose(f"{WHO}\nAccess:", ACCESS, default="keys")
     else:

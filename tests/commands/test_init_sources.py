@@ -271,7 +271,7 @@ OFF: Any = {"errors": [{"message": "Introspection has been disabled\nhere"}]}
     ("reply", "cause"),
     [
         (Reply(OFF, 400), 'the API does not answer introspection ("Introspection has been disabled here"): switch'),
-        (Reply(OFF, 200), 'the API does not answer introspection ("Introspection has been disabled here"): switch'),
+        (Reply(OFF, 200), "switch introspection on, give a credential with -H, or give the schema as a file"),
         (Reply({"data": {"__schema": None}}), "it gave no schema and no error"),
         (Reply({"errors": []}, 401), "the API answered 401: -H 'Authorization: Bearer $TOKEN' gives a credential"),
         (Reply({"errors": [{"message": "no"}]}, 401), 'the API answered 401 ("no"): -H'),
@@ -279,11 +279,16 @@ OFF: Any = {"errors": [{"message": "Introspection has been disabled\nhere"}]}
         (Reply(HTML, 403, {"content-type": "text/html"}), "the API answered 403: -H"),
         (Reply(HTML, 200, {"content-type": "text/html; charset=utf-8"}), "the answer (200) is a web page"),
         (Reply(b"  <html>", 404, {"content-type": "text/plain"}), "the answer (404) is a web page"),
-        (Reply({"hello": "world"}), "the answer (200) is not one of GraphQL"),
-        (Reply(b"[1, 2]"), "the answer (200) is not one of GraphQL"),
-        (Reply(b"{"), "the answer (200) is not one of GraphQL"),
-        (Reply(b"\xff\xfe"), "the answer (200) is not one of GraphQL"),
-        (Reply(b"[" * 100_000), "the answer (200) is not one of GraphQL"),
+        (
+            Reply({"hello": "world"}),
+            "the answer (200) is not one of GraphQL (it has neither an object as data nor a list as errors)",
+        ),
+        (Reply(b"[1, 2]"), "the answer (200) is not one of GraphQL (it is not a JSON object): expected the address"),
+        (Reply(b"{"), "the answer (200) is not one of GraphQL (it is not valid JSON: Expecting property name"),
+        (Reply(b'{"data": NaN}'), "is not one of GraphQL (it is not valid JSON: NaN is no JSON)"),
+        (Reply(b"\xff\xfe"), "the answer (200) is not one of GraphQL (it is not UTF-8)"),
+        (Reply(b"[" * 100_000), "the answer (200) is not one of GraphQL (it is not valid JSON: nested too deeply)"),
+        (Reply(b" "), "the answer (200) is not one of GraphQL (it is empty)"),
         (Reply({"errors": [{"message": "later"}]}, 503), 'the API answered 503 ("later"): try again later'),
         (Reply({"errors": [17, {"message": 5}]}, 400), "it gave no schema and no error"),
     ],
@@ -432,7 +437,19 @@ def test_missing_file_is_said(workplace: Path, stile: Stile) -> None:
 def test_url_without_its_scheme_is_not_called_a_file(workplace: Path, stile: Stile) -> None:
     cause = "there is no such file, and the URL of an API begins with https:// or http://"
 
-    assert made(stile, "api.example.com/graphql") == (2, f"graphql: {cause}\n")
+    assert made(stile, "api.example.com/graphql") == (2, f"api.example.com/graphql: {cause}\n")
+    assert made(stile, "me:pass@api.example.com/graphql") == (2, f"graphql: {cause}\n")
+
+
+def test_both_places_of_a_problem_are_those_of_the_file_that_was_given(workplace: Path, stile: Stile) -> None:
+    (workplace / "exports").mkdir()
+    (workplace / "exports" / "shop.graphql").write_text("type Query { a: A }\ntype A { x: Int }\ntype A { y: Int }\n")
+
+    code, err = made(stile, "exports/shop.graphql", "--url", URL)
+
+    assert code == 1
+    assert err.startswith("exports/shop.graphql:2:6: the schema cannot be used: ")
+    assert "See also exports/shop.graphql:3:6." in err
 
 
 # Hostile schemas

@@ -173,9 +173,10 @@ class IntrospectedApi:
             return f"the API answered {answer.status}{f' ({said})' if said else ''}: {remedy}"
         if answer.status in FINAL:
             return f"the API answered {answer.status}{f' ({said})' if said else ''}: try again later"
+        credential = "" if self.headers else " give a credential with -H,"
         return (
             f"the API does not answer introspection ({said or 'it gave no schema and no error'}): switch introspection "
-            "on, or give the schema as a file"
+            f"on,{credential} or give the schema as a file"
         )
 
     def _said(self, answer: Mapping[str, Any]) -> str:
@@ -191,7 +192,8 @@ class IntrospectedApi:
         kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind in ("text/html", "application/xhtml+xml") or response.body[:200].lstrip().startswith(b"<"):
             return f"the answer ({response.status}) is a web page: expected the address of a GraphQL API"
-        return f"the answer ({response.status}) is not one of GraphQL: expected the address of a GraphQL API"
+        found = _instead_of_graphql(response.body)
+        return f"the answer ({response.status}) is not one of GraphQL ({found}): expected the address of a GraphQL API"
 
     def _refused(self, cause: str) -> SourceRefused:
         return SourceRefused(self.source.shown, cause)
@@ -212,6 +214,23 @@ def _json_of(response: HttpResponse) -> Any:
         return parse_json(response.body)
     except ValueError:
         return None
+
+
+def _instead_of_graphql(body: bytes) -> str:
+    """Return a phrase on the body of an answer that is not a GraphQL response."""
+    if not body.strip():
+        return "it is empty"
+    try:
+        content = parse_json(body)
+    except UnicodeDecodeError:
+        return "it is not UTF-8"
+    except ValueError as exc:
+        return f"it is not valid JSON: {exc}"
+    return (
+        "it has neither an object as data nor a list as errors"
+        if isinstance(content, dict)
+        else "it is not a JSON object"
+    )
 
 
 def _redirect(location: str) -> str:
