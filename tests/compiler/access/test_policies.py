@@ -279,7 +279,7 @@ def test_rule_without_a_condition_is_refused(tmp_path: Path) -> None:
     [
         ("{type: Kunde}", 'config.yaml:3:14 unknown-type: "Kunde"'),
         ("{type: Custmer}", 'config.yaml:3:14 unknown-type: "Custmer" & did you mean Customer?'),
-        ("{type: ID}", 'config.yaml:3:14 unknown-type: "ID"'),
+        ("{type: ID}", 'config.yaml:3:14 unknown-type: "ID" & ID is a scalar: name the fields that have it'),
         (
             "{policyDefault: {condition: true}}",
             'config.yaml:3:7 invalid-value: "access.policies[0].type"',
