@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -10,7 +11,6 @@ from handler.commands.console import announce, complain, located, place_of, say,
 from handler.commands.exit_codes import REFUSED
 from handler.commands.folders.atomic_writes import replace_text
 from handler.commands.folders.endpoint_folders import add_folder_arguments, find_endpoints
-from handler.commands.folders.endpoints import compile_one
 from handler.commands.progress import told_if_slow
 from handler.commands.schema_changes.comparison import Changes, are_equal, compare
 from handler.commands.schema_source.header_options import RequestHeaders, add_header_argument, request_headers
@@ -26,6 +26,7 @@ from handler.commands.schema_source.origin import (
 from handler.commands.schema_source.refusal import SourceRefused, UsageRefused
 from handler.commands.schema_source.schema_reading import read_sdl
 from handler.commands.schema_source.source_options import add_source_argument, add_timeout_argument
+from handler.compiler.compile_context import read_context
 from handler.compiler.source.files import MAX_FILE_BYTES
 from handler.errors.authoring import Problem
 from handler.sentences import counted, some
@@ -124,10 +125,9 @@ def _known_source(folder: Path, text: str, options: argparse.Namespace, headers:
         SourceRefused: the folder names none, or two of different origins and there are headers for one of them.
     """
     written = url_in(text)
-    compiled = compile_one(folder, stage=options.stage, endpoint=options.endpoint).compiled
-    configured = compiled.bundle.upstream.url if compiled else ""
-    if compiled and compiled.bundle.upstream.tenant:
-        configured = ""  # each tenant has an address of its own
+    # Only the settings: a folder with problems in its operations names its API, too.
+    upstream = read_context(folder, stage=options.stage, endpoint=options.endpoint, environ=os.environ).config.upstream
+    configured = "" if upstream.tenant else upstream.url  # each tenant has an address of its own
     if written and configured and headers and origin_of(written) != origin_of(configured):
         cause = f"the schema is from {written}, and upstream.url is {configured}: --from says which gets the headers"
         raise SourceRefused(folder.as_posix(), cause)
