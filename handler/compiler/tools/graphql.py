@@ -23,6 +23,7 @@ from handler.compiler.tools.declaration import CompiledTool, ToolDeclaration, di
 from handler.graph.tool_entry import graphql_entry
 from handler.graph.view import BUILT_IN_SCALARS
 from handler.policy.evaluation import OPEN, Evaluation, Mask
+from handler.sentences import some
 from handler.strict_json import JSONObject
 
 REQUEST: JSONObject = {
@@ -69,11 +70,19 @@ def graphql_tool(context: ApiContext, directive: ToolDirective) -> CompiledTool 
     made = _guarded_tool(context, declaration, own=guards)
     if not made.runs:
         problems.add(
-            directive.node,
-            f'@tool "{directive.name}": its patterns expose no field of a root type',
-            code="nothing-exposed",
+            directive.node, f'@tool "{directive.name}": {_why_nothing(context, guards)}', code="nothing-exposed"
         )
     return made
+
+
+def _why_nothing(context: ApiContext, hidden: Mapping[str, Mask]) -> str:
+    """Say why a tool has no root field, although ``hidden`` may leave some."""
+    roots = [root for root in (context.schema.query_type, context.schema.mutation_type) if root]
+    left = (f"{root.name}.{field}" for root in roots for field in root.fields)
+    lost = [each for each in left if each not in hidden and each in context.external_guards]
+    if not lost:
+        return "its patterns expose no field of a root type"
+    return f"@sdl(visibility:) or @inaccessible hides {some(lost)} from every client: expose a root field there"
 
 
 def default_tool(context: ApiContext, *, operations: bool) -> CompiledTool:
