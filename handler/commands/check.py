@@ -172,10 +172,8 @@ def _who_gets_in(bundle: Bundle) -> tuple[str, str]:
     who += ["anonymous callers"] if bundle.access.anonymous == "allow" else []
     if who:
         return f"Who gets in: {_listed(who)}.", ""
-    return (
-        "Nobody gets in once this is published: add an access section or identity to config.yaml.",
-        "yellow",
-    )
+    remedy = "add a key or an issuer to identity in config.yaml, or anonymous: allow to access"
+    return f"Nobody gets in once this is published: {remedy}.", "yellow"
 
 
 def _listed(names: Sequence[str]) -> str:
