@@ -112,6 +112,13 @@ def test_what_python_alone_reads_as_json_is_a_text_that_the_tool_refuses(
     assert upstream.requests() == []
 
 
+def test_argument_is_given_once(demo: str, stile: Stile, upstream: Upstream) -> None:
+    run = stile("call", demo, "list_orders", "email=a@example.com", "email=b@example.com")
+
+    assert (run.code, run.err) == (2, '"email" is given twice: expected K=V once for each name.\n')
+    assert upstream.requests() == []
+
+
 def test_an_error_with_json_is_exit_1_and_still_json(demo: str, stile: Stile) -> None:
     done = stile("call", demo, "list_orders", "--json")
 

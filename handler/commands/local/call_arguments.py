@@ -79,6 +79,13 @@ def pair(word: str) -> tuple[str, str]:
     return name, text
 
 
+def fault_in_pairs(pairs: Sequence[tuple[str, Any]]) -> str:
+    """Return a sentence on the first name that stands in two pairs; empty string if each stands in one."""
+    names = [name for name, _ in pairs]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    return f'"{twice}" is given twice: expected K=V once for each name.' if twice else ""
+
+
 def _value(text: str, schema: Mapping[str, Any]) -> Any:
     types = schema.get("type", [])
     if "string" in types and "object" not in types:  # a scalar of any type takes JSON
