@@ -131,9 +131,13 @@ def _answers(options: argparse.Namespace) -> tuple[SchemaSource, EndpointSetting
 def _asked_source() -> SchemaSource:
     while True:
         try:
-            return parse_source(ask("The URL of the API, or a file with its schema:"))
+            source = parse_source(ask("The URL of the API, or a file with its schema:"))
         except ValueError as exc:
             complain(str(exc))
+            continue
+        if source.is_url or os.path.lexists(source.text):
+            return source
+        complain(f"{source.named}: {NO_FILE}")
 
 
 def _asked_url() -> str:
