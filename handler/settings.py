@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import field
+from urllib.parse import urlsplit
 
 from handler.bundle.model import ENDPOINT_NAME
 from handler.errors.infrastructure import SettingsError
@@ -15,7 +16,7 @@ from handler.secret_variables import NO_TEXT, SECRET_ARNS, SECRET_NAME, Secret, 
 ORIGIN = r"\*|[a-z][a-z0-9+.-]*://[^/?#@*\s]+"
 """An origin as browsers write it: a scheme, a host and an optional port, and nothing after them."""
 
-PUBLIC_URL = r"https?://[^/?#@\s\"]+(/[^/?#\s\"]+)*"
+PUBLIC_URL = r"https?://[\w.:\[\]-]+(/[^/?#\s\"]+)*"
 
 MIN_LOG_KEY_CHARS = 32
 
@@ -135,10 +136,17 @@ def _origins(environ: Mapping[str, str]) -> frozenset[str]:
 
 def _public_url(environ: Mapping[str, str]) -> str:
     url = environ.get("STILE_PUBLIC_URL", "").strip().rstrip("/")
-    if url and not re.fullmatch(PUBLIC_URL, url):
-        expected = "a URL such as https://mcp.example.com, without a query or fragment"
+    if url and not _is_public_url(url):
+        expected = "a URL such as https://mcp.example.com, with an ASCII host and without a query or fragment"
         raise SettingsError("STILE_PUBLIC_URL", url, expected=expected)
     return url
+
+
+def _is_public_url(url: str) -> bool:
+    try:
+        return bool(re.fullmatch(PUBLIC_URL, url, re.ASCII)) and urlsplit(url).port != 0
+    except ValueError:  # a port above 65535, or brackets around another text than an address
+        return False
 
 
 def _log_key(environ: Mapping[str, str]) -> Secret:

@@ -177,7 +177,7 @@ def test_list_of_arns_that_does_not_fit_says_which(environ: dict[str, str], show
 ORIGINS = "origins such as https://app.example.com, several separated by commas, or *"
 ENV_SECRETS = "folder/name/NAME, several separated by commas, without the STILE_SECRET_ of NAME"
 HOSTS = "names of hosts such as api.example.com or *.example.com, several separated by commas"
-URL = "a URL such as https://mcp.example.com, without a query or fragment"
+URL = "a URL such as https://mcp.example.com, with an ASCII host and without a query or fragment"
 
 
 @pytest.mark.parametrize(
@@ -205,6 +205,12 @@ URL = "a URL such as https://mcp.example.com, without a query or fragment"
         ("STILE_PUBLIC_URL", "https://mcp.example.com/#a", URL),
         ("STILE_PUBLIC_URL", 'https://mcp.example.com/"', URL),
         ("STILE_PUBLIC_URL", "https://user@mcp.example.com", URL),
+        ("STILE_PUBLIC_URL", "https://mcp.example.com:99999", URL),
+        ("STILE_PUBLIC_URL", "https://mcp.example.com:0", URL),
+        ("STILE_PUBLIC_URL", "https://[::1", URL),
+        ("STILE_PUBLIC_URL", "https://[1:2]", URL),
+        ("STILE_PUBLIC_URL", "https://*.example.com", URL),
+        ("STILE_PUBLIC_URL", "https://münchen.example", URL),
         ("STILE_LOG_KEY", "short", "32 characters or more"),
         ("STILE_LOG_SUBJECT", "none", "hashed or plain"),
         ("STILE_UPSTREAM_HOSTS", "https://api.example.com", HOSTS),

@@ -13,7 +13,14 @@ from handler.commands.exit_codes import REFUSED, USAGE
 from handler.commands.folders.endpoint_folders import add_folder_arguments
 from handler.commands.folders.endpoints import Outcome, compile_all, complain_about
 from handler.commands.local.author_traceback import show_authors_frames
-from handler.commands.local.call_arguments import arguments_file, arguments_for, merged, pair, token_file
+from handler.commands.local.call_arguments import (
+    arguments_file,
+    arguments_for,
+    fault_in_pairs,
+    merged,
+    pair,
+    token_file,
+)
 from handler.commands.local.callers import SKIPS_POLICIES, NamedCaller, add_caller_argument
 from handler.commands.local.local_endpoint import local_endpoint, local_settings, stored
 from handler.commands.local.local_secrets import unset_secrets
@@ -90,6 +97,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     if options.token and options.caller != SKIPS_POLICIES:
         complain("--token and --as both name the caller: use one of them.")
+        return 2
+    fault = fault_in_pairs(options.arguments)
+    if fault:
+        complain(fault)
         return 2
     show_authors_frames(whole=options.verbose)
     outcomes = compile_all(options.folder, stage=options.stage, endpoint=options.endpoint)

@@ -16,6 +16,7 @@ from handler.commands.folders.endpoint_folders import add_folder_arguments
 from handler.commands.folders.endpoints import Outcome, compile_all
 from handler.commands.folders.taken_along import told_of
 from handler.commands.folders.tool_costs import told_of_tools, tool_list, tool_rows
+from handler.commands.json_answer import current_answer
 from handler.commands.published.check_warnings import check_warnings
 from handler.commands.published.publish_checks import (
     address_faults,
@@ -59,20 +60,27 @@ class _Explain(argparse.Action):
         known = [*CODES, *REQUEST_CODES]
         if code not in known:
             raise argparse.ArgumentError(self, f'there is no code "{code}"{did_you_mean(code, known)}')
-        for line in _explanation(code):
-            say(line)
+        if current_answer():  # --json may stand behind this option
+            show_json(_facts(code))
+        else:
+            for line in _explanation(**_facts(code)):
+                say(line)
         parser.exit()
 
 
-def _explanation(code: str) -> Iterator[str]:
+def _facts(code: str) -> dict[str, str]:
     diagnostic = CODES.get(code)
     is_warning = diagnostic is not None and diagnostic.is_warning
     kind = "warning" if is_warning else "error" if diagnostic else "error of a request"
     meaning, remedy = (diagnostic.meaning, diagnostic.remedy) if diagnostic else REQUEST_CODES[code]
+    return {"code": code, "kind": kind, "meaning": meaning, "remedy": remedy}
+
+
+def _explanation(*, code: str, kind: str, meaning: str, remedy: str) -> Iterator[str]:
     yield f"{code} ({kind})"
     yield f"  {meaning}"
     yield f"  What to do: {remedy}"
-    if is_warning and code != "unused-ignore":
+    if kind == "warning" and code != "unused-ignore":
         yield f"  To silence it: checks: {{ignore: [{{code: {code}, reason: …}}]}} in config.yaml"
 
 
@@ -163,10 +171,8 @@ def _who_gets_in(bundle: Bundle) -> tuple[str, str]:
     who += ["anonymous callers"] if bundle.access.anonymous == "allow" else []
     if who:
         return f"Who gets in: {_listed(who)}.", ""
-    return (
-        "Nobody gets in once this is published: add an access section or identity to config.yaml.",
-        "yellow",
-    )
+    remedy = "add a key or an issuer to identity in config.yaml, or anonymous: allow to access"
+    return f"Nobody gets in once this is published: {remedy}.", "yellow"
 
 
 def _listed(names: Sequence[str]) -> str:

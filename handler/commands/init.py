@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from handler.bundle.model import ENDPOINT_NAME
-from handler.commands.console import complain, say, show_json
+from handler.commands.console import announce, complain, say, show_json
 from handler.commands.exit_codes import REFUSED
 from handler.commands.folders.atomic_writes import new_folder
 from handler.commands.new_endpoint.config_file import ACCESS, EndpointSettings, Issuer
@@ -74,7 +74,9 @@ def _make(
     target: Path, source: SchemaSource, settings: EndpointSettings, headers: RequestHeaders, *, timeout_s: float
 ) -> Draft:
     with told_if_slow(f"Reading the schema of {source.shown}"):
-        sdl = read_sdl(source, headers=headers, timeout_s=timeout_s)
+        sdl = read_sdl(
+            source, headers=headers, timeout_s=timeout_s, warn=lambda cause: announce(f"{source.shown}: {cause}")
+        )
     with told_if_slow("Writing and compiling the endpoint"), new_folder(target) as folder:
         return write_draft(folder, sdl, source, settings)
 
@@ -116,9 +118,9 @@ def _answers(options: argparse.Namespace) -> tuple[SchemaSource, EndpointSetting
         raise UsageRefused("--url is for a schema from a file: --from names the API already")
     url = source.endpoint_url or options.url or (_asked_url() if asking else "")
     if not url and not os.path.lexists(source.text):
-        raise UsageRefused(f"{source.shown}: {NO_FILE}")
+        raise UsageRefused(f"{source.named}: {NO_FILE}")
     if not url:
-        raise UsageRefused(f"{source.shown} is a file: --url names the API that it is the schema of")
+        raise UsageRefused(f"{source.named} is a file: --url names the API that it is the schema of")
     if options.access is None and asking:
         access = choose(f"{WHO}\nAccess:", ACCESS, default="keys")
     else:
@@ -129,9 +131,13 @@ def _answers(options: argparse.Namespace) -> tuple[SchemaSource, EndpointSetting
 def _asked_source() -> SchemaSource:
     while True:
         try:
-            return parse_source(ask("The URL of the API, or a file with its schema:"))
+            source = parse_source(ask("The URL of the API, or a file with its schema:"))
         except ValueError as exc:
             complain(str(exc))
+            continue
+        if source.is_url or os.path.lexists(source.text):
+            return source
+        complain(f"{source.named}: {NO_FILE}")
 
 
 def _asked_url() -> str:

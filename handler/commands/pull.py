@@ -1,15 +1,16 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from handler.commands.console import complain, located, place_of, say, show_json
+from handler.commands.console import announce, complain, located, place_of, say, show_json
 from handler.commands.exit_codes import REFUSED
 from handler.commands.folders.atomic_writes import replace_text
 from handler.commands.folders.endpoint_folders import add_folder_arguments, find_endpoints
-from handler.commands.folders.endpoints import compile_one
 from handler.commands.progress import told_if_slow
 from handler.commands.schema_changes.comparison import Changes, are_equal, compare
 from handler.commands.schema_source.header_options import RequestHeaders, add_header_argument, request_headers
@@ -25,6 +26,7 @@ from handler.commands.schema_source.origin import (
 from handler.commands.schema_source.refusal import SourceRefused, UsageRefused
 from handler.commands.schema_source.schema_reading import read_sdl
 from handler.commands.schema_source.source_options import add_source_argument, add_timeout_argument
+from handler.compiler.compile_context import read_context
 from handler.compiler.source.files import MAX_FILE_BYTES
 from handler.errors.authoring import Problem
 from handler.text.sentences import counted, some
@@ -58,7 +60,9 @@ def run(options: argparse.Namespace) -> int:
         old = _old_text(folder)
         source = options.source or _known_source(folder, old, options, headers)
         with told_if_slow(f"Reading the schema of {source.shown}"):
-            sdl = read_sdl(source, headers=headers, timeout_s=options.timeout)
+            sdl = read_sdl(
+                source, headers=headers, timeout_s=options.timeout, warn=partial(_refuse_to_open, old, source)
+            )
         return _renew(folder, old, sdl, source, options)
     except UsageRefused as exc:
         complain(str(exc))
@@ -103,6 +107,17 @@ def _old_text(folder: Path) -> str:
         return content.read(MAX_FILE_BYTES + 1).decode("utf-8-sig", errors="replace")
 
 
+def _refuse_to_open(old: str, source: SchemaSource, cause: str) -> None:
+    """Refuse a schema without the directives of a subgraph if the old one hides fields by them, and else say so.
+
+    Raises:
+        SourceRefused: the old schema has ``@inaccessible``.
+    """
+    if "inaccessible" in old:  # also with the prefix of Federation's import
+        raise SourceRefused(source.shown, f"{SCHEMA_FILE} hides fields by @inaccessible, and {cause}")
+    announce(f"{source.shown}: {cause}")
+
+
 def _known_source(folder: Path, text: str, options: argparse.Namespace, headers: RequestHeaders) -> SchemaSource:
     """Return the API that the folder names.
 
@@ -110,10 +125,9 @@ def _known_source(folder: Path, text: str, options: argparse.Namespace, headers:
         SourceRefused: the folder names none, or two of different origins and there are headers for one of them.
     """
     written = url_in(text)
-    compiled = compile_one(folder, stage=options.stage, endpoint=options.endpoint).compiled
-    configured = compiled.bundle.upstream.url if compiled else ""
-    if compiled and compiled.bundle.upstream.tenant:
-        configured = ""  # each tenant has an address of its own
+    # Only the settings: a folder with problems in its operations names its API, too.
+    upstream = read_context(folder, stage=options.stage, endpoint=options.endpoint, environ=os.environ).config.upstream
+    configured = "" if upstream.tenant else upstream.url  # each tenant has an address of its own
     if written and configured and headers and origin_of(written) != origin_of(configured):
         cause = f"the schema is from {written}, and upstream.url is {configured}: --from says which gets the headers"
         raise SourceRefused(folder.as_posix(), cause)

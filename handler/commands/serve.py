@@ -3,6 +3,7 @@ from __future__ import annotations
 import argparse
 import ipaddress
 import os
+import re
 import signal
 import socket
 import tempfile
@@ -45,6 +46,9 @@ MAX_WORKERS = 64
 GRACE_S = 30
 """The time that running calls have to end after SIGTERM or Ctrl-C: longer than the longest answer takes."""
 
+HOST = re.compile(r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?")
+"""A value of ``Host``. Clients send a name of other letters in its ASCII form."""
+
 BUNDLES = bundle_key("*/*")
 """The form of a bundle's path in a folder that ``stile build`` wrote."""
 
@@ -72,6 +76,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--allowed-host",
         action="append",
         default=[],
+        type=_host,
         metavar="NAME",
         help="further value of Host to accept; repeatable",
     )
@@ -249,6 +254,13 @@ def _is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
+
+
+def _host(text: str) -> str:
+    if not HOST.fullmatch(text):
+        expected = "expected a whole value of Host, as tools.example.com or tools.example.com:8443"
+        raise argparse.ArgumentTypeError(f"{text!r}: {expected}")
+    return text
 
 
 def _network(text: str) -> str:

@@ -12,6 +12,7 @@ from handler.commands.console import announce, complain, show_json
 from handler.commands.exit_codes import REFUSED
 from handler.commands.folders.endpoint_folders import add_folder_arguments
 from handler.commands.folders.endpoints import compile_or_complain
+from handler.commands.local.call_arguments import fault_in_pairs
 from handler.commands.local.callers import caller_argument
 from handler.commands.local.development_tokens import audiences_of, mint, require_issuer
 from handler.compiler.compile import Compiled
@@ -60,6 +61,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
+    fault = fault_in_pairs(options.pairs)
+    if fault:
+        complain(fault)
+        return 2
     compiled = compile_or_complain(options.folder, stage=options.stage, endpoint=options.endpoint)
     if not compiled:
         return 1

@@ -101,6 +101,24 @@ def test_arguments_that_do_not_fit_are_exit_1_and_reach_nobody(demo: str, stile:
     assert upstream.requests() == []
 
 
+@pytest.mark.parametrize("value", ["NaN", "-Infinity", "[" * 5_000])
+def test_what_python_alone_reads_as_json_is_a_text_that_the_tool_refuses(
+    demo: str, stile: Stile, upstream: Upstream, value: str
+) -> None:
+    run = stile("call", demo, "list_orders", "email=a@example.com", f"first={value}")
+
+    assert run.code == 1
+    assert "/first: expected integer, got string" in run.err
+    assert upstream.requests() == []
+
+
+def test_argument_is_given_once(demo: str, stile: Stile, upstream: Upstream) -> None:
+    run = stile("call", demo, "list_orders", "email=a@example.com", "email=b@example.com")
+
+    assert (run.code, run.err) == (2, '"email" is given twice: expected K=V once for each name.\n')
+    assert upstream.requests() == []
+
+
 def test_an_error_with_json_is_exit_1_and_still_json(demo: str, stile: Stile) -> None:
     done = stile("call", demo, "list_orders", "--json")
 

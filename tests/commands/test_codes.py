@@ -57,6 +57,16 @@ def test_every_code_is_explained(stile: Stile) -> None:
         assert len(silence) == (known.is_warning and code != "unused-ignore")
 
 
+@pytest.mark.parametrize(
+    "words", [("--json", "--explain", "matches-nothing"), ("--explain", "answer-misfit", "--json")]
+)
+def test_a_program_gets_one_document_on_a_code(stile: Stile, words: tuple[str, ...]) -> None:
+    done = stile("check", *words)
+
+    assert (done.code, done.err) == (0, "")
+    assert list(json.loads(done.out)) == ["code", "kind", "meaning", "remedy"]
+
+
 def test_a_code_is_explained_as_it_was_printed_and_without_an_endpoint(tmp_path: Path, stile: Stile) -> None:
     done = stile("check", str(tmp_path), "--explain", "[unknown-field]")
 

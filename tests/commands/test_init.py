@@ -252,7 +252,7 @@ def test_on_a_terminal_it_asks(workplace: Path) -> None:
         text=True,
     )
     os.close(inner)
-    os.write(terminal, f"ftp://no.example\n{source}\n{URL}\neverybody\nopen\n".encode())
+    os.write(terminal, f"ftp://no.example\nnowhere.graphql\n{source}\n{URL}\neverybody\nopen\n".encode())
     out, _ = process.communicate(timeout=120)
     os.close(terminal)
 

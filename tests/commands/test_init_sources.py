@@ -220,9 +220,10 @@ def test_subgraph_gives_its_own_sdl_with_its_directives(workplace: Path, stile: 
 )
 def test_subgraph_whose_sdl_cannot_be_used_is_introspected(workplace: Path, stile: Stile, sdl: str) -> None:
     with running_api(subgraph(sdl, SUPPOSED)) as api:
-        code, _ = made(stile, api.url)
+        code, err = made(stile, api.url)
 
     assert code == 0
+    assert f"{api.url}: the API is a subgraph and gives no SDL that can be used" in err
 
 
 def test_subgraph_of_strawberry_is_read(workplace: Path, stile: Stile) -> None:
@@ -249,7 +250,8 @@ def test_subgraph_that_does_not_give_its_sdl_is_introspected(workplace: Path, st
     with running_api(shy) as api:
         code, err = made(stile, api.url)
 
-    assert (code, err) == (0, "")
+    assert code == 0
+    assert "fields that @inaccessible hides may be open: give its SDL as a file" in err
 
 
 def test_server_that_answers_500_to_what_it_does_not_know_gets_a_smaller_query(workplace: Path, stile: Stile) -> None:
@@ -269,7 +271,7 @@ OFF: Any = {"errors": [{"message": "Introspection has been disabled\nhere"}]}
     ("reply", "cause"),
     [
         (Reply(OFF, 400), 'the API does not answer introspection ("Introspection has been disabled here"): switch'),
-        (Reply(OFF, 200), 'the API does not answer introspection ("Introspection has been disabled here"): switch'),
+        (Reply(OFF, 200), "switch introspection on, give a credential with -H, or give the schema as a file"),
         (Reply({"data": {"__schema": None}}), "it gave no schema and no error"),
         (Reply({"errors": []}, 401), "the API answered 401: -H 'Authorization: Bearer $TOKEN' gives a credential"),
         (Reply({"errors": [{"message": "no"}]}, 401), 'the API answered 401 ("no"): -H'),
@@ -277,11 +279,16 @@ OFF: Any = {"errors": [{"message": "Introspection has been disabled\nhere"}]}
         (Reply(HTML, 403, {"content-type": "text/html"}), "the API answered 403: -H"),
         (Reply(HTML, 200, {"content-type": "text/html; charset=utf-8"}), "the answer (200) is a web page"),
         (Reply(b"  <html>", 404, {"content-type": "text/plain"}), "the answer (404) is a web page"),
-        (Reply({"hello": "world"}), "the answer (200) is not one of GraphQL"),
-        (Reply(b"[1, 2]"), "the answer (200) is not one of GraphQL"),
-        (Reply(b"{"), "the answer (200) is not one of GraphQL"),
-        (Reply(b"\xff\xfe"), "the answer (200) is not one of GraphQL"),
-        (Reply(b"[" * 100_000), "the answer (200) is not one of GraphQL"),
+        (
+            Reply({"hello": "world"}),
+            "the answer (200) is not one of GraphQL (it has neither an object as data nor a list as errors)",
+        ),
+        (Reply(b"[1, 2]"), "the answer (200) is not one of GraphQL (it is not a JSON object): expected the address"),
+        (Reply(b"{"), "the answer (200) is not one of GraphQL (it is not valid JSON: Expecting property name"),
+        (Reply(b'{"data": NaN}'), "is not one of GraphQL (it is not valid JSON: NaN is no JSON)"),
+        (Reply(b"\xff\xfe"), "the answer (200) is not one of GraphQL (it is not UTF-8)"),
+        (Reply(b"[" * 100_000), "the answer (200) is not one of GraphQL (it is not valid JSON: nested too deeply)"),
+        (Reply(b" "), "the answer (200) is not one of GraphQL (it is empty)"),
         (Reply({"errors": [{"message": "later"}]}, 503), 'the API answered 503 ("later"): try again later'),
         (Reply({"errors": [17, {"message": 5}]}, 400), "it gave no schema and no error"),
     ],
@@ -430,7 +437,19 @@ def test_missing_file_is_said(workplace: Path, stile: Stile) -> None:
 def test_url_without_its_scheme_is_not_called_a_file(workplace: Path, stile: Stile) -> None:
     cause = "there is no such file, and the URL of an API begins with https:// or http://"
 
-    assert made(stile, "api.example.com/graphql") == (2, f"graphql: {cause}\n")
+    assert made(stile, "api.example.com/graphql") == (2, f"api.example.com/graphql: {cause}\n")
+    assert made(stile, "me:pass@api.example.com/graphql") == (2, f"graphql: {cause}\n")
+
+
+def test_both_places_of_a_problem_are_those_of_the_file_that_was_given(workplace: Path, stile: Stile) -> None:
+    (workplace / "exports").mkdir()
+    (workplace / "exports" / "shop.graphql").write_text("type Query { a: A }\ntype A { x: Int }\ntype A { y: Int }\n")
+
+    code, err = made(stile, "exports/shop.graphql", "--url", URL)
+
+    assert code == 1
+    assert err.startswith("exports/shop.graphql:2:6: the schema cannot be used: ")
+    assert "See also exports/shop.graphql:3:6." in err
 
 
 # Hostile schemas

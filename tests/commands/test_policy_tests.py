@@ -160,6 +160,9 @@ MISTAKES: list[tuple[str, str, str]] = [
         'unknown key "tests[0].see": expected one of as, sees',
     ),
     ("^{not: [boss]}", "invalid-value", '"tests[0].as": expected anonymous'),
+    ("{as: anonymous, not: ^[]}", "invalid-value", '"tests[0].not": expected at least one'),
+    ("{as: anonymous, sees: [ask], may_not: ^[]}", "invalid-value", '"tests[0].may_not": expected at least one'),
+    ("{as: anonymous, tools: ^{}}", "invalid-value", '"tests[0].tools": expected {exactly: […]}'),
 ]
 
 
@@ -183,6 +186,14 @@ def test_file_that_is_no_list_of_entries_is_a_problem(folder: Path, stile: Stile
     code, problems = checked(stile, folder, text)
 
     assert (code, bool(problems)) == (1, True)
+
+
+@pytest.mark.parametrize("text", ["", "# - {as: anonymous, not: [ask]}\n", "[]\n"])
+def test_file_that_expects_nothing_is_a_problem(folder: Path, stile: Stile, text: str) -> None:
+    code, (problem,) = checked(stile, folder, text)
+
+    assert code == 1
+    assert problem.startswith("policies.test.yaml:1:1 unknown-expectation: it expects nothing: write an entry")
 
 
 def test_tool_that_nobody_expects_is_found_by_the_list(folder: Path, stile: Stile) -> None:

@@ -261,9 +261,12 @@ def test_headers_go_to_the_api_of_the_folder(workplace: Path, stile: Stile, monk
     assert set(api.authorizations) == {f"Bearer {TOKEN}"}
 
 
-def test_headers_are_not_sent_where_two_origins_are_named(workplace: Path, stile: Stile) -> None:
+@pytest.mark.parametrize("beside", ["", "query Broken { gone }"])
+def test_headers_are_not_sent_where_two_origins_are_named(workplace: Path, stile: Stile, beside: str) -> None:
     with running_shop() as api, running_shop() as other:
         make(stile, api)
+        if beside:
+            (workplace / FOLDER / "operations" / "broken.graphql").write_text(beside, encoding="utf-8")
         config = workplace / FOLDER / "config.yaml"
         config.write_text(config.read_text("utf-8").replace(api.url, other.url), encoding="utf-8")
         api.asked.clear()

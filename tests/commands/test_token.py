@@ -278,6 +278,7 @@ def test_secret_that_others_may_use_or_that_is_none_is_refused(
         (("--for", "8d"), "'8d': expected a time such as 30m or 1h, up to 7d"),
         (("--for", "0s"), "expected a time"),
         (("role",), "'role': expected K=V"),
+        (("role=a", "role=b"), '"role" is given twice'),
         (("--claims", "none.json"), "none.json: cannot be read"),
         (("--claims", "anonymous"), "expected a JSON file with claims"),
     ],

@@ -75,6 +75,13 @@ def test_repository_has_the_wheel_by_its_digest_and_all_that_builds_it(repositor
     assert all(os.access(path, os.X_OK) for path in repository.glob("infra/*.sh"))
 
 
+def test_repository_ignores_what_its_commands_write(repository: Path) -> None:
+    run("git", "init", "-q", cwd=repository)
+    written = [".stile/bundles/shop/orders/bundle.json", ".aws-sam/build/x", ".venv/x", "endpoints/shop/orders/.env"]
+
+    assert run("git", "check-ignore", *written, cwd=repository).stdout.split() == written
+
+
 def test_files_are_those_of_this_repository_without_what_is_for_the_demo(repository: Path) -> None:
     for name in REPOSITORY - {"samconfig.toml"}:
         assert (repository / name).read_bytes() == (ROOT / name).read_bytes(), name

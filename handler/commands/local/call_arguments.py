@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -80,11 +79,18 @@ def pair(word: str) -> tuple[str, str]:
     return name, text
 
 
+def fault_in_pairs(pairs: Sequence[tuple[str, Any]]) -> str:
+    """Return a sentence on the first name that stands in two pairs; empty string if each stands in one."""
+    names = [name for name, _ in pairs]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    return f'"{twice}" is given twice: expected K=V once for each name.' if twice else ""
+
+
 def _value(text: str, schema: Mapping[str, Any]) -> Any:
     types = schema.get("type", [])
     if "string" in types and "object" not in types:  # a scalar of any type takes JSON
         return text
     try:
-        return json.loads(text)
+        return parse_json(text.encode())
     except ValueError:
         return text

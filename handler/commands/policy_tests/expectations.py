@@ -17,6 +17,7 @@ from handler.strict_json import JSONObject
 
 KEYS = ("as", "sees", "not", "tools", "may", "may_not", "stages")
 EXPECTING = ("sees", "not", "tools", "may", "may_not")
+LISTS = ("sees", "not", "may", "may_not")
 
 Named = tuple[str, Place]
 
@@ -51,6 +52,9 @@ def read_expectations(folder: Path, file: str, problems: Problems, *, stage: str
     node = None if text is None else parse_yaml_list(text, file, problems, key="tests")
     top = Section(node, file=file, problems=problems, variables=None)
     found = []
+    if text is not None and not top.has_items("tests") and not problems.any_errors:
+        sentence = "it expects nothing: write an entry, as - {as: anonymous, tools: {exactly: []}}, or remove the file"
+        problems.add(Place(file), sentence, code="unknown-expectation")
     for section in top.sections("tests"):
         section.expect(*KEYS)
         stages = list(_stages(section, files, file=file, problems=problems))
@@ -73,8 +77,13 @@ def _entry(section: Section, problems: Problems, *, folder: Path) -> Expectation
     caller = _caller(section, problems, folder=folder)
     if not any(key in section for key in EXPECTING):
         section.refuse("sees", f"one of {', '.join(EXPECTING)}: the entry expects nothing")
+    for key in LISTS:
+        if key in section and not section.has_items(key):
+            section.refuse(key, "at least one: an empty list expects nothing")
     tools = section.section("tools")
     tools.expect("exactly")
+    if "tools" in section and "exactly" not in tools:
+        section.refuse("tools", "{exactly: […]}, with [] for a caller without tools")
     tries = [*_tries(section, "may", refused=False), *_tries(section, "may_not", refused=True)]
     if caller is None:
         return None

@@ -21,6 +21,8 @@ from handler.compiler.access.policies import Rule
 from handler.compiler.compile import Compiled
 from handler.compiler.operations.operation_files import OPERATIONS_FOLDER
 from handler.compiler.problems import Problems
+from handler.compiler.schema.coordinates import members_of
+from handler.compiler.schema.schema import AuthorSchema
 from handler.compiler.schema.sdl_parser import parse_sdl
 from handler.compiler.source.files import ENV_FILE, NEVER_ENTERED
 from handler.errors.authoring import Problem
@@ -84,19 +86,19 @@ def compare(folder: Path, text: str, source: SchemaSource, *, stage: str | None,
         SourceRefused: the new schema has problems by itself.
         OSError: the folder cannot be copied.
     """
-    old, old_schema = _compiled(folder, stage, endpoint)
+    old, old_author = _compiled(folder, stage, endpoint)
     with scratch_folder() as scratch:
         copy = scratch / folder.resolve().parent.name / folder.resolve().name
         write_schema(scratch, text, source)
         shutil.copytree(folder, copy, symlinks=True, ignore=_left_out)
         (copy / SCHEMA_FILE).unlink()
         (copy / SCHEMA_FILE).write_text(text, encoding="utf-8", newline="\n")
-        new, new_schema = _compiled(copy, stage, endpoint)
+        new, new_author = _compiled(copy, stage, endpoint)
         rest = new.compiled
         if rest is None and _leave_out_broken(copy, new.problems):
             rest = compile_one(copy, stage=stage, endpoint=endpoint).compiled
-    before, after = (set(_coordinates(schema)) for schema in (old_schema, new_schema))
-    unknown = old_schema is None or new_schema is None
+    before, after = (set(_coordinates(author)) for author in (old_author, new_author))
+    unknown = old_author.schema is None or new_author.schema is None
     added = () if unknown else tuple(sorted(after - before))
     return Changes(
         added=added,
@@ -104,7 +106,7 @@ def compare(folder: Path, text: str, source: SchemaSource, *, stage: str | None,
         problems=_new(old.problems, new.problems),
         warnings=_new(_warnings(old), _warnings(new)),
         **_tool_changes(old.compiled, new.compiled),
-        ruled=_ruled(rest, new_schema, added),
+        ruled=_ruled(rest, new_author.schema, added),
     )
 
 
@@ -112,9 +114,8 @@ def _definitions(sdl: str) -> list[str]:
     return sorted(print_ast(node) for node in parse_sdl(Source(sdl)).definitions)
 
 
-def _compiled(folder: Path, stage: str | None, endpoint: str | None) -> tuple[Outcome, GraphQLSchema | None]:
-    outcome = compile_one(folder, stage=stage, endpoint=endpoint)
-    return outcome, schema_of_folder(folder, Problems()).schema
+def _compiled(folder: Path, stage: str | None, endpoint: str | None) -> tuple[Outcome, AuthorSchema]:
+    return compile_one(folder, stage=stage, endpoint=endpoint), schema_of_folder(folder, Problems())
 
 
 def _leave_out_broken(copy: Path, problems: Sequence[Problem]) -> bool:
@@ -138,12 +139,13 @@ def _left_out(_folder: str, names: Sequence[str]) -> set[str]:
     return {name for name in names if (name.startswith(".") and name != ENV_FILE) or name in NEVER_ENTERED}
 
 
-def _coordinates(schema: GraphQLSchema | None) -> Iterator[str]:
-    for name, type_ in schema.type_map.items() if schema else ():
-        if not name.startswith("__"):
+def _coordinates(author: AuthorSchema) -> Iterator[str]:
+    """Yield the types and members that clients may have: a field that loses ``@inaccessible`` is new to them."""
+    for name, type_ in author.schema.type_map.items() if author.schema else ():
+        if not name.startswith("__") and name not in author.hidden:
             yield name
-            members = {**getattr(type_, "fields", {}), **getattr(type_, "values", {})}
-            yield from (f"{name}.{member}" for member in members)
+            members = (f"{name}.{member}" for member in members_of(type_))
+            yield from (member for member in members if member not in author.hidden)
 
 
 def _new(before: Sequence[Problem], after: Sequence[Problem]) -> tuple[Problem, ...]:

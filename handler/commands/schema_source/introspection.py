@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,6 +45,11 @@ HEADERS = {
     "accept": "application/graphql-response+json, application/json;q=0.9",
 }
 
+LOST_DIRECTIVES = (
+    "the API is a subgraph and gives no SDL that can be used, so its directives are not known, and fields that "
+    "@inaccessible hides may be open: give its SDL as a file"
+)
+
 UNAUTHORIZED, FORBIDDEN = 401, 403
 FINAL = frozenset({UNAUTHORIZED, 429, 502, 503, 504})
 """Statuses with which no other query is tried. Some servers refuse introspection with 403, unknown fields with 500."""
@@ -71,6 +76,7 @@ class IntrospectedApi:
     http: HttpClient
     deadline: float  # of time.monotonic()
     timeout_s: float
+    warn: Callable[[str], None]  # is told why a schema is not the whole one
 
     def sdl(self) -> str:
         """Return the API's schema.
@@ -96,7 +102,10 @@ class IntrospectedApi:
         if not any(isinstance(field, dict) and field.get("name") == "_service" for field in fields):
             return ""
         sdl = self._service()
-        return sdl if sdl and is_usable(sdl, self.source) else ""
+        if sdl and is_usable(sdl, self.source):
+            return sdl
+        self.warn(LOST_DIRECTIVES)
+        return ""
 
     def _service(self) -> str:
         """Return a subgraph's SDL; empty string if the API gives none that can be read."""
@@ -164,9 +173,10 @@ class IntrospectedApi:
             return f"the API answered {answer.status}{f' ({said})' if said else ''}: {remedy}"
         if answer.status in FINAL:
             return f"the API answered {answer.status}{f' ({said})' if said else ''}: try again later"
+        credential = "" if self.headers else " give a credential with -H,"
         return (
             f"the API does not answer introspection ({said or 'it gave no schema and no error'}): switch introspection "
-            "on, or give the schema as a file"
+            f"on,{credential} or give the schema as a file"
         )
 
     def _said(self, answer: Mapping[str, Any]) -> str:
@@ -182,7 +192,8 @@ class IntrospectedApi:
         kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind in ("text/html", "application/xhtml+xml") or response.body[:200].lstrip().startswith(b"<"):
             return f"the answer ({response.status}) is a web page: expected the address of a GraphQL API"
-        return f"the answer ({response.status}) is not one of GraphQL: expected the address of a GraphQL API"
+        found = _instead_of_graphql(response.body)
+        return f"the answer ({response.status}) is not one of GraphQL ({found}): expected the address of a GraphQL API"
 
     def _refused(self, cause: str) -> SourceRefused:
         return SourceRefused(self.source.shown, cause)
@@ -203,6 +214,23 @@ def _json_of(response: HttpResponse) -> Any:
         return parse_json(response.body)
     except ValueError:
         return None
+
+
+def _instead_of_graphql(body: bytes) -> str:
+    """Return a phrase on the body of an answer that is not a GraphQL response."""
+    if not body.strip():
+        return "it is empty"
+    try:
+        content = parse_json(body)
+    except UnicodeDecodeError:
+        return "it is not UTF-8"
+    except ValueError as exc:
+        return f"it is not valid JSON: {exc}"
+    return (
+        "it has neither an object as data nor a list as errors"
+        if isinstance(content, dict)
+        else "it is not a JSON object"
+    )
 
 
 def _redirect(location: str) -> str:

@@ -35,6 +35,14 @@ class SchemaSource:
         return self.shown if self.is_url else ""
 
     @property
+    def named(self) -> str:
+        """Return the URL, or the path of the file as it was given, for messages.
+
+        A URL without its scheme is taken for a file: one that may hold a secret is not shown whole.
+        """
+        return self.shown if self.is_url or {"@", "?"} & set(self.text) else escaped(self.text)
+
+    @property
     def has_sdl(self) -> bool:
         """Tell if the source is a file of SDL by its name, so that its lines are those of ``schema.graphql``."""
         return not self.is_url and Path(self.text).suffix in (*SDL_SUFFIXES, ".sdl")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -19,6 +20,8 @@ from handler.compiler.source.files import ENTRY, EndpointFiles
 from handler.compiler.source.project import read_project
 from handler.errors.authoring import Problem
 from handler.text.sentences import counted
+
+SEE_ALSO = re.compile(rf" See also {re.escape(SCHEMA_FILE)}:(?P<line>\d+):(?P<column>\d+)\.")
 
 INDEX = """\
 # Definitions of your own belong here. `stile pull` rewrites schema.graphql, and this file stays yours.
@@ -94,12 +97,20 @@ def refuse_problems(problems: Sequence[Problem], source: SchemaSource) -> None:
         first = problems[0]
         more = f" ({counted(len(problems), 'problem')} in all)" if len(problems) > 1 else ""
         place = _place(first, source)
-        raise SourceRefused(place, f"the schema cannot be used: {first.sentence} [{first.code}]{more}")
+        sentence = SEE_ALSO.sub(lambda found: _see_also(found, source), first.sentence)
+        raise SourceRefused(place, f"the schema cannot be used: {sentence} [{first.code}]{more}")
 
 
 def _place(problem: Problem, source: SchemaSource) -> str:
     """Return the source, with the line and column of the problem if its lines are those of ``schema.graphql``."""
     line = problem.line - HEADING_LINES
     if not source.has_sdl or problem.file != SCHEMA_FILE or line < 1:
-        return source.shown
-    return f"{source.shown}:{line}:{problem.column}"
+        return source.named
+    return f"{source.named}:{line}:{problem.column}"
+
+
+def _see_also(found: re.Match[str], source: SchemaSource) -> str:
+    """Return the second place of a problem in the source; empty string if the author has no such lines."""
+    if not source.has_sdl:
+        return ""
+    return f" See also {source.named}:{int(found['line']) - HEADING_LINES}:{found['column']}."

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import time
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -20,8 +21,8 @@ from handler.strict_json import parse_json
 NO_FILE = "there is no such file, and the URL of an API begins with https:// or http://"
 
 
-def read_sdl(source: SchemaSource, *, headers: RequestHeaders, timeout_s: float) -> str:
-    """Return the SDL of an API or a file.
+def read_sdl(source: SchemaSource, *, headers: RequestHeaders, timeout_s: float, warn: Callable[[str], None]) -> str:
+    """Return the SDL of an API or a file. ``warn`` is told why a subgraph's directives are missing.
 
     Raises:
         UsageRefused: there are headers for a file.
@@ -29,17 +30,19 @@ def read_sdl(source: SchemaSource, *, headers: RequestHeaders, timeout_s: float)
         SettingsError: an environment variable that does not fit.
     """
     if source.is_url:
-        return _ask(source, headers=headers, timeout_s=timeout_s)
+        return _ask(source, headers=headers, timeout_s=timeout_s, warn=warn)
     if headers:
         raise UsageRefused(f"-H is for the URL of an API, and {source.shown} is a file")
     return _read_file(source)
 
 
-def _ask(source: SchemaSource, *, headers: RequestHeaders, timeout_s: float) -> str:
+def _ask(source: SchemaSource, *, headers: RequestHeaders, timeout_s: float, warn: Callable[[str], None]) -> str:
     """Ask an API. Neither the schema nor a refusal repeats the value of a header."""
     with closing(local_http()) as http:
         deadline = time.monotonic() + timeout_s
-        api = IntrospectedApi(source=source, headers=headers, http=http, deadline=deadline, timeout_s=timeout_s)
+        api = IntrospectedApi(
+            source=source, headers=headers, http=http, deadline=deadline, timeout_s=timeout_s, warn=warn
+        )
         try:
             sdl = api.sdl()
         except SourceRefused as exc:
@@ -54,28 +57,28 @@ def _read_file(source: SchemaSource) -> str:
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise SourceRefused(source.shown, "the file is not UTF-8") from None
+        raise SourceRefused(source.named, "the file is not UTF-8") from None
     if text.lstrip()[:1] in ("{", "["):
-        return sdl_of_introspection(_introspection(text.encode(), source), source.shown)
+        return sdl_of_introspection(_introspection(text.encode(), source), source.named)
     if not text.strip():
-        raise SourceRefused(source.shown, "the file is empty: expected SDL, or the JSON of an introspection")
-    return bounded(printable(text if text.endswith("\n") else f"{text}\n"), source.shown)
+        raise SourceRefused(source.named, "the file is empty: expected SDL, or the JSON of an introspection")
+    return bounded(printable(text if text.endswith("\n") else f"{text}\n"), source.named)
 
 
 def _read_bytes(source: SchemaSource) -> bytes:
     path = Path(source.text)
     try:
         if not stat.S_ISREG(path.stat().st_mode):  # before opening: a pipe would wait for a writer
-            raise SourceRefused(source.shown, "it is not a file")
+            raise SourceRefused(source.named, "it is not a file")
         with path.open("rb") as file:
             size = os.fstat(file.fileno()).st_size
             if size > MAX_ANSWER_BYTES:
-                raise SourceRefused(source.shown, f"the file has {size:,} bytes; {MAX_ANSWER_BYTES:,} are read")
+                raise SourceRefused(source.named, f"the file has {size:,} bytes; {MAX_ANSWER_BYTES:,} are read")
             return file.read(MAX_ANSWER_BYTES)
     except FileNotFoundError:
-        raise SourceRefused(source.shown, NO_FILE) from None
+        raise SourceRefused(source.named, NO_FILE) from None
     except (OSError, ValueError) as exc:
-        raise SourceRefused(source.shown, f"the file cannot be read: {getattr(exc, 'strerror', None) or exc}") from exc
+        raise SourceRefused(source.named, f"the file cannot be read: {getattr(exc, 'strerror', None) or exc}") from exc
 
 
 def _introspection(text: bytes, source: SchemaSource) -> dict[str, Any]:
@@ -83,10 +86,10 @@ def _introspection(text: bytes, source: SchemaSource) -> dict[str, Any]:
     try:
         content = parse_json(text)
     except ValueError as exc:
-        raise SourceRefused(source.shown, f"invalid JSON: {exc}") from None
+        raise SourceRefused(source.named, f"invalid JSON: {exc}") from None
     data = content.get("data") if isinstance(content, dict) and "__schema" not in content else content
     if isinstance(data, dict) and isinstance(data.get("__schema"), dict):
         return {"__schema": data["__schema"]}
     raise SourceRefused(
-        source.shown, 'the JSON is not an introspection: expected {"data": {"__schema": …}} or {"__schema": …}'
+        source.named, 'the JSON is not an introspection: expected {"data": {"__schema": …}} or {"__schema": …}'
     )

@@ -14,7 +14,7 @@ from handler.compiler.access.predicate_parser import parse_predicate
 from handler.compiler.compile_context import CompileContext
 from handler.compiler.conditions import ConditionTable
 from handler.compiler.problems import Place, Problems
-from handler.compiler.schema.coordinates import resolve, root_or_type, with_members
+from handler.compiler.schema.coordinates import resolve, root_or_type, rule_for_other_kind, with_members
 from handler.compiler.schema.visibility import FEDERATION_FIELDS, FieldsType, types_with_fields
 from handler.compiler.source.yaml_section import Section
 from handler.errors.authoring import UnknownCoordinate
@@ -115,11 +115,10 @@ class _PolicyReader:
             return type_
         if name:
             names = [type_.name for type_ in types_with_fields(self._schema)]
-            self._problems.add(
-                policy.place("type"),
-                f'the schema has no type "{name}" with fields{did_you_mean(name, names)}',
-                code="unknown-type",
-            )
+            other_kind = rule_for_other_kind(self._schema, name)
+            meant = f"; {other_kind}" if other_kind else did_you_mean(name, names)
+            sentence = f'the schema has no type "{name}" with fields{meant}'
+            self._problems.add(policy.place("type"), sentence, code="unknown-type")
         else:
             policy.refuse("type", "the name of a type")
         return None
@@ -149,6 +148,8 @@ class _PolicyReader:
     ) -> list[str]:
         """Return the coordinates that a rule names. ``named`` has those of earlier rules."""
         found: list[str] = []
+        if not rule.has_items("fields"):
+            rule.refuse("fields", "the names of the fields that the condition guards")
         for name, place in rule.texts("fields"):
             coordinate = f"{type_.name}.{name}"
             if coordinate in named or coordinate in found:

@@ -234,8 +234,8 @@ PROJECT_ERRORS: Mapping[str, tuple[str, str]] = {
         "Write Type, Type.field or Type.field(argument:) as in the schema.",
     ),
     "unknown-expectation": (
-        "An entry of policies.test.yaml names a tool or a coordinate that does not exist, or that cannot be tried.",
-        "Correct the name.",
+        "An entry of policies.test.yaml names what does not exist or cannot be tried, or there is no entry.",
+        "Correct the name, write an entry, or remove the file.",
     ),
     "unknown-key": (
         "A key of a YAML file is not known.",

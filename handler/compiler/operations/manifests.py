@@ -55,6 +55,8 @@ class _Manifest:
         match self.json.value:
             case {"format": _}:
                 yield from self._of_apollo()
+            case {"operations": list()}:
+                self._refuse((), f'"format" is missing: expected {APOLLO}')
             case dict():
                 yield from self._of_relay()
             case _:

@@ -9,11 +9,18 @@ import re
 from collections.abc import Collection, Iterable
 from typing import Any
 
-from graphql import GraphQLEnumType, GraphQLNamedType, GraphQLSchema
+from graphql import (
+    GraphQLEnumType,
+    GraphQLInputObjectType,
+    GraphQLNamedType,
+    GraphQLScalarType,
+    GraphQLSchema,
+    GraphQLUnionType,
+)
 
 from handler.compiler.schema.executable_directives import executable_directives
 from handler.errors.authoring import UnknownCoordinate
-from handler.text.sentences import did_you_mean
+from handler.text.sentences import did_you_mean, some
 
 COORDINATE = re.compile(r"(?P<type>\w+)(?:\.(?P<member>\w+)(?:\((?P<argument>\w+):\))?)?", re.ASCII)
 
@@ -65,9 +72,23 @@ def _require(name: str, known: Collection[str], kind: str, owner: str) -> None:
 
 
 def root_or_type(schema: GraphQLSchema, name: str) -> GraphQLNamedType | None:
-    """Find a type. ``Query`` and ``Mutation`` mean the root types, also if those have other names."""
+    """Find a type. ``Query`` and ``Mutation`` also mean root types with other names, if no type has these names."""
     roots = {"Query": schema.query_type, "Mutation": schema.mutation_type}
-    return roots.get(name) or schema.get_type(name)
+    return schema.get_type(name) or roots.get(name)
+
+
+def rule_for_other_kind(schema: GraphQLSchema, name: str) -> str:
+    """Return how to guard a type without fields, which policies and patterns cannot; empty string for other names."""
+    match schema.type_map.get(name):
+        case GraphQLUnionType() as union:
+            return f"{name} is a union: name its members, {some([member.name for member in union.types])}"
+        case GraphQLInputObjectType():
+            return f"{name} is an input type, whose fields access.hide in config.yaml can hide"
+        case GraphQLEnumType():
+            return f"{name} is an enum, whose values access.hide in config.yaml can hide"
+        case GraphQLScalarType():
+            return f"{name} is a scalar: name the fields that have it"
+    return ""
 
 
 def with_members(schema: GraphQLSchema, coordinates: Iterable[str]) -> set[str]:

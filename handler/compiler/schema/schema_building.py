@@ -112,4 +112,10 @@ def _has_roots(schema: GraphQLSchema, problems: Problems, *, entry: Place) -> bo
     for root in wrong:
         at = root.ast_node or schema.ast_node or entry
         problems.add(at, f'"{root.name}" is not an object type, so it cannot be a root type', code="wrong-kind")
+    if schema.mutation_type and schema.mutation_type.name == "Query":
+        sentence = (
+            '"Query" is the mutation type here: expected another name, because rules for Query would open mutations'
+        )
+        problems.add(schema.mutation_type.ast_node or entry, sentence, code="wrong-kind")
+        return False
     return schema.query_type is not None and not wrong

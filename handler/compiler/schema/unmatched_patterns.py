@@ -11,10 +11,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from graphql import GraphQLInputObjectType, GraphQLInterfaceType, GraphQLObjectType, GraphQLSchema
+from graphql import GraphQLInterfaceType, GraphQLObjectType, GraphQLSchema
 
 from handler.compiler.problems import Problems
 from handler.compiler.schema.alternatives import Alternative
+from handler.compiler.schema.coordinates import rule_for_other_kind
 from handler.compiler.schema.directives import VisibilityPattern
 from handler.compiler.schema.name_patterns import letters_of, matcher_of, untaken
 from handler.errors.authoring import PatternRefused
@@ -125,8 +126,9 @@ def _subjects(alternatives: Iterable[Alternative], argument: str, expression: st
 
 def _type_meant(letters: str, taken: Collection[str], scope: PatternScope) -> str:
     type_ = scope.schema.type_map.get(letters)
-    if isinstance(type_, GraphQLInputObjectType):
-        return f"{letters} is an input type, whose fields access.hide in config.yaml can hide"
+    other_kind = rule_for_other_kind(scope.schema, letters)
+    if other_kind:
+        return other_kind
     if isinstance(type_, GraphQLObjectType | GraphQLInterfaceType) and letters not in scope.fields:
         return f"{letters} is not defined in the included files"
     return _meant(letters, scope.fields, taken)

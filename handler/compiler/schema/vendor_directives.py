@@ -6,7 +6,7 @@ Source: StepZen's, AWS AppSync's, Apollo Federation's and Hasura's references of
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -29,6 +29,7 @@ from graphql import (
 
 from handler.compiler.problems import Problems
 from handler.compiler.schema.directives import BELONGS, ON_SCHEMA
+from handler.compiler.schema.federation_names import names_of_inaccessible
 
 STEPZEN = frozenset(
     {
@@ -73,9 +74,6 @@ FEDERATION = frozenset(
 HASURA = frozenset({"preset"})
 PREFIXES = ("aws_", "federation__", "link__")
 """Prefixes of AppSync's directives, and of Federation's if a schema imports Federation without names."""
-
-INACCESSIBLE = ("inaccessible", "federation__inaccessible")
-"""Federation's directive on coordinates that clients must not see."""
 
 SCALARS = frozenset(
     {
@@ -131,8 +129,10 @@ def inaccessible(definitions: Iterable[DefinitionNode]) -> tuple[str, ...]:
 
     Source: Apollo Federation, "@inaccessible".
     """
-    parts = (part for node in definitions for part in coordinates_of(node).items())
-    return tuple(dict.fromkeys(coordinate for coordinate, part in parts if _is_inaccessible(part)))
+    nodes = list(definitions)
+    names = names_of_inaccessible(nodes)
+    parts = (part for node in nodes for part in coordinates_of(node).items())
+    return tuple(dict.fromkeys(coordinate for coordinate, part in parts if _has_directive(part, names)))
 
 
 def coordinates_of(node: DefinitionNode) -> dict[str, Node]:
@@ -150,8 +150,8 @@ def _coordinates(type_: Any) -> Iterator[tuple[str, Node]]:
         yield from ((f"{own}({each.name.value}:)", each) for each in getattr(member, "arguments", None) or ())
 
 
-def _is_inaccessible(node: Any) -> bool:
-    return any(directive.name.value in INACCESSIBLE for directive in node.directives or ())
+def _has_directive(node: Any, names: Container[str]) -> bool:
+    return any(directive.name.value in names for directive in node.directives or ())
 
 
 def missing_definitions(definitions: Sequence[DefinitionNode], *, stepzen: bool) -> list[DefinitionNode]:

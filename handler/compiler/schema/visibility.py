@@ -57,9 +57,10 @@ def hidden_by_patterns(
 
     Patterns match whole names, and the last match wins. Fields of root types are hidden unless a pattern exposes
     them; fields of other types are visible unless a pattern hides them. ``Query``, ``Mutation`` and ``Subscription``
-    also match root types with other names. Only a pattern that names Federation's fields literally exposes them:
-    ``.*`` does not. Executable directives of the API match as fields of a type ``@``, and are visible unless a pattern
-    hides them. If ``within`` is given, the patterns apply to its fields only, and not to directives.
+    also match root types with other names, unless a type has that name itself. Only a pattern that names Federation's
+    fields literally exposes them: ``.*`` does not. Executable directives of the API match as fields of a type ``@``,
+    and are visible unless a pattern hides them. If ``within`` is given, the patterns apply to its fields only, and not
+    to directives.
 
     Source: IBM API Connect for GraphQL, "directive @tool", ``graphql``, and "directive @sdl", ``visibility``.
     """
@@ -106,7 +107,7 @@ class _Decisions:
 
     def report_unmatched(self, problems: Problems) -> bool:
         """Report what rules do not match, and tell if a rule that exposes has a slip."""
-        absent = [name for name in ROOTS if name not in self._roots.values()]
+        absent = [name for name in ROOTS if name not in {*self._roots.values(), *self._schema.type_map}]
         absent += [DIRECTIVES] if self._within is None and DIRECTIVES not in self._fields else []
         scope = PatternScope(schema=self._schema, fields=self._fields, absent=absent)
         told = False
@@ -163,9 +164,10 @@ def fold_types(schema: GraphQLSchema, masks: Mapping[str, Mask]) -> dict[str, Ma
 
 
 def _usual_root_names(schema: GraphQLSchema) -> dict[str, str]:
-    """Return root type -> the usual name, which patterns may use too."""
+    """Return root type -> the usual name, which patterns may use too, unless a type has that name."""
     types = (schema.query_type, schema.mutation_type, schema.subscription_type)
-    return {root.name: name for name, root in zip(ROOTS, types, strict=True) if root}
+    roots = {name: root for name, root in zip(ROOTS, types, strict=True) if root}
+    return {root.name: root.name if name in schema.type_map else name for name, root in roots.items()}
 
 
 def fields_of(schema: GraphQLSchema) -> Iterator[tuple[FieldsType, str, GraphQLField]]:

@@ -190,6 +190,10 @@ class Section:
             return {}
         return found
 
+    def has_items(self, key: str) -> bool:
+        """Tell if there is anything in the list below a key."""
+        return bool(self._items(key))
+
     def texts(self, key: str) -> list[tuple[str, Place]]:
         """List the texts in the list below a key, each with its place. A single text is a list of one."""
         found = []

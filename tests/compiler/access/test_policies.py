@@ -75,6 +75,14 @@ def test_first_condition_never_holds_for_anybody(tmp_path: Path) -> None:
     assert 0 not in outcome_of(bundle.conditions, unrestricted=True)
 
 
+@pytest.mark.parametrize("fields", ["", ", fields: []", ", fields: "])
+def test_rule_that_guards_no_field_is_refused(tmp_path: Path, fields: str) -> None:
+    config = policies(f"{{type: Query, rules: [{{condition: '?$jwt'{fields}}}], policyDefault: {{condition: true}}}}")
+
+    (problem,) = refused(tmp_path, config)
+    assert 'invalid-value: "access.policies[0].rules[0].fields": expected the names of the fields' in str(problem)
+
+
 def test_policy_default_opens_a_root_type(tmp_path: Path) -> None:
     bundle = bundle_with(tmp_path, policies("{type: Query, policyDefault: {condition: true}}"))
 
@@ -136,6 +144,14 @@ def test_query_and_mutation_mean_the_root_types_whatever_they_are_called(tmp_pat
     config = policies("{type: Query, policyDefault: {condition: true}}", "{type: Writes}")
 
     assert denied_of(bundle_with(tmp_path, config, sdl=sdl)) == {"Writes.b"}
+
+
+def test_policy_is_for_the_type_of_its_name_before_it_is_for_a_root_type(tmp_path: Path) -> None:
+    sdl = "schema { query: Reads }\ntype Reads { a: Query }\ntype Query { b: Int c: Int }"
+    rules = "[{condition: true, fields: [c]}]"
+    config = policies("{type: Reads, policyDefault: {condition: true}}", f"{{type: Query, rules: {rules}}}")
+
+    assert denied_of(bundle_with(tmp_path, config, sdl=sdl)) == {"Query.b"}
 
 
 def test_denied_on_an_interface_is_denied_on_every_implementer(tmp_path: Path) -> None:
@@ -263,7 +279,7 @@ def test_rule_without_a_condition_is_refused(tmp_path: Path) -> None:
     [
         ("{type: Kunde}", 'config.yaml:3:14 unknown-type: "Kunde"'),
         ("{type: Custmer}", 'config.yaml:3:14 unknown-type: "Custmer" & did you mean Customer?'),
-        ("{type: ID}", 'config.yaml:3:14 unknown-type: "ID"'),
+        ("{type: ID}", 'config.yaml:3:14 unknown-type: "ID" & ID is a scalar: name the fields that have it'),
         (
             "{policyDefault: {condition: true}}",
             'config.yaml:3:7 invalid-value: "access.policies[0].type"',

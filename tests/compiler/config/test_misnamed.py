@@ -79,6 +79,7 @@ def test_file_below_the_root_of_a_project_is_reported_there(tmp_path: Path) -> N
         ("policies-test.yaml", "policies.test.yaml"),
         ("policies.tests.yaml", "policies.test.yaml"),
         ("policies.test.yaml.txt", "policies.test.yaml"),
+        ("Policies.test.yaml", "policies.test.yaml"),
         ("questions.yml", "questions.yaml"),
         ("question.yaml", "questions.yaml"),
     ],

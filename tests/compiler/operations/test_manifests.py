@@ -124,6 +124,10 @@ def test_text_of_a_manifest_takes_no_fragments_of_files(tmp_path: Path) -> None:
         (apollo(version=True), f"{APOLLO}:3:14 invalid-manifest: expected 1"),
         (apollo(format="apollo"), f"{APOLLO}:2:13 invalid-manifest: apollo-persisted-query-manifest"),
         (apollo(format=None), f"{APOLLO}:2:13 invalid-manifest: apollo-persisted-query-manifest"),
+        (
+            FILES | {APOLLO: '{"operations": []}'},
+            f'{APOLLO}:1:1 invalid-manifest: "format" is missing & apollo-persisted-query-manifest',
+        ),
         (apollo(operations=None), f"{APOLLO}:4:17 invalid-manifest: a list"),
         (apollo([]), f"{APOLLO}:5:5 invalid-manifest: an object"),
         (apollo(entry(), entry(name="Other")), f"{APOLLO}:12:13 duplicate-id: {digest(READ_A)}"),

@@ -53,6 +53,21 @@ def test_included_root_fields_are_hidden_unless_exposed_and_the_including_file_i
     )
 
 
+def test_tool_without_a_root_field_is_told_of_the_scope_that_hides_them(tmp_path: Path) -> None:
+    files = {
+        "index.graphql": (
+            'extend schema @sdl(files: ["s.graphql"], visibility: {expose: false, types: "Employee", fields: "pay"})\n'
+            '@tool(name: "ask", graphql: {expose: true, types: "Query", fields: ".*"})'
+        ),
+        "s.graphql": "type Query { boss: Employee } type Employee { name: String pay: Int }",
+        "config.yaml": READABLE,
+    }
+
+    assert reported(tmp_path, files) == [
+        "index.graphql:2:1 nothing-exposed: @sdl(visibility:) & hides Query.boss & expose a root field there"
+    ]
+
+
 def test_without_patterns_everything_included_is_visible(tmp_path: Path) -> None:
     text = shown(tmp_path, files_of(""))
 

@@ -82,9 +82,13 @@ def test_empty_index_is_reported(tmp_path: Path, text: str, place: str) -> None:
         ("schema { query: Q }\ninput Q { a: Int }", 'index.graphql:2:1 wrong-kind: "Q"'),
         ("schema { query: Int }", 'index.graphql:1:1 wrong-kind: "Int"'),
         ("type Query { a: Int }\ninterface Mutation { a: Int }", 'index.graphql:2:1 wrong-kind: "Mutation"'),
+        (
+            "schema { query: Mutation mutation: Query }\ntype Mutation { a: Int }\ntype Query { b: Int }",
+            'index.graphql:3:1 wrong-kind: "Query"',
+        ),
     ],
 )
-def test_root_type_that_is_no_object_type_is_reported(tmp_path: Path, index: str, problem: str) -> None:
+def test_root_type_of_the_wrong_kind_is_reported(tmp_path: Path, index: str, problem: str) -> None:
     assert reported(tmp_path, {"index.graphql": index}) == [problem]
 
 

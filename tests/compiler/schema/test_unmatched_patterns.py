@@ -33,6 +33,21 @@ def pattern(types: str, fields: str, *, expose: bool) -> str:
 ALL = pattern("Query", ".*", expose=True)
 
 
+def test_types_without_fields_are_told_with_what_guards_them(tmp_path: Path) -> None:
+    sdl = "type Query { a: Row b(in: Order): Int } union Row = One | Two type One { x: Int } type Two { x: Int }"
+    files = files_of(
+        ALL,
+        pattern("Row", "x", expose=False),
+        pattern("Order", "PAY_ASC", expose=False),
+        sdl=f"{sdl} enum Order {{ PAY_ASC }}",
+    )
+
+    assert reported(tmp_path, files) == [
+        'index.graphql:3:1 matches-nothing: types "Row" & Row is a union: name its members, One, Two',
+        'index.graphql:4:1 matches-nothing: types "Order" & Order is an enum, whose values access.hide',
+    ]
+
+
 @pytest.mark.parametrize(
     ("types", "fields", "expected"),
     [
@@ -56,7 +71,7 @@ ALL = pattern("Query", ".*", expose=True)
         (".*", "salery", ['fields "salery" matches no field of Query, Employee, Customer and 1 more']),
         ("Query|Mutation", "employes", ['fields "employes" matches no field of Query & employees?']),
         ("EmployeeFilter", "salaryGt", ['types "EmployeeFilter" & EmployeeFilter is an input type & access.hide']),
-        ("String", "x", ['types "String" matches no type with fields']),
+        ("String", "x", ['types "String" matches no type with fields & String is a scalar: name the fields']),
         ("Employee", "", ['fields "" matches no field of Employee']),
         ("Employee", "|", ['"" in fields "|" matches no field of Employee']),
         ("", "salary", ['types "" matches no type with fields']),

@@ -6,7 +6,7 @@ import pytest
 from graphql import GraphQLSchema, build_schema
 
 from handler.compiler.compile import Compiled
-from tests.support.endpoints import PUBLIC, READABLE, compiled, doubted, graphql_tool
+from tests.support.endpoints import PUBLIC, READABLE, compiled, doubted, graphql_tool, reported
 
 SDL = """
 type Query { customer(where: Filter): Customer customers: [Customer!] employee: Employee employees: [Employee!]
@@ -157,6 +157,17 @@ def test_query_and_mutation_mean_the_root_types_whatever_they_are_called(tmp_pat
 
     assert fields_of(schema, "Reads") == ["a"]
     assert fields_of(schema, "Writes") == ["c"]
+
+
+def test_usual_name_means_the_type_that_has_it_and_no_root_type(tmp_path: Path) -> None:
+    sdl = "schema { query: Reads }\ntype Reads { saved: Query kept: Int }\ntype Query { id: Int kept: Int }"
+    config = READABLE.replace("Query", "Reads")
+    files = files_of(pattern("Reads", ".*"), hide("Query", "kept"), sdl=sdl, config=config)
+    schema = build_schema(shown_text(compiled(tmp_path / "a", files)))
+    refused = reported(tmp_path / "b", files_of(pattern("Query", ".*"), sdl=sdl, config=config))
+
+    assert (fields_of(schema, "Reads"), fields_of(schema, "Query")) == (["saved", "kept"], ["id"])
+    assert refused == ["index.graphql:1:15 nothing-exposed"]
 
 
 def test_hidden_on_an_interface_is_hidden_on_every_implementer(tmp_path: Path) -> None:

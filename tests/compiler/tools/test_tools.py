@@ -313,6 +313,14 @@ def test_default_tool_asks_the_query_type_whatever_it_is_called(tmp_path: Path) 
     assert "type Reads" in listing.entry["inputSchema"]["properties"]["query"]["description"]
 
 
+def test_default_tool_asks_the_query_type_although_another_type_has_its_usual_name(tmp_path: Path) -> None:
+    sdl = "schema { query: Reads } type Reads { a: Query } type Query { b: Int }"
+    files = {"index.graphql": sdl, "config.yaml": READABLE.replace("Query", "Reads")}
+    (listing, *_) = graphql_tool(compiled(tmp_path, files), "api-things").listings
+
+    assert "a: Query" in str(listing.entry)
+
+
 def test_default_tool_can_be_turned_off(tmp_path: Path) -> None:
     made = compiled(tmp_path, {"index.graphql": SDL, "config.yaml": "default_tool: false\n" + READABLE})
 

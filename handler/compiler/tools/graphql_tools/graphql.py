@@ -24,6 +24,7 @@ from handler.graph.tool_entry import graphql_entry
 from handler.graph.view import BUILT_IN_SCALARS
 from handler.policy.evaluation import OPEN, Evaluation, Mask
 from handler.strict_json import JSONObject
+from handler.text.sentences import some
 
 REQUEST: JSONObject = {
     "type": "object",
@@ -69,11 +70,19 @@ def graphql_tool(context: ApiContext, directive: ToolDirective) -> CompiledTool 
     made = _guarded_tool(context, declaration, own=guards)
     if not made.runs:
         problems.add(
-            directive.node,
-            f'@tool "{directive.name}": its patterns expose no field of a root type',
-            code="nothing-exposed",
+            directive.node, f'@tool "{directive.name}": {_why_nothing(context, guards)}', code="nothing-exposed"
         )
     return made
+
+
+def _why_nothing(context: ApiContext, hidden: Mapping[str, Mask]) -> str:
+    """Say why a tool has no root field, although ``hidden`` may leave some."""
+    roots = [root for root in (context.schema.query_type, context.schema.mutation_type) if root]
+    left = (f"{root.name}.{field}" for root in roots for field in root.fields)
+    lost = [each for each in left if each not in hidden and each in context.external_guards]
+    if not lost:
+        return "its patterns expose no field of a root type"
+    return f"@sdl(visibility:) or @inaccessible hides {some(lost)} from every client: expose a root field there"
 
 
 def default_tool(context: ApiContext, *, operations: bool) -> CompiledTool:
@@ -93,7 +102,8 @@ def default_tool(context: ApiContext, *, operations: bool) -> CompiledTool:
             "no tool is declared, and upstream.documents rules out a default tool: expected @mcpTool or @tool",
             code="known-documents-only",
         )
-    all_of_query = VisibilityPattern(at=at, expose=True, types="Query", fields=".*")
+    query = context.schema.query_type
+    all_of_query = VisibilityPattern(at=at, expose=True, types=query.name if query else "Query", fields=".*")
     guards = hidden_by_patterns(context.schema, [all_of_query], problems) or {}
     declaration = ToolDeclaration(at=at, name=name, description=None, descriptions={}, options=NO_OPTIONS)
     return _guarded_tool(context, declaration, own=guards)
