@@ -14,9 +14,15 @@ type Query {
   orders: [Order!]!
   secret: String
 }
-type Mutation { pay(id: ID!): Order }
-type Order { id: ID! total: Float! state: State note: String buyer: Buyer }
-type Buyer { name: String! mail: String }
+type Mutation { pay(id: ID!, lines: [Line!], ways: [Way], least: Bound, most: Bound): Order }
+interface Named { name: String! }
+interface Sold { total: Float! }
+type Order { id: ID! total: Float! state: State note: String sold: Sold named: Named buyer: Buyer }
+type Buyer implements Named { name: String! mail: String }
+type Thing implements Sold { total: Float! }
+input Line { sku: ID }
+input Bound { total: Float }
+enum Way { CARD CASH }
 input Where { total: Float, state: State }
 enum State { OPEN PAID }
 scalar Day
@@ -49,7 +55,10 @@ query Order($id: ID!, $first: Int = 10, $state: State, $where: Where, $since: Da
 }
 """
 
-PAY = 'mutation Pay($id: ID!) @mcpTool(name: "pay") { pay(id: $id) { id state } }\n'
+PAY = """\
+mutation Pay($id: ID!, $lines: [Line!], $ways: [Way], $least: Bound = {total: 1}, $most: Bound = {total: 2})
+  @mcpTool(name: "pay") { pay(id: $id, lines: $lines, ways: $ways, least: $least, most: $most) { id state } }
+"""
 
 FILES: Mapping[str, str] = {
     "index.graphql": SCHEMA,
@@ -194,6 +203,35 @@ KINDS = (
     Kind("a needed argument of the schema", "schema", "first: Int = 10", "first: Int!", "input-required", True),
     Kind("a list that may be null", "schema", "orders: [Order!]!", "orders: [Order!]", "field-type", True),
     Kind("a field that is never null", "schema", "buyer: Buyer }", "buyer: Buyer! }", "field-required", False),
+    Kind(
+        "a needed input field of items",
+        "schema",
+        "Line { sku",
+        "Line { count: Int! sku",
+        "argument-required-added",
+        True,
+    ),
+    Kind("a value of items less", "schema", "CARD CASH", "CARD", "argument-value-removed", True),
+    Kind("a value of items more", "schema", "CARD CASH", "CARD CASH GIFT", "argument-value-added", False),
+    Kind("items that are not null", "pay", "$ways: [Way]", "$ways: [Way!]", "argument-narrowed", True),
+    Kind(
+        "another default of a second argument of one type", "pay", "{total: 2}", "{total: 3}", "argument-default", True
+    ),
+    Kind(
+        "a second argument of one type without null", "pay", "$most: Bound", "$most: Bound!", "argument-narrowed", True
+    ),
+    Kind("an interface less", "schema", "Buyer implements Named {", "Buyer {", "interface-left", True),
+    Kind("an interface more", "schema", "type Order {", "type Order implements Sold {", "interface-joined", False),
+    Kind(
+        "longer lists",
+        "config",
+        "limits: {",
+        "limits: {list_sizes: {Query.orders: 50}, ",
+        "cost-changed",
+        True,
+    ),
+    Kind("a text of the schema", "schema", "note: String", '"Of the buyer." note: String', "text-changed", False),
+    Kind("a field that is old", "schema", "mail: String", "mail: String @deprecated", "text-changed", False),
     Kind(
         "a newly open field",
         "config",

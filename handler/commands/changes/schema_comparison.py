@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -15,6 +16,9 @@ ANY = "any"
 """The type of a schema that takes values of every type."""
 
 NOT_NULL = {"not": {"type": "null"}}
+IS_LIST = {"type": "array"}
+
+REFERENCE = re.compile(r'"#/\$defs/([^"]*)"')
 
 BY_THEMSELVES = frozenset(
     {
@@ -71,17 +75,18 @@ class _Walk:
     def of(self, before: Any, after: Any, path: str) -> Iterator[Difference]:
         """Yield the differences of two schemas at one path."""
         references = _reference(before), _reference(after)
-        if all(references):
-            if references in self._seen:
-                return
-            self._seen.add(references)
         if _canonical(before) == _canonical(after) and not any(references) and "$ref" not in _canonical(before):
             return
         yield from _annotations(before, after, path)
         old, new = (self._branches(each, side) for side, each in enumerate((before, after)))
         yield from _types(list(old), list(new), path)
-        for name, branches in old.items():
-            yield from self._of_branches(branches, new.get(name, ()), path)
+        if all(references):  # below these the definitions are the same for each part that refers to them
+            if references in self._seen:
+                return
+            self._seen.add(references)
+        parts = {"array"} if _is_coerced(before) and _is_coerced(after) else old.keys() - {"null"}
+        for name in [name for name in old if name in parts]:
+            yield from self._of_branches(old[name], new.get(name, ()), path)
         if "integer" in old and "number" in new and "number" not in old:
             yield from _bounds(old["integer"][0], new["number"][0], path)
 
@@ -103,6 +108,8 @@ class _Walk:
             return found
         if schema.get("if") == NOT_NULL and "then" in schema:  # the compiler's form of a reference that may be null
             return {**self._branches(schema["then"], side, deep + 1), "null": [{}]}
+        if _is_coerced(schema):
+            return {"array": [{**IS_LIST, **schema["then"]}], **self._branches(schema["else"], side, deep + 1)}
         return {name: [schema] for name in _types_of(schema)}
 
     def _of_branches(
@@ -116,11 +123,29 @@ class _Walk:
         for before, after in zip(old, new, strict=False):
             yield from _values(before, after, path)
             yield from _bounds(before, after, path)
-            yield from _rules(before, after, path)
+            yield from self._rules(before, after, path)
             yield from self._properties(before, after, path)
             if "items" in before or "items" in after:
                 yield from self.of(before.get("items", {}), after.get("items", {}), f"{path}[]")
             yield from self._others(before.get("additionalProperties", True), after, path)
+
+    def _rules(self, before: Mapping[str, Any], after: Mapping[str, Any], path: str) -> Iterator[Difference]:
+        for name in sorted({*before, *after} - BY_THEMSELVES):
+            old, new = (self._meaning(each.get(name), side) for side, each in enumerate((before, after)))
+            if old != new:
+                yield Difference("rule" if name in after else "raised", path, name)
+
+    def _meaning(self, rule: Any, side: int) -> str:
+        """Return a rule with all definitions behind it, in one text."""
+        definitions = self._roots[side].get("$defs", {})
+        text, found = _canonical(rule), {}
+        waiting = [text]
+        while waiting:
+            for name in REFERENCE.findall(waiting.pop()):
+                if name not in found:
+                    found[name] = _canonical(definitions.get(name))
+                    waiting.append(found[name])
+        return text + _canonical(found)
 
     def _others(self, old: Any, after: Mapping[str, Any], path: str) -> Iterator[Difference]:
         new = after.get("additionalProperties", True)
@@ -157,13 +182,18 @@ def _types_of(schema: Mapping[str, Any]) -> Sequence[str]:
     return [types] if isinstance(types, str) else types
 
 
+def _is_coerced(schema: Any) -> bool:
+    """Tell if a schema is the compiler's form of a list, for which an item of the list may stand."""
+    return isinstance(schema, dict) and schema.get("if") == IS_LIST and {"then", "else"} <= schema.keys()
+
+
 def _reference(schema: Any) -> str:
-    """Return the definition that a schema refers to, in each form that the compiler writes; empty for others."""
+    """Return the definitions that a schema refers to, in each form that the compiler writes; empty for others."""
     match schema:
         case {"$ref": str() as reference} | {"then": {"$ref": str() as reference}}:
             return reference
         case {"anyOf": [*branches]}:
-            return next(filter(None, map(_reference, branches)), "")
+            return " ".join(filter(None, map(_reference, branches)))
         case _:
             return ""
 
@@ -231,9 +261,3 @@ def _bounds(before: Mapping[str, Any], after: Mapping[str, Any], path: str) -> I
             if old != new:
                 words = f"{name} {after.get(name, 'none')}, before {before.get(name, 'none')}"
                 yield Difference("raised" if new > old else "lowered", path, words)
-
-
-def _rules(before: Mapping[str, Any], after: Mapping[str, Any], path: str) -> Iterator[Difference]:
-    for name in sorted({*before, *after} - BY_THEMSELVES):
-        if _canonical(before.get(name)) != _canonical(after.get(name)):
-            yield Difference("rule" if name in after else "raised", path, name)

@@ -46,7 +46,7 @@ CHANGE_CODES: Mapping[str, ChangeCode] = {
     "alias-removed": ChangeCode("an old name of a tool is gone", breaking=True),
     "tool-unlisted": ChangeCode("lists no longer have a tool, which can still be called", breaking=True),
     "tool-listed": ChangeCode("lists have a tool that could only be called"),
-    "text-changed": ChangeCode("a title or description is another"),
+    "text-changed": ChangeCode("a title, a description, or a directive of the schema is another"),
     "annotations-changed": ChangeCode("a hint about a tool is another, such as readOnlyHint"),
     "operation-changed": ChangeCode("a tool sends another operation"),
     "operation-writes": ChangeCode("a tool that read now writes", breaking=True, opens=True),
@@ -87,6 +87,9 @@ CHANGE_CODES: Mapping[str, ChangeCode] = {
     "input-required": ChangeCode("an input of documents is required, or takes fewer types", breaking=True),
     "input-optional": ChangeCode("an input of documents may be left out or null"),
     "input-default": ChangeCode("a document without the input means another value", breaking=True),
+    "interface-left": ChangeCode("a type no longer implements an interface that documents may select", breaking=True),
+    "interface-joined": ChangeCode("a type implements a further interface"),
+    "cost-changed": ChangeCode("documents count otherwise against `max_cost`, and may be refused", breaking=True),
     # consent, scopes, limits
     "confirm-raised": ChangeCode("a tool asks its user before a call, or in a stricter way", breaking=True),
     "confirm-lowered": ChangeCode("a tool no longer asks its user, or in a weaker way", opens=True),
