@@ -103,7 +103,9 @@ class S3Storage:
                 if action in _RIGHTS_ON_BUCKETS:
                     return f"access denied: check that the role has {action} on {bucket}"
                 needs = f"{action} on {bucket}/{self.prefix}*"
-                return f"access denied: check that the role has {needs} and s3:ListBucket on the bucket"
+                key = "kms:GenerateDataKey and kms:Decrypt" if action == "s3:PutObject" else "kms:Decrypt"
+                of_key = f"and {key} if the bucket has a key of its own"
+                return f"access denied: check that the role has {needs} and s3:ListBucket on the bucket, {of_key}"
             case _ if code in _REFUSED_CREDENTIALS:
                 return f"the AWS credentials were refused ({code}): renew or correct them"
             case "RequestTimeTooSkewed":
@@ -112,6 +114,10 @@ class S3Storage:
                 return f"a key of more than {_MAX_KEY_BYTES:,} bytes: shorten the endpoint's name or the prefix"
             case "PermanentRedirect" | "TemporaryRedirect" | "AuthorizationHeaderMalformed":
                 return f"the bucket is not in {self.region} ({code}): set AWS_REGION to its region"
+            case _ if code.startswith("KMS."):
+                return (
+                    f"S3 cannot use the key that encrypts the bucket's objects ({code}): look at its state in AWS KMS"
+                )
             case _:
                 return f"S3 answered {code}; try again later"
 
@@ -136,4 +142,4 @@ _MAX_BYTES = 64 * 1024 * 1024
 _MAX_KEY_BYTES = 1024
 """Source: the Amazon S3 guide, "Naming Amazon S3 objects"."""
 
-_CODE = re.compile(rb"<Code>(\w+)</Code>")
+_CODE = re.compile(rb"<Code>([\w.]+)</Code>")
