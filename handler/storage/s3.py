@@ -103,9 +103,8 @@ class S3Storage:
                 if action in _RIGHTS_ON_BUCKETS:
                     return f"access denied: check that the role has {action} on {bucket}"
                 needs = f"{action} on {bucket}/{self.prefix}*"
-                key = "kms:GenerateDataKey and kms:Decrypt" if action == "s3:PutObject" else "kms:Decrypt"
-                of_key = f"and {key} if the bucket has a key of its own"
-                return f"access denied: check that the role has {needs} and s3:ListBucket on the bucket, {of_key}"
+                found = f"access denied: check that the role has {needs} and s3:ListBucket on the bucket"
+                return f"{found}, and {_RIGHTS_ON_KEYS.get(action, 'kms:Decrypt')} if the bucket has a key of its own"
             case _ if code in _REFUSED_CREDENTIALS:
                 return f"the AWS credentials were refused ({code}): renew or correct them"
             case "RequestTimeTooSkewed":
@@ -114,12 +113,9 @@ class S3Storage:
                 return f"a key of more than {_MAX_KEY_BYTES:,} bytes: shorten the endpoint's name or the prefix"
             case "PermanentRedirect" | "TemporaryRedirect" | "AuthorizationHeaderMalformed":
                 return f"the bucket is not in {self.region} ({code}): set AWS_REGION to its region"
-            case _ if code.startswith("KMS."):
-                return (
-                    f"S3 cannot use the key that encrypts the bucket's objects ({code}): look at its state in AWS KMS"
-                )
             case _:
-                return f"S3 answered {code}; try again later"
+                next_step = "look at the key of the bucket" if code.startswith("KMS.") else "try again later"
+                return f"S3 answered {code}; {next_step}"
 
 
 def _require_checksum(response: HttpResponse, location: str) -> None:
@@ -137,6 +133,7 @@ UNVERSIONED = "null"
 """S3's version id of objects that were stored without versioning."""
 
 _RIGHTS_ON_BUCKETS = frozenset({"s3:ListBucket", "s3:ListBucketVersions", "s3:GetBucketVersioning"})
+_RIGHTS_ON_KEYS = {"s3:PutObject": "kms:GenerateDataKey and kms:Decrypt"}
 _REFUSED_CREDENTIALS = frozenset({"ExpiredToken", "InvalidAccessKeyId", "InvalidToken", "SignatureDoesNotMatch"})
 _MAX_BYTES = 64 * 1024 * 1024
 _MAX_KEY_BYTES = 1024
