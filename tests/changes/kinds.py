@@ -60,11 +60,16 @@ mutation Pay($id: ID!, $lines: [Line!], $ways: [Way], $least: Bound = {total: 1}
   @mcpTool(name: "pay") { pay(id: $id, lines: $lines, ways: $ways, least: $least, most: $most) { id state } }
 """
 
+ASK = "---\narguments: [{name: tone, values: [brief, formal]}]\n---\nTone: {{tone}}\n"
+PAGE = "ui: {pages: {orders: {title: Orders, csp: {connect_domains: [https://a.example.com]}}}}\n"
+
 FILES: Mapping[str, str] = {
     "index.graphql": SCHEMA,
-    "config.yaml": CONFIG,
+    "config.yaml": CONFIG + PAGE,
     "operations/order.graphql": ORDER,
     "operations/pay.graphql": PAY,
+    "prompts/ask.md": ASK,
+    "ui/orders.html": "<!doctype html><title>Orders</title>",
 }
 
 NAMES = {
@@ -72,6 +77,7 @@ NAMES = {
     "config": "config.yaml",
     "order": "operations/order.graphql",
     "pay": "operations/pay.graphql",
+    "prompt": "prompts/ask.md",
 }
 
 
@@ -220,6 +226,11 @@ KINDS = (
     Kind(
         "a second argument of one type without null", "pay", "$most: Bound", "$most: Bound!", "argument-narrowed", True
     ),
+    Kind("a value of a prompt less", "prompt", "[brief, formal]", "[brief]", "argument-value-removed", True),
+    Kind("a value of a prompt more", "prompt", "formal]", "formal, kind]", "argument-value-added", False),
+    Kind("a prompt that takes any value", "prompt", ", values: [brief, formal]", "", "argument-widened", False),
+    Kind("other origins of a page", "config", "a.example.com", "b.example.com", "content-changed", False),
+    Kind("other icons", "pay", '"pay"', '"pay", icons: [{src: "https://a.example.com/i.png"}]', "text-changed", False),
     Kind("an interface less", "schema", "Buyer implements Named {", "Buyer {", "interface-left", True),
     Kind("an interface more", "schema", "type Order {", "type Order implements Sold {", "interface-joined", False),
     Kind(

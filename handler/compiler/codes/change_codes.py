@@ -46,7 +46,7 @@ CHANGE_CODES: Mapping[str, ChangeCode] = {
     "alias-removed": ChangeCode("an old name of a tool is gone", breaking=True),
     "tool-unlisted": ChangeCode("lists no longer have a tool, which can still be called", breaking=True),
     "tool-listed": ChangeCode("lists have a tool that could only be called"),
-    "text-changed": ChangeCode("a title, a description, or a directive of the schema is another"),
+    "text-changed": ChangeCode("a title, a description, icons, or a directive of the schema are others"),
     "annotations-changed": ChangeCode("a hint about a tool is another, such as readOnlyHint"),
     "operation-changed": ChangeCode("a tool sends another operation"),
     "operation-writes": ChangeCode("a tool that read now writes", breaking=True, opens=True),
