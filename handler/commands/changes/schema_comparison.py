@@ -7,16 +7,22 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from handler.commands.changes.schema_forms import (
+    ANY,
+    IS_LIST,
+    NOT_NULL,
+    canonical,
+    enum_of,
+    is_coerced_list,
+    joined_by,
+    reference_of,
+    types_of,
+)
 from handler.policy.guarded_schema import GUARDS
 
 MOST = ("maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties")
 LEAST = ("minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties")
 
-ANY = "any"
-"""The type of a schema that takes values of every type."""
-
-NOT_NULL = {"not": {"type": "null"}}
-IS_LIST = {"type": "array"}
 
 REFERENCE = re.compile(r'"#/\$defs/([^"]*)"')
 
@@ -27,6 +33,7 @@ BY_THEMSELVES = frozenset(
         GUARDS,
         "type",
         "enum",
+        "const",
         "properties",
         "required",
         "items",
@@ -45,6 +52,10 @@ BY_THEMSELVES = frozenset(
     }
 )
 """Keywords that are compared by their meaning, or mean nothing for values. Any other is a rule."""
+
+
+Branches = Mapping[str, Sequence[Mapping[str, Any]]]
+"""JSON type -> the alternatives of a schema that take values of the type."""
 
 
 class Difference(NamedTuple):
@@ -74,21 +85,29 @@ class _Walk:
 
     def of(self, before: Any, after: Any, path: str) -> Iterator[Difference]:
         """Yield the differences of two schemas at one path."""
-        references = _reference(before), _reference(after)
-        if _canonical(before) == _canonical(after) and not any(references) and "$ref" not in _canonical(before):
+        texts = canonical(before), canonical(after)
+        has_references = any("$ref" in text for text in texts)
+        if texts[0] == texts[1] and not has_references:
             return
         yield from _annotations(before, after, path)
         old, new = (self._branches(each, side) for side, each in enumerate((before, after)))
         yield from _types(list(old), list(new), path)
-        if all(references):  # below these the definitions are the same for each part that refers to them
+        if has_references:  # below these the definitions are the same for each part that refers to them
+            references = reference_of(before) or texts[0], reference_of(after) or texts[1]
             if references in self._seen:
                 return
             self._seen.add(references)
-        parts = {"array"} if _is_coerced(before) and _is_coerced(after) else old.keys() - {"null"}
-        for name in [name for name in old if name in parts]:
-            yield from self._of_branches(old[name], new.get(name, ()), path)
-        if "integer" in old and "number" in new and "number" not in old:
-            yield from _bounds(old["integer"][0], new["number"][0], path)
+        yield from self._of_types(old, new, path, is_coerced=is_coerced_list(before) and is_coerced_list(after))
+
+    def _of_types(self, old: Branches, new: Branches, path: str, *, is_coerced: bool) -> Iterator[Difference]:
+        """Yield the differences of each type. If an item may stand for a list, those of items are told once."""
+        found = [
+            difference
+            for name in [name for name in old if name != "null"]
+            for difference in self._of_branches(old[name], _taking(name, new), path)
+        ]
+        of_items = [each for each in found if each.path.startswith(f"{path}[]")]
+        yield from of_items if is_coerced and of_items else found
 
     def _branches(self, schema: Any, side: int, deep: int = 0) -> dict[str, list[Mapping[str, Any]]]:
         """Return JSON type -> the alternatives of a schema that take values of the type."""
@@ -99,18 +118,18 @@ class _Walk:
         if isinstance(reference, str):
             target = self._roots[side].get("$defs", {}).get(reference.rpartition("/")[2], {})
             return self._branches(target, side, deep + 1)
-        alternatives = schema.get("anyOf") or schema.get("oneOf")
-        if isinstance(alternatives, list):
-            rest = {key: value for key, value in schema.items() if key not in ("anyOf", "oneOf")}
-            for each in alternatives:
+        joined = joined_by(schema)
+        if joined:
+            rest = {key: value for key, value in schema.items() if key != joined}
+            for each in schema[joined]:
                 for name, branches in self._branches(each, side, deep + 1).items():
                     found.setdefault(name, []).extend({**rest, **branch} for branch in branches)
             return found
         if schema.get("if") == NOT_NULL and "then" in schema:  # the compiler's form of a reference that may be null
             return {**self._branches(schema["then"], side, deep + 1), "null": [{}]}
-        if _is_coerced(schema):
+        if is_coerced_list(schema):
             return {"array": [{**IS_LIST, **schema["then"]}], **self._branches(schema["else"], side, deep + 1)}
-        return {name: [schema] for name in _types_of(schema)}
+        return {name: [schema] for name in types_of(schema)}
 
     def _of_branches(
         self, old: Sequence[Mapping[str, Any]], new: Sequence[Mapping[str, Any]], path: str
@@ -138,14 +157,14 @@ class _Walk:
     def _meaning(self, rule: Any, side: int) -> str:
         """Return a rule with all definitions behind it, in one text."""
         definitions = self._roots[side].get("$defs", {})
-        text, found = _canonical(rule), {}
+        text, found = canonical(rule), {}
         waiting = [text]
         while waiting:
             for name in REFERENCE.findall(waiting.pop()):
                 if name not in found:
-                    found[name] = _canonical(definitions.get(name))
+                    found[name] = canonical(definitions.get(name))
                     waiting.append(found[name])
-        return text + _canonical(found)
+        return text + canonical(found)
 
     def _others(self, old: Any, after: Mapping[str, Any], path: str) -> Iterator[Difference]:
         new = after.get("additionalProperties", True)
@@ -175,31 +194,10 @@ class _Walk:
                 yield from (each for each in found if (each.kind, each.path) != ("default", here) or name not in needed)
 
 
-def _types_of(schema: Mapping[str, Any]) -> Sequence[str]:
-    types = schema.get("type", ANY)
-    if types == ANY and schema.get("enum"):
-        return list(dict.fromkeys("null" if each is None else "string" for each in schema["enum"]))
-    return [types] if isinstance(types, str) else types
-
-
-def _is_coerced(schema: Any) -> bool:
-    """Tell if a schema is the compiler's form of a list, for which an item of the list may stand."""
-    return isinstance(schema, dict) and schema.get("if") == IS_LIST and {"then", "else"} <= schema.keys()
-
-
-def _reference(schema: Any) -> str:
-    """Return the definitions that a schema refers to, in each form that the compiler writes; empty for others."""
-    match schema:
-        case {"$ref": str() as reference} | {"then": {"$ref": str() as reference}}:
-            return reference
-        case {"anyOf": [*branches]}:
-            return " ".join(filter(None, map(_reference, branches)))
-        case _:
-            return ""
-
-
-def _canonical(schema: Any) -> str:
-    return json.dumps(schema, sort_keys=True, default=str)
+def _taking(name: str, branches: Branches) -> Sequence[Mapping[str, Any]]:
+    """Return the alternatives that take values of a type."""
+    found = branches.get(name) or (branches.get("number") if name == "integer" else None)
+    return found or branches.get(ANY, ())
 
 
 def _joined(path: str, name: str) -> str:
@@ -208,7 +206,7 @@ def _joined(path: str, name: str) -> str:
 
 def _annotations(before: Any, after: Any, path: str) -> Iterator[Difference]:
     old, new = (each if isinstance(each, dict) else {} for each in (before, after))
-    if path and _canonical(old.get("default")) != _canonical(new.get("default")):
+    if path and canonical(old.get("default")) != canonical(new.get("default")):
         words = f"{_shown(new)}, before {_shown(old)}"
         yield Difference("default", path, words)
     if path and any(old.get(each) != new.get(each) for each in ("title", "description", "examples")):
@@ -240,7 +238,7 @@ def _types(old: list[str], new: list[str], path: str) -> Iterator[Difference]:
 
 
 def _values(before: Mapping[str, Any], after: Mapping[str, Any], path: str) -> Iterator[Difference]:
-    old, new = before.get("enum"), after.get("enum")
+    old, new = enum_of(before), enum_of(after)
     if old is None and new is None:
         return
     if old is None or new is None:
