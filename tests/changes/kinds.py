@@ -26,6 +26,7 @@ enum Way { CARD CASH }
 input Where { total: Float, state: State }
 enum State { OPEN PAID }
 scalar Day
+directive @inc(count: Int = 1) on FIELD | QUERY
 """
 
 CONFIG = """\
@@ -233,6 +234,16 @@ KINDS = (
     Kind("other icons", "pay", '"pay"', '"pay", icons: [{src: "https://a.example.com/i.png"}]', "text-changed", False),
     Kind("an interface less", "schema", "Buyer implements Named {", "Buyer {", "interface-left", True),
     Kind("an interface more", "schema", "type Order {", "type Order implements Sold {", "interface-joined", False),
+    Kind("a directive in fewer places", "schema", "FIELD | QUERY", "FIELD", "directive-narrowed", True),
+    Kind(
+        "a directive in further places",
+        "schema",
+        "FIELD | QUERY",
+        "FIELD | QUERY | MUTATION",
+        "directive-widened",
+        False,
+    ),
+    Kind("a needed argument of a directive", "schema", "count: Int = 1", "count: Int!", "input-required", True),
     Kind(
         "longer lists",
         "config",

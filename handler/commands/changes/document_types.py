@@ -33,6 +33,9 @@ def document_type_changes(
     for coordinate in seen:
         for each in _of(coordinate, before, after):
             found.setdefault((each.code, each.words), []).append(each.coordinate)
+    if ways and before.description != after.description:
+        about = ", ".join(ways)
+        yield Change(code="text-changed", about=about, sentence="the schema has another description", ways=ways)
     for (code, words), coordinates in found.items():
         more = f" and {len(coordinates) - 1:,} more" if len(coordinates) > 1 else ""
         yield Change(
@@ -45,6 +48,9 @@ def document_type_changes(
 
 
 def _of(coordinate: str, before: SchemaIndex, after: SchemaIndex) -> Iterator[_Typed]:
+    if coordinate.startswith("@"):
+        yield from _of_directive(coordinate, before, after)
+        return
     owner, _, rest = coordinate.partition(".")
     member, _, argument = rest.removesuffix(":)").partition("(")
     if owner not in before or owner not in after:
@@ -60,6 +66,28 @@ def _of(coordinate: str, before: SchemaIndex, after: SchemaIndex) -> Iterator[_T
         yield from _of_input(coordinate, member, old.inputs, new.inputs)
     elif member in old.fields and member in new.fields:
         yield from _of_field(coordinate, old.fields[member], new.fields[member])
+
+
+def _of_directive(coordinate: str, before: SchemaIndex, after: SchemaIndex) -> Iterator[_Typed]:
+    name, _, argument = coordinate.removeprefix("@").removesuffix(":)").partition("(")
+    old, new = before.directives.get(name), after.directives.get(name)
+    if old is None or new is None:
+        return
+    if argument:
+        yield from _of_input(coordinate, argument, old.arguments, new.arguments)
+        parts = [of.arguments.get(argument) for of in (old, new)]
+        texts = [(part.description, part.directives) if part else None for part in parts]
+        yield from _of_texts(coordinate, *texts)
+        return
+    yield from _of_texts(coordinate, (old.description,), (new.description,))
+    was, now = (
+        {*old.on, *(["repeated"] if old.repeatable else [])},
+        {*new.on, *(["repeated"] if new.repeatable else [])},
+    )
+    if was - now:
+        yield _Typed("directive-narrowed", f"no longer allowed: {', '.join(sorted(was - now))}", coordinate)
+    if now - was:
+        yield _Typed("directive-widened", f"also allowed: {', '.join(sorted(now - was))}", coordinate)
 
 
 def _of_field(coordinate: str, old: Field, new: Field) -> Iterator[_Typed]:

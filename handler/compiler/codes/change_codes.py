@@ -89,6 +89,8 @@ CHANGE_CODES: Mapping[str, ChangeCode] = {
     "input-default": ChangeCode("a document without the input means another value", breaking=True),
     "interface-left": ChangeCode("a type no longer implements an interface that documents may select", breaking=True),
     "interface-joined": ChangeCode("a type implements a further interface"),
+    "directive-narrowed": ChangeCode("a directive of documents may stand in fewer places", breaking=True),
+    "directive-widened": ChangeCode("a directive of documents may stand in further places"),
     "cost-changed": ChangeCode("documents count otherwise against `max_cost`, and may be refused", breaking=True),
     # consent, scopes, limits
     "confirm-raised": ChangeCode("a tool asks its user before a call, or in a stricter way", breaking=True),
