@@ -80,6 +80,17 @@ class TestPublished:
         assert "is damaged: publish with --force" in told.out + told.err
         assert stile("published", location).code == 0
 
+    def test_stored_version_that_cannot_be_read_is_told_before_it_is_replaced(
+        self, location: str, storage: PublishStorage, stile: Stile, tmp_path: Path
+    ) -> None:
+        raw = write_bundle(version_of(tmp_path, 1).bundle)
+        storage.write(KEY, raw.replace(OWN_FORMAT, b'"format_version":99'))
+
+        told = stile("publish", str(tmp_path), location)
+
+        assert "cannot be read: format_version 99 is unknown" in told.out
+        assert (told.code, stile("published", location).code) == (0, 0)
+
     def test_endpoints_that_a_function_would_not_load_are_told(
         self, location: str, storage: PublishStorage, stile: Stile, tmp_path: Path
     ) -> None:
