@@ -159,12 +159,13 @@ class _Group:
         self.traits = traits
         values = ClaimValues(thorough=True)
         judged = {path[0] for trait in traits if trait.predicate is not None for path in trait.paths if path}
-        judges_scopes = not judged.isdisjoint(SCOPE_CLAIMS)  # then the other claim may have the scopes
+        # If conditions read a claim with scopes, the other one may hold the scopes, whatever the former has.
+        free = [name for name in SCOPE_CLAIMS if name not in judged] or SCOPE_CLAIMS
         for trait in traits:
             if trait.predicate is not None:
                 values.add_predicate(trait.predicate)
             for path, tried in trait.values:
-                for name in SCOPE_CLAIMS if path[0] in SCOPE_CLAIMS and judges_scopes else path[:1]:
+                for name in free if path[0] in judged and path[0] in SCOPE_CLAIMS else path[:1]:
                     values.add((name, *path[1:]), *tried)
         tried_claims, self.complete = values.claims(most=MAX_CLASSES)
         found: dict[tuple[Hashable, ...], Claims] = {}
