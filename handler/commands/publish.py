@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
-from handler.commands.console import complain
+from handler.commands.console import complain, warn
 from handler.commands.exit_codes import REFUSED, USAGE
 from handler.commands.folders.endpoint_folders import add_folder_arguments, find_endpoints
 from handler.commands.folders.endpoints import compile_or_complain
@@ -75,6 +75,8 @@ def _publish(compiled: Sequence[Compiled], storage: PublishStorage, options: arg
         leftovers = _leftovers([each.name for each in planned], storage, options)
         report = PublishReport(planned, leftovers, location=storage.location, options=options)
         report.tell_plan()
+        if options.prune and leftovers:
+            _warn_of_no_way_back(storage)
         if options.dry_run or not may_break(planned, leftovers if options.prune else (), options):
             return report.end_unpublished()
         chosen = [each for each in planned if options.force or each.what != "unchanged"]
@@ -101,6 +103,15 @@ def _leftovers(names: Sequence[str], storage: PublishStorage, options: argparse.
         if options.prune:
             raise
         return ()
+
+
+def _warn_of_no_way_back(storage: PublishStorage) -> None:
+    try:
+        keeps = storage.keeps_versions()
+    except StorageDenied:  # a publisher needs no right to ask
+        return
+    if not keeps:
+        warn(f"{storage.location} keeps no versions: only a publish brings a withdrawn endpoint back.")
 
 
 def _open(options: argparse.Namespace, http: HttpClient) -> PublishStorage:

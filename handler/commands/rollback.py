@@ -117,7 +117,9 @@ def _loadable(storage: PublishStorage, place: EndpointPlace, version: ObjectVers
     found = describe(place.endpoint, head, raw)
     where = f"{place.endpoint}, version {version.version}"
     if found.bundle is None:
-        raise StorageError(where, f"a function of this release cannot read it: {found.fault}")
+        raise StorageError(
+            where, f"a function of this release cannot read it: {found.fault}. --to names another version"
+        )
     if not found.bundle.index:
         return _Target(described=found, raw=raw, index=b"")
     try:

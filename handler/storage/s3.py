@@ -103,7 +103,8 @@ class S3Storage:
                 if action in _RIGHTS_ON_BUCKETS:
                     return f"access denied: check that the role has {action} on {bucket}"
                 needs = f"{action} on {bucket}/{self.prefix}*"
-                return f"access denied: check that the role has {needs} and s3:ListBucket on the bucket"
+                found = f"access denied: check that the role has {needs} and s3:ListBucket on the bucket"
+                return f"{found}, and {_RIGHTS_ON_KEYS.get(action, 'kms:Decrypt')} if the bucket has a key of its own"
             case _ if code in _REFUSED_CREDENTIALS:
                 return f"the AWS credentials were refused ({code}): renew or correct them"
             case "RequestTimeTooSkewed":
@@ -113,7 +114,8 @@ class S3Storage:
             case "PermanentRedirect" | "TemporaryRedirect" | "AuthorizationHeaderMalformed":
                 return f"the bucket is not in {self.region} ({code}): set AWS_REGION to its region"
             case _:
-                return f"S3 answered {code}; try again later"
+                next_step = "look at the key of the bucket" if code.startswith("KMS.") else "try again later"
+                return f"S3 answered {code}; {next_step}"
 
 
 def _require_checksum(response: HttpResponse, location: str) -> None:
@@ -131,9 +133,10 @@ UNVERSIONED = "null"
 """S3's version id of objects that were stored without versioning."""
 
 _RIGHTS_ON_BUCKETS = frozenset({"s3:ListBucket", "s3:ListBucketVersions", "s3:GetBucketVersioning"})
+_RIGHTS_ON_KEYS = {"s3:PutObject": "kms:GenerateDataKey and kms:Decrypt"}
 _REFUSED_CREDENTIALS = frozenset({"ExpiredToken", "InvalidAccessKeyId", "InvalidToken", "SignatureDoesNotMatch"})
 _MAX_BYTES = 64 * 1024 * 1024
 _MAX_KEY_BYTES = 1024
 """Source: the Amazon S3 guide, "Naming Amazon S3 objects"."""
 
-_CODE = re.compile(rb"<Code>(\w+)</Code>")
+_CODE = re.compile(rb"<Code>([\w.]+)</Code>")

@@ -14,12 +14,19 @@ type Query {
   orders: [Order!]!
   secret: String
 }
-type Mutation { pay(id: ID!): Order }
-type Order { id: ID! total: Float! state: State note: String buyer: Buyer }
-type Buyer { name: String! mail: String }
+type Mutation { pay(id: ID!, lines: [Line!], ways: [Way], least: Bound, most: Bound): Order }
+interface Named { name: String! }
+interface Sold { total: Float! }
+type Order { id: ID! total: Float! state: State note: String sold: Sold named: Named buyer: Buyer }
+type Buyer implements Named { name: String! mail: String }
+type Thing implements Sold { total: Float! }
+input Line { sku: ID }
+input Bound { total: Float }
+enum Way { CARD CASH }
 input Where { total: Float, state: State }
 enum State { OPEN PAID }
 scalar Day
+directive @inc(count: Int = 1) on FIELD | QUERY
 """
 
 CONFIG = """\
@@ -49,13 +56,21 @@ query Order($id: ID!, $first: Int = 10, $state: State, $where: Where, $since: Da
 }
 """
 
-PAY = 'mutation Pay($id: ID!) @mcpTool(name: "pay") { pay(id: $id) { id state } }\n'
+PAY = """\
+mutation Pay($id: ID!, $lines: [Line!], $ways: [Way], $least: Bound = {total: 1}, $most: Bound = {total: 2})
+  @mcpTool(name: "pay") { pay(id: $id, lines: $lines, ways: $ways, least: $least, most: $most) { id state } }
+"""
+
+ASK = "---\narguments: [{name: tone, values: [brief, formal]}]\n---\nTone: {{tone}}\n"
+PAGE = "ui: {pages: {orders: {title: Orders, csp: {connect_domains: [https://a.example.com]}}}}\n"
 
 FILES: Mapping[str, str] = {
     "index.graphql": SCHEMA,
-    "config.yaml": CONFIG,
+    "config.yaml": CONFIG + PAGE,
     "operations/order.graphql": ORDER,
     "operations/pay.graphql": PAY,
+    "prompts/ask.md": ASK,
+    "ui/orders.html": "<!doctype html><title>Orders</title>",
 }
 
 NAMES = {
@@ -63,6 +78,7 @@ NAMES = {
     "config": "config.yaml",
     "order": "operations/order.graphql",
     "pay": "operations/pay.graphql",
+    "prompt": "prompts/ask.md",
 }
 
 
@@ -194,6 +210,50 @@ KINDS = (
     Kind("a needed argument of the schema", "schema", "first: Int = 10", "first: Int!", "input-required", True),
     Kind("a list that may be null", "schema", "orders: [Order!]!", "orders: [Order!]", "field-type", True),
     Kind("a field that is never null", "schema", "buyer: Buyer }", "buyer: Buyer! }", "field-required", False),
+    Kind(
+        "a needed input field of items",
+        "schema",
+        "Line { sku",
+        "Line { count: Int! sku",
+        "argument-required-added",
+        True,
+    ),
+    Kind("a value of items less", "schema", "CARD CASH", "CARD", "argument-value-removed", True),
+    Kind("a value of items more", "schema", "CARD CASH", "CARD CASH GIFT", "argument-value-added", False),
+    Kind("items that are not null", "pay", "$ways: [Way]", "$ways: [Way!]", "argument-narrowed", True),
+    Kind(
+        "another default of a second argument of one type", "pay", "{total: 2}", "{total: 3}", "argument-default", True
+    ),
+    Kind(
+        "a second argument of one type without null", "pay", "$most: Bound", "$most: Bound!", "argument-narrowed", True
+    ),
+    Kind("a value of a prompt less", "prompt", "[brief, formal]", "[brief]", "argument-value-removed", True),
+    Kind("a value of a prompt more", "prompt", "formal]", "formal, kind]", "argument-value-added", False),
+    Kind("a prompt that takes any value", "prompt", ", values: [brief, formal]", "", "argument-widened", False),
+    Kind("other origins of a page", "config", "a.example.com", "b.example.com", "content-changed", False),
+    Kind("other icons", "pay", '"pay"', '"pay", icons: [{src: "https://a.example.com/i.png"}]', "text-changed", False),
+    Kind("an interface less", "schema", "Buyer implements Named {", "Buyer {", "interface-left", True),
+    Kind("an interface more", "schema", "type Order {", "type Order implements Sold {", "interface-joined", False),
+    Kind("a directive in fewer places", "schema", "FIELD | QUERY", "FIELD", "directive-narrowed", True),
+    Kind(
+        "a directive in further places",
+        "schema",
+        "FIELD | QUERY",
+        "FIELD | QUERY | MUTATION",
+        "directive-widened",
+        False,
+    ),
+    Kind("a needed argument of a directive", "schema", "count: Int = 1", "count: Int!", "input-required", True),
+    Kind(
+        "longer lists",
+        "config",
+        "limits: {",
+        "limits: {list_sizes: {Query.orders: 50}, ",
+        "cost-changed",
+        True,
+    ),
+    Kind("a text of the schema", "schema", "note: String", '"Of the buyer." note: String', "text-changed", False),
+    Kind("a field that is old", "schema", "mail: String", "mail: String @deprecated", "text-changed", False),
     Kind(
         "a newly open field",
         "config",

@@ -211,3 +211,44 @@ def test_holder_of_a_key_without_claims_is_said_to_skip_policies(tmp_path: Path)
 
     (change,) = [each for each in made.changes if "Person.salary" in each.coordinates]
     assert (change.callers, change.rules[-1]) == (("key:partner",), "now: such callers skip policies")
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("$jwt.roles:String has $jwt.team:String", "false"),
+        ("$jwt.a:String != $jwt.b:String", '$jwt.a:String < $jwt.b:String || $jwt.a:String >= "m"'),
+    ],
+    ids=["a list with another claim", "texts below the smallest"],
+)
+def test_claims_that_are_compared_have_values_for_each_relation(tmp_path: Path, before: str, after: str) -> None:
+    callers = (
+        {"roles": ["x"], "team": "x"},
+        {"roles": ["hr"], "team": "x"},
+        {"roles": ["hr", "x"], "team": "x"},
+        {"a": "b", "b": "a"},
+        {"a": "z", "b": "a"},
+        {"a": "a", "b": "b"},
+    )
+    old, new = (version(tmp_path / name, config(rule(text))) for name, text in (("a", before), ("b", after)))
+
+    told = {change.code for change in compare(old, new).changes}
+
+    sides = [Version(compile_explained(tmp_path / name / "api/things")[0]) for name in ("a", "b")]
+    for caller in callers:
+        was, now = (("search", "Person.salary") in side.reached(caller) for side in sides)
+        assert was == now or ("reach-gained" if now else "reach-lost") in told, caller
+
+
+def test_scopes_count_in_each_claim_that_may_hold_them(tmp_path: Path) -> None:
+    """A rule on ``scope`` and a tool's scopes in ``scp`` are independent."""
+    files = {
+        name: {"index.graphql": SCHEMA.replace("graphql: [", 'scopes: ["read"], graphql: ['), "config.yaml": text}
+        for name, text in (("a", config(rule("false"))), ("b", config(rule('!($jwt.scope:String has "read")'))))
+    }
+    old, new = (version_of(compile_explained(write_endpoint(tmp_path / name, files[name]))[0]) for name in files)
+
+    gained = only(compare(old, new), "reach-gained")
+
+    assert "Person.salary" in gained.coordinates
+    assert any('"scp": ["read"]' in caller for caller in gained.callers)

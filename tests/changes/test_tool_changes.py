@@ -102,6 +102,18 @@ def edited(name: str, old: str, new: str) -> dict[str, str]:
     return {name: FILES[name].replace(old, new)}
 
 
+def test_credential_of_one_kind_is_told_with_its_differing_parts(tmp_path: Path) -> None:
+    client = "{client_credentials: {token_url: 'https://id.example.com/token', client_id: a, client_secret: 'secret:A'"
+    before, after = (
+        edited("config.yaml", '{bearer: "secret:ORDERS"}', f"{client}, scope: [{scopes}]}}}}")
+        for scopes in ("orders", "orders, all")
+    )
+
+    (told,) = (line for line in lines(tmp_path, before, after) if "[upstream-credential]" in line)
+
+    assert told.endswith("with other scope [upstream-credential]"), told
+
+
 def with_filters(count: int) -> dict[str, str]:
     """A schema whose input type has so many further types below, too many for the list."""
     members = " ".join(f'"Text {number}." f{number}: Filter{number}' for number in range(count))

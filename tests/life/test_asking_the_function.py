@@ -34,6 +34,12 @@ ANSWERS = {
     "an error": Reply({"error": KEY}, status=500),
     "a denial": Reply({"error": KEY}, status=401),
 }
+REASONS = {
+    "a text": "not a card",
+    "nothing known": "keeps no versions",
+    "a redirect": "give that URL",
+    "a denial": "give a credential",
+}
 
 
 @pytest.fixture(scope="module")
@@ -72,6 +78,7 @@ def test_any_other_answer_is_no_yes(asking: list[str], server: Api, stile: Stile
     assert done.code == 1
     assert "does not show that it serves this version" in done.err
     assert KEY not in done.out + done.err
+    assert REASONS.get(name, "") in done.err
 
 
 def test_versions_with_the_published_bytes_are_asked_for(asking: list[str], server: Api, stile: Stile) -> None:

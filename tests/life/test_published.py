@@ -19,7 +19,8 @@ from handler.storage.location import open_publish_storage
 from handler.storage.publishing import PublishStorage
 from tests.commands.running import Stile, ran_on_terminal
 from tests.life.between import Forward, Passing, Reply, running_between
-from tests.life.publishing import FACTS, SDL, add_empty_bucket, put, version_of
+from tests.life.publishing import CONFIG, FACTS, SDL, add_empty_bucket, put, version_of
+from tests.support.endpoints import write_endpoint
 from tests.support.moto import Moto
 
 KEY = bundle_key("api/things")
@@ -64,6 +65,31 @@ class TestPublished:
         told = stile("published", location)
         assert "api/things" in told.out
         assert "user/ada" in told.out
+
+    def test_damaged_schema_is_told_and_the_next_publish_mends_it(
+        self, location: str, storage: PublishStorage, stile: Stile, tmp_path: Path
+    ) -> None:
+        made = version_of(tmp_path / "before", 1)
+        put(storage, made)
+        storage.write(index_key(made.bundle.index), b"damaged")
+
+        told = stile("published", location)
+        version_of(tmp_path / "after", 2)
+        stile("publish", str(tmp_path / "after"), location, "--allow-breaking")
+
+        assert "is damaged: publish with --force" in told.out + told.err
+        assert stile("published", location).code == 0
+
+    def test_stored_version_that_cannot_be_read_is_told_before_it_is_replaced(
+        self, location: str, storage: PublishStorage, stile: Stile, tmp_path: Path
+    ) -> None:
+        raw = write_bundle(version_of(tmp_path, 1).bundle)
+        storage.write(KEY, raw.replace(OWN_FORMAT, b'"format_version":99'))
+
+        told = stile("publish", str(tmp_path), location)
+
+        assert "cannot be read: format_version 99 is unknown" in told.out
+        assert (told.code, stile("published", location).code) == (0, 0)
 
     def test_endpoints_that_a_function_would_not_load_are_told(
         self, location: str, storage: PublishStorage, stile: Stile, tmp_path: Path
@@ -393,6 +419,18 @@ class TestGc:
         done = stile("gc", "s3://unversioned/endpoints")
 
         assert (done.code, "keeps no versions" in done.err) == (1, True)
+
+    def test_prune_says_that_there_is_no_way_back(
+        self, open_moto: Moto, stile: Stile, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
+        for name, value in open_moto.environ().items():
+            monkeypatch.setenv(name, value)
+        open_moto.add_bucket("unversioned-too", {"endpoints/api/gone/bundle.v2.json": b"{}"})
+        write_endpoint(tmp_path, {"index.graphql": SDL, "config.yaml": CONFIG})
+
+        done = stile("publish", str(tmp_path), "s3://unversioned-too/endpoints", "--prune", "--dry-run")
+
+        assert "keeps no versions: only a publish brings a withdrawn endpoint back" in done.out
 
 
 def test_added_again_an_old_file_counts_as_new(tmp_path: Path) -> None:

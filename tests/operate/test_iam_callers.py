@@ -139,6 +139,16 @@ def test_behind_a_load_balancer_there_is_no_signer_whatever_the_event_has(door: 
     assert door.sent == []
 
 
+@pytest.mark.parametrize("door", BY_IDENTITY, indirect=True)
+def test_lambda_authorizer_whose_context_looks_like_a_signer_names_none(door: Door) -> None:
+    """The context stands in ``authorizer`` itself, and an authorizer may take it from a token of the caller's."""
+    forged = {"authorizer": {"iam": {"userArn": AGENT, "accountId": ACCOUNT}}}
+
+    assert door.call(forged, headers={"authorization": SIGNATURE}).status == 401
+    assert door.call(forged).status == 401
+    assert door.sent == []
+
+
 def test_door_without_iam_authorization_names_no_signer(door: Door) -> None:
     absent: list[Any] = [None, "", "null", [], {}, 0]
     for nothing in absent:

@@ -302,6 +302,15 @@ class TestAnswersOfS3:
             with pytest.raises(StorageDenied, match="s3:DeleteObject"):
                 storage.remove(KEY, expected='"1"', facts=FACTS)
 
+    @pytest.mark.parametrize("code", ["KMS.DisabledException", "KMS.NotFoundException"])
+    def test_key_that_cannot_be_used_is_told(self, http: HttpClient, code: str) -> None:
+        refused = answer(f"<Error><Code>{code}</Code></Error>".encode(), status="400 Bad Request")
+        with running_server(answering(refused)) as server:
+            environ = {**ON_LOOPBACK, "AWS_ENDPOINT_URL": f"http://127.0.0.1:{server.port}"}
+            for read in (open_storage, open_publish_storage):
+                with pytest.raises(StorageError, match=rf"S3 answered {code}; look at the key of the bucket"):
+                    read("s3://bucket/prefix", http=http, environ=environ).read(KEY)
+
     def test_other_object_that_cannot_be_described_is_told(self, http: HttpClient) -> None:
         with running_server(answering(REFUSED, answer(status="403 Forbidden"))) as server, pytest.raises(ObjectChanged):
             self.at(server.url, http).put(KEY, b"one", expected=None, facts=FACTS)

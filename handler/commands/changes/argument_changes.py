@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from handler.bundle.listed_entry import listed_entry
@@ -86,3 +86,20 @@ def prompt_argument_changes(before: Any, after: Any, *, about: str) -> Iterator[
         elif old[name] != new[name]:
             code, what = ("argument-required", "needs") if new[name] else ("argument-optional", "does not need")
             yield Change(code=code, about=about, sentence=f'{about} {what} "{name}"')
+
+
+def prompt_value_changes(
+    before: Mapping[str, Sequence[str]], after: Mapping[str, Sequence[str]], *, about: str
+) -> Iterator[Change]:
+    """Yield the differences of the values that a prompt's arguments take. An argument that is not there takes all."""
+    for name in {**before, **after}:
+        old, new = before.get(name), after.get(name)
+        if old is None or new is None:
+            code, what = ("argument-narrowed", "some values") if old is None else ("argument-widened", "any value")
+            yield Change(code=code, about=about, sentence=f'{about} takes {what} of "{name}"')
+            continue
+        for each in [each for each in new if each not in old]:
+            yield Change(code="argument-value-added", about=about, sentence=f'{about}: "{name}" takes the value {each}')
+        for each in [each for each in old if each not in new]:
+            sentence = f'{about}: "{name}" does not take the value {each}'
+            yield Change(code="argument-value-removed", about=about, sentence=sentence)

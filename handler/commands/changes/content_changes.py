@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from handler.bundle.content import Prompt, Resource, Skill
+from handler.bundle.content import Prompt, Resource, Skill, TextPrompt
 from handler.bundle.model import Bundle
 from handler.bundle.operations import PersistedDocument
 from handler.bundle.tools import PrescribedTool
-from handler.commands.changes.argument_changes import prompt_argument_changes, variable_changes
+from handler.commands.changes.argument_changes import prompt_argument_changes, prompt_value_changes, variable_changes
 from handler.commands.changes.callers.predicate_text import mask_in_words
 from handler.commands.changes.change import Change
 from handler.policy.evaluation import OPEN, Mask
@@ -50,8 +50,21 @@ def _of_content(
         yield content_opened(name, (old.mask, new.mask), conditions)
     if name.startswith("prompt "):
         yield from prompt_argument_changes(old.entry.get("arguments"), new.entry.get("arguments"), about=name)
+    if isinstance(old, TextPrompt) and isinstance(new, TextPrompt):  # a function may take other values than it offers
+        both = {each["name"] for each in old.entry.get("arguments", ())} & {
+            each["name"] for each in new.entry.get("arguments", ())
+        }
+        was, now = ({key: of.completions[key] for key in of.completions if key in both} for of in (old, new))
+        yield from prompt_value_changes(was, now, about=name)
     if replace(old, mask=OPEN) != replace(new, mask=OPEN):
-        yield Change(code="content-changed", about=name, sentence=f"{name} is another")
+        yield Change(code="content-changed", about=name, sentence=f"{name} is another{_parts(old, new)}")
+
+
+def _parts(old: Content, new: Content) -> str:
+    """Return the members of a page's ``_meta.ui`` that differ, such as the origins that it may ask, in words."""
+    was, now = ((each.entry.get("_meta") or {}).get("ui") or {} for each in (old, new))
+    found = [str(key) for key in {**was, **now} if was.get(key) != now.get(key)]
+    return f", with other {', '.join(found)}" if found else ""
 
 
 def content_opened(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from handler.commands.changes.change import Change
 from handler.graph.index import SchemaIndex
-from handler.graph.index_types import InputValue
+from handler.graph.index_types import Field, InputValue, TypeSlice
+
+COST = "it counts otherwise against max_cost"
 
 
 class _Typed(NamedTuple):
@@ -31,6 +33,9 @@ def document_type_changes(
     for coordinate in seen:
         for each in _of(coordinate, before, after):
             found.setdefault((each.code, each.words), []).append(each.coordinate)
+    if ways and before.description != after.description:
+        about = ", ".join(ways)
+        yield Change(code="text-changed", about=about, sentence="the schema has another description", ways=ways)
     for (code, words), coordinates in found.items():
         more = f" and {len(coordinates) - 1:,} more" if len(coordinates) > 1 else ""
         yield Change(
@@ -43,21 +48,81 @@ def document_type_changes(
 
 
 def _of(coordinate: str, before: SchemaIndex, after: SchemaIndex) -> Iterator[_Typed]:
+    if coordinate.startswith("@"):
+        yield from _of_directive(coordinate, before, after)
+        return
     owner, _, rest = coordinate.partition(".")
     member, _, argument = rest.removesuffix(":)").partition("(")
-    if owner not in before or owner not in after or not member:
+    if owner not in before or owner not in after:
         return
     old, new = before[owner], after[owner]
-    if argument:
+    yield from _of_texts(coordinate, _texts(old, member, argument), _texts(new, member, argument))
+    if not member:
+        yield from _of_type(owner, before, after)
+    elif argument:
         if member in old.fields and member in new.fields:
             yield from _of_input(coordinate, argument, old.fields[member].arguments, new.fields[member].arguments)
     elif after.kind(owner) == "input" == before.kind(owner):
         yield from _of_input(coordinate, member, old.inputs, new.inputs)
     elif member in old.fields and member in new.fields:
-        was, now = old.fields[member].type, new.fields[member].type
-        if was != now:
-            code = "field-required" if _is_stricter(now, was) else "field-type"
-            yield _Typed(code, f"type {now}, and was {was}", coordinate)
+        yield from _of_field(coordinate, old.fields[member], new.fields[member])
+
+
+def _of_directive(coordinate: str, before: SchemaIndex, after: SchemaIndex) -> Iterator[_Typed]:
+    name, _, argument = coordinate.removeprefix("@").removesuffix(":)").partition("(")
+    old, new = before.directives.get(name), after.directives.get(name)
+    if old is None or new is None:
+        return
+    if argument:
+        yield from _of_input(coordinate, argument, old.arguments, new.arguments)
+        parts = [of.arguments.get(argument) for of in (old, new)]
+        texts = [(part.description, part.directives) if part else None for part in parts]
+        yield from _of_texts(coordinate, *texts)
+        return
+    yield from _of_texts(coordinate, (old.description,), (new.description,))
+    was, now = (
+        {*old.on, *(["repeated"] if old.repeatable else [])},
+        {*new.on, *(["repeated"] if new.repeatable else [])},
+    )
+    if was - now:
+        yield _Typed("directive-narrowed", f"no longer allowed: {', '.join(sorted(was - now))}", coordinate)
+    if now - was:
+        yield _Typed("directive-widened", f"also allowed: {', '.join(sorted(now - was))}", coordinate)
+
+
+def _of_field(coordinate: str, old: Field, new: Field) -> Iterator[_Typed]:
+    if old.type != new.type:
+        code = "field-required" if _is_stricter(new.type, old.type) else "field-type"
+        yield _Typed(code, f"type {new.type}, and was {old.type}", coordinate)
+    if (old.size, old.weight) != (new.size, new.weight):
+        yield _Typed("cost-changed", COST, coordinate)
+
+
+def _of_type(name: str, before: SchemaIndex, after: SchemaIndex) -> Iterator[_Typed]:
+    old, new = before.interfaces(name), after.interfaces(name)
+    for interface in [each for each in old if each not in new and each in after]:
+        yield _Typed("interface-left", f"no longer implements {interface}", name)
+    for interface in [each for each in new if each not in old and each in before]:
+        yield _Typed("interface-joined", f"implements {interface}, too", name)
+    if before.weight(name) != after.weight(name):
+        yield _Typed("cost-changed", COST, name)
+
+
+def _of_texts(coordinate: str, old: Sequence[str] | None, new: Sequence[str] | None) -> Iterator[_Typed]:
+    if old is not None and new is not None and old != new:
+        yield _Typed("text-changed", "the schema has another description or other directives", coordinate)
+
+
+def _texts(of: TypeSlice, member: str, argument: str) -> Sequence[str] | None:
+    """Return the description and the directives of a type or of one of its parts; ``None`` if there is no such part."""
+    if not member:
+        return of.description, of.directives
+    if argument:
+        part = of.fields[member].arguments.get(argument) if member in of.fields else None
+        return (part.description, part.directives) if part else None
+    value = of.values.get(member)
+    found = of.fields.get(member) or of.inputs.get(member)
+    return (found.description, found.directives) if found else value
 
 
 def _of_input(

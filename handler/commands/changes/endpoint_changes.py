@@ -115,4 +115,5 @@ def _names(change: Change) -> Sequence[str]:
 
 def _rank(change: Change) -> tuple[bool, bool, bool]:
     """Order reach first, then other differences that open something, then those that break."""
-    return not change.coordinates, not change.opens, not change.breaking
+    is_reach = bool(change.coordinates) and (bool(change.callers) or change.opens)
+    return not is_reach, not change.opens, not change.breaking

@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from handler.commands.changes.schema_forms import (
+    ANY,
+    IS_LIST,
+    NOT_NULL,
+    canonical,
+    enum_of,
+    is_coerced_list,
+    joined_by,
+    reference_of,
+    types_of,
+)
 from handler.policy.guarded_schema import GUARDS
 
 MOST = ("maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties")
 LEAST = ("minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties")
 
-ANY = "any"
-"""The type of a schema that takes values of every type."""
 
-NOT_NULL = {"not": {"type": "null"}}
+REFERENCE = re.compile(r'"#/\$defs/([^"]*)"')
 
 BY_THEMSELVES = frozenset(
     {
@@ -23,6 +33,7 @@ BY_THEMSELVES = frozenset(
         GUARDS,
         "type",
         "enum",
+        "const",
         "properties",
         "required",
         "items",
@@ -41,6 +52,10 @@ BY_THEMSELVES = frozenset(
     }
 )
 """Keywords that are compared by their meaning, or mean nothing for values. Any other is a rule."""
+
+
+Branches = Mapping[str, Sequence[Mapping[str, Any]]]
+"""JSON type -> the alternatives of a schema that take values of the type."""
 
 
 class Difference(NamedTuple):
@@ -70,20 +85,29 @@ class _Walk:
 
     def of(self, before: Any, after: Any, path: str) -> Iterator[Difference]:
         """Yield the differences of two schemas at one path."""
-        references = _reference(before), _reference(after)
-        if all(references):
-            if references in self._seen:
-                return
-            self._seen.add(references)
-        if _canonical(before) == _canonical(after) and not any(references) and "$ref" not in _canonical(before):
+        texts = canonical(before), canonical(after)
+        has_references = any("$ref" in text for text in texts)
+        if texts[0] == texts[1] and not has_references:
             return
         yield from _annotations(before, after, path)
         old, new = (self._branches(each, side) for side, each in enumerate((before, after)))
         yield from _types(list(old), list(new), path)
-        for name, branches in old.items():
-            yield from self._of_branches(branches, new.get(name, ()), path)
-        if "integer" in old and "number" in new and "number" not in old:
-            yield from _bounds(old["integer"][0], new["number"][0], path)
+        if has_references:  # below these the definitions are the same for each part that refers to them
+            references = reference_of(before) or texts[0], reference_of(after) or texts[1]
+            if references in self._seen:
+                return
+            self._seen.add(references)
+        yield from self._of_types(old, new, path, is_coerced=is_coerced_list(before) and is_coerced_list(after))
+
+    def _of_types(self, old: Branches, new: Branches, path: str, *, is_coerced: bool) -> Iterator[Difference]:
+        """Yield the differences of each type. If an item may stand for a list, those of items are told once."""
+        found = [
+            difference
+            for name in [name for name in old if name != "null"]
+            for difference in self._of_branches(old[name], _taking(name, new), path)
+        ]
+        of_items = [each for each in found if each.path.startswith(f"{path}[]")]
+        yield from of_items if is_coerced and of_items else found
 
     def _branches(self, schema: Any, side: int, deep: int = 0) -> dict[str, list[Mapping[str, Any]]]:
         """Return JSON type -> the alternatives of a schema that take values of the type."""
@@ -94,16 +118,18 @@ class _Walk:
         if isinstance(reference, str):
             target = self._roots[side].get("$defs", {}).get(reference.rpartition("/")[2], {})
             return self._branches(target, side, deep + 1)
-        alternatives = schema.get("anyOf") or schema.get("oneOf")
-        if isinstance(alternatives, list):
-            rest = {key: value for key, value in schema.items() if key not in ("anyOf", "oneOf")}
-            for each in alternatives:
+        joined = joined_by(schema)
+        if joined:
+            rest = {key: value for key, value in schema.items() if key != joined}
+            for each in schema[joined]:
                 for name, branches in self._branches(each, side, deep + 1).items():
                     found.setdefault(name, []).extend({**rest, **branch} for branch in branches)
             return found
         if schema.get("if") == NOT_NULL and "then" in schema:  # the compiler's form of a reference that may be null
             return {**self._branches(schema["then"], side, deep + 1), "null": [{}]}
-        return {name: [schema] for name in _types_of(schema)}
+        if is_coerced_list(schema):
+            return {"array": [{**IS_LIST, **schema["then"]}], **self._branches(schema["else"], side, deep + 1)}
+        return {name: [schema] for name in types_of(schema)}
 
     def _of_branches(
         self, old: Sequence[Mapping[str, Any]], new: Sequence[Mapping[str, Any]], path: str
@@ -116,11 +142,29 @@ class _Walk:
         for before, after in zip(old, new, strict=False):
             yield from _values(before, after, path)
             yield from _bounds(before, after, path)
-            yield from _rules(before, after, path)
+            yield from self._rules(before, after, path)
             yield from self._properties(before, after, path)
             if "items" in before or "items" in after:
                 yield from self.of(before.get("items", {}), after.get("items", {}), f"{path}[]")
             yield from self._others(before.get("additionalProperties", True), after, path)
+
+    def _rules(self, before: Mapping[str, Any], after: Mapping[str, Any], path: str) -> Iterator[Difference]:
+        for name in sorted({*before, *after} - BY_THEMSELVES):
+            old, new = (self._meaning(each.get(name), side) for side, each in enumerate((before, after)))
+            if old != new:
+                yield Difference("rule" if name in after else "raised", path, name)
+
+    def _meaning(self, rule: Any, side: int) -> str:
+        """Return a rule with all definitions behind it, in one text."""
+        definitions = self._roots[side].get("$defs", {})
+        text, found = canonical(rule), {}
+        waiting = [text]
+        while waiting:
+            for name in REFERENCE.findall(waiting.pop()):
+                if name not in found:
+                    found[name] = canonical(definitions.get(name))
+                    waiting.append(found[name])
+        return text + canonical(found)
 
     def _others(self, old: Any, after: Mapping[str, Any], path: str) -> Iterator[Difference]:
         new = after.get("additionalProperties", True)
@@ -150,26 +194,10 @@ class _Walk:
                 yield from (each for each in found if (each.kind, each.path) != ("default", here) or name not in needed)
 
 
-def _types_of(schema: Mapping[str, Any]) -> Sequence[str]:
-    types = schema.get("type", ANY)
-    if types == ANY and schema.get("enum"):
-        return list(dict.fromkeys("null" if each is None else "string" for each in schema["enum"]))
-    return [types] if isinstance(types, str) else types
-
-
-def _reference(schema: Any) -> str:
-    """Return the definition that a schema refers to, in each form that the compiler writes; empty for others."""
-    match schema:
-        case {"$ref": str() as reference} | {"then": {"$ref": str() as reference}}:
-            return reference
-        case {"anyOf": [*branches]}:
-            return next(filter(None, map(_reference, branches)), "")
-        case _:
-            return ""
-
-
-def _canonical(schema: Any) -> str:
-    return json.dumps(schema, sort_keys=True, default=str)
+def _taking(name: str, branches: Branches) -> Sequence[Mapping[str, Any]]:
+    """Return the alternatives that take values of a type."""
+    found = branches.get(name) or (branches.get("number") if name == "integer" else None)
+    return found or branches.get(ANY, ())
 
 
 def _joined(path: str, name: str) -> str:
@@ -178,7 +206,7 @@ def _joined(path: str, name: str) -> str:
 
 def _annotations(before: Any, after: Any, path: str) -> Iterator[Difference]:
     old, new = (each if isinstance(each, dict) else {} for each in (before, after))
-    if path and _canonical(old.get("default")) != _canonical(new.get("default")):
+    if path and canonical(old.get("default")) != canonical(new.get("default")):
         words = f"{_shown(new)}, before {_shown(old)}"
         yield Difference("default", path, words)
     if path and any(old.get(each) != new.get(each) for each in ("title", "description", "examples")):
@@ -210,7 +238,7 @@ def _types(old: list[str], new: list[str], path: str) -> Iterator[Difference]:
 
 
 def _values(before: Mapping[str, Any], after: Mapping[str, Any], path: str) -> Iterator[Difference]:
-    old, new = before.get("enum"), after.get("enum")
+    old, new = enum_of(before), enum_of(after)
     if old is None and new is None:
         return
     if old is None or new is None:
@@ -231,9 +259,3 @@ def _bounds(before: Mapping[str, Any], after: Mapping[str, Any], path: str) -> I
             if old != new:
                 words = f"{name} {after.get(name, 'none')}, before {before.get(name, 'none')}"
                 yield Difference("raised" if new > old else "lowered", path, words)
-
-
-def _rules(before: Mapping[str, Any], after: Mapping[str, Any], path: str) -> Iterator[Difference]:
-    for name in sorted({*before, *after} - BY_THEMSELVES):
-        if _canonical(before.get(name)) != _canonical(after.get(name)):
-            yield Difference("rule" if name in after else "raised", path, name)

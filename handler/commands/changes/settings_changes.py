@@ -160,7 +160,12 @@ def _differing_names(old: Any, new: Any) -> list[str]:
 
 def _credential(old: Upstream, new: Upstream) -> str:
     """Name the kinds and references of both credentials; a secret itself is never told."""
-    return f"the credential for the API is {_in_words(new)}, and was {_in_words(old)}"
+    was, now = _in_words(old), _in_words(new)
+    if was != now:
+        return f"the credential for the API is {now}, and was {was}"
+    parts = _differing(old.client, new.client) if old.client and new.client else []
+    others = [each for each in _differing(old.auth, new.auth) if each != "client"]
+    return f"the credential for the API is {now}, with other {', '.join([*parts, *others])}"
 
 
 def _in_words(upstream: Upstream) -> str:

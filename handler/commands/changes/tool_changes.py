@@ -165,9 +165,9 @@ def _view(tool: Tool) -> tuple[str, JSONObject]:
 
 def _texts(before: Tool, after: Tool) -> Iterator[Change]:
     name = after.name
-    for part in ("title", "description"):
+    for part, what in (("title", "another title"), ("description", "another description"), ("icons", "other icons")):
         if before.entry.get(part) != after.entry.get(part):
-            yield Change(code="text-changed", about=name, sentence=f"tool {name} has another {part}")
+            yield Change(code="text-changed", about=name, sentence=f"tool {name} has {what}")
     (was, old), (now, new) = _view(before), _view(after)
     if was != now:
         sentence = f"tool {name}: hosts show results with {now or 'no page'}, and showed them with {was or 'no page'}"

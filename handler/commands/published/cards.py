@@ -15,6 +15,7 @@ MAX_HEADER_CHARS = 6_000
 
 SERVED = "yes"
 OLD = "not yet"
+NOT_A_CARD = "the answer is not a card: expected the URL of a function of this release"
 UNKNOWN = "unknown: the function's storage keeps no versions"
 
 
@@ -44,15 +45,18 @@ def _told(body: bytes) -> str:
     except ValueError:
         card = None
     if not isinstance(card, dict) or not {"serves", "digest"} & card.keys():
-        return "the answer is not a card: expected the URL of a function of this release"
+        return NOT_A_CARD
     if "serves" not in card:
         return "the header Stile-Versions did not arrive: a proxy on the way has to pass it on"
     if card["serves"] is True:
         return SERVED
-    return OLD if card["serves"] is False else UNKNOWN
+    if card["serves"] is None:
+        return UNKNOWN
+    return OLD if card["serves"] is False else NOT_A_CARD
 
 
 _REMEDIES = {
+    **dict.fromkeys((301, 302, 303, 307, 308), ": it leads elsewhere, where no credential is sent: give that URL"),
     401: ": give a credential with -H",
     403: ": the credential lacks a right",
     404: ": the endpoint is unknown there, or the function is of an older release",

@@ -123,6 +123,6 @@ def _index_fault(storage: PublishStorage, sha256: str) -> str:
         read_index(found.body if found else b"", sha256=sha256)
     except ObjectNotFound:
         return f"the schema index {sha256[:12]} is missing: publish with --force"
-    except BundleError as exc:
-        return str(exc)
+    except BundleError:
+        return f"the schema index {sha256[:12]} is damaged: publish with --force"
     return ""

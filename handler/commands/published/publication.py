@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
@@ -83,10 +84,15 @@ class Publication:
     def _store_index(self, index: tuple[str, bytes]) -> None:
         """Store a schema index. Its key is its digest, so a stored one is equal, unless it is damaged."""
         key, body = index
-        if self._force:
+        if self._force or not (self._storage.add(key, body) or self._is_whole_at(key, body)):
             self._storage.write(key, body)
-        else:
-            self._storage.add(key, body)
+
+    def _is_whole_at(self, key: str, body: bytes) -> bool:
+        """Tell if an object has this content, as far as the storage knows."""
+        try:
+            return self._storage.head(key).sha256 in ("", hashlib.sha256(body).hexdigest())
+        except ObjectNotFound:  # discarded since it was seen
+            return False
 
     def _settle_index(self, _index: tuple[str, bytes], outcome: object) -> None:
         if isinstance(outcome, StileError):

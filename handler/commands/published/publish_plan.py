@@ -38,6 +38,7 @@ class PlannedEndpoint:
     parts: tuple[str, ...] = ()
     changes: EndpointChanges | None = None
     fault: str = ""  # why the comparison is not complete
+    unread: str = ""  # why this release cannot read the stored version, which no function of it has served
     older: str = ""  # the key of the stored version, if its format is an older one
 
     @property
@@ -50,6 +51,8 @@ class PlannedEndpoint:
         yield "  ".join([f"{self.name}: {self.what}", *self.parts])
         if self.older:
             yield f"  compared with {self.older}, which functions of the older release go on to serve"
+        if self.unread:
+            yield f"  compared with nothing, because the stored version cannot be read: {self.unread}"
         if self.what == "changed" and self.changes:
             yield from (f"  {line}" for line in self.changes.lines())
         if self.fault:
@@ -144,7 +147,7 @@ def _read_older(name: str, storage: PublishStorage) -> _Stored:
 
 
 def _plan(one: Compiled, raw: bytes, stored: _Stored, storage: PublishStorage) -> PlannedEndpoint:
-    changes, fault = _compared(one, stored.other, storage) if stored.other is not None else (None, "")
+    changes, fault, unread = _compared(one, stored.other, storage) if stored.other is not None else (None, "", "")
     what = "changed" if stored.other is not None else "unchanged" if stored.head else "new"
     return PlannedEndpoint(
         name=one.bundle.endpoint,
@@ -155,12 +158,13 @@ def _plan(one: Compiled, raw: bytes, stored: _Stored, storage: PublishStorage) -
         parts=() if what == "unchanged" else changed_parts(one.bundle, stored.other),
         changes=changes,
         fault=fault,
+        unread=unread,
         older=stored.older,
     )
 
 
-def _compared(one: Compiled, before: bytes, storage: PublishStorage) -> tuple[EndpointChanges | None, str]:
-    """Return the differences from the stored bundle, and why they are not complete.
+def _compared(one: Compiled, before: bytes, storage: PublishStorage) -> tuple[EndpointChanges | None, str, str]:
+    """Return the differences from the stored bundle, why they are not complete, and why it cannot be read.
 
     A stored bundle that this release cannot read has no version to compare with: the endpoint is told as changed.
 
@@ -171,6 +175,6 @@ def _compared(one: Compiled, before: bytes, storage: PublishStorage) -> tuple[En
     was: Published | None = None
     try:
         was = version_in(storage, before, endpoint=one.bundle.endpoint)
-        return compare(was, now), ""
+        return compare(was, now), "", ""
     except (BundleError, ObjectNotFound) as exc:
-        return None, str(exc) if was else ""
+        return (None, str(exc), "") if was else (None, "", str(exc))

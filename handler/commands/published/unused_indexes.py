@@ -93,5 +93,7 @@ def _index_of(storage: PublishStorage, key: str, version: str) -> str:
         sha256 = index_named_by(raw)
     except BundleError as exc:
         which = f"version {version}" if version else "the present version"
-        raise StorageError(f"{storage.location}/{key}", f"{which}: {exc}; nothing is deleted") from exc
+        raise StorageError(
+            f"{storage.location}/{key}", f"{which}: {exc}; nothing is deleted until it is removed"
+        ) from exc
     return index_key(sha256) if sha256 else ""

@@ -37,6 +37,7 @@ class ClaimValues:
     def __init__(self, *, thorough: bool = False) -> None:
         self._values: dict[Path, list[Any]] = {}
         self._compared: list[set[Path]] = []  # claims that are compared, those that are with each other in one set
+        self._holding: set[Path] = set()  # lists that are asked for the value of another claim
         self._thorough = thorough
 
     @property
@@ -68,6 +69,10 @@ class ClaimValues:
                 self.add(path, [constant], [])  # a claim without the value is not a missing claim
                 if self._thorough:
                     self.add(path, constant, OF_NO_TYPE)
+                if "jwt" in value:
+                    self.add(value["jwt"], constant, *([OF_NO_TYPE] if self._thorough else []))
+                    self._holding.add(tuple(path))
+                    self._compare({tuple(path), tuple(value["jwt"])})
 
     def _add_operand(self, operand: Mapping[str, Any], other: Mapping[str, Any]) -> None:
         if "jwt" not in operand:
@@ -87,8 +92,11 @@ class ClaimValues:
         found = dict(self._values)
         for paths in self._compared if self._thorough else ():
             known = list(chain.from_iterable(self._values[each] for each in self._values if each in paths))
+            known = _distinct(chain.from_iterable(each if isinstance(each, list) else [each] for each in known))
+            tried = [*known, *_beside(known, len(paths))]
             for path in paths:
-                found[path] = _distinct([*self._values[path], *known, *_beside(known, len(paths))])
+                lists = [[each] for each in tried if each != OF_NO_TYPE] if path in self._holding else []
+                found[path] = _distinct([*self._values[path], *tried, *lists])
         return found
 
     def claims(self, *, most: int = MAX_CLAIMS) -> tuple[list[dict[str, Any]], bool]:
@@ -165,7 +173,8 @@ def _beside(values: Sequence[Any], count: int) -> Iterator[Any]:
     for first, second in zip_longest(texts, texts[1:]):
         after = (f"{first}{sign * place}" for sign in ("x", " ", "\0") for place in range(1, count + 1))
         yield from islice((each for each in after if second is None or each < second), count)
-    yield from [""] if texts else []
+    below = ("\0" * length for length in range(count)) if texts else ()
+    yield from (each for each in below if each < texts[0])
 
 
 def _with_lists(values: Sequence[Any], *, whole_to: int) -> list[Any]:

@@ -31,7 +31,7 @@ def is_signed_for_aws(event: Mapping[str, Any], *, authorization: str) -> bool:
     context = event.get("requestContext")
     if not authorization.startswith(SIGNATURE) or not isinstance(context, Mapping):
         return False
-    authorizer, identity = context.get("authorizer"), context.get("identity")
+    authorizer, identity = _authorizer_with_iam(event, context), context.get("identity")
     iam = authorizer.get("iam") if isinstance(authorizer, Mapping) else None
     told = (found.get("userArn") for found in (iam, identity) if isinstance(found, Mapping))
     return any(isinstance(arn, str) and arn.startswith("arn:") for arn in told)
@@ -51,7 +51,12 @@ def authorized_claims(event: Mapping[str, Any], identity: Identity, *, authoriza
 
     typed = context["apiId"] in identity.typed_apis
     authorized = _authorized_claims(event, context.get("authorizer"), authorization=authorization if typed else "")
-    return without_iam(authorized) or iam_claims(context)
+    return without_iam(authorized) or iam_claims({**context, "authorizer": _authorizer_with_iam(event, context)})
+
+
+def _authorizer_with_iam(event: Mapping[str, Any], context: Mapping[str, Any]) -> Any:
+    """Return the authorizer of an event in format 2.0. In the others, its members are those of a Lambda authorizer."""
+    return context.get("authorizer") if event.get("version") == "2.0" else None
 
 
 def _authorized_claims(event: Mapping[str, Any], authorizer: Any, *, authorization: str) -> JSONObject:

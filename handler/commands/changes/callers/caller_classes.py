@@ -18,7 +18,7 @@ from typing import Any
 from handler.bundle.model import Bundle
 from handler.commands.reach.claims import ClaimValues
 from handler.policy.predicates import Predicate
-from handler.server.auth.principal import ANONYMOUS, Principal, principal_of_key
+from handler.server.auth.principal import ANONYMOUS, SCOPE_CLAIMS, Principal, principal_of_key
 
 MAX_CLASSES = 4_096
 """Classes of tokens that are looked at. With more, some are, and coordinates of which nothing is known are told."""
@@ -158,11 +158,15 @@ class _Group:
     def __init__(self, traits: Sequence[Trait]) -> None:
         self.traits = traits
         values = ClaimValues(thorough=True)
+        judged = {path[0] for trait in traits if trait.predicate is not None for path in trait.paths if path}
+        # If conditions read a claim with scopes, the other one may hold the scopes, whatever the former has.
+        free = [name for name in SCOPE_CLAIMS if name not in judged] or SCOPE_CLAIMS
         for trait in traits:
             if trait.predicate is not None:
                 values.add_predicate(trait.predicate)
             for path, tried in trait.values:
-                values.add(path, *tried)
+                for name in free if path[0] in judged and path[0] in SCOPE_CLAIMS else path[:1]:
+                    values.add((name, *path[1:]), *tried)
         tried_claims, self.complete = values.claims(most=MAX_CLASSES)
         found: dict[tuple[Hashable, ...], Claims] = {}
         for claims in tried_claims:
