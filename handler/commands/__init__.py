@@ -14,15 +14,15 @@ from pathlib import Path
 from typing import Protocol, cast
 
 from handler import __version__
-from handler.commands.command_line import (
+from handler.commands.terminal.command_line import (
     HELP_OPTIONS,
     CommandParser,
     asks_for_json,
     exit_code_lines,
     parse_in_any_order,
 )
-from handler.commands.exit_codes import CODE_OF_ERRORS, DONE, EXIT_CODES, INTERRUPTED, REFUSED, USAGE
-from handler.commands.json_answer import JsonAnswer, answering
+from handler.commands.terminal.exit_codes import CODE_OF_ERRORS, DONE, EXIT_CODES, INTERRUPTED, REFUSED, USAGE
+from handler.commands.terminal.json_answer import JsonAnswer, answering
 from handler.errors.infrastructure import SettingsError
 from handler.text.sentences import did_you_mean
 
@@ -176,7 +176,7 @@ def _options_of(name: str, command: Command, words: Sequence[str]) -> argparse.N
 
 
 def _run(command: Command, options: argparse.Namespace, *, of_errors: int) -> int:
-    from handler.commands.console import EscapingFormatter, complain, degrade_characters
+    from handler.commands.terminal.console import EscapingFormatter, complain, degrade_characters
 
     degrade_characters()
     if logging.lastResort is not None:  # prints records that no handler of an author takes
@@ -208,6 +208,6 @@ def _current_folder_importable() -> Iterator[None]:
 
 
 def _show_error(answer: JsonAnswer, code: int) -> None:
-    from handler.commands.console import show_json
+    from handler.commands.terminal.console import show_json
 
     show_json({"error": answer.error(code)})

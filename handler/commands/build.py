@@ -2,12 +2,12 @@ from __future__ import annotations
 
 import argparse
 
-from handler.commands.console import complain
-from handler.commands.exit_codes import REFUSED
 from handler.commands.folders.endpoint_folders import add_folder_arguments
 from handler.commands.folders.endpoints import compile_or_complain
 from handler.commands.published.bundle_store import store_all
 from handler.commands.published.publish_checks import have_no_credentials, have_no_secrets, warn_of_upstreams
+from handler.commands.terminal.console import complain
+from handler.commands.terminal.exit_codes import REFUSED
 
 EXAMPLES = ("stile build endpoints --out bundles",)
 EXIT_CODES = {REFUSED: "an endpoint has problems, or a bundle was not written"}

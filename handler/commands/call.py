@@ -8,8 +8,6 @@ from contextlib import closing, contextmanager
 from typing import Any
 
 from handler.bundle.tools import CONFIRM, CodeTool, GraphQLTool, PrescribedTool, Tool
-from handler.commands.console import announce, complain, one_line, show_json
-from handler.commands.exit_codes import REFUSED, USAGE
 from handler.commands.folders.endpoint_folders import add_folder_arguments
 from handler.commands.folders.endpoints import Outcome, compile_all, complain_about
 from handler.commands.local.author_traceback import show_authors_frames
@@ -29,7 +27,9 @@ from handler.commands.local.observing import observed
 from handler.commands.local.refused_credentials import why_refused
 from handler.commands.local.sent_requests import lines_of
 from handler.commands.local.upstream_words import told_to_author
-from handler.commands.printed_results import show_questions, show_result
+from handler.commands.terminal.console import announce, complain, one_line, show_json
+from handler.commands.terminal.exit_codes import REFUSED, USAGE
+from handler.commands.terminal.printed_results import show_questions, show_result
 from handler.compiler.compile import Compiled
 from handler.errors.access import AccessError, CredentialRefused, CredentialRequired
 from handler.errors.authoring import UnknownCaller

@@ -8,21 +8,21 @@ from typing import Any
 
 from handler.bundle.content import FileResource, Resource
 from handler.bundle.model import Bundle
-from handler.commands.console import located, plain_problem, say, show_json, show_table
-from handler.commands.exit_codes import DONE, REFUSED
 from handler.commands.finding.report import SearchReport, search_report, share
 from handler.commands.folders.cache_folder import user_cache
 from handler.commands.folders.endpoint_folders import add_folder_arguments
 from handler.commands.folders.endpoints import Outcome, compile_all
 from handler.commands.folders.taken_along import told_of
 from handler.commands.folders.tool_costs import told_of_tools, tool_list, tool_rows
-from handler.commands.json_answer import current_answer
 from handler.commands.published.check_warnings import check_warnings
 from handler.commands.published.publish_checks import (
     address_faults,
     publish_rules,
     with_sealed_cursors,
 )
+from handler.commands.terminal.console import located, plain_problem, say, show_json, show_table
+from handler.commands.terminal.exit_codes import DONE, REFUSED
+from handler.commands.terminal.json_answer import current_answer
 from handler.compiler.codes import CODES
 from handler.compiler.operations.author_operations import AuthorDocument
 from handler.errors.meanings import REQUEST_CODES

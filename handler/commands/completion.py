@@ -4,9 +4,9 @@ import argparse
 from pathlib import Path
 
 from handler.commands import COMMANDS, load_command, parser_of
-from handler.commands.completion_scripts import SCRIPTS, CompletedCommand, completed_command
-from handler.commands.console import complain, show_verbatim
-from handler.commands.exit_codes import DONE, REFUSED
+from handler.commands.terminal.completion_scripts import SCRIPTS, CompletedCommand, completed_command
+from handler.commands.terminal.console import complain, show_verbatim
+from handler.commands.terminal.exit_codes import DONE, REFUSED
 
 EXAMPLES = ('eval "$(stile completion bash)"', "stile completion fish > ~/.config/fish/completions/stile.fish")
 EXIT_CODES = {REFUSED: "with --tools, an endpoint has problems"}

@@ -14,8 +14,6 @@ from functools import partial
 import uvicorn
 
 from handler.bundle.model import Bundle
-from handler.commands.console import complain, say, show_verbatim
-from handler.commands.exit_codes import DONE, REFUSED
 from handler.commands.folders.endpoint_folders import add_folder_arguments
 from handler.commands.local.author_traceback import show_authors_frames
 from handler.commands.local.callers import SKIPS_POLICIES, NamedCaller, add_caller_argument
@@ -29,6 +27,8 @@ from handler.commands.local.reloading import code_places
 from handler.commands.local.signpost import hint_for
 from handler.commands.page.page_routes import DevPage
 from handler.commands.page.personas import ChosenPersona
+from handler.commands.terminal.console import complain, say, show_verbatim
+from handler.commands.terminal.exit_codes import DONE, REFUSED
 from handler.errors.access import CredentialRefused
 from handler.errors.authoring import UnknownCaller
 from handler.server.app import create_app

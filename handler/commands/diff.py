@@ -12,9 +12,9 @@ from handler.commands.changes.callers.endpoint_version import Published
 from handler.commands.changes.changes_report import markdown, text_lines
 from handler.commands.changes.compared_sources import Side, compiled_side, is_destination, opened, published_side
 from handler.commands.changes.endpoint_changes import EndpointChanges, compare
-from handler.commands.console import complain, say, show_json, show_verbatim
-from handler.commands.exit_codes import BREAKING, DIFFERENT, DONE, NOT_COMPARED
 from handler.commands.folders.endpoint_folders import add_compile_options
+from handler.commands.terminal.console import complain, say, show_json, show_verbatim
+from handler.commands.terminal.exit_codes import BREAKING, DIFFERENT, DONE, NOT_COMPARED
 from handler.errors.infrastructure import BundleError, StorageError
 
 EXAMPLES = (

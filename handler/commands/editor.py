@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import argparse
 
-from handler.commands.console import complain, say, show_verbatim
 from handler.commands.editor_files.writing import (
     GRAPHQL_CONFIG,
     SCHEMA_COMMENT,
@@ -10,8 +9,9 @@ from handler.commands.editor_files.writing import (
     names_schema,
     write_editor_files,
 )
-from handler.commands.exit_codes import REFUSED
 from handler.commands.folders.endpoint_folders import add_folder_argument, find_endpoints
+from handler.commands.terminal.console import complain, say, show_verbatim
+from handler.commands.terminal.exit_codes import REFUSED
 
 EXAMPLES = ("stile editor endpoints",)
 EXIT_CODES = {REFUSED: "a file was not written"}

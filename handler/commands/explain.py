@@ -9,8 +9,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from handler.commands.console import ERR, complain, located, say, show_json, track
-from handler.commands.exit_codes import REFUSED, USAGE
 from handler.commands.explaining.neighbourhood_picture import neighbourhood_picture
 from handler.commands.explaining.one_caller import OneCaller
 from handler.commands.explaining.side_by_side import FieldReach, show_side_by_side
@@ -19,6 +17,8 @@ from handler.commands.folders.endpoint_folders import add_folder_arguments, find
 from handler.commands.local.callers import NOTATION, SKIPS_POLICIES, NamedCaller, caller_argument
 from handler.commands.reach.coordinate_text import known_coordinate
 from handler.commands.reach.reach import Reach, Visitor
+from handler.commands.terminal.console import ERR, complain, located, say, show_json, track
+from handler.commands.terminal.exit_codes import REFUSED, USAGE
 from handler.compiler.compile import compile_explained
 from handler.errors.authoring import CompileError, UnknownCaller, UnknownCoordinate
 from handler.text.sentences import did_you_mean

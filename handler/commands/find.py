@@ -4,12 +4,12 @@ import argparse
 from collections.abc import Iterator
 from typing import Any
 
-from handler.commands.console import complain, say, show_json
-from handler.commands.exit_codes import REFUSED, USAGE
 from handler.commands.finding.model_answers import Finder, finder_for
 from handler.commands.folders.endpoint_folders import add_folder_arguments
 from handler.commands.folders.endpoints import compile_or_complain
 from handler.commands.local.callers import add_caller_argument
+from handler.commands.terminal.console import complain, say, show_json
+from handler.commands.terminal.exit_codes import REFUSED, USAGE
 from handler.compiler.compile import Compiled
 from handler.errors.access import AccessError
 from handler.errors.authoring import UnknownCaller

@@ -3,10 +3,10 @@ from __future__ import annotations
 import argparse
 from contextlib import closing
 
-from handler.commands.console import complain, say, show_json
-from handler.commands.exit_codes import DONE, REFUSED
 from handler.commands.published.endpoint_place import open_published
 from handler.commands.published.unused_indexes import MIN_AGE, UnusedIndex, discard_indexes, find_unused
+from handler.commands.terminal.console import complain, say, show_json
+from handler.commands.terminal.exit_codes import DONE, REFUSED
 from handler.errors import StileError
 from handler.http.client import HttpClient
 from handler.storage.publishing import PublishStorage

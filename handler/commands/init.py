@@ -8,18 +8,18 @@ from pathlib import Path
 from typing import Any
 
 from handler.bundle.model import ENDPOINT_NAME
-from handler.commands.console import announce, complain, say, show_json
-from handler.commands.exit_codes import REFUSED
 from handler.commands.folders.atomic_writes import new_folder
 from handler.commands.new_endpoint.config_file import ACCESS, EndpointSettings, Issuer
 from handler.commands.new_endpoint.draft import Draft, write_draft
-from handler.commands.progress import told_if_slow
 from handler.commands.questions import ask, can_ask, choose
 from handler.commands.schema_source.header_options import RequestHeaders, add_header_argument, request_headers
 from handler.commands.schema_source.origin import EXPECTED, SchemaSource, parse_source
 from handler.commands.schema_source.refusal import SourceRefused, UsageRefused
 from handler.commands.schema_source.schema_reading import NO_FILE, read_sdl
 from handler.commands.schema_source.source_options import add_source_argument, add_timeout_argument, named_source
+from handler.commands.terminal.console import announce, complain, say, show_json
+from handler.commands.terminal.exit_codes import REFUSED
+from handler.commands.terminal.progress import told_if_slow
 from handler.compiler.source.files import ENTRY
 from handler.compiler.source.project import EXPECTED_NAME, STEPZEN_CONFIG
 from handler.text.sentences import counted

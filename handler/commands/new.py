@@ -7,12 +7,12 @@ import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
-from handler.commands.console import complain, say, show_json
 from handler.commands.editor_files.writing import write_editor_files
-from handler.commands.exit_codes import REFUSED
 from handler.commands.folders.atomic_writes import new_folder
 from handler.commands.folders.endpoint_folders import find_endpoints
 from handler.commands.folders.vendored_wheel import WHEEL, WheelRefused, read_wheel
+from handler.commands.terminal.console import complain, say, show_json
+from handler.commands.terminal.exit_codes import REFUSED
 
 EXAMPLES = ("stile new ../shop-tools",)
 EXIT_CODES = {REFUSED: "no repository was made"}

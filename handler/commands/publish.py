@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
-from handler.commands.console import complain, warn
-from handler.commands.exit_codes import REFUSED, USAGE
 from handler.commands.folders.endpoint_folders import add_folder_arguments, find_endpoints
 from handler.commands.folders.endpoints import compile_or_complain
 from handler.commands.published.breaking_changes import may_break
@@ -18,6 +16,8 @@ from handler.commands.published.publication import Publication
 from handler.commands.published.publish_checks import are_publishable, tell_of_secrets, warn_of_questions
 from handler.commands.published.publish_plan import Leftover, find_leftovers, plan_publish
 from handler.commands.published.publish_report import PublishReport
+from handler.commands.terminal.console import complain, warn
+from handler.commands.terminal.exit_codes import REFUSED, USAGE
 from handler.compiler.compile import Compiled
 from handler.errors import StileError
 from handler.errors.infrastructure import StorageDenied, StorageError

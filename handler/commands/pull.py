@@ -7,11 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from handler.commands.console import announce, complain, located, place_of, say, show_json
-from handler.commands.exit_codes import REFUSED
 from handler.commands.folders.atomic_writes import replace_text
 from handler.commands.folders.endpoint_folders import add_folder_arguments, find_endpoints
-from handler.commands.progress import told_if_slow
 from handler.commands.schema_changes.comparison import Changes, are_equal, compare
 from handler.commands.schema_source.header_options import RequestHeaders, add_header_argument, request_headers
 from handler.commands.schema_source.origin import (
@@ -26,6 +23,9 @@ from handler.commands.schema_source.origin import (
 from handler.commands.schema_source.refusal import SourceRefused, UsageRefused
 from handler.commands.schema_source.schema_reading import read_sdl
 from handler.commands.schema_source.source_options import add_source_argument, add_timeout_argument
+from handler.commands.terminal.console import announce, complain, located, place_of, say, show_json
+from handler.commands.terminal.exit_codes import REFUSED
+from handler.commands.terminal.progress import told_if_slow
 from handler.compiler.compile_context import read_context
 from handler.compiler.source.files import MAX_FILE_BYTES
 from handler.errors.authoring import Problem

@@ -3,13 +3,13 @@ from __future__ import annotations
 import argparse
 import os
 
-from handler.commands.console import complain, say, show_json, warn
-from handler.commands.exit_codes import DONE, REFUSED
 from handler.commands.published.described import describe
 from handler.commands.published.endpoint_place import EndpointPlace, add_endpoint_place, change_published
 from handler.commands.published.facts import gather_facts
 from handler.commands.published.withdrawal import bundles_by_endpoint, etags_of, withdraw
 from handler.commands.questions import agreed, can_ask
+from handler.commands.terminal.console import complain, say, show_json, warn
+from handler.commands.terminal.exit_codes import DONE, REFUSED
 from handler.errors.infrastructure import ObjectNotFound
 from handler.storage.publishing import PublishStorage
 from handler.text.sentences import counted

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from handler.bundle.stored import index_key
 from handler.commands.changes.callers.endpoint_version import Published, version_in
 from handler.commands.changes.endpoint_changes import EndpointChanges, compare
-from handler.commands.console import announce, complain, say, show_json
-from handler.commands.exit_codes import DONE, REFUSED
 from handler.commands.published.described import Described, describe
 from handler.commands.published.endpoint_place import EndpointPlace, add_endpoint_place, change_published
 from handler.commands.published.facts import gather_facts
 from handler.commands.questions import agreed, can_ask
+from handler.commands.terminal.console import announce, complain, say, show_json
+from handler.commands.terminal.exit_codes import DONE, REFUSED
 from handler.errors.infrastructure import BundleError, ObjectNotFound, StorageError
 from handler.graph.index import read_index
 from handler.storage.publishing import ObjectHead, ObjectVersion, PublishStorage

@@ -17,8 +17,6 @@ import uvicorn
 from uvicorn.supervisors import Multiprocess
 
 from handler.bundle.stored import bundle_key, read_bundle
-from handler.commands.console import announce, complain
-from handler.commands.exit_codes import DONE, REFUSED
 from handler.commands.folders.endpoint_folders import add_compile_options, find_endpoints
 from handler.commands.folders.endpoints import compile_or_complain
 from handler.commands.local.listening import listening_socket, port_number, why_not
@@ -30,6 +28,8 @@ from handler.commands.published.publish_checks import (
     have_no_secrets,
     have_upstreams,
 )
+from handler.commands.terminal.console import announce, complain
+from handler.commands.terminal.exit_codes import DONE, REFUSED
 from handler.errors.infrastructure import BundleError, StorageError
 from handler.http.client import HttpClient
 from handler.server.asgi.own_machine import own_hosts

@@ -8,13 +8,13 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from handler.commands.console import announce, complain, show_json
-from handler.commands.exit_codes import REFUSED
 from handler.commands.folders.endpoint_folders import add_folder_arguments
 from handler.commands.folders.endpoints import compile_or_complain
 from handler.commands.local.call_arguments import fault_in_pairs
 from handler.commands.local.callers import caller_argument
 from handler.commands.local.development_tokens import audiences_of, mint, require_issuer
+from handler.commands.terminal.console import announce, complain, show_json
+from handler.commands.terminal.exit_codes import REFUSED
 from handler.compiler.compile import Compiled
 from handler.errors.access import CredentialRefused
 from handler.errors.authoring import KeyFileRefused

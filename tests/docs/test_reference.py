@@ -15,7 +15,7 @@ from graphql import DocumentNode, build_schema, parse, print_ast, print_schema
 
 from handler.bundle.operations import Limits
 from handler.commands import COMMANDS, load_command
-from handler.commands.exit_codes import EXIT_CODES
+from handler.commands.terminal.exit_codes import EXIT_CODES
 from handler.compiler.config.config import GRAPHQL_MODES
 from handler.compiler.config.identity import PUBLIC_ALGORITHMS
 from handler.compiler.config.upstream import DOCUMENTS

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from handler.commands.changes.change import Change
 from handler.commands.changes.endpoint_changes import EndpointChanges
-from handler.commands.console import one_line
+from handler.commands.terminal.console import one_line
 from handler.text.sentences import counted
 
 MAX_MARKDOWN_CHARS = 60_000

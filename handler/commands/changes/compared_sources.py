@@ -10,9 +10,9 @@ from pathlib import Path
 
 from handler.bundle.stored import bundle_key, older_bundle_keys
 from handler.commands.changes.callers.endpoint_version import Published, version_in, version_of
-from handler.commands.console import ERR, complain_of, track
 from handler.commands.folders.endpoint_folders import find_endpoints
 from handler.commands.published.listed import endpoints_in_bucket
+from handler.commands.terminal.console import ERR, complain_of, track
 from handler.compiler.compile import compile_explained
 from handler.errors.authoring import CompileError
 from handler.errors.infrastructure import BundleError, ObjectNotFound, StorageError

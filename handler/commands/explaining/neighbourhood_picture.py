@@ -16,11 +16,11 @@ from xml.sax.saxutils import escape
 
 from rich.cells import cell_len, set_cell_size
 
-from handler.commands.console import one_line
 from handler.commands.explaining.neighbourhood import Box, Neighbourhood, Row, find_neighbourhood
 from handler.commands.explaining.standings import CoordinateStanding, CoordinateStandings
 from handler.commands.explaining.wording import caller_in_words
 from handler.commands.reach.reach import Reach, Visitor
+from handler.commands.terminal.console import one_line
 from handler.errors.authoring import UnknownCoordinate
 
 STYLE = """

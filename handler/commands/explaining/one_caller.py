@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from handler.commands.console import OUT, say, show_table
 from handler.commands.explaining.wording import (
     caller_in_words,
     place_in_words,
@@ -18,6 +17,7 @@ from handler.commands.explaining.wording import (
 from handler.commands.reach.closing_rules import hidden_by_patterns, hidden_parts, rules_of
 from handler.commands.reach.entrances import OWN_GRAPHQL, Entrance
 from handler.commands.reach.reach import Reach, Visitor
+from handler.commands.terminal.console import OUT, say, show_table
 from handler.compiler.access.policies import INTROSPECTION
 from handler.graph.sdl import print_view
 from handler.policy.evaluation import Mask

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from handler.commands.console import say, show_table
 from handler.commands.explaining.wording import (
     class_in_words,
     place_in_words,
@@ -19,6 +18,7 @@ from handler.commands.reach.classes import MAX_CLASSES, CallerClass, find_classe
 from handler.commands.reach.closing_rules import rules_at, rules_of
 from handler.commands.reach.entrances import Entrance
 from handler.commands.reach.reach import Passage, Reach, Visitor
+from handler.commands.terminal.console import say, show_table
 from handler.compiler.provenance import Cause
 from handler.text.sentences import counted
 

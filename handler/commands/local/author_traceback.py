@@ -10,7 +10,7 @@ from types import TracebackType
 
 import handler
 from handler.code_tools.functions.boundary import AuthorFailed
-from handler.commands.console import EscapingFormatter
+from handler.commands.terminal.console import EscapingFormatter
 
 OURS = (Path(handler.__file__).parent, Path(sysconfig.get_paths()["stdlib"]))
 """Folders of frames that no author wrote: ours, and the standard library's."""

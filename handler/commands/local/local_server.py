@@ -14,12 +14,12 @@ from typing import Any
 from handler.aws.json_client import AwsJson
 from handler.aws.sigv4 import CredentialSource
 from handler.bundle.identity import Issuer
-from handler.commands.console import complain
 from handler.commands.local.development_tokens import find_issuer
 from handler.commands.local.local_endpoint import local_endpoint, local_settings
 from handler.commands.local.local_secrets import TrialSecrets, trial_secrets
 from handler.commands.local.local_tokens import LocalVerifier
 from handler.commands.local.observing import ObservedHttp
+from handler.commands.terminal.console import complain
 from handler.compiler.compile import Compiled
 from handler.errors.authoring import KeyFileRefused
 from handler.http.client import HttpClient

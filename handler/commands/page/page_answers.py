@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from handler.commands.console import plain_problem
 from handler.commands.folders.tool_costs import ToolRow
 from handler.commands.local.client_lines import client_lines
 from handler.commands.local.dev_session import Workbench
@@ -19,6 +18,7 @@ from handler.commands.reach.closing_rules import rules_of
 from handler.commands.reach.entrances import Entrance
 from handler.commands.reach.operation_standing import Standing
 from handler.commands.reach.reach import Reach, Visitor
+from handler.commands.terminal.console import plain_problem
 from handler.compiler.problems import Place
 from handler.compiler.provenance import Cause
 from handler.errors.authoring import Problem

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import argparse
 
-from handler.commands.exit_codes import REFUSED
 from handler.commands.schema_source.header_options import add_header_argument
+from handler.commands.terminal.exit_codes import REFUSED
 
 EXAMPLES = (
     "stile published s3://bucket/prefix",

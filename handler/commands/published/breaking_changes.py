@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from handler.commands.console import complain
 from handler.commands.published.publish_plan import Leftover, PlannedEndpoint
 from handler.commands.questions import can_ask, choose
+from handler.commands.terminal.console import complain
 from handler.text.sentences import some
 
 MAX_NAMED = 20

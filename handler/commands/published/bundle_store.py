@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from handler.bundle.stored import bundle_key, index_key, write_bundle
-from handler.commands.console import ERR, OUT, complain, say, show_json, track
-from handler.commands.exit_codes import DONE, REFUSED
-from handler.commands.json_answer import current_answer
 from handler.commands.published.bundle_parts import changed_parts, parts_as_json
+from handler.commands.terminal.console import ERR, OUT, complain, say, show_json, track
+from handler.commands.terminal.exit_codes import DONE, REFUSED
+from handler.commands.terminal.json_answer import current_answer
 from handler.compiler.compile import Compiled
 from handler.errors import StileError
 from handler.errors.infrastructure import ObjectNotFound, StorageError

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from handler.bundle.model import Bundle
 from handler.code_tools.modules import is_among
-from handler.commands.console import warn
+from handler.commands.terminal.console import warn
 from handler.compiler.compile import Compiled
 from handler.errors import StileError
 from handler.errors.infrastructure import StorageError

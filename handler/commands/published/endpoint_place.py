@@ -11,8 +11,8 @@ from pathlib import Path
 
 from handler.bundle.model import ENDPOINT_NAME
 from handler.bundle.stored import bundle_key
-from handler.commands.console import complain
-from handler.commands.exit_codes import REFUSED
+from handler.commands.terminal.console import complain
+from handler.commands.terminal.exit_codes import REFUSED
 from handler.errors import StileError
 from handler.errors.infrastructure import ObjectChanged, StorageError
 from handler.http.client import HttpClient

@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from handler.bundle.stored import bundle_key
-from handler.commands.console import ERR, OUT, complain, one_line, track
-from handler.commands.json_answer import current_answer
-from handler.commands.progress import told_if_slow
 from handler.commands.published.facts import PublishFacts, read_facts
 from handler.commands.published.parallel import Parallel
 from handler.commands.published.publish_plan import MANY, Leftover, PlannedEndpoint
 from handler.commands.published.withdrawal import withdraw
+from handler.commands.terminal.console import ERR, OUT, complain, one_line, track
+from handler.commands.terminal.json_answer import current_answer
+from handler.commands.terminal.progress import told_if_slow
 from handler.errors import StileError
 from handler.errors.infrastructure import ObjectChanged, ObjectNotFound, StorageError, WriteUnconfirmed
 from handler.storage.publishing import ObjectHead, PublishStorage

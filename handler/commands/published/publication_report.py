@@ -12,14 +12,14 @@ from typing import TypeVar
 
 from handler.bundle.model import ENDPOINT_NAME
 from handler.bundle.stored import bundle_key
-from handler.commands.console import announce, complain, say, show_json, show_table
-from handler.commands.exit_codes import DONE, REFUSED, USAGE
 from handler.commands.published.cards import SERVED, UNKNOWN, served
 from handler.commands.published.described import AT_ONCE, Described, describe_all
 from handler.commands.published.endpoint_place import open_published
 from handler.commands.published.facts import read_facts
 from handler.commands.schema_source.header_options import RequestHeaders, request_headers
 from handler.commands.schema_source.refusal import UsageRefused
+from handler.commands.terminal.console import announce, complain, say, show_json, show_table
+from handler.commands.terminal.exit_codes import DONE, REFUSED, USAGE
 from handler.errors import StileError
 from handler.errors.infrastructure import ObjectNotFound
 from handler.http.client import HttpClient

@@ -12,9 +12,9 @@ from handler.bundle.model import Bundle
 from handler.bundle.tenant_url import SAMPLE, is_in_host, sample_address
 from handler.bundle.tools import CONFIRM_LEVELS
 from handler.bundle.upstream import Upstream, is_reference, parse_reference
-from handler.commands.console import complain, warn
 from handler.commands.folders.endpoints import Outcome
 from handler.commands.local.local_endpoint import local_settings
+from handler.commands.terminal.console import complain, warn
 from handler.compiler.compile import Compiled
 from handler.compiler.problems import Place, Problems
 from handler.compiler.source.files import CONFIG

@@ -11,12 +11,12 @@ from typing import Any
 from handler.bundle.stored import bundle_key, index_key, older_bundle_keys, write_bundle
 from handler.commands.changes.callers.endpoint_version import Published, version_in, version_of
 from handler.commands.changes.endpoint_changes import EndpointChanges, compare
-from handler.commands.console import ERR, OUT, track
-from handler.commands.json_answer import current_answer
-from handler.commands.progress import told_if_slow
 from handler.commands.published.bundle_parts import changed_parts, parts_as_json
 from handler.commands.published.parallel import Parallel
 from handler.commands.published.withdrawal import bundles_by_endpoint, etags_of
+from handler.commands.terminal.console import ERR, OUT, track
+from handler.commands.terminal.json_answer import current_answer
+from handler.commands.terminal.progress import told_if_slow
 from handler.compiler.compile import Compiled
 from handler.errors.infrastructure import BundleError, ObjectNotFound
 from handler.storage.publishing import ObjectHead, PublishStorage

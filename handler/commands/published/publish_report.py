@@ -6,12 +6,12 @@ import argparse
 from collections.abc import Sequence
 from typing import Any
 
-from handler.commands.console import complain, say, show_json, warn
-from handler.commands.exit_codes import DONE, REFUSED
-from handler.commands.json_answer import current_answer
 from handler.commands.published.breaking_changes import breaking_names
 from handler.commands.published.publication import Publication
 from handler.commands.published.publish_plan import Leftover, PlannedEndpoint
+from handler.commands.terminal.console import complain, say, show_json, warn
+from handler.commands.terminal.exit_codes import DONE, REFUSED
+from handler.commands.terminal.json_answer import current_answer
 from handler.text.sentences import counted, some
 
 MAX_UNCHANGED = 20

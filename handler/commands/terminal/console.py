@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 from rich.cells import cell_len
 
-from handler.commands.columns import aligned, wrapped
-from handler.commands.json_answer import current_answer, note_complaint
+from handler.commands.terminal.columns import aligned, wrapped
+from handler.commands.terminal.json_answer import current_answer, note_complaint
 from handler.errors.authoring import Problem
 from handler.text.invisible import escaped, escaped_json
 

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from handler.commands.console import announce, one_line
+from handler.commands.terminal.console import announce, one_line
 
 QUIET_S = 1.0
 

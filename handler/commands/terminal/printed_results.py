@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from handler.bundle.tools import CONFIRM
-from handler.commands.console import complain, say, show_json
+from handler.commands.terminal.console import complain, say, show_json
 
 
 def show_result(result: Mapping[str, Any]) -> None:

@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NoReturn
 
-from handler.commands.json_answer import note_complaint
+from handler.commands.terminal.json_answer import note_complaint
 from handler.text.sentences import nearest
 
 END_OF_OPTIONS = "--"
