@@ -95,7 +95,7 @@
     }
 
     /** Show the server's sentences about arguments at their fields: `/a/0/b: expected …; /c: …`. */
-    function flagServer(message) {
+    function flagServer(message, { mayFocus = true } = {}) {
       let count = 0;
       const told = message.replace(/^Invalid arguments for tool [^:]*: /, "");
       for (const part of told.split(/; (?=\/|: )/)) {
@@ -104,7 +104,7 @@
         const path = found[1].split("/").slice(1).map((each) => each.replaceAll("~1", "/").replaceAll("~0", "~"));
         const field = root.find(path);
         field.flag(field.path().length === path.length ? found[2] : `${found[1]}: ${found[2]}`);
-        if (!count) field.focus();
+        if (!count && mayFocus) field.focus();
         count += 1;
       }
       return count;
