@@ -3,6 +3,7 @@
   "use strict";
   const { el, state, on, emit, replace, json, units, mcp, runs } = stile;
   const kept = new Map(); // by endpoint and tool: the form's state and the last outcome, in memory only
+  const MAX_RAW = 200_000; // characters of a raw text that a browser lays out at once
   const METHODS = { prompt: "prompts/get", resource: "resources/read", template: "resources/read" };
 
   const keyOf = (tool) => `${state.endpoint} ${tool.key}`;
@@ -166,7 +167,7 @@
   function part(title, text) {
     return el("div", { class: "section" },
       el("h2", null, title, el("span", { class: "quiet" }, ` · ~${units.number(units.tokens(text))} tokens · ${units.bytes(new TextEncoder().encode(text).length)} `), stile.copyButton(text)),
-      el("pre", { class: "code", tabindex: "0", "aria-label": title, "data-part": "raw" }, text));
+      el("pre", { class: "code", tabindex: "0", "aria-label": title, "data-part": "raw" }, stile.results.longText(text, MAX_RAW)));
   }
 
   const wire = (answer) => [part("Request", pretty(answer.sent.body)), part("Answer", pretty(answer.text ?? answer.raw))];

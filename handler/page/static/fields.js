@@ -25,7 +25,7 @@
     const note = el("p", { class: "field-note", hidden: true });
     const slot = el("div", { class: "control" });
     const about = context.top ? "" : [schema.description, defaulted(schema)].filter(Boolean).join("\n");
-    const isBare = context.bare && shape.kind !== "object";
+    const isBare = context.top || (context.bare && shape.kind !== "object"); // without a head that could name it
     const naming = isBare ? { "aria-label": context.label } : { "aria-labelledby": nameId };
     const inner = { ...context, shape, nameId, naming, aboutId: about.length < 600 ? `${aboutId} ${errorId}` : errorId, changed };
     let control = null;
@@ -41,7 +41,7 @@
       schema.title && schema.title !== context.name ? el("span", null, schema.title) : null,
       el("span", { class: "field-type" }, schemas.hints(shape, context.root)), nullButton);
     const node = el("div", { class: "field", "data-part": "field", "data-kind": shape.kind },
-      context.top || isBare ? null : head,
+      isBare ? null : head,
       stile.clamped(about, { class: "field-about", id: aboutId, hidden: !about }, { most: 600 }),
       GROUPS.has(shape.kind) ? [note, error, slot] : [slot, note, error]); // a group may be longer than the screen
     use(shape.kind);

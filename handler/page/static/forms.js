@@ -9,7 +9,7 @@
   function make(given, { kept, changed = () => {} } = {}) {
     const schema = ofArguments(json.isObject(given) ? given : {});
     const isPlain = stile.schema.shape(schema, schema).kind === "object";
-    const root = fields.make(schema, { root: schema, required: true, label: "", top: true, changed: touched });
+    const root = fields.make(schema, { root: schema, required: true, label: "Arguments", top: true, changed: touched });
     const node = el("div", { class: "form-box", "data-part": "form" });
     const errors = el("p", { class: "field-error", role: "alert", "data-part": "form-error" });
     const text = el("textarea", { class: "mono json", "aria-label": "Arguments as JSON", spellcheck: "false", autocomplete: "off", "data-part": "json", "aria-describedby": "json-error", on: { input: checked, keydown: indent } });

@@ -170,7 +170,7 @@
       others.map((each) => el("div", { class: "section" }, block(each))),
       (answer.messages ?? []).map((each) => el("div", { class: "section" }, el("h2", null, String(each?.role ?? "")), block(each?.content))),
       (answer.contents ?? []).map((each) => embedded(each ?? {})),
-      blocks.length || structured !== undefined || answer.messages || answer.contents ? null : shown(answer),
+      blocks.length || structured !== undefined || answer.messages || answer.contents ? null : Array.isArray(answer.content) ? el("p", { class: "quiet" }, "The answer is empty.") : shown(answer),
     ];
   }
 
@@ -213,5 +213,5 @@
     return [told && !/[.!?]$/.test(told) ? `${told}.` : told, remedy].filter(Boolean).join(" ");
   }
 
-  stile.results = Object.freeze({ shown, result, block, data, advice });
+  stile.results = Object.freeze({ shown, result, block, data, advice, longText });
 })();

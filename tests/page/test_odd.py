@@ -1,0 +1,139 @@
+"""Names, answers and questions as odd as JSON allows, and lists that fail."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.page.browser import PHONE, Look, looking
+from tests.page.code.odd_tools import ODD_NAMES
+from tests.page.endpoints import OPEN, STATE_KEY
+from tests.page.servers import Server, serving
+from tests.support.endpoints import write_endpoint
+
+RAW = 200_000
+"""Characters of a raw text that are shown at once."""
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    work = tmp_path_factory.mktemp("odd")
+    code = 'code: [{use: "odd_tools:kit", condition: true}]\n'
+    config = f'upstream: {{url: "http://127.0.0.1:9/graphql"}}\n{OPEN}{code}'
+    write_endpoint(work, {"index.graphql": "type Query { a: Int }", "config.yaml": config}, name="shop/odd")
+    with serving("dev", str(work), modules="odd_tools", STILE_STATE_KEY=STATE_KEY) as running:
+        yield running
+
+
+@pytest.fixture
+def look(browser: Any, server: Server) -> Iterator[Look]:
+    with looking(browser, f"{server.url}/shop/odd") as found:
+        found.part("tool").first.wait_for()
+        yield found
+
+
+def pointer(name: str) -> str:
+    return "/" + name.replace("~", "~0").replace("/", "~1")
+
+
+def test_names_that_objects_of_javascript_have_are_arguments_like_others(look: Look) -> None:
+    look.open("constructor")
+    for name in ODD_NAMES:
+        look.enter(pointer(name), f"of {name}")
+    told = look.send()
+    assert [name for name in ODD_NAMES if f"of {name}" not in told] == []
+    look.view("json")
+    look.view("form")
+    told = look.send()
+    assert [name for name in ODD_NAMES if f"of {name}" not in told] == []
+    assert look.page.evaluate("({}).taken") is None
+
+
+def test_members_that_objects_of_javascript_have_are_shown_like_others(look: Look) -> None:
+    look.open("odd_answer")
+    told = look.send()
+    assert all(each in told for each in ("__proto__", "taken", "a text", "9007199254740993", "hasOwnProperty"))
+    assert look.page.evaluate("({}).taken") is None
+    assert look.findings() == []
+
+
+def test_arguments_without_names_are_one_field_of_json_with_a_name(look: Look) -> None:
+    look.open("open")
+    look.page.get_by_role("textbox", name="Arguments").fill('{"any": [9007199254740993]}')
+    assert look.findings() == []
+    assert "9007199254740993" in look.send()
+
+
+def test_warning_about_one_tool_is_not_shown_at_others_of_its_line(look: Look) -> None:
+    look.open("untyped")
+    look.page.locator(".notice.warn", has_text="takes values without a type").first.wait_for()
+    look.open("constructor")
+    assert look.page.locator(".notice.warn", has_text="takes values without a type").count() == 0
+
+
+def test_questions_one_after_the_other_are_answered_and_one_without_members_has_no_form(look: Look) -> None:
+    look.open("asks")
+    look.part("send").first.click()
+    dialog = look.part("confirm")
+    dialog.locator('[data-path="/name"] input').fill("Ada")
+    look.page.keyboard.press("Enter")
+    look.part("question", has="Are you sure?").wait_for()
+    assert look.part("form", within=dialog).count() == 0
+    dialog.locator('[data-value="accept"]').click()
+    told = look.shown()
+    assert "Ada" in told
+    assert "3 requests" in look.part("outcome").inner_text()
+
+
+def test_answer_without_content_is_told_as_empty(look: Look) -> None:
+    look.open("nothing")
+    assert "The answer is empty." in look.send()
+
+
+def test_raw_text_of_5_mb_is_shown_in_part_until_a_person_asks(look: Look) -> None:
+    look.open("megabytes")
+    look.send()
+    for tab in ("model", "wire"):
+        look.tab(tab, bar="result-tabs")
+        look.page.get_by_role("button", name="more characters").first.wait_for()
+        lengths = look.part("raw").evaluate_all("all => all.map((each) => each.textContent.length)")
+        assert RAW < max(lengths) < RAW + 100
+
+
+def test_wide_table_does_not_widen_a_phone(browser: Any, server: Server) -> None:
+    with looking(browser, f"{server.url}/shop/odd", viewport=PHONE) as look:
+        look.part("tool").first.wait_for()
+        look.open("wide")
+        look.send()
+        look.part("table").wait_for()
+        assert look.page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
+
+
+def test_way_back_of_the_browser_leads_from_a_tool_to_the_list(browser: Any, server: Server) -> None:
+    with looking(browser, f"{server.url}/shop/odd", viewport=PHONE) as look:
+        look.part("tool").first.wait_for()
+        look.open("wide")
+        look.page.go_back()
+        look.page.locator('[data-part="tool"][data-name="nothing"]').click()
+        look.part("tool-title", has="nothing").wait_for()
+        look.page.go_back()
+        look.page.go_forward()
+        look.part("tool-title", has="nothing").wait_for()
+        look.page.get_by_role("button", name="All tools").click()
+        assert "#" not in look.page.url
+
+
+def test_list_that_failed_is_asked_for_again(browser: Any, server: Server) -> None:
+    with looking(browser, f"{server.url}/shop/odd") as look:
+        look.troubles.allow("ERR_")
+        look.open("nothing")
+        look.page.context.set_offline(True)
+        look.choose_persona("anonymous")
+        look.part("denied", has="No answer").wait_for()
+        assert look.findings() == []
+        look.page.context.set_offline(False)
+        look.part("again").click()
+        look.part("tool-title", has="nothing").wait_for()
+        assert look.part("denied").count() == 0
