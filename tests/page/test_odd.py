@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import shlex
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,6 +15,8 @@ from tests.page.endpoints import OPEN, STATE_KEY
 from tests.page.servers import Server, serving
 from tests.support.endpoints import write_endpoint
 
+KEY = "the desk's key é"
+
 RAW = 200_000
 """Characters of a raw text that are shown at once."""
 
@@ -21,8 +25,11 @@ RAW = 200_000
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     work = tmp_path_factory.mktemp("odd")
     code = 'code: [{use: "odd_tools:kit", condition: true}]\n'
-    config = f'upstream: {{url: "http://127.0.0.1:9/graphql"}}\n{OPEN}{code}'
-    write_endpoint(work, {"index.graphql": "type Query { a: Int }", "config.yaml": config}, name="shop/odd")
+    key = f'identity: {{api_keys: [{{name: "{KEY}", sha256: {hashlib.sha256(b"odd").hexdigest()}}}]}}\n'
+    config = f'upstream: {{url: "http://127.0.0.1:9/graphql"}}\n{OPEN}{code}{key}'
+    files = {"index.graphql": "type Query { a: Int }", "config.yaml": config, "hr.json": '{"sub": "inner"}'}
+    write_endpoint(work, files, name="shop/odd")
+    (work / "shop/hr.json").write_text('{"sub": "outer"}', encoding="utf-8")
     with serving("dev", str(work), modules="odd_tools", STILE_STATE_KEY=STATE_KEY) as running:
         yield running
 
@@ -137,3 +144,19 @@ def test_list_that_failed_is_asked_for_again(browser: Any, server: Server) -> No
         look.part("again").click()
         look.part("tool-title", has="nothing").wait_for()
         assert look.part("denied").count() == 0
+
+
+def test_claims_files_of_one_name_are_told_apart(look: Look) -> None:
+    labels = look.part("persona").locator("option").all_inner_texts()
+    assert labels == ["author", "anonymous", "hr.json", "../hr.json", f"key:{KEY}"]
+
+
+def test_copied_command_names_a_key_as_the_command_line_takes_it(look: Look) -> None:
+    look.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    look.choose_persona(KEY)
+    look.open("open")
+    look.page.locator('[data-part="copy-as"] [data-name="stile call"]').click()
+    look.page.get_by_role("button", name="Copied").wait_for()
+    command = look.page.evaluate("navigator.clipboard.readText()")
+    caller = shlex.split(command.partition("<<")[0])
+    assert caller[caller.index("--as") + 1] == f"key:{KEY}"
