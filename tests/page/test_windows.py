@@ -186,7 +186,7 @@ def test_call_ends_when_another_tool_is_opened_and_says_so(look: Look, api: Slow
     look.open("quick")
     assert "at once" in look.send()
     look.open("slow")
-    look.part("outcome", has="another tool, endpoint or caller was chosen").wait_for()
+    look.part("outcome", has="because the tool was left here").wait_for()
     assert look.part("send").first.is_enabled()
 
 

@@ -1,12 +1,12 @@
 // Calls that are going on. A call belongs to a tool and a caller: it goes on while a list that comes later, a saved file
-// or another tab draws the tool anew, and ends when another tool, endpoint or caller is chosen.
+// or another tab draws the tool anew. It ends when the tool is left, or another caller is chosen.
 (() => {
   "use strict";
   const { state, on } = stile;
   const going = new Map(); // by view, endpoint and tool
 
   const PERSON = "Cancelled.";
-  const CHANGED = "Cancelled, because another tool, endpoint or caller was chosen here.";
+  const CHANGED = "Cancelled, because the tool was left here, or another caller chosen.";
   const CARRIED_OUT = "The server may have carried the call out all the same.";
 
   const keyOf = (view, tool) => `${view} ${state.endpoint} ${tool.key}`;
