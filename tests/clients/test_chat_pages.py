@@ -105,7 +105,7 @@ def answer(asked: dict[str, Any]) -> dict[str, Any]:
     if "Whatever" in query:
         return {"data": {"any": WHATEVER}}
     if "Members" in query:
-        return {"data": {"members": {"edges": [MEMBER]}}}
+        return {"data": {"members": {"edges": [MEMBER, {"cursor": "c2", "role": "guest", "id": 1, "node": None}]}}}
     if "Failing" in query:
         return {"data": {"failing": None}, "errors": [{"message": HOSTILE[0]}]}
     last = min(first + 10, 60) if "cursor node" not in " ".join(query.split()) else 60
@@ -237,9 +237,9 @@ def browser() -> str | None:
     return next(filter(None, map(shutil.which, BROWSERS)), None)
 
 
-def shown(desk: Desk, folder: Path, tool: str, *press: str) -> Any:
-    """What the host told of a tool's view, after these buttons were pressed."""
-    given = {"tool": tool, "arguments": {}, "press": press, "variables": VARIABLES}
+def shown(desk: Desk, folder: Path, tool: str, *press: str, result: Any = None) -> Any:
+    """What the host told of a tool's view, after these buttons were pressed: of ``result``, or of a call."""
+    given = {"tool": tool, "arguments": {}, "press": press, "variables": VARIABLES, "result": result}
     desk.given, desk.calls = json.dumps(given).encode(), []
     # Chromium's sandbox needs rights that root and containers lack.
     options = ["--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", f"--user-data-dir={folder}"]
@@ -285,6 +285,7 @@ def test_row_of_a_connection_has_what_its_edge_says_and_whole_numbers_keep_their
     assert look["head"] == ["id", "name", "friends", "role", "edge.id"]
     assert look["rows"] == [
         ["9007199254740993", "1.0", "[9007199254740995,2]", "owner", "-9223372036854775807"],
+        ["", "", "", "guest", "1"],
     ]
 
 
@@ -340,6 +341,20 @@ def test_list_of_values_and_lists_without_rows_are_shown(desk: Desk, tmp_path: P
 
     assert (look["head"], look["rows"]) == (["Value"], [["NEW"], ["OLD"]])
     assert look["lists"] == ["data.kinds", "data.other", "data.nothing"]
+
+
+def test_result_without_data_is_shown_as_its_text(desk: Desk, tmp_path: Path) -> None:
+    texts = {"type": "text", "text": HOSTILE[0]}
+    (look,) = shown(desk, tmp_path, "kinds", result={"content": [texts]})["looks"]
+
+    assert (look["state"], look["rows"], look["elements"]) == (HOSTILE[0], [], 2)
+
+
+@UNHURRIED
+def test_empty_result_is_told_as_empty(desk: Desk, tmp_path: Path) -> None:
+    (look,) = shown(desk, tmp_path, "kinds", result={"content": [], "structuredContent": {}})["looks"]
+
+    assert look["state"] == "The result is empty."
 
 
 def test_error_of_the_api_is_told_as_text(desk: Desk, tmp_path: Path) -> None:

@@ -54,7 +54,7 @@ async function main(given) {
   });
   const looks = [], focused = [];
   await bridge.sendToolInput({ arguments: given.arguments });
-  await bridge.sendToolResult(await client.callTool({ name: tool.name, arguments: given.arguments }));
+  await bridge.sendToolResult(given.result ?? await client.callTool({ name: tool.name, arguments: given.arguments }));
   await until(() => inside().getElementById("state").textContent !== "Waiting for the result", "result shown");
   looks.push(look());
   for (const press of given.press) {
