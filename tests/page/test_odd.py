@@ -109,6 +109,17 @@ def test_raw_text_of_5_mb_is_shown_in_part_until_a_person_asks(look: Look) -> No
         assert RAW < max(lengths) < RAW + 100
 
 
+def test_edge_without_a_node_is_a_row_of_its_connection(look: Look) -> None:
+    look.open("members")
+    look.send()
+    rows = (
+        look.part("table")
+        .locator("tr")
+        .evaluate_all("all => all.map((row) => [...row.cells].map((it) => it.innerText))")
+    )
+    assert rows == [["id", "role", "edge.id"], ["5", "owner", "1"], ["", "guest", "2"]]
+
+
 def test_wide_table_does_not_widen_a_phone(browser: Any, server: Server) -> None:
     with looking(browser, f"{server.url}/shop/odd", viewport=PHONE) as look:
         look.part("tool").first.wait_for()

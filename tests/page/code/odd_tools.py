@@ -45,6 +45,13 @@ def odd_answer() -> ToolResult:
     return ToolResult([Text("odd")], data=json.loads(ODD_ANSWER))
 
 
+@kit.tool(title="Members", annotations={"read_only_hint": True})
+def members() -> dict[str, Any]:
+    """Answer with a connection, of which one edge has no node."""
+    edges = [{"role": "owner", "id": 1, "node": {"id": 5}}, {"role": "guest", "id": 2, "node": None}]
+    return {"members": {"edges": edges}}
+
+
 @kit.tool(title="Wide", annotations={"read_only_hint": True})
 def wide() -> dict[str, Any]:
     """Answer with a table of many columns."""
