@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import shlex
 from collections.abc import Iterator
 from typing import Any
@@ -71,6 +72,22 @@ def test_arguments_without_names_are_one_field_of_json_with_a_name(look: Look) -
     look.page.get_by_role("textbox", name="Arguments").fill('{"any": [9007199254740993]}')
     assert look.findings() == []
     assert "9007199254740993" in look.send()
+
+
+def test_null_in_a_list_is_seen_and_chosen_in_the_form(look: Look) -> None:
+    look.open("nullable")
+    look.view("json")
+    look.part("json").fill('{"all": [null, 7]}')
+    look.view("form")
+    first, second = (look.page.get_by_role("button", name=f"null: all {at}") for at in (1, 2))
+    assert [each.get_attribute("aria-pressed") for each in (first, second)] == ["true", "false"]
+    first.click()
+    look.enter("/all/0", "5")
+    second.click()
+    assert look.findings() == []
+    look.send()
+    look.view("json")
+    assert json.loads(look.part("json").input_value()) == {"all": [5, None]}
 
 
 def test_warning_about_one_tool_is_not_shown_at_others_of_its_line(look: Look) -> None:

@@ -36,6 +36,8 @@ def repeat(name: str, schema: dict[str, Any]) -> None:
 
 repeat("constructor", {"type": "object", "properties": {each: {"type": "string"} for each in ODD_NAMES}})
 repeat("open", OPEN)
+NULLABLE = {"type": "array", "items": {"type": ["integer", "null"]}}
+repeat("nullable", {"type": "object", "properties": {"all": NULLABLE}})
 repeat("untyped", {"type": "object", "properties": {"one": {"enum": [1, "1"]}}})
 
 
