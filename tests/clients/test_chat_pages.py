@@ -343,6 +343,7 @@ def test_list_of_values_and_lists_without_rows_are_shown(desk: Desk, tmp_path: P
     assert look["lists"] == ["data.kinds", "data.other", "data.nothing"]
 
 
+@UNHURRIED
 def test_result_without_data_is_shown_as_its_text(desk: Desk, tmp_path: Path) -> None:
     texts = {"type": "text", "text": HOSTILE[0]}
     (look,) = shown(desk, tmp_path, "kinds", result={"content": [texts]})["looks"]
