@@ -16,9 +16,10 @@ from tests.page.test_changes import SEEN, show
 from tests.support.api import Asked, Reply, running_api
 from tests.support.endpoints import write_endpoint
 
-SDL = "type Query { quick: String slow: String }"
+SDL = "type Query { quick(note: String): String slow: String }"
 OPERATIONS = """\
 "Quick." query Quick @mcpTool(name: "quick", title: "Quick") { quick }
+"Named." query Named($note: String) @mcpTool(name: "named", title: "Named") { quick(note: $note) }
 "Slow." query Slow @mcpTool(name: "slow", title: "Slow") { slow }
 """
 ASK = """\
@@ -207,3 +208,21 @@ def test_run_in_the_editor_goes_on_while_another_tab_is_shown(look: Look, api: S
     look.page.wait_for_timeout(200)
     look.tab("graphql")
     look.part("graphql-outcome", has="Done").wait_for()
+
+
+@pytest.mark.parametrize("view", ["form", "json"])
+def test_typing_goes_on_while_a_save_changes_the_tool(look: Look, folder: Path, view: str) -> None:
+    file = folder / "shop/slow/operations/own.graphql"
+    sound = file.read_text(encoding="utf-8")
+    look.open("named")
+    look.view(view)
+    field = look.part("json") if view == "json" else look.field("/note").locator("input, textarea")
+    field.fill('{"note": "held"}' if view == "json" else "held")
+    for _ in range(3 if view == "json" else 1):
+        look.page.keyboard.press("ArrowLeft")
+    file.write_text(sound.replace('"Named."', f'"Named in the {view}."'), encoding="utf-8")
+    look.page.locator(".tool-head", has_text=f"Named in the {view}.").wait_for()
+    look.page.keyboard.type("lo worl")
+    look.view("json")
+    assert "hello world" in look.part("json").input_value()
+    file.write_text(sound, encoding="utf-8")
