@@ -188,3 +188,15 @@ def test_copied_command_names_a_key_as_the_command_line_takes_it(look: Look) -> 
     command = look.page.evaluate("navigator.clipboard.readText()")
     caller = shlex.split(command.partition("<<")[0])
     assert caller[caller.index("--as") + 1] == f"key:{KEY}"
+
+
+def test_keyboard_keeps_its_place_in_the_header(look: Look) -> None:
+    place = "document.activeElement.dataset.part"
+    look.part("persona").focus()
+    look.page.keyboard.press("ArrowDown")
+    look.part("persona-mark", has="no credential").wait_for()
+    look.page.locator('nav[aria-busy="true"]').wait_for(state="detached")
+    assert look.page.evaluate(place) == "persona"
+    look.page.keyboard.press("ArrowUp")
+    look.part("persona-mark", has="skips policies").wait_for()
+    assert look.page.evaluate(place) == "persona"
