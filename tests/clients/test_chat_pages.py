@@ -45,8 +45,12 @@ VARIABLES = {
 }
 SCHEMA = """\
 type Query { orders(after: String): OrderConnection kinds: [Kind] other: [Kind] nothing: [Order] failing: Order
-  people: [Named] places: [Named] skipped(offset: Int): [Named] any: Any
+  people: [Named] places: [Named] skipped(offset: Int): [Named] any: Any members: MemberConnection
 }
+type MemberConnection { edges: [MemberEdge] }
+type MemberEdge { cursor: String role: String id: Long node: Member }
+type Member { id: Long name: String friends: [Long!] }
+scalar Long
 type Named { name: String note: String }
 scalar Any
 type OrderConnection { edges: [OrderEdge] pageInfo: PageInfo! totalCount: Int }
@@ -72,6 +76,9 @@ query Skipped($offset: Int) @mcpTool(name: "skipped", view: "table", limits: {ma
   skipped(offset: $offset) { name note }
 }
 query Whatever @mcpTool(name: "whatever", view: "table", limits: {max_result_bytes: 0}) { any }
+query Members @mcpTool(name: "members", view: "table") {
+  members { edges { cursor role id node { id name friends } } }
+}
 query Failing @mcpTool(name: "failing", view: "table") { failing { number } }
 """
 
@@ -97,6 +104,8 @@ def answer(asked: dict[str, Any]) -> dict[str, Any]:
         return {"data": {"skipped": named("s")[(asked.get("variables") or {}).get("offset") or 0 :]}}
     if "Whatever" in query:
         return {"data": {"any": WHATEVER}}
+    if "Members" in query:
+        return {"data": {"members": {"edges": [MEMBER, {"cursor": "c2", "role": "guest", "id": 1, "node": None}]}}}
     if "Failing" in query:
         return {"data": {"failing": None}, "errors": [{"message": HOSTILE[0]}]}
     last = min(first + 10, 60) if "cursor node" not in " ".join(query.split()) else 60
@@ -129,6 +138,14 @@ WHATEVER = {
         *({"deep": number} for number in range(10_000)),
     ],
     "wide": [{f"<i>{number}": number for number in range(100)}],
+}
+
+
+MEMBER = {
+    "cursor": "c1",
+    "role": "owner",
+    "id": -9_223_372_036_854_775_807,
+    "node": {"id": 9_007_199_254_740_993, "name": "1.0", "friends": [9_007_199_254_740_995, 2]},
 }
 
 
@@ -208,7 +225,7 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
     files = {
         "index.graphql": SCHEMA,
         "operations/o.graphql": OPERATIONS,
-        "config.yaml": f"{READABLE}upstream: {{url: '{desk.url}/graphql'}}\n",
+        "config.yaml": f"{READABLE}scalars: {{Long: {{type: integer}}}}\nupstream: {{url: '{desk.url}/graphql'}}\n",
     }
     made = compile_endpoint(write_endpoint(folder, files), environ={"STILE_STATE_KEY": STATE_KEY})
     with desk.running(), running_server(made, states=RequestStates([STATE_KEY])) as url:
@@ -220,9 +237,9 @@ def browser() -> str | None:
     return next(filter(None, map(shutil.which, BROWSERS)), None)
 
 
-def shown(desk: Desk, folder: Path, tool: str, *press: str) -> Any:
-    """What the host told of a tool's view, after these buttons were pressed."""
-    given = {"tool": tool, "arguments": {}, "press": press, "variables": VARIABLES}
+def shown(desk: Desk, folder: Path, tool: str, *press: str, result: Any = None) -> Any:
+    """What the host told of a tool's view, after these buttons were pressed: of ``result``, or of a call."""
+    given = {"tool": tool, "arguments": {}, "press": press, "variables": VARIABLES, "result": result}
     desk.given, desk.calls = json.dumps(given).encode(), []
     # Chromium's sandbox needs rights that root and containers lack.
     options = ["--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", f"--user-data-dir={folder}"]
@@ -257,6 +274,19 @@ def test_table_pages_by_the_notes_of_cut_lists_and_shows_hostile_texts_as_text(d
     assert {look["elements"] for look in told["looks"]} == {2}  # the scripts of the page itself
     assert (told["theme"], told["colour"], told["background"]) == ("dark", "rgb(1, 2, 3)", "")
     assert told["sizes"] > 0
+    assert told["focused"] == ["next", "previous", "previous"]  # the last page has no next one
+
+
+def test_row_of_a_connection_has_what_its_edge_says_and_whole_numbers_keep_their_digits(
+    desk: Desk, tmp_path: Path
+) -> None:
+    (look,) = shown(desk, tmp_path, "members")["looks"]
+
+    assert look["head"] == ["id", "name", "friends", "role", "edge.id"]
+    assert look["rows"] == [
+        ["9007199254740993", "1.0", "[9007199254740995,2]", "owner", "-9223372036854775807"],
+        ["", "", "", "guest", "1"],
+    ]
 
 
 def test_table_pages_by_the_cursor_of_a_connection_that_was_not_cut(desk: Desk, tmp_path: Path) -> None:
@@ -311,6 +341,21 @@ def test_list_of_values_and_lists_without_rows_are_shown(desk: Desk, tmp_path: P
 
     assert (look["head"], look["rows"]) == (["Value"], [["NEW"], ["OLD"]])
     assert look["lists"] == ["data.kinds", "data.other", "data.nothing"]
+
+
+@UNHURRIED
+def test_result_without_data_is_shown_as_its_text(desk: Desk, tmp_path: Path) -> None:
+    texts = {"type": "text", "text": HOSTILE[0]}
+    (look,) = shown(desk, tmp_path, "kinds", result={"content": [texts]})["looks"]
+
+    assert (look["state"], look["rows"], look["elements"]) == (HOSTILE[0], [], 2)
+
+
+@UNHURRIED
+def test_empty_result_is_told_as_empty(desk: Desk, tmp_path: Path) -> None:
+    (look,) = shown(desk, tmp_path, "kinds", result={"content": [], "structuredContent": {}})["looks"]
+
+    assert look["state"] == "The result is empty."
 
 
 def test_error_of_the_api_is_told_as_text(desk: Desk, tmp_path: Path) -> None:

@@ -226,7 +226,7 @@ def test_argument_of_a_prompt_offers_its_values(browser: Any, folder: Path, serv
     shutil.rmtree(prompt.parent)
 
 
-def test_call_that_a_save_ends_is_told(browser: Any, tmp_path: Path) -> None:
+def test_call_goes_on_while_a_save_changes_its_tool(browser: Any, tmp_path: Path) -> None:
     goes_on = threading.Event()
 
     def answer(_: Asked) -> Reply:
@@ -244,9 +244,10 @@ def test_call_that_a_save_ends_is_told(browser: Any, tmp_path: Path) -> None:
             look.part("busy").wait_for()
             saved = OPERATIONS.replace('"Slow."', '"Slower."')
             (endpoint / "operations/wide.graphql").write_text(saved, encoding="utf-8")
-            look.part("outcome", has="may have carried the call out").wait_for()
+            look.page.locator(".tool-head", has_text="Slower.").wait_for()
+            assert look.part("busy").count() == 1
             goes_on.set()
-            assert "done" in look.send()
+            assert "done" in look.shown()
 
 
 @pytest.mark.parametrize("path", ["/shop/desk/mcp", "/shop/desk/"])

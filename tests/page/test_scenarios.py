@@ -328,6 +328,11 @@ def test_whole_numbers_beyond_the_safe_ones_stay_exact(at_kinds: Look, shop: Sho
     told = at_kinds.send()
     assert "9007199254740993" in told
     assert variables(shop.kinds_api)["any"] == {"deep": [12345678901234567890]}
+    at_kinds.tab("sent", bar="result-tabs")
+    at_kinds.part("result", has="Variables").first.wait_for()
+    sent = at_kinds.part("result").first.inner_text()
+    assert "12345678901234567890" in sent
+    assert "9007199254740993" in sent
 
 
 def test_save_shows_other_tools_and_a_mistake_comes_and_goes(at_desk: Look, shop: Shop) -> None:

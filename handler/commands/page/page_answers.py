@@ -133,15 +133,19 @@ def _plain_tool(served: ServedEndpoint, entrance: Entrance, row: ToolRow, standi
         "usable": standing.verdict in USABLE,
         "verdict": standing.verdict,
         "note": standing.note,
-        "warnings": [each.sentence for each in served.warnings if _concerns(each, row.name, entrance.place)],
+        "warnings": [each.sentence for each in served.warnings if _concerns(each, served, entrance)],
     }
 
 
-def _concerns(warning: Problem, tool: str, place: Place | None) -> bool:
-    """Tell if a warning is about a tool: it names the tool, or it is at the tool's declaration."""
-    return tool in warning.about or (
-        place is not None and place.line > 0 and (warning.file, warning.line) == (place.file, place.line)
-    )
+def _concerns(warning: Problem, served: ServedEndpoint, entrance: Entrance) -> bool:
+    """Tell if a warning is about a tool: it names the tool, or names none and is at the tool's declaration.
+
+    Tools in Python that a loop makes have one place.
+    """
+    if not served.tool_names.isdisjoint(warning.about):
+        return entrance.name in warning.about
+    place = entrance.place
+    return place is not None and place.line > 0 and (warning.file, warning.line) == (place.file, place.line)
 
 
 def why_not_tool(served: ServedEndpoint, persona: Persona, name: str) -> dict[str, Any]:

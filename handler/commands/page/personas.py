@@ -11,7 +11,7 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -54,7 +54,10 @@ MAX_FILES = 50
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Persona:
-    """A caller with an id, which fits a header. ``file`` is the path of the claims file, or empty."""
+    """A caller with an id, which fits a header, and a label that no other persona of the endpoint has.
+
+    ``file`` is the path of the claims file, or empty.
+    """
 
     id: str
     label: str
@@ -113,12 +116,15 @@ def _holder(key: ApiKey) -> Persona:
 def _bearers(folder: Path, compiled: Compiled) -> Iterator[Persona]:
     read = _claims_of_rules(compiled)
     seen: set[str] = set()
+    labels: set[str] = set()
     for place in (folder, folder.absolute().parent if folder == Path() else folder.parent):
         for file in _json_files(place):
             persona = _bearer(file, wanted=CLAIMS | read)
             if persona and persona.id not in seen:
                 seen.add(persona.id)
-                yield persona
+                again = persona.label in labels
+                labels.add(persona.label)
+                yield replace(persona, label=f"../{persona.label}") if again else persona
 
 
 def _json_files(folder: Path) -> list[Path]:

@@ -62,6 +62,11 @@ class ServedEndpoint:
         return self._once(self._rows)
 
     @property
+    def tool_names(self) -> frozenset[str]:
+        """The names of the tools."""
+        return self._once(self._tool_names)
+
+    @property
     def warnings(self) -> list[Problem]:
         """The warnings of ``stile check``."""
         return self._once(self._warnings)
@@ -87,6 +92,9 @@ class ServedEndpoint:
 
     def _rows(self) -> list[ToolRow]:
         return tool_rows(self.compiled)
+
+    def _tool_names(self) -> frozenset[str]:
+        return frozenset(row.name for row in self.rows)
 
     def _warnings(self) -> list[Problem]:
         return check_warnings(self.compiled, self.folder)

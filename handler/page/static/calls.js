@@ -1,8 +1,9 @@
 // A call of the open tool: the form, the request, its answer in tabs, and the questions to the user.
 (() => {
   "use strict";
-  const { el, state, on, emit, replace, json, units, mcp } = stile;
+  const { el, state, on, emit, replace, json, units, mcp, runs } = stile;
   const kept = new Map(); // by endpoint and tool: the form's state and the last outcome, in memory only
+  const MAX_RAW = 200_000; // characters of a raw text that a browser lays out at once
   const METHODS = { prompt: "prompts/get", resource: "resources/read", template: "resources/read" };
 
   const keyOf = (tool) => `${state.endpoint} ${tool.key}`;
@@ -22,10 +23,8 @@
     const form = stile.forms.make(schemaOf(tool), { kept: memory.form, changed: stile.later(() => (memory.form = form.state()), 100) });
     const area = el("div", { "data-part": "result", class: "result", hidden: true });
     const send = el("button", { type: "button", class: "primary", "data-part": "send", on: { click: run } }, { prompt: "Get", resource: "Read", template: "Read" }[tool.kind] ?? "Call");
-    const cancel = el("button", { type: "button", "data-part": "cancel", hidden: true, on: { click: () => running?.abort() } }, "Cancel");
+    const cancel = el("button", { type: "button", "data-part": "cancel", hidden: true, on: { click: () => runs.find("call", tool)?.cancel() } }, "Cancel");
     const actions = el("div", { class: "actions" }, send, cancel, el("span", { class: "quiet" }, "as ", el("strong", null, stile.personas.label(state.persona))), el("span", { class: "grow" }), METHODS[tool.kind] ? null : stile.connect?.copies(tool, form));
-    let running = null;
-    let asked = null; // the persona of the running call
     replace(container, form.node, actions, area);
     form.node.addEventListener("keydown", (event) => {
       const isLine = event.target.matches?.("input:not([type=checkbox], [type=radio])");
@@ -34,49 +33,45 @@
         run();
       }
     });
-    signal.addEventListener("abort", () => {
-      memory.form = form.state();
-      if (!running) return;
-      running.abort();
-      memory.outcome = { tool, persona: asked, at: new Date(), failure: "Cancelled, because the tool, its list or the caller changed here. The server may have carried the call out all the same." };
-    });
-    if (memory.outcome) show(memory.outcome);
+    signal.addEventListener("abort", () => (memory.form = form.state()));
+    const going = runs.find("call", tool);
+    if (going) follow(going);
+    else if (memory.outcome) show(memory.outcome);
 
-    async function run() {
-      if (running) return;
+    function run() {
+      if (runs.find("call", tool)) return;
       const { value, errors } = form.read();
       if (errors) return;
-      running = new AbortController();
-      const mine = running;
       memory.form = form.state();
+      const work = (signal) => mcp.call(METHODS[tool.kind] ?? "tools/call", paramsOf(tool, value), { signal, mirrored: mcp.mirrored(schemaOf(tool), value) });
+      const started = runs.start("call", tool, { args: value, work });
+      started.done.then((outcome) => ((memory.outcome = outcome), emit("call", outcome)));
+      follow(started);
+      stile.say("Waiting for the answer");
+      cancel.focus({ preventScroll: true });
+    }
+
+    /** Wait for a call that this drawing of the tool began, or an earlier one. */
+    async function follow(started) {
       busy(true);
-      asked = state.persona;
-      const outcome = { tool, persona: asked, args: value, at: new Date() };
-      try {
-        outcome.answer = await mcp.call(METHODS[tool.kind] ?? "tools/call", paramsOf(tool, value), { signal: mine.signal, mirrored: mcp.mirrored(schemaOf(tool), value) });
-      } catch (error) {
-        outcome.failure = mine.signal.aborted ? "Cancelled. The server may have carried the call out all the same." : `No answer: ${error.message}. Is the server running?`;
-      }
-      running = null;
+      const outcome = await started.done;
       if (signal.aborted) return;
-      memory.outcome = outcome;
+      const isHere = [document.body, send, cancel].includes(document.activeElement); // and not in a search meanwhile
       busy(false);
-      show(outcome);
-      emit("call", outcome);
+      if (isHere) send.focus({ preventScroll: true });
+      show(outcome, isHere);
     }
 
     function busy(isBusy) {
       send.disabled = isBusy;
       cancel.hidden = !isBusy;
       container.setAttribute("aria-busy", String(isBusy));
-      if (!isBusy) return send.focus({ preventScroll: true });
+      if (!isBusy) return;
       area.hidden = false;
       replace(area, el("p", { class: "busy", "data-part": "busy" }, el("span", { class: "spinner", "aria-hidden": "true" }), "Waiting for the answer…"));
-      stile.say("Waiting for the answer");
-      cancel.focus({ preventScroll: true });
     }
 
-    function show(outcome) {
+    function show(outcome, mayFocus = false) {
       area.hidden = false;
       const isNew = outcome !== memory.said;
       memory.said = outcome;
@@ -86,7 +81,7 @@
       stile.say(said.words);
       area.firstChild.scrollIntoView({ block: "nearest" });
       const message = outcome.answer?.result?.isError ? textOf(outcome.answer.result) : outcome.answer?.error?.message ?? "";
-      if (message) form.flagServer(String(message));
+      if (message) form.flagServer(String(message), { mayFocus });
     }
 
     function goOn(next) {
@@ -172,7 +167,7 @@
   function part(title, text) {
     return el("div", { class: "section" },
       el("h2", null, title, el("span", { class: "quiet" }, ` · ~${units.number(units.tokens(text))} tokens · ${units.bytes(new TextEncoder().encode(text).length)} `), stile.copyButton(text)),
-      el("pre", { class: "code", tabindex: "0", "aria-label": title, "data-part": "raw" }, text));
+      el("pre", { class: "code", tabindex: "0", "aria-label": title, "data-part": "raw" }, stile.results.longText(text, MAX_RAW)));
   }
 
   const wire = (answer) => [part("Request", pretty(answer.sent.body)), part("Answer", pretty(answer.text ?? answer.raw))];

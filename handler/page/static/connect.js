@@ -83,7 +83,7 @@
   function command(tool, args) {
     const persona = state.persona?.secret ? null : state.persona;
     const folder = state.endpoints.find((each) => each.name === state.endpoint)?.folder ?? "FOLDER";
-    const as = persona?.kind === "claims" ? ` --as ${quoted(persona.file ?? persona.id)}` : persona && persona.kind !== "author" ? ` --as ${quoted(persona.id)}` : "";
+    const as = persona?.kind === "claims" ? ` --as ${quoted(persona.file ?? persona.id)}` : persona && persona.kind !== "author" ? ` --as ${quoted(persona.label)}` : "";
     const token = state.persona?.secret?.kind === "token" ? " --token TOKENFILE" : "";
     return `stile call ${quoted(folder)} ${quoted(tool.name)}${as}${token} --arguments - <<'END'\n${json.stringify(args, "  ")}\nEND`;
   }

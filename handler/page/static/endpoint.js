@@ -60,8 +60,11 @@
     stile.personas.reset();
     emit("endpoint", name);
     emit("tool", null);
-    if (name) await load({ wanted: safelyDecoded(location.hash.replace(/^#tool=/, "")) });
+    if (name) await again();
   }
+
+  /** Load the tools, and open the one that the address names. */
+  const again = () => load({ wanted: safelyDecoded(location.hash.replace(/^#tool=/, "")) });
 
   // Tools ---------------------------------------------------------------------------------------------------------------
   /** Load what the persona gets. The open tool stays open, and `fresh` says that its schema may differ. */
@@ -201,8 +204,9 @@
   async function openTool(key) {
     const tool = state.tools.find((each) => each.key === key) ?? state.tools.find((each) => each.name === key);
     if (!tool) return;
+    // From the list, so that the browser's own way back leads to it; a narrow screen shows the one or the other.
+    history[state.tool ? "replaceState" : "pushState"](null, "", `${location.pathname}#tool=${encodeURIComponent(tool.key)}`);
     state.tool = tool;
-    history.replaceState(null, "", `${location.pathname}#tool=${encodeURIComponent(tool.key)}`);
     emit("tool", tool);
     if (!tool.entry && (await entryOf(tool).catch(() => null)) && state.tool === tool) emit("tool", tool);
   }
@@ -210,5 +214,5 @@
   window.addEventListener("popstate", () => open(readAddress()));
   on("start", start);
   on("persona", () => state.endpoint && load({ anew: true }));
-  stile.endpoint = Object.freeze({ open, load, refreshEndpoints, entryOf, searchCatalog, openTool, isName: (name) => NAME.test(name), json });
+  stile.endpoint = Object.freeze({ open, load, again, refreshEndpoints, entryOf, searchCatalog, openTool, isName: (name) => NAME.test(name), json });
 })();

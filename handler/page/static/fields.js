@@ -25,7 +25,7 @@
     const note = el("p", { class: "field-note", hidden: true });
     const slot = el("div", { class: "control" });
     const about = context.top ? "" : [schema.description, defaulted(schema)].filter(Boolean).join("\n");
-    const isBare = context.bare && shape.kind !== "object";
+    const isBare = context.top || (context.bare && shape.kind !== "object"); // without a head that could name it
     const naming = isBare ? { "aria-label": context.label } : { "aria-labelledby": nameId };
     const inner = { ...context, shape, nameId, naming, aboutId: about.length < 600 ? `${aboutId} ${errorId}` : errorId, changed };
     let control = null;
@@ -34,16 +34,17 @@
     let path = [];
 
     const nullButton = shape.nullable && shape.kind !== "null" && shape.kind !== "json"
-      ? el("button", { type: "button", class: "small toggle", "aria-pressed": "false", on: { click: () => (setNull(!isNull), changed()) } }, "null") : null;
+      ? el("button", { type: "button", class: "small toggle", "aria-pressed": "false", "aria-label": isBare ? `null: ${context.label}` : null, on: { click: () => (setNull(!isNull), changed()) } }, "null") : null;
+    const body = isBare && nullButton ? el("div", { class: "nullable" }, slot, nullButton) : slot;
     const head = el("div", { class: "label-line" },
       el("span", { class: "field-name", id: nameId }, context.label ?? context.name),
       context.required ? el("span", { class: "required" }, "required") : null,
       schema.title && schema.title !== context.name ? el("span", null, schema.title) : null,
-      el("span", { class: "field-type" }, schemas.hints(shape, context.root)), nullButton);
+      el("span", { class: "field-type" }, schemas.hints(shape, context.root)), isBare ? null : nullButton);
     const node = el("div", { class: "field", "data-part": "field", "data-kind": shape.kind },
-      context.top || isBare ? null : head,
+      isBare ? null : head,
       stile.clamped(about, { class: "field-about", id: aboutId, hidden: !about }, { most: 600 }),
-      GROUPS.has(shape.kind) ? [note, error, slot] : [slot, note, error]); // a group may be longer than the screen
+      GROUPS.has(shape.kind) ? [note, error, body] : [body, note, error]); // a group may be longer than the screen
     use(shape.kind);
 
     function use(kind) {

@@ -9,7 +9,7 @@
   function make(given, { kept, changed = () => {} } = {}) {
     const schema = ofArguments(json.isObject(given) ? given : {});
     const isPlain = stile.schema.shape(schema, schema).kind === "object";
-    const root = fields.make(schema, { root: schema, required: true, label: "", top: true, changed: touched });
+    const root = fields.make(schema, { root: schema, required: true, label: "Arguments", top: true, changed: touched });
     const node = el("div", { class: "form-box", "data-part": "form" });
     const errors = el("p", { class: "field-error", role: "alert", "data-part": "form-error" });
     const text = el("textarea", { class: "mono json", "aria-label": "Arguments as JSON", spellcheck: "false", autocomplete: "off", "data-part": "json", "aria-describedby": "json-error", on: { input: checked, keydown: indent } });
@@ -95,7 +95,7 @@
     }
 
     /** Show the server's sentences about arguments at their fields: `/a/0/b: expected …; /c: …`. */
-    function flagServer(message) {
+    function flagServer(message, { mayFocus = true } = {}) {
       let count = 0;
       const told = message.replace(/^Invalid arguments for tool [^:]*: /, "");
       for (const part of told.split(/; (?=\/|: )/)) {
@@ -104,7 +104,7 @@
         const path = found[1].split("/").slice(1).map((each) => each.replaceAll("~1", "/").replaceAll("~0", "~"));
         const field = root.find(path);
         field.flag(field.path().length === path.length ? found[2] : `${found[1]}: ${found[2]}`);
-        if (!count) field.focus();
+        if (!count && mayFocus) field.focus();
         count += 1;
       }
       return count;

@@ -2,12 +2,12 @@
 // of the tool, so that a refusal is read here as a model reads it. The frame is made when the tab is opened.
 (() => {
   "use strict";
-  const { el, state, on, emit, replace } = stile;
+  const { el, state, on, emit, replace, runs } = stile;
 
   const PATH = "/editor.html";
   const MOST_HISTORY = 50;
   const MOST_WHYS = 5;
-  const kept = new Map(); // endpoint and tool -> {document, variables, history}: in memory, for this page
+  const kept = new Map(); // endpoint and tool -> {document, variables, history, outcome}: in memory, for this page
 
   stile.panel({
     id: "graphql", title: "Editor", place: "tool", order: 20,
@@ -25,10 +25,10 @@
     constructor(container, { tool, signal }) {
       const key = `${state.endpoint} ${tool.key}`;
       if (!kept.has(key)) kept.set(key, { document: "", variables: "", history: [] });
-      Object.assign(this, { container, tool, signal, texts: kept.get(key), port: null, operations: [], running: null });
+      Object.assign(this, { container, tool, signal, texts: kept.get(key), port: null, operations: [] });
       this.view = new stile.ToolView(tool, { signal });
       this.docs = stile.graphqlDocs(this.view, { onread: () => this.sendSchema(), signal });
-      signal.addEventListener("abort", () => (this.port?.close(), this.running?.abort()));
+      signal.addEventListener("abort", () => this.port?.close());
     }
 
     start() {
@@ -36,7 +36,7 @@
       this.operation = el("select", { "aria-label": "Operation to run", "data-part": "operation", hidden: true });
       this.history = el("select", { "aria-label": "Requests of this session", "data-part": "history", on: { change: () => this.recall() } });
       this.send = el("button", { type: "button", class: "primary", "data-part": "run", title: "Ctrl+Enter in the editor", on: { click: () => this.run() } }, "Run");
-      this.cancel = el("button", { type: "button", "data-part": "cancel-run", hidden: true, on: { click: () => this.running?.abort() } }, "Cancel");
+      this.cancel = el("button", { type: "button", "data-part": "cancel-run", hidden: true, on: { click: () => runs.find("graphql", this.tool)?.cancel() } }, "Cancel");
       this.result = el("div", { class: "graphql-result", "data-part": "graphql-result" });
       this.frame = el("iframe", {
         title: `GraphQL editor of ${this.tool.name}`, sandbox: "allow-scripts", referrerpolicy: "no-referrer",
@@ -49,6 +49,9 @@
         el("div", { class: "graphql-panes" }, this.frame, this.docs.node),
         this.result));
       this.drawHistory();
+      const going = runs.find("graphql", this.tool);
+      if (going) this.follow(going);
+      else if (this.texts.outcome) this.show(this.texts.outcome, { isNew: false });
       window.addEventListener("message", (event) => this.greet(event), { signal: this.signal });
       on("theme", () => this.sendTheme(), { signal: this.signal });
       matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.sendTheme(), { signal: this.signal });
@@ -123,7 +126,7 @@
     told() {
       const count = stile.units.number([...this.view.types.keys()].filter((name) => !name.startsWith("__")).length);
       const types = `${count} ${count === "1" ? "type" : "types"}`;
-    replace(this.status, this.view.whole ? types : `Large schema: ${types} read, more as you type`);
+      replace(this.status, this.view.whole ? types : `Large schema: ${types} read, more as you type`);
     }
 
     async readTypes(names) {
@@ -162,25 +165,30 @@
       return isObject ? { query, ...chosen, variables } : "The variables are not a JSON object.";
     }
 
-    async run() {
-      if (this.running || !this.texts.document.trim()) return;
+    run() {
+      if (runs.find("graphql", this.tool) || !this.texts.document.trim()) return;
       const given = this.arguments();
       if (typeof given === "string") return replace(this.result, el("p", { class: "bad pad", role: "alert" }, given));
-      this.running = new AbortController();
-      const mine = this.running;
-      const outcome = { tool: this.tool, persona: state.persona, args: given, at: new Date() };
+      const { texts, tool } = this;
+      const asked = { document: texts.document, variables: texts.variables };
+      const work = (signal) => stile.mcp.call("tools/call", { name: tool.name, arguments: given }, { signal });
+      const started = runs.start("graphql", tool, { args: given, work });
+      started.done.then((outcome) => {
+        texts.outcome = outcome;
+        if (outcome.answer) remember(texts.history, { ...asked, refused: Boolean(refusalOf(outcome.answer)) });
+        emit("call", outcome);
+      });
+      this.follow(started);
+    }
+
+    /** Wait for a run that this drawing of the tool began, or an earlier one. */
+    async follow(started) {
       this.busy(true);
-      try {
-        outcome.answer = await stile.mcp.call("tools/call", { name: this.tool.name, arguments: given }, { signal: mine.signal });
-      } catch (error) {
-        outcome.failure = mine.signal.aborted ? "Cancelled. The server may have carried the call out all the same." : `No answer: ${error.message}`;
-      }
-      this.running = null;
+      const outcome = await started.done;
       if (this.signal.aborted) return;
       this.busy(false);
-      if (outcome.answer) this.remember(outcome.answer);
+      this.drawHistory();
       this.show(outcome);
-      emit("call", outcome);
     }
 
     busy(isBusy) {
@@ -189,7 +197,7 @@
       if (isBusy) replace(this.result, el("p", { class: "quiet pad" }, "Running…"));
     }
 
-    show(outcome) {
+    show(outcome, { isNew = true } = {}) {
       const { answer } = outcome;
       const said = stile.calls.summary(outcome);
       const refused = answer ? refusalOf(answer) : "";
@@ -198,8 +206,9 @@
       replace(this.result,
         el("div", { class: "outcome", "data-part": "graphql-outcome", "data-refused": String(Boolean(refused)) }, said.node), whys,
         answer ? stile.calls.tabsOf(outcome, chosen, null, this.signal) : null);
-      stile.say(refused ? `Refused: ${refused.slice(0, 200)}` : said.words);
       if (refused) this.offerWhys(refused, whys);
+      if (!isNew) return;
+      stile.say(refused ? `Refused: ${refused.slice(0, 200)}` : said.words);
       this.result.scrollIntoView({ block: "nearest" });
     }
 
@@ -215,15 +224,6 @@
     }
 
     // The history of this page ------------------------------------------------------------------------------------------------
-    remember(answer) {
-      const { history, document: query, variables } = this.texts;
-      const same = history.findIndex((each) => each.document === query && each.variables === variables);
-      if (same >= 0) history.splice(same, 1);
-      history.unshift({ document: query, variables, refused: Boolean(refusalOf(answer)) });
-      history.length = Math.min(history.length, MOST_HISTORY);
-      this.drawHistory();
-    }
-
     drawHistory() {
       const { history } = this.texts;
       this.history.hidden = !history.length;
@@ -239,6 +239,13 @@
       this.tell("texts", { document: each.document, variables: each.variables });
       this.tell("focus");
     }
+  }
+
+  function remember(history, run) {
+    const same = history.findIndex((each) => each.document === run.document && each.variables === run.variables);
+    if (same >= 0) history.splice(same, 1);
+    history.unshift(run);
+    history.length = Math.min(history.length, MOST_HISTORY);
   }
 
   const textsOf = (result) => (Array.isArray(result?.content) ? result.content.filter((each) => each?.type === "text").map((each) => String(each.text)) : []);

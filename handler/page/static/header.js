@@ -9,6 +9,7 @@
 
   function draw() {
     theme ??= stile.theme();
+    const focused = document.activeElement?.closest?.("#header [data-part]")?.dataset.part;
     const entry = current();
     replace(header(),
       el("div", { class: "bar" },
@@ -18,6 +19,13 @@
         state.endpoint ? stile.personas.picker() : null,
         theme),
       entry || state.endpoint ? facts(entry ?? {}) : null);
+    if (focused && document.activeElement === document.body) focusOn(focused);
+  }
+
+  /** A choice draws the header anew, and a keyboard keeps its place; a button that is gone leads to the choice beside it. */
+  function focusOn(part) {
+    const node = header().querySelector(`[data-part="${CSS.escape(part)}"]`);
+    (node?.matches("a, button, input, select") ? node : node?.querySelector("select"))?.focus();
   }
 
   const current = () => state.endpoints.find((each) => each.name === state.endpoint);

@@ -6,52 +6,20 @@
 
   const calls = []; // newest first
   const cleared = new Set(); // ids of calls that a new stream begins with again
-  let source = null;
-  let retry = 0;
   let filter = "";
   let lists = false; // also lists, which each page and client asks for in number
 
-  on("mode", hold);
-  document.addEventListener("visibilitychange", hold);
-
   // The stream ----------------------------------------------------------------------------------------------------------------
-  /** Hold the stream while somebody sees the page: a browser opens six connections to a server, for all of its tabs. */
-  function hold() {
-    if (!state.dev) return;
-    if (document.visibilityState !== "hidden") return source ? undefined : connect();
-    clearTimeout(retry);
-    source?.close();
-    source = null;
-  }
-
-  function connect() {
-    source?.close();
-    source = new EventSource(`${state.base}/-/events`);
-    source.onopen = () => {
+  stile.stream.start({
+    opened() {
       const wasLost = state.connection === "lost";
       calls.length = 0; // the stream begins with the last calls
       told("open");
       if (wasLost) reload();
-    };
-    source.onerror = () => {
-      told("lost");
-      // After some answers a browser gives up, and the server may come back at any time.
-      if (source.readyState !== EventSource.CLOSED) return;
-      clearTimeout(retry);
-      retry = setTimeout(connect, 2000);
-    };
-    source.addEventListener("call", (event) => read(event, added));
-    source.addEventListener("problems", (event) => read(event, problems));
-    source.addEventListener("reload", () => reload());
-  }
-
-  function read(event, use) {
-    try {
-      use(JSON.parse(event.data));
-    } catch (error) {
-      console.error("stile: live", error);
-    }
-  }
+    },
+    lost: () => told("lost"),
+    heard: (kind, value) => ({ call: added, problems, reload })[kind](value),
+  });
 
   function told(connection) {
     if (state.connection === connection) return;
@@ -166,7 +134,7 @@
     stile.dialog({ title: `${each.tool || each.method || "Request"}, ${clock(each.at)}`, wide: true, part: "call-dialog", body: [words(each), requests(each), logged(each)] });
 
   const words = (each) => (each.told ?? []).map((said) => el("p", { class: "notice warn pre-line" }, said));
-  const logged = (each) => stile.calls.part("Log line", JSON.stringify(each.log, null, 2));
+  const logged = (each) => stile.calls.part("Log line", json.stringify(each.log ?? null, "  "));
 
   // Views of one call in the tool pane -----------------------------------------------------------------------------------------------
   function requests(each) {
@@ -177,9 +145,9 @@
         el("p", { class: "outcome" }, el("strong", { class: "mono" }, request.method, " ", request.url), el("span", { class: "quiet" }, request.status ? `HTTP ${request.status}` : "no answer"), el("span", { class: "quiet" }, `${Math.round(request.ms ?? 0)} ms`)),
         request.said && !(request.status >= 200 && request.status < 300) ? el("p", { class: "notice pre-line" }, [request.said].flat().join("\n")) : null,
         request.document ? stile.calls.part("Document", request.document) : null,
-        request.variables === null || request.variables === undefined ? null : stile.calls.part("Variables", typeof request.variables === "string" ? request.variables : JSON.stringify(request.variables, null, 2)),
+        request.variables === null || request.variables === undefined ? null : stile.calls.part("Variables", typeof request.variables === "string" ? request.variables : json.stringify(request.variables, "  ")),
         Object.keys(request.headers ?? {}).length ? el("details", null, el("summary", null, "Headers"), el("pre", { class: "code", tabindex: "0" }, Object.entries(request.headers).map(([name, value]) => `${name}: ${value}`).join("\n"))) : null,
-        request.answer ? el("details", null, el("summary", null, "Answer of the API"), el("pre", { class: "code", tabindex: "0" }, stile.calls.pretty(typeof request.answer === "string" ? request.answer : JSON.stringify(request.answer)))) : null)),
+        request.answer ? el("details", null, el("summary", null, "Answer of the API"), el("pre", { class: "code", tabindex: "0" }, stile.calls.pretty(typeof request.answer === "string" ? request.answer : json.stringify(request.answer)))) : null)),
       each.sentLeftOut ? el("p", { class: "quiet" }, `${each.sentLeftOut} further requests are not kept.`) : null,
     ];
   }

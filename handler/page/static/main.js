@@ -14,7 +14,7 @@
 
   // The tool pane ---------------------------------------------------------------------------------------------------
   function drawTool() {
-    const focused = document.activeElement?.closest?.("#tool [data-path]")?.dataset.path;
+    const typed = typing();
     shown.abort();
     shown = new AbortController();
     const { signal } = shown;
@@ -44,10 +44,29 @@
     });
     replace(at("tool"), stile.toolHead?.(tool), made.node);
     showToolTab = (id) => made.select(id);
-    if (document.activeElement === document.body && tool !== lastTool) at("tool").focus(); // a narrow screen hides the list
+    const isOther = tool !== lastTool;
+    const isSame = tool.key === lastTool?.key; // a saved file gives the tool another object
     lastTool = tool;
-    if (focused === undefined || document.activeElement !== document.body) return;
-    at("tool").querySelector(`[data-path="${CSS.escape(focused)}"] :is(input, select, textarea)`)?.focus();
+    if (document.activeElement !== document.body) return;
+    if (isSame && typed && typeOn(typed)) return;
+    if (isOther) at("tool").focus(); // a narrow screen hides the list
+  }
+
+  /** Return where a person types: the selector of the field, and the selection in it. */
+  function typing() {
+    const field = document.activeElement?.closest?.("#tool :is(input, select, textarea)");
+    const path = field?.closest("[data-path]")?.dataset.path;
+    const isJson = field?.dataset.part === "json";
+    if (!isJson && path === undefined) return null;
+    const selector = isJson ? '[data-part="json"]' : `[data-path="${CSS.escape(path)}"] :is(input, select, textarea)`;
+    return { selector, from: field.selectionStart, to: field.selectionEnd };
+  }
+
+  function typeOn({ selector, from, to }) {
+    const field = at("tool").querySelector(selector);
+    field?.focus();
+    if (typeof from === "number" && typeof field?.selectionStart === "number") field.setSelectionRange(from, to);
+    return document.activeElement === field;
   }
 
   /** The form below keeps what is typed. */

@@ -14,12 +14,13 @@
   }
 
   async function one({ message, mode, requestedSchema, url }, signal) {
-    const form = mode === "url" || !requestedSchema ? null : stile.forms.make(requestedSchema);
+    const asks = mode !== "url" && Object.keys(requestedSchema?.properties ?? {}).length > 0;
+    const form = asks ? stile.forms.make(requestedSchema) : null;
     const agrees = isAgreement(requestedSchema);
     let content;
     const check = () => {
       if (agrees) return (content = { [agrees]: true }), true;
-      if (!form) return true;
+      if (!form) return (content = mode === "url" ? undefined : {}), true;
       const { value, errors } = form.read();
       content = value;
       return !errors;

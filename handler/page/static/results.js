@@ -101,13 +101,18 @@
   }
 
   /** A connection reads as the table of its nodes, and what stands beside them. */
-  const connection = (value) => (json.isObject(value) && Array.isArray(value.edges) && value.edges.length && value.edges.every((each) => json.isObject(each) && json.isObject(each.node)) ? value.edges : null);
+  const connection = (value) => {
+    const edges = json.isObject(value) && Array.isArray(value.edges) ? value.edges : [];
+    const isEdge = (each) => json.isObject(each) && (each.node === null || json.isObject(each.node));
+    return edges.every(isEdge) && edges.some((each) => each.node) ? edges : null;
+  };
 
   function connected(value, depth) {
     const edges = connection(value);
     if (!edges) return shown(value, depth);
     const { edges: _, ...rest } = value;
-    const rows = edges.map(({ node, ...beside }) => ({ ...node, ...Object.fromEntries(Object.entries(beside).map(([key, each]) => [Object.hasOwn(node, key) ? `edge.${key}` : key, each])) }));
+    const taken = new Set(edges.flatMap(({ node }) => Object.keys(node ?? {})));
+    const rows = edges.map(({ node, ...beside }) => ({ ...node, ...Object.fromEntries(Object.entries(beside).map(([key, each]) => [taken.has(key) ? `edge.${key}` : key, each])) }));
     return [table(rows, depth), Object.keys(rest).length ? object(rest, depth) : null];
   }
 
@@ -170,7 +175,7 @@
       others.map((each) => el("div", { class: "section" }, block(each))),
       (answer.messages ?? []).map((each) => el("div", { class: "section" }, el("h2", null, String(each?.role ?? "")), block(each?.content))),
       (answer.contents ?? []).map((each) => embedded(each ?? {})),
-      blocks.length || structured !== undefined || answer.messages || answer.contents ? null : shown(answer),
+      blocks.length || structured !== undefined || answer.messages || answer.contents ? null : Array.isArray(answer.content) ? el("p", { class: "quiet" }, "The answer is empty.") : shown(answer),
     ];
   }
 
@@ -213,5 +218,5 @@
     return [told && !/[.!?]$/.test(told) ? `${told}.` : told, remedy].filter(Boolean).join(" ");
   }
 
-  stile.results = Object.freeze({ shown, result, block, data, advice });
+  stile.results = Object.freeze({ shown, result, block, data, advice, longText });
 })();

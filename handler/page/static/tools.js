@@ -81,6 +81,7 @@
     const { status, failure } = state.denied;
     return el("div", { class: "notice bad", "data-part": "denied" },
       el("p", null, el("strong", null, failure ? "No answer" : `HTTP ${status}`), ": ", failure ?? stile.results.advice(state.denied)),
+      failure || status === 429 || status >= 500 ? el("button", { type: "button", "data-part": "again", on: { click: stile.endpoint.again } }, "Try again") : null,
       state.dev || ![401, 403].includes(status) || state.denied.refused?.code === "foreign-origin" ? null : el("button", { type: "button", on: { click: () => stile.personas.paste() } }, "Paste a credential"));
   }
 
@@ -185,6 +186,7 @@
   function back() {
     const { key } = state.tool;
     state.tool = null;
+    history.replaceState(null, "", location.pathname);
     stile.emit("tool", null);
     const button = current?.querySelector(`[data-key="${CSS.escape(key)}"] button.tool`);
     for (const each of current?.querySelectorAll("button.tool") ?? []) each.tabIndex = each === button ? 0 : -1;

@@ -52,9 +52,9 @@ async function main(given) {
     buttons: ["previous", "next"].map((id) => inside().getElementById(id)).map((each) => !each.hidden && !each.disabled),
     elements: inside().querySelectorAll("img, a, iframe, svg, body script").length,
   });
-  const looks = [];
+  const looks = [], focused = [];
   await bridge.sendToolInput({ arguments: given.arguments });
-  await bridge.sendToolResult(await client.callTool({ name: tool.name, arguments: given.arguments }));
+  await bridge.sendToolResult(given.result ?? await client.callTool({ name: tool.name, arguments: given.arguments }));
   await until(() => inside().getElementById("state").textContent !== "Waiting for the result", "result shown");
   looks.push(look());
   for (const press of given.press) {
@@ -63,14 +63,19 @@ async function main(given) {
     if ([...list.options].some((each) => each.value === press)) {
       list.value = press;
       list.dispatchEvent(new Event("change"));
-    } else inside().getElementById(press).click();
+    } else {
+      inside().getElementById(press).focus();
+      inside().getElementById(press).click();
+    }
     await until(() => JSON.stringify(look()) !== before, press);
     await new Promise((resolve) => setTimeout(resolve, 300));
     looks.push(look());
+    focused.push(inside().activeElement.id);
   }
   await until(() => sizes.length, "size told");
   return {
     looks,
+    focused,
     violations,
     sizes: sizes.length,
     theme: inside().documentElement.dataset.theme,
