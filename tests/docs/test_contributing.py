@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 
 from handler import __version__
 from tests.conftest import ROOT
@@ -22,6 +23,15 @@ def test_folders_are_there() -> None:
 
     assert [folder for folder in folders if not (ROOT / folder).is_dir()] == []
     assert len(folders) > 10
+
+
+def test_folders_at_the_top_are_in_the_layout() -> None:
+    listed = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
+    files = subprocess.run(listed, cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
+    layout = first_column(section(read("CONTRIBUTING.md"), "Layout"))
+
+    top = {file.partition("/")[0] for file in files if "/" in file and not file.startswith(".")}
+    assert top == {folder.partition("/")[0] for folder in layout}
 
 
 def test_changes_are_unreleased_until_a_version_is() -> None:
