@@ -34,7 +34,7 @@ CONTENT_ERRORS: Mapping[str, tuple[str, str]] = {
         "Correct skills/NAME/SKILL.md, its front matter or the folder's name, as the message says.",
     ),
     "invalid-skill-file": (
-        "A file of a skill is a link, or has a name that no URI of a skill can have.",
+        "A file of a skill is a link, or its name fits no URI of a skill, or differs from another name only by case.",
         "Put the file itself there, or rename it.",
     ),
     "large-resources": (

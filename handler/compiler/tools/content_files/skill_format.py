@@ -8,7 +8,8 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Iterator, Mapping
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import yaml
@@ -199,8 +200,19 @@ def _differs(node: yaml.Node, expected: object) -> bool:
     return type(read) is not type(expected) or read != expected
 
 
-def file_fault(name: str, path: str) -> str:
-    """Return the fault of a file's path below the skill's folder; an empty string if it is valid."""
+def file_faults(name: str, paths: Iterable[str]) -> dict[str, str]:
+    """Return the faults of the files of a skill by their paths below its folder. A valid path is left out."""
+    first_of: dict[str, str] = {}
+    faults: dict[str, str] = {}
+    for path in sorted(paths):
+        first = first_of.setdefault(unicodedata.normalize("NFC", path).casefold(), path)
+        alike = f"many disks take its name for that of {first}, and a host that writes both loses one: rename it"
+        fault = _path_fault(name, path) or (alike if first != path else "")
+        faults |= {path: fault} if fault else {}
+    return faults
+
+
+def _path_fault(name: str, path: str) -> str:
     if any("\ud800" <= each <= "\udfff" for each in path):
         return "its name is not UTF-8"
     if _UNFIT.search(path):

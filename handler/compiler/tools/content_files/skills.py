@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 
 from handler.compiler.compile_context import CompileContext
@@ -16,7 +16,7 @@ from handler.compiler.tools.content_files.skill_format import (
     MAX_SKILL_FILES,
     SKILL_FILE,
     CompiledSkill,
-    file_fault,
+    file_faults,
     made_skill,
     read_skill_text,
 )
@@ -60,11 +60,12 @@ def code_skill(given: Mapping[str, str | bytes], *, at: Place, mask: Mask, probl
     faults = [f"{SKILL_FILE}:{each.line}: {each.sentence}" for each in found.errors]
     if len(contents) > MAX_SKILL_FILES:
         faults.append(f"it has {len(contents):,} files: hosts take {MAX_SKILL_FILES} of one skill")
+    named = file_faults(frontmatter["name"] if frontmatter else "", contents)
     for path, content in contents.items():
         limit = MAX_SKILL_FILE_BYTES if path == SKILL_FILE else MAX_RESOURCE_BYTES
         size = len(content.served)
         large = f"it has {size} bytes; a file may have {limit}" if size > limit else ""
-        fault = file_fault(frontmatter["name"] if frontmatter else "", path) or large
+        fault = named.get(path, large)
         faults += [f"{path}: {fault}"] if fault else []
     for fault in faults:
         problems.add(at, f"a skill of the toolkit: {fault}", code="invalid-skill")
@@ -122,7 +123,7 @@ def _skill(context: CompileContext, folder: str, paths: Sequence[str], *, mask: 
 
 
 def _contents(
-    files: EndpointFiles, folder: str, paths: Iterable[str], *, problems: Problems
+    files: EndpointFiles, folder: str, paths: Sequence[str], *, problems: Problems
 ) -> dict[str, FileContent] | None:
     """Read the files of a skill by their paths; ``None`` after reporting a fault."""
     named = [(path, f"{folder}/{path}") for path in paths]
@@ -131,12 +132,12 @@ def _contents(
         problems.add(Place(folder), sentence, code="large-skill")
         return None
     contents: dict[str, FileContent] = {}
+    faults = file_faults(posixpath.basename(folder), paths)
     is_whole = True
     for path, file in named:
-        fault = file_fault(posixpath.basename(folder), path)
-        if fault:
-            problems.add(Place(file), fault, code="invalid-skill-file")
-        linked = fault or _is_link(files, file)  # links are reported already
+        if path in faults:
+            problems.add(Place(file), faults[path], code="invalid-skill-file")
+        linked = path in faults or _is_link(files, file)  # links are reported already
         content = None if linked else read_file_content(files, file, max_bytes=MAX_RESOURCE_BYTES)
         if content is None:
             is_whole = False

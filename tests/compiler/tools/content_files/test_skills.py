@@ -116,6 +116,17 @@ def test_condition_guards_all_skills_and_their_files(tmp_path: Path) -> None:
         ({"skills/refunds/skill.md": "x"}, ("skills/refunds/skill.md", 0, 0), "expected the name SKILL.md"),
         ({MAIN: TEXT, "skills/refunds/a\\b.md": "x"}, ("skills/refunds/a\\b.md", 0, 0), "control character or \\"),
         ({MAIN: TEXT + "x" * 100_000}, (MAIN, 0, 0), "a file may have 100000"),
+        ({MAIN: TEXT, "skills/refunds/skill.md": "x"}, ("skills/refunds/skill.md", 0, 0), "for that of SKILL.md"),
+        (
+            {MAIN: TEXT, "skills/refunds/A/x.md": "x", "skills/refunds/a/X.md": "y"},
+            ("skills/refunds/a/X.md", 0, 0),
+            "for that of A/x.md",
+        ),
+        (
+            {MAIN: TEXT, "skills/refunds/e\u0301.md": "x", "skills/refunds/\u00e9.md": "y"},
+            ("skills/refunds/\u00e9.md", 0, 0),
+            "many disks take its name",
+        ),
         (
             {MAIN: TEXT, f"skills/refunds/{'ü' * 60}/{'ü' * 120}.md": "x"},
             (f"skills/refunds/{'ü' * 60}/{'ü' * 120}.md", 0, 0),
@@ -247,6 +258,14 @@ def test_faults_of_skills_in_python_have_the_place_of_the_toolkit(tmp_path: Path
     (fault,) = problems_of(tmp_path, {**SCHEMA, "config.yaml": USES}, **modules.environ)
 
     assert (fault.file, fault.code) == ("config.yaml", "invalid-skill")
+
+
+def test_files_of_a_skill_in_python_whose_names_differ_by_case_are_refused(tmp_path: Path, modules: Modules) -> None:
+    modules.write("shop_skills.py", KIT.replace('"logo.png"', '"References/Policy.md": "", "logo.png"'))
+    found = problems_of(tmp_path, {**SCHEMA, "config.yaml": USES}, **modules.environ)
+
+    assert [(each.file, each.code) for each in found] == [("config.yaml", "invalid-skill")]
+    assert "references/policy.md: many disks take its name for that of References/Policy.md" in found[0].sentence
 
 
 def test_skills_of_one_name_are_refused(tmp_path: Path, modules: Modules) -> None:
