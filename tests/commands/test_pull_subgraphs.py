@@ -30,6 +30,19 @@ def test_field_that_is_no_longer_inaccessible_is_told_as_new(workplace: Path, st
     assert done.out.splitlines()[1:3] == ["  + Part.weight", "no policy is for the new Part.weight"]
 
 
+def test_argument_that_is_no_longer_inaccessible_is_told_as_new(workplace: Path, stile: Stile) -> None:
+    hiding = SCHEMA.replace("first: Int = 10", "first: Int = 10, drafts: Boolean @inaccessible")
+    with running_api(subgraph(LINK + hiding, SCHEMA)) as api:
+        assert stile("init", FOLDER, "--from", api.url, "--access", "open").code == 0
+        api.answer = subgraph(LINK + hiding.replace(" @inaccessible", ""), SCHEMA)
+        opened = stile("pull", FOLDER, "--check")
+        api.answer = subgraph(LINK + SCHEMA + " type Other { a(b: Int): Int }", SCHEMA)
+        other = stile("pull", FOLDER, "--check")
+
+    assert "  + Query.parts(drafts:)" in opened.out.splitlines()
+    assert [line for line in other.out.splitlines() if line.startswith("  + ")] == ["  + Other", "  + Other.a"]
+
+
 @pytest.mark.parametrize("answer", [subgraph("type {", SCHEMA), without_sdl], ids=["unusable", "none"])
 def test_inaccessible_field_is_not_opened_because_a_subgraph_gives_no_sdl(
     workplace: Path, stile: Stile, answer: Answer

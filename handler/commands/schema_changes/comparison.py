@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -41,7 +41,7 @@ PARTS = ("title", "description", "inputSchema", "outputSchema", "annotations")
 class Changes:
     """The effects of a new schema. ``problems`` and ``warnings`` are those that the old schema does not give."""
 
-    added: tuple[str, ...]  # types and fields of the schema, as coordinates
+    added: tuple[str, ...]  # types and members of the schema, and arguments of its fields, as coordinates
     removed: tuple[str, ...]
     problems: tuple[Problem, ...]
     warnings: tuple[Problem, ...]
@@ -99,10 +99,10 @@ def compare(folder: Path, text: str, source: SchemaSource, *, stage: str | None,
             rest = compile_one(copy, stage=stage, endpoint=endpoint).compiled
     before, after = (set(_coordinates(author)) for author in (old_author, new_author))
     unknown = old_author.schema is None or new_author.schema is None
-    added = () if unknown else tuple(sorted(after - before))
+    added = () if unknown else _alone(after - before, before)
     return Changes(
         added=added,
-        removed=() if unknown else tuple(sorted(before - after)),
+        removed=() if unknown else _alone(before - after, after),
         problems=_new(old.problems, new.problems),
         warnings=_new(_warnings(old), _warnings(new)),
         **_tool_changes(old.compiled, new.compiled),
@@ -140,12 +140,22 @@ def _left_out(_folder: str, names: Sequence[str]) -> set[str]:
 
 
 def _coordinates(author: AuthorSchema) -> Iterator[str]:
-    """Yield the types and members that clients may have: a field that loses ``@inaccessible`` is new to them."""
+    """Yield what clients may have of a schema: a field or argument that loses ``@inaccessible`` is new to them."""
     for name, type_ in author.schema.type_map.items() if author.schema else ():
         if not name.startswith("__") and name not in author.hidden:
             yield name
-            members = (f"{name}.{member}" for member in members_of(type_))
+            members = (f"{name}.{member}" for member in (*members_of(type_), *_arguments_of(type_)))
             yield from (member for member in members if member not in author.hidden)
+
+
+def _arguments_of(type_: Any) -> Iterator[str]:
+    for name, field in getattr(type_, "fields", {}).items():
+        yield from (f"{name}({argument}:)" for argument in getattr(field, "args", ()))
+
+
+def _alone(changed: Set[str], there: Set[str]) -> tuple[str, ...]:
+    """Return the coordinates that changed, without the arguments of a field that changed with them."""
+    return tuple(sorted(each for each in changed if "(" not in each or each.partition("(")[0] in there))
 
 
 def _new(before: Sequence[Problem], after: Sequence[Problem]) -> tuple[Problem, ...]:
@@ -208,7 +218,11 @@ def _ruled(new: Compiled | None, schema: GraphQLSchema | None, added: Sequence[s
 def _is_field(coordinate: str, schema: GraphQLSchema) -> bool:
     """Tell if a coordinate is a field that answers can have."""
     owner, _, member = coordinate.partition(".")
-    return bool(member) and isinstance(schema.type_map[owner], GraphQLObjectType | GraphQLInterfaceType)
+    return (
+        bool(member)
+        and "(" not in member
+        and isinstance(schema.type_map[owner], GraphQLObjectType | GraphQLInterfaceType)
+    )
 
 
 def _text(rule: Rule) -> str:
