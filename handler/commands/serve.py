@@ -265,9 +265,12 @@ def _host(text: str) -> str:
 
 def _network(text: str) -> str:
     try:
-        ipaddress.ip_network(text)
+        network = ipaddress.ip_network(text)
     except ValueError as exc:
         raise argparse.ArgumentTypeError(f"{text!r}: expected an address or a network, as 10.0.0.0/8: {exc}") from exc
+    if not network.prefixlen:
+        said = f"{text!r}: every caller would be a proxy and could name another address: expected the proxy's network"
+        raise argparse.ArgumentTypeError(said)
     return text
 
 
