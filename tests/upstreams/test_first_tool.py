@@ -54,4 +54,4 @@ def test_server_that_refuses_introspection_is_said_with_its_words(
 
     assert done.code == 1
     assert done.err.startswith(f"{urls['plain']}: the API does not answer introspection (")
-    assert done.err.endswith("switch introspection on, or give the schema as a file\n")
+    assert done.err.endswith("switch introspection on, give a credential with -H, or give the schema as a file\n")
