@@ -180,12 +180,16 @@ def test_ready_lines_connect_clients(at_desk: Look, shop: Shop) -> None:
 
 
 def test_search_finds_tools_by_words(at_desk: Look) -> None:
+    rows, salaries = (at_desk.page.locator(f'[data-part="tool"][data-name="{name}"]') for name in ("rows", "salaries"))
+    rows.wait_for()  # the list comes in pages
+    salaries.wait_for()
     at_desk.page.keyboard.press("/")
     at_desk.page.keyboard.type("earns")
-    at_desk.page.locator('[data-part="tool"][data-name="rows"]').wait_for(state="detached")
+    rows.wait_for(state="detached")
+    salaries.wait_for()
     assert names(at_desk) == ["salaries"]
     at_desk.page.keyboard.press("Escape")
-    at_desk.page.locator('[data-part="tool"][data-name="rows"]').wait_for()
+    rows.wait_for()
 
 
 def test_live_log_has_calls_of_other_clients(at_desk: Look, shop: Shop) -> None:
