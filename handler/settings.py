@@ -16,7 +16,7 @@ from handler.secret_variables import NO_TEXT, SECRET_ARNS, SECRET_NAME, Secret, 
 ORIGIN = r"\*|[a-z][a-z0-9+.-]*://[^/?#@*\s]+"
 """An origin as browsers write it: a scheme, a host and an optional port, and nothing after them."""
 
-PUBLIC_URL = r"https?://[\w.:\[\]-]+(/[^/?#\s\"]+)*"
+PUBLIC_URL = r"https?://[A-Za-z0-9_.:\[\]-]+(/[^/?#\s\"]+)*"
 
 MIN_LOG_KEY_CHARS = 32
 
@@ -144,7 +144,7 @@ def _public_url(environ: Mapping[str, str]) -> str:
 
 def _is_public_url(url: str) -> bool:
     try:
-        return bool(re.fullmatch(PUBLIC_URL, url, re.ASCII)) and urlsplit(url).port != 0
+        return bool(re.fullmatch(PUBLIC_URL, url)) and urlsplit(url).port != 0
     except ValueError:  # a port above 65535, or brackets around another text than an address
         return False
 

@@ -211,6 +211,7 @@ URL = "a URL such as https://mcp.example.com, with an ASCII host and without a q
         ("STILE_PUBLIC_URL", "https://[1:2]", URL),
         ("STILE_PUBLIC_URL", "https://*.example.com", URL),
         ("STILE_PUBLIC_URL", "https://münchen.example", URL),
+        ("STILE_PUBLIC_URL", "https://mcp.example.com/a\u2028b", URL),
         ("STILE_LOG_KEY", "short", "32 characters or more"),
         ("STILE_LOG_SUBJECT", "none", "hashed or plain"),
         ("STILE_UPSTREAM_HOSTS", "https://api.example.com", HOSTS),

@@ -432,6 +432,26 @@ class TestGc:
 
         assert "keeps no versions: only a publish brings a withdrawn endpoint back" in done.out
 
+    def test_prune_needs_no_answer_about_versions(
+        self, open_moto: Moto, stile: Stile, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
+        """Some substitutes of S3 do not know the question."""
+        open_moto.add_bucket("untold", {"endpoints/api/gone/bundle.v2.json": b"{}"})
+        write_endpoint(tmp_path, {"index.graphql": SDL, "config.yaml": CONFIG})
+
+        def rule(passing: Passing, forward: Forward) -> Reply:
+            if passing.method == "GET" and passing.path.endswith("?versioning"):
+                return Reply(501, (), b"<Error><Code>NotImplemented</Code></Error>")
+            return forward()
+
+        with running_between(open_moto.url) as between:
+            between.begin(rule)
+            for name, value in {**open_moto.environ(), "AWS_ENDPOINT_URL": between.url}.items():
+                monkeypatch.setenv(name, value)
+            done = stile("publish", str(tmp_path), "s3://untold/endpoints", "--prune", "--dry-run")
+
+        assert ("api/gone" in done.out, done.err) == (True, "")
+
 
 def test_added_again_an_old_file_counts_as_new(tmp_path: Path) -> None:
     storage = FolderPublishStorage(tmp_path)

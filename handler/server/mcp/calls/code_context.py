@@ -91,11 +91,11 @@ class LastMessages:
 
     def __init__(self, messages: deque[JSONObject]) -> None:
         self._messages = messages
-        self._sizes: deque[int] = deque()
-        self._left = MAX_MESSAGES_BYTES
+        self._sizes = deque(map(_size_of, messages))  # of an earlier context of the call, such as that of a provider
+        self._left = MAX_MESSAGES_BYTES - sum(self._sizes)
 
     def add(self, message: JSONObject) -> None:
-        """Keep a message, unless it alone is too large."""
+        """Keep a message, unless it alone is too large, or cannot be sent."""
         size = _size_of(message)
         if size > MAX_MESSAGES_BYTES:
             return
@@ -108,7 +108,10 @@ class LastMessages:
 
 
 def _size_of(message: JSONObject) -> int:
-    """Return the approximate size of a message as JSON: a long text is not written for that."""
+    """Return the approximate size of a message as JSON: a long text is not written for that.
+
+    A message that is not JSON is too large: it is never sent, and may hold as much as any other.
+    """
     params = message["params"]
     text = params.get("data", params.get("message"))
     if isinstance(text, str):
@@ -116,4 +119,4 @@ def _size_of(message: JSONObject) -> int:
     try:
         return len(to_well_formed_json(message))
     except (TypeError, ValueError, RecursionError):  # an author may log any value
-        return 0
+        return MAX_MESSAGES_BYTES + 1

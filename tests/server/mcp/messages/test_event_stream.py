@@ -137,10 +137,20 @@ def test_messages_that_repeat_long_arguments_are_kept_within_a_size(wrap: Callab
     ]
 
 
-def test_last_of_many_messages_are_kept() -> None:
+def test_last_of_many_messages_that_can_be_sent_are_kept() -> None:
     kept: deque[dict[str, Any]] = deque(maxlen=5)
     last = LastMessages(kept)
     for number in range(20):
         last.add(message("info", {"number": number, "value": object() if number % 2 else None}))
 
-    assert [each["params"]["data"]["number"] for each in kept] == [15, 16, 17, 18, 19]
+    assert [each["params"]["data"]["number"] for each in kept] == [10, 12, 14, 16, 18]
+
+
+def test_contexts_of_one_call_have_one_bound_on_their_messages() -> None:
+    kept: deque[dict[str, Any]] = deque(maxlen=5)
+    for text in ("x", "y" * (MAX_MESSAGES_BYTES // 2)):
+        last = LastMessages(kept)
+        for _ in range(20):
+            last.add(message("info", text))
+
+    assert [len(each["params"]["data"]) for each in kept] == [MAX_MESSAGES_BYTES // 2] * 2
