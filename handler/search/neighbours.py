@@ -16,7 +16,7 @@ NEIGHBOUR = 0.42
 """Share of a type's score that the types next to it get."""
 
 TOGETHER = 0.2
-"""Weight of the share of the question's information that a type lacks, and that the types next to it have."""
+"""Weight of the question's words that a type lacks and a type next to it has."""
 
 _Key = TypeVar("_Key", int, str)
 

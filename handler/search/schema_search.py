@@ -60,7 +60,7 @@ AGAIN = 0.5
 """Factor of each further result of the same type."""
 
 LARGE = 0.5
-"""How much less a result counts against further ones of its type, the more members the type has beside the average."""
+"""Weight of a type's size: results of a type with many members count less against further ones of the type."""
 
 
 @record(frozen=True, slots=True)

@@ -148,7 +148,7 @@ def stem(word: str) -> str:
 
 
 def doers(verb: str) -> Iterator[str]:
-    """Yield the stems that nouns for who does something, or to whom it is done, may have: ``winner``, ``assignee``.
+    """Yield the stems of nouns for a person who does something, or is its object: ``winner``, ``assignee``.
 
     ``verb`` is a stem. The stems of longer nouns in ``er`` equal those of their verbs, as ``manager`` and ``manage``.
     """

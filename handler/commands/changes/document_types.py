@@ -9,7 +9,7 @@ from handler.commands.changes.change import Change
 from handler.graph.index import SchemaIndex
 from handler.graph.index_types import Field, InputValue, TypeSlice
 
-COST = "it counts otherwise against max_cost"
+COST = "it counts differently against max_cost"
 
 
 class _Typed(NamedTuple):

@@ -46,7 +46,7 @@ CHANGE_CODES: Mapping[str, ChangeCode] = {
     "alias-removed": ChangeCode("an old name of a tool is gone", breaking=True),
     "tool-unlisted": ChangeCode("lists no longer have a tool, which can still be called", breaking=True),
     "tool-listed": ChangeCode("lists have a tool that could only be called"),
-    "text-changed": ChangeCode("a title, a description, icons, or a directive of the schema are others"),
+    "text-changed": ChangeCode("a title, a description, an icon or a directive of the schema has changed"),
     "annotations-changed": ChangeCode("a hint about a tool is another, such as readOnlyHint"),
     "operation-changed": ChangeCode("a tool sends another operation"),
     "operation-writes": ChangeCode("a tool that read now writes", breaking=True, opens=True),
@@ -91,7 +91,7 @@ CHANGE_CODES: Mapping[str, ChangeCode] = {
     "interface-joined": ChangeCode("a type implements a further interface"),
     "directive-narrowed": ChangeCode("a directive of documents may stand in fewer places", breaking=True),
     "directive-widened": ChangeCode("a directive of documents may stand in further places"),
-    "cost-changed": ChangeCode("documents count otherwise against `max_cost`, and may be refused", breaking=True),
+    "cost-changed": ChangeCode("documents count differently against `max_cost`, and may be refused", breaking=True),
     # consent, scopes, limits
     "confirm-raised": ChangeCode("a tool asks its user before a call, or in a stricter way", breaking=True),
     "confirm-lowered": ChangeCode("a tool no longer asks its user, or in a weaker way", opens=True),

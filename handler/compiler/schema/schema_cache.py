@@ -92,8 +92,8 @@ class ReadSchema:
 class SchemaCache:
     """Schemas and their indexes by content, in memory and below ``folder`` if there is one.
 
-    Entries may be deleted at any time. A folder that cannot be read or written holds nothing, without an error. Entries
-    that others than the user made can be read with ``plain_seal`` alone.
+    Entries may be deleted at any time. A folder that cannot be read or written holds nothing, without an error. With
+    ``plain_seal``, the entries of other users are read, too.
     """
 
     def __init__(self, folder: Path | None = None, *, seal: Seal = plain_seal) -> None:

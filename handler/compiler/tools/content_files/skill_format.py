@@ -208,7 +208,8 @@ def file_faults(name: str, paths: Iterable[str]) -> dict[str, str]:
         first = first_of.setdefault(unicodedata.normalize("NFC", path).casefold(), path)
         alike = f"many disks take its name for that of {first}, and a host that writes both loses one: rename it"
         fault = _path_fault(name, path) or (alike if first != path else "")
-        faults |= {path: fault} if fault else {}
+        if fault:
+            faults[path] = fault
     return faults
 
 
