@@ -29,7 +29,16 @@ from tests.leaks.api import Loopback, running_loopback
 from tests.leaks.policies import Caller
 from tests.leaks.schemas import print_types
 from tests.reach.endpoints import OPERATIONS, Key, RuledEndpoint, random_ruled_endpoint
-from tests.reach.judge import enforced_view, fault_of_document, has, introspected, listed, principal_of, shows
+from tests.reach.judge import (
+    enforced_view,
+    fault_of_document,
+    has,
+    introspected,
+    is_of_no_object,
+    listed,
+    principal_of,
+    shows,
+)
 from tests.support.function import Function, running_function
 
 MAX_RULES = 5
@@ -144,7 +153,9 @@ class _Questions:
             return f"it is {passage.verdict}, and the function says {has(schema, coordinate)}"
         if passage.is_open and schema is not None:
             self._tally.kinds["ways"] += 1
-            return fault_of_document(passage.document, coordinate, schema) if passage.document else "there is no way"
+            if not passage.document:
+                return "" if is_of_no_object(schema, coordinate) else "there is no way"
+            return fault_of_document(passage.document, coordinate, schema)
         self._tally.kinds["rules of views"] += 1
         return self._fault_of_rules(passage.entrance, coordinate, caller, visitor)
 

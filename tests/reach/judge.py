@@ -14,6 +14,7 @@ from graphql import (
     TypeInfo,
     build_client_schema,
     get_introspection_query,
+    is_abstract_type,
     parse,
     validate,
 )
@@ -48,6 +49,12 @@ def introspected(function: Function, tool: str, caller: Caller) -> GraphQLSchema
     answer = function.graphql({"query": INTROSPECTION}, path, headers=caller.headers)
     data = answer.json.get("data") if answer.status == 200 else None
     return build_client_schema(data, assume_valid=True) if data else None
+
+
+def is_of_no_object(schema: GraphQLSchema, coordinate: str) -> bool:
+    """Whether the type of a coordinate is one that no object has, so that no valid document may select it."""
+    owner = schema.get_type(coordinate.partition(".")[0])
+    return is_abstract_type(owner) and not schema.get_possible_types(owner)
 
 
 def has(schema: GraphQLSchema | None, coordinate: str) -> bool:

@@ -15,12 +15,14 @@ from hypothesis import strategies as st
 from handler.commands.reach import closing_rules, reach
 from handler.commands.reach.claims import MAX_CLAIMS, ClaimValues
 from handler.commands.reach.entrances import Entrance
+from handler.commands.reach.view_paths import find_document
 from handler.compiler.compile import compile_explained
 from handler.compiler.provenance import Cause, Provenance
 from handler.server.auth.principal import ANONYMOUS, Principal
 from tests.reach.cases import run_cases
 from tests.support.endpoints import READABLE, write_endpoint
 from tests.support.examples import examples, in_full
+from tests.support.schemas import view_of
 
 
 @settings(max_examples=examples(3), deadline=None, phases=[Phase.explicit, Phase.generate])
@@ -175,3 +177,19 @@ def test_persisted_operation_names_the_conditions_of_all_of_its_tools(tmp_path: 
         "tool a",
         "tool b",
     ]
+
+
+def test_interface_without_objects_is_reached_by_no_fragment() -> None:
+    """GraphQL refuses a fragment whose type can never be that of its parent."""
+    view = view_of("""
+        type Query { named: Named  empty: Empty }
+        interface Named { id: ID }
+        interface Paid implements Named { id: ID salary: Int }
+        interface Whole { id: ID }
+        interface Empty implements Whole { id: ID }
+        type Person implements Named { id: ID }
+    """)
+
+    assert find_document(view, "Paid.salary") is None
+    assert find_document(view, "Whole.id") is None
+    assert find_document(view, "Person.id") == "{ named { ... on Person { id } } }"

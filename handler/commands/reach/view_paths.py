@@ -197,8 +197,13 @@ class _Ways:
             if not argument and member in visible:
                 yield member, target
         if owner not in self._index.roots.values():
-            yield from (("", each) for each in self._index.implementers.get(owner, ()))
-            yield from (("", each) for each in self._index.interfaces(owner))
+            kin = (*self._index.implementers.get(owner, ()), *self._index.interfaces(owner))
+            yield from (("", each) for each in kin if self._objects(owner) & self._objects(each))
+
+    def _objects(self, name: str) -> set[str]:
+        """Return the types of the objects that a type may stand for. A fragment is valid if its type shares one."""
+        found = (name, *self._index.implementers.get(name, ()))
+        return {each for each in found if each in self._view.members and self._index.kind(each) == "object"}
 
     def _whole(self, owner: str, selection: str, written: _Written) -> str:
         """Return the document that leads to a type and makes a selection there."""
