@@ -5,19 +5,17 @@ from __future__ import annotations
 import argparse
 import gc
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from handler.commands.explaining.neighbourhood_picture import neighbourhood_picture
 from handler.commands.explaining.one_caller import OneCaller
 from handler.commands.explaining.side_by_side import FieldReach, show_side_by_side
-from handler.commands.folders.atomic_writes import replace_text
 from handler.commands.folders.endpoint_folders import add_folder_arguments, find_endpoints
 from handler.commands.local.callers import NOTATION, SKIPS_POLICIES, NamedCaller, caller_argument
 from handler.commands.reach.coordinate_text import known_coordinate
 from handler.commands.reach.reach import Reach, Visitor
-from handler.commands.terminal.console import ERR, complain, located, say, show_json, track
+from handler.commands.terminal.console import ERR, complain, located, show_json, show_verbatim, track
 from handler.commands.terminal.exit_codes import REFUSED, USAGE
 from handler.compiler.compile import compile_explained
 from handler.errors.authoring import CompileError, UnknownCaller, UnknownCoordinate
@@ -25,10 +23,10 @@ from handler.text.sentences import did_you_mean
 
 EXAMPLES = (
     "stile explain endpoints --as anonymous --as claims.json",
-    "stile explain endpoints --field Order.total --svg order.svg",
+    "stile explain endpoints --field Order.total --mermaid",
 )
 EXIT_CODES = {
-    REFUSED: "an endpoint has problems, or the picture was not written",
+    REFUSED: "an endpoint has problems",
     USAGE: "the command line is not valid, or the tool, caller or coordinate does not exist",
 }
 
@@ -50,19 +48,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="COORDINATE",
         help="show which callers reach a part of the schema, such as Employee.salary or EmployeeFilter.salaryGt",
     )
-    parser.add_argument(
-        "--svg",
-        type=Path,
-        metavar="FILE",
-        help="with --field: draw the part's neighbourhood as one caller reaches it, and print nothing else of it",
-    )
+    parser.add_argument("--mermaid", action="store_true", help="with --field: print the ways as a Mermaid flowchart")
     parser.add_argument("--full", action="store_true", help="print every hidden part and the schemas")
     parser.add_argument("--json", action="store_true", help="print JSON for another program")
 
 
 def run(options: argparse.Namespace) -> int:
-    if options.svg is not None and (options.field is None or len(options.callers) > 1):
-        complain("--svg: expected --field with the part to draw, and --as once at most")
+    if options.mermaid and (options.field is None or options.json):
+        complain("--mermaid: expected --field with the part to draw, and no --json")
         return 2
     gc.disable()  # the syntax trees of schemas stay until the end, and scanning them takes long
     try:
@@ -129,8 +122,6 @@ def _explain_field(found: Sequence[tuple[Path, Reach]], options: argparse.Namesp
     coordinate, having = known_coordinate([reach for _, reach in found], options.field)
     told = [(folder, reach) for folder, reach in found if reach in having]
     visitors = _visitors([reach for _, reach in told], options.callers)
-    if options.svg is not None:
-        return _draw([reach for _, reach in told], coordinate, options)
     views = [
         FieldReach(folder, reach, coordinate[reach], visitors=of_endpoint)
         for (folder, reach), of_endpoint in zip(told, visitors, strict=True)
@@ -138,33 +129,12 @@ def _explain_field(found: Sequence[tuple[Path, Reach]], options: argparse.Namesp
     if options.json:
         show_json({"field": options.field, "endpoints": [view.plain() for view in views]})
         return 0
+    if options.mermaid:
+        lines = [line for number, view in enumerate(views) for line in view.mermaid(f"e{number}")]
+        show_verbatim("\n".join(["flowchart LR", *lines]))
+        return 0
     for view in views:
         view.show(full=options.full)
-    return 0
-
-
-def _draw(reaches: Sequence[Reach], coordinates: Mapping[Reach, str], options: argparse.Namespace) -> int:
-    """Write the picture of a coordinate's neighbourhood for one caller. Return the exit code."""
-    if len(reaches) > 1:
-        named = ", ".join(reach.compiled.bundle.endpoint for reach in reaches)
-        complain(f"--svg: {named} have {options.field}: name the folder of one")
-        return 2
-    (reach,) = reaches
-    (caller,) = options.callers or [SKIPS_POLICIES]
-    picture = neighbourhood_picture(reach, coordinates[reach], reach.visitor(caller))
-    is_new = not options.svg.exists()
-    if not is_new and not options.svg.is_file():
-        complain(f"{options.svg.as_posix()}: expected a new file or a file to replace")
-        return 1
-    try:
-        replace_text(options.svg, picture)
-    except OSError as exc:
-        complain(f"{options.svg.as_posix()}: {exc.strerror or exc}")
-        return 1
-    if options.json:
-        show_json({"field": options.field, "file": options.svg.as_posix(), "replaced": not is_new})
-    else:
-        say(f"{'Wrote' if is_new else 'Replaced'} {options.svg.as_posix()}")
     return 0
 
 

@@ -38,8 +38,8 @@ def why(look: Look) -> None:
 def reach(look: Look) -> None:
     look.tab("reach", bar="bottom-tabs")
     look.part("reach-search").fill("Employee.salary")
-    look.part("picture").wait_for()
-    look.part("picture").scroll_into_view_if_needed()
+    look.part("reach-table").wait_for()
+    look.part("reach-table").scroll_into_view_if_needed()
 
 
 def editor(look: Look) -> None:

@@ -268,7 +268,7 @@ def test_search_of_the_schema_leads_to_the_documentation_of_a_field(at_desk: Loo
     assert at_desk.findings() == []
 
 
-def test_reach_of_a_field_names_personas_tools_ways_rules_and_draws_them(at_desk: Look) -> None:
+def test_reach_of_a_field_names_personas_tools_ways_and_rules(at_desk: Look) -> None:
     at_desk.tab("reach", bar="bottom-tabs")
     at_desk.part("reach-search").fill("a")
     at_desk.part("reach-matches").locator('[data-coordinate="Employee.salary"]').click()
@@ -277,12 +277,7 @@ def test_reach_of_a_field_names_personas_tools_ways_rules_and_draws_them(at_desk
     assert "salaries" in table.locator('[data-persona*="ada"]').inner_text()
     ben = table.locator('[data-persona*="ben"][data-reached="false"]')
     assert "config.yaml" in ben.inner_text()
-    at_desk.until("document.querySelector('[data-part=\"picture\"]')?.naturalWidth > 0")
     assert at_desk.findings() == []
-    with at_desk.page.context.expect_page() as opened:
-        at_desk.part("picture-link").locator("a").or_(at_desk.page.locator('a[data-part="picture-link"]')).first.click()
-    opened.value.wait_for_load_state()
-    assert opened.value.evaluate("document.documentElement.localName") == "svg"
 
 
 KINDS: list[tuple[str, dict[str, str | bool], Any]] = [

@@ -23,7 +23,7 @@ IDENTITY = f"""\
   issuer: {ISSUER}
   audience: desk
 """
-OWN_ROUTES = ("endpoints", "tools", "why", "reach", "reach.svg", "events")
+OWN_ROUTES = ("endpoints", "tools", "why", "reach", "events")
 
 
 def token(**claims: Any) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from handler.commands.explaining.wording import (
     class_in_words,
     place_in_words,
     reasons,
+    rule_in_words,
     show_line,
     show_rules,
     standing_in_words,
@@ -18,9 +20,8 @@ from handler.commands.reach.classes import MAX_CLASSES, CallerClass, find_classe
 from handler.commands.reach.closing_rules import rules_at, rules_of
 from handler.commands.reach.entrances import Entrance
 from handler.commands.reach.reach import Passage, Reach, Visitor
-from handler.commands.terminal.console import say, show_table
+from handler.commands.terminal.console import one_line, say, show_table
 from handler.compiler.provenance import Cause
-from handler.text.sentences import counted
 
 MAX_CLASSES_SHOWN = 8
 """Classes of callers that are printed if not everything is asked for."""
@@ -96,6 +97,27 @@ class FieldReach:
             show_line(f"Not complete: the conditions have more than {MAX_CLASSES} combinations, or too many claims")
         if not self._asked and not self._takes_tokens():
             show_line("The endpoint names no issuer of tokens: a token stands for claims that an issuer could give")
+
+    def mermaid(self, prefix: str) -> Iterator[str]:
+        """Yield the lines of a Mermaid flowchart: callers, the ways to the coordinate, and the rules that close it.
+
+        ``prefix`` begins the names of nodes. Labels are quoted texts without markup.
+        """
+        target = f"{self._coordinate} of {self._reach.compiled.bundle.endpoint}"
+        yield f"  {prefix}{_label(target)}"
+        for number, each in enumerate(self.classes):
+            caller = f"{prefix}c{number}"
+            yield f"  {caller}{_label(class_in_words(each))}"
+            refusal = each.witnesses[0].refusal
+            for passage in () if refusal else each.ways:
+                way = f"{passage.entrance.name}{_verdict(passage)}: {passage.document or passage.path or 'its code'}"
+                yield f"  {caller} -->|{_quoted(way)}| {prefix}"
+            if refusal or not each.ways:
+                rules = [
+                    rule_in_words(cause, self._folder) for causes in self.causes(each).values() for cause in causes
+                ]
+                why = f"401: {refusal}" if refusal else "; ".join(dict.fromkeys(rules)) or "no tool leads there"
+                yield f"  {caller} -.-x|{_quoted(why)}| {prefix}"
 
     def _takes_tokens(self) -> bool:
         identity = self._reach.compiled.bundle.identity
@@ -176,6 +198,15 @@ class FieldReach:
         }
 
 
+def _label(text: str) -> str:
+    return f"[{_quoted(text)}]"
+
+
+def _quoted(text: str) -> str:
+    """Return a text of Mermaid in quotes. Characters that have a meaning in Mermaid or HTML become entities."""
+    return '"' + re.sub(r"[#&<>\"`\\]", lambda found: f"#{ord(found[0])};", one_line(text)) + '"'
+
+
 def _verdict(passage: Passage) -> str:
     match passage.verdict:
         case "yes":
@@ -186,8 +217,3 @@ def _verdict(passage: Passage) -> str:
             return " (may ask)"
         case _:
             return f" ({passage.verdict}: {passage.note})"
-
-
-def counted_classes(found: Sequence[CallerClass]) -> str:
-    """Return the number of classes in words."""
-    return counted(len(found), "class") if len(found) == 1 else f"{len(found)} classes"

@@ -15,11 +15,11 @@ from starlette.routing import Route
 from handler.commands.local.dev_log import PAGE, Seen
 from handler.commands.local.dev_session import Workbench
 from handler.commands.page.call_events import SeenCall, kept
-from handler.commands.page.field_answers import coordinate_of, reach_of_field, why_not_field
+from handler.commands.page.field_answers import reach_of_field, why_not_field
 from handler.commands.page.live import Live
 from handler.commands.page.page_answers import plain_endpoint, plain_problems, plain_tools, plain_unserved, why_not_tool
 from handler.commands.page.personas import AUTHOR, HEADER, Persona, find_persona
-from handler.commands.page.served import ServedEndpoint, ServedEndpoints, visitor_of
+from handler.commands.page.served import ServedEndpoint, ServedEndpoints
 from handler.server.asgi.content_negotiation import EVENT_STREAM
 from handler.server.asgi.own_machine import require_own_page
 from handler.server.asgi.request_log import note
@@ -77,7 +77,6 @@ class DevPage:
             "tools": self._json(self._tools),
             "why": self._json(self._why),
             "reach": self._json(self._reach),
-            "reach.svg": self._picture,
             "events": self._events,
         }
         routes = tuple(Route(f"/-/{name}", _own(answer), methods=["GET"]) for name, answer in answers.items())
@@ -138,18 +137,6 @@ class DevPage:
         served = self.endpoints.find(asked.get("endpoint", ""))
         personas = [each for each in served.personas if each.id != AUTHOR] if self._personas else []
         return reach_of_field(served, personas, asked.get("field", ""))
-
-    async def _picture(self, http_call: HttpCall) -> Response:
-        from handler.commands.explaining.neighbourhood_picture import PICTURE_HEADERS, neighbourhood_picture
-
-        def drawn(asked: Mapping[str, str]) -> str:
-            served, persona = self._asked(asked)
-            reach = served.explained
-            coordinate = coordinate_of(asked.get("field", ""), reach)
-            return neighbourhood_picture(reach, coordinate, visitor_of(reach, persona))
-
-        picture = await asyncio.to_thread(drawn, http_call.query_params)
-        return Response(picture, headers={**SECURITY, **PICTURE_HEADERS})
 
     async def _events(self, _: HttpCall) -> Response:
         return StreamingResponse(self.live.stream(), media_type=EVENT_STREAM, headers=SECURITY)

@@ -35,11 +35,6 @@ def names_of(index: SchemaIndex, coordinate: str) -> list[str]:
     return [coordinate, *(f"{each}.{rest}" for each in interfaces)]
 
 
-def coordinates_named(operation: AuthorOperation, index: SchemaIndex) -> set[str]:
-    """Return the coordinates that an operation names. Its variables are not looked at."""
-    return {each for each, _ in _Walk(operation.document, index).named()}
-
-
 def find_path(operation: AuthorOperation, index: SchemaIndex, coordinate: str) -> str | None:
     """Return the fields that lead to a coordinate in an operation, such as ``me > paySlips > net``.
 

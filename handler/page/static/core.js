@@ -60,12 +60,10 @@ const stile = {};
   }
 
   // Elements -------------------------------------------------------------------------------------------------------
-  const SVG = "http://www.w3.org/2000/svg";
   const PROPERTIES = new Set(["value", "checked", "disabled", "hidden", "open", "selected", "indeterminate", "readOnly"]);
 
   /** Make an element. `attributes.on` has listeners by event; `false`, `null` and `undefined` leave an attribute out. */
   const el = (tag, attributes, ...children) => filled(document.createElement(tag), attributes, children);
-  const svg = (tag, attributes, ...children) => filled(document.createElementNS(SVG, tag), attributes, children);
 
   function filled(element, attributes, children) {
     for (const [name, value] of Object.entries(attributes ?? {})) setOne(element, name, value);
@@ -175,5 +173,5 @@ const stile = {};
     };
   }
 
-  Object.assign(stile, { state, on, emit, el, svg, append, replace, clear, text, visible, isLink, isImage, panel, panels, dev, later });
+  Object.assign(stile, { state, on, emit, el, append, replace, clear, text, visible, isLink, isImage, panel, panels, dev, later });
 })();

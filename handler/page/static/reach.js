@@ -1,12 +1,11 @@
 // Reach: search for a part of the schema, see which personas reach it through which tools by which way and by which rule
-// they do not, and a picture of the neighbourhood. In dev alone: elsewhere the page has no personas to compare.
+// they do not. In dev alone: elsewhere the page has no personas to compare.
 (() => {
   "use strict";
   const { el, state, on, replace, place, mark, later } = stile;
 
   const MOST_CHARS = 200;
   let wanted = ""; // stays when the panel is drawn again
-  let pictured = null; // the persona of the picture
 
   stile.panel({
     id: "reach", title: "Reach", place: "bottom", order: 40,
@@ -89,8 +88,7 @@
       el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `Personas who reach ${field}` },
         el("table", { class: "grid reach-table", "data-part": "reach-table" },
           el("thead", null, el("tr", null, ["Persona", "Reaches it", "Through", "Hidden by"].map((each) => el("th", { scope: "col" }, each)))),
-          el("tbody", null, personas.map(row)))),
-      picture(field, personas));
+          el("tbody", null, personas.map(row)))));
   }
 
   function row(persona) {
@@ -117,41 +115,6 @@
   }
 
   const reason = (each) => el("li", null, el("span", { class: "pre-line" }, each.text), " ", place(each.file, each.line, each.column));
-
-  // The picture: a document of its own behind <img>, so nothing in it can run or ask for anything ---------------------------
-  function picture(field, personas) {
-    const known = personas.filter((each) => each.id);
-    const first = known.find((each) => each.id === (pictured ?? state.persona?.id)) ?? known[0];
-    if (!first) return null;
-    const holder = el("div", { class: "scroll picture", tabindex: "0", role: "region", "aria-label": "Picture of the neighbourhood" });
-    const select = el("select", { id: "picture-persona", "data-part": "picture-persona", on: { change: () => ((pictured = select.value), load()) } },
-      known.map((each) => el("option", { value: each.id }, stile.visible(each.label))));
-    select.value = first.id;
-    const link = el("span");
-
-    function load() {
-      const persona = known.find((each) => each.id === select.value) ?? first;
-      const query = new URLSearchParams({ endpoint: state.endpoint, field, caller: persona.id });
-      const src = `${state.base}/-/reach.svg?${query}`;
-      const image = el("img", {
-        alt: `Neighbourhood of ${field}, as ${persona.label} reaches it. The table above has the same as text.`,
-        "data-part": "picture",
-        on: {
-          error: () => replace(holder, el("p", { class: "quiet" }, "There is no picture of this part.")),
-          load: () => holder.scrollTo((holder.scrollWidth - holder.clientWidth) / 2, (holder.scrollHeight - holder.clientHeight) / 2),
-        },
-        src,
-      });
-      replace(link, el("a", { href: src, target: "_blank", rel: "noopener noreferrer", "data-part": "picture-link" }, "Open the picture"));
-      replace(holder, image);
-    }
-
-    load();
-    return el("figure", { class: "reach-picture" },
-      el("figcaption", null,
-        el("label", { for: "picture-persona" }, "Picture as"), select, link),
-      holder);
-  }
 
   /** Open the panel at a part of the schema. */
   function reach(coordinate) {
