@@ -3,6 +3,9 @@
 The input is hidden coordinates; the compiler has already added those that hiding one hides with it (interfaces,
 inputs). This module removes the rest: a type without visible members, every field that needs a removed type, the
 interface fields that a removed field implements, and finally everything that the root types do not reach.
+
+The rules stand once, in ``Removals`` and ``leads``. ``build_view`` adds them up for one caller, as sets, and
+``views_of`` of ``handler/commands/changes/callers/many_views.py`` for many callers, as integers with a bit for each.
 """
 
 from __future__ import annotations
@@ -49,7 +52,7 @@ def build_view(index: SchemaIndex, hidden: Collection[str]) -> View:
 
     Few coordinates are hidden, so only their consequences are followed; the rest is walked once.
     """
-    gone = _Gone(index).with_all(hidden)
+    gone = _gone(index, hidden)
     reachable = _reachable(index, gone)
     return View(index, _Members(index, {name: None for name in index if name in reachable}, gone), gone)
 
@@ -85,103 +88,127 @@ def _left(index: SchemaIndex, name: str, gone: Set[str]) -> tuple[str, ...]:
     return tuple(member for member in index.members(name) if f"{name}.{member}" not in gone)
 
 
-class _Gone:
-    """The removed coordinates, with all that each removes. A union's members are written as coordinates, too."""
+class Removals:
+    """The rules of removal: the coordinates that go with another. A union's members are coordinates, too."""
 
     def __init__(self, index: SchemaIndex) -> None:
         self._index = index
-        self._gone: set[str] = set()
-        self._waiting: list[str] = []
         self._members: dict[str, frozenset[str]] = {}  # of the types that lose members
-        self._lost: Counter[str] = Counter()  # type -> number of lost members
         self._named_by: dict[str, dict[str, list[str]]] = {}
 
-    def with_all(self, hidden: Collection[str]) -> Set[str]:
-        """Return the hidden coordinates and those that name an absent type, with all that they remove."""
-        self._waiting = [*hidden, *(coordinate for name in self._index.missing for coordinate in self._users(name))]
-        while self._waiting:
-            coordinate = self._waiting.pop()
-            known = coordinate.startswith("@") or coordinate.partition(".")[0] in self._index
-            if known and coordinate not in self._gone:
-                self._gone.add(coordinate)
-                self._take_along(coordinate)
-        return self._gone
+    def knows(self, coordinate: str) -> bool:
+        """True if a coordinate is a directive's, or that of a type that the schema has."""
+        return coordinate.startswith("@") or coordinate.partition(".")[0] in self._index
+
+    def at_start(self) -> list[str]:
+        """Return the coordinates that name an absent type."""
+        return [coordinate for name in self._index.missing for coordinate in self._users(name)]
+
+    def of(self, coordinate: str) -> list[str]:
+        """Return the coordinates that go whenever one goes.
+
+        With its last member goes a type, too: see ``owner``. An argument goes with those of the same field on the
+        type's interfaces, because selecting a field on an interface selects it on the implementers.
+        """
+        if coordinate.startswith("@"):
+            return self._of_directive(coordinate)
+        type_name, _, rest = coordinate.partition(".")
+        member, _, argument = rest.partition("(")
+        if not member:
+            return [*(f"{type_name}.{each}" for each in self._index.members(type_name)), *self._users(type_name)]
+        if member not in self.members(type_name):
+            return []
+        above = [name for name in self._index.interfaces(type_name) if name in self._index]
+        gone = [f"{name}.{rest}" for name in above if member in self.members(name)]
+        if argument:
+            value = self._index[type_name].fields[member].arguments.get(argument.removesuffix(":)"))
+            return [*gone, f"{type_name}.{member}"] if value and value.required else gone
+        required = self._index.kind(type_name) == "input" and self._index[type_name].inputs[member].required
+        return [*gone, type_name] if required else gone
+
+    def owner(self, coordinate: str) -> str:
+        """Return the type that goes when all of its members are gone, for one of them; else the empty string."""
+        type_name, _, member = coordinate.partition(".")
+        return type_name if member and "(" not in member and member in self.members(type_name) else ""
+
+    def members(self, type_name: str) -> frozenset[str]:
+        """Return the members of a type."""
+        known = self._members.get(type_name)
+        if known is None:
+            known = self._members[type_name] = frozenset(self._index.members(type_name))
+        return known
+
+    def _of_directive(self, coordinate: str) -> list[str]:
+        """Return the directive of a required argument."""
+        name, _, argument = coordinate.removeprefix("@").removesuffix(":)").partition("(")
+        directive = self._index.directives.get(name)
+        required = directive and argument in directive.arguments and directive.arguments[argument].required
+        return [f"@{name}"] if required else []
 
     def _users(self, name: str) -> list[str]:
         """Return the coordinates that name a type."""
+        of_directives = (
+            f"@{directive}({argument}:)"
+            for directive, known in self._index.directives.items()
+            for argument, value in known.arguments.items()
+            if named(value.type) == name
+        )
         users = self._index.users.get(name, ())
-        of_directives = (place for place, type_ in _arguments_of_directives(self._index) if type_ == name)
         return [*of_directives, *(each for user in users for each in self._naming(user).get(name, ()))]
 
     def _naming(self, user: str) -> Mapping[str, Sequence[str]]:
         """Return the coordinates of one type by the type that they name."""
-        found = self._named_by.get(user)
-        if found is None:
-            found = self._named_by[user] = {}
-            for member, argument, type_ in self._index.references(user):
-                found.setdefault(type_, []).append(f"{user}.{member}" + (f"({argument}:)" if argument else ""))
-        return found
+        known = self._named_by.get(user)
+        if known is None:
+            known = self._named_by[user] = {}
+            for type_, path in leads(self._index, user):
+                known.setdefault(type_, []).append(path[-1])
+        return known
 
-    def _take_along(self, coordinate: str) -> None:
-        type_name, _, rest = coordinate.partition(".")
-        member, _, argument = rest.partition("(")
-        if coordinate.startswith("@"):
-            self._take_along_directive(coordinate)
-        elif not member:
-            self._waiting += [f"{type_name}.{each}" for each in self._index.members(type_name)]
-            self._waiting += self._users(type_name)
-        elif member not in self._members_of(type_name):
-            return
-        elif argument:
-            self._take_along_argument(type_name, member, argument.removesuffix(":)"))
-        else:
-            self._take_along_member(type_name, member)
 
-    def _take_along_directive(self, coordinate: str) -> None:
-        """Remove the directive of a required argument."""
-        name, _, argument = coordinate.removeprefix("@").removesuffix(":)").partition("(")
-        directive = self._index.directives.get(name)
-        if directive and argument in directive.arguments and directive.arguments[argument].required:
-            self._waiting.append(f"@{name}")
+def leads(index: SchemaIndex, name: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield the types that a type's members and arguments name, each with the coordinates that lead there."""
+    for member, argument, type_ in index.references(name):
+        field = f"{name}.{member}"
+        yield type_, (field, f"{field}({argument}:)") if argument else (field,)
 
-    def _take_along_argument(self, type_name: str, field_name: str, name: str) -> None:
-        """Remove the field of a required argument, and the argument of the same field on the type's interfaces.
 
-        Selecting a field on an interface selects it on the implementers.
-        """
-        argument = self._index[type_name].fields[field_name].arguments.get(name)
-        if argument and argument.required:
-            self._waiting.append(f"{type_name}.{field_name}")
-        self._waiting += self._on_interfaces(type_name, field_name, f"({name}:)")
+def taken_by_directives(index: SchemaIndex) -> Iterator[tuple[str, tuple[str, str]]]:
+    """Yield the types that directives take, each with the coordinates that lead there."""
+    for name, directive in index.directives.items():
+        for argument, value in directive.arguments.items():
+            yield named(value.type), (f"@{name}", f"@{name}({argument}:)")
 
-    def _take_along_member(self, type_name: str, name: str) -> None:
-        self._waiting += self._on_interfaces(type_name, name)
-        required = self._index.kind(type_name) == "input" and self._index[type_name].inputs[name].required
-        self._lost[type_name] += 1  # each member comes here once
-        if required or self._lost[type_name] == len(self._members_of(type_name)):
-            self._waiting.append(type_name)
 
-    def _members_of(self, type_name: str) -> frozenset[str]:
-        found = self._members.get(type_name)
-        if found is None:
-            found = self._members[type_name] = frozenset(self._index.members(type_name))
-        return found
-
-    def _on_interfaces(self, type_name: str, field_name: str, argument: str = "") -> list[str]:
-        interfaces = [name for name in self._index.interfaces(type_name) if name in self._index]
-        return [f"{name}.{field_name}{argument}" for name in interfaces if field_name in self._members_of(name)]
+def _gone(index: SchemaIndex, hidden: Collection[str]) -> Set[str]:
+    """Return the hidden coordinates and those that name an absent type, with all that they remove."""
+    removals, gone, lost = Removals(index), set[str](), Counter[str]()
+    waiting = [*hidden, *removals.at_start()]
+    while waiting:
+        coordinate = waiting.pop()
+        if coordinate in gone or not removals.knows(coordinate):
+            continue
+        gone.add(coordinate)
+        waiting += removals.of(coordinate)
+        if owner := removals.owner(coordinate):
+            lost[owner] += 1  # each member comes here once
+            if lost[owner] == len(removals.members(owner)):
+                waiting.append(owner)
+    return gone
 
 
 def _reachable(index: SchemaIndex, gone: Set[str]) -> set[str]:
     """Return the types that a request can reach from the root types.
 
     An interface that a field returns brings its implementers. An interface that only implementing types name brings
-    none, because nothing returns it.
+    none, because nothing returns it. The types that directives take are reached if a request can carry a directive.
     """
     found: set[str] = set()
     opened: set[str] = set()
     cut = {coordinate.partition(".")[0] for coordinate in gone}
-    returned, met = set(index.roots.values()), _types_of_directives(index, gone)
+    returned, met = set(index.roots.values()), set[str]()
+    if any(root in index and root not in gone for root in returned):
+        met.update(type_ for type_, path in taken_by_directives(index) if gone.isdisjoint(path))
     while returned or met:
         there = {name for name in returned | met if name in index and name not in gone}
         fresh, opening = there - found, (there & returned & index.implementers.keys()) - opened
@@ -189,19 +216,14 @@ def _reachable(index: SchemaIndex, gone: Set[str]) -> set[str]:
         opened |= opening
         returned, met = set(), set()
         for name in fresh:
-            returned.update(_visible_targets(index, name, gone) if name in cut else index.targets(name))
+            if name in cut:
+                returned.update(type_ for type_, path in leads(index, name) if gone.isdisjoint(path))
+            else:  # its line does not have to be read
+                returned.update(index.targets(name))
             met.update(index.interfaces(name))
         for name in opening:
             returned.update(index.implementers[name])
     return found
-
-
-def _types_of_directives(index: SchemaIndex, gone: Set[str]) -> set[str]:
-    """Return the types that visible directives take; none if no request can carry a directive."""
-    if not any(root in index and root not in gone for root in index.roots.values()):
-        return set()
-    visible = _visible_directives(index, gone).values()
-    return {named(argument.type) for directive in visible for argument in directive.arguments.values()}
 
 
 def _visible_directives(index: SchemaIndex, gone: Set[str]) -> dict[str, Directive]:
@@ -216,18 +238,4 @@ def _visible_directives(index: SchemaIndex, gone: Set[str]) -> dict[str, Directi
         )
         for name, directive in index.directives.items()
         if f"@{name}" not in gone
-    }
-
-
-def _arguments_of_directives(index: SchemaIndex) -> Iterator[tuple[str, str]]:
-    """Yield the coordinate of each argument of a directive, and the type that it names."""
-    for name, directive in index.directives.items():
-        yield from ((f"@{name}({each}:)", named(value.type)) for each, value in directive.arguments.items())
-
-
-def _visible_targets(index: SchemaIndex, name: str, gone: Set[str]) -> set[str]:
-    return {
-        type_
-        for member, argument, type_ in index.references(name)
-        if f"{name}.{member}" not in gone and (not argument or f"{name}.{member}({argument}:)" not in gone)
     }
