@@ -17,7 +17,7 @@ SLACK ?= 1
 CALLS ?= 200000
 # One more than there are processors, because tests that wait for processes and clocks leave a processor idle.
 WORKERS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
-T ?= tests/graph
+T ?= tests/policy
 CASES ?= 50000
 CLIENTS := node node-mastra0 familiar mcp1 agents chains
 PEERS := labs sdk fastmcp graphql-mcp
@@ -43,7 +43,7 @@ test: $(VENV)/.stamp  ## All tests; ARGS="-k name" for some, WORKERS=0 for one a
 	$(VENV)/bin/python -m pytest --numprocesses $(WORKERS) --dist worksteal $(ARGS)
 
 .PHONY: check
-check: $(VENV)/.stamp  ## Tests of one folder or file, up to the first failure, in seconds: make check T=tests/graph
+check: $(VENV)/.stamp  ## Tests of one folder or file, up to the first failure, in seconds: make check T=tests/policy
 	$(VENV)/bin/python -m pytest --quiet --exitfirst --no-cov --numprocesses 0 $(T) $(ARGS)
 
 .PHONY: lint
