@@ -3,6 +3,7 @@
     StileError
       CompileError              an endpoint folder has problems; carries all of them
       UnknownCoordinate         a text that names nothing in a schema
+      UnknownCaller             a text that names no caller of an endpoint
       PatternRefused            a regular expression that is invalid or may take very long
       PredicateRefused          a condition of a policy that cannot be read
       KeyRefused                a text that is not a public key for its algorithm
@@ -33,11 +34,13 @@
         InsufficientScope       a credential that lacks scopes
       OAuthRefused              a request to the OAuth proxy that gets an OAuth error
         RedirectRefused         a redirect URI that the owner does not allow
+        AssertionRefused        an identity assertion that is not valid here and now
       EndpointNotFound          no published endpoint of that folder/name
       FunctionLacks             the function was built or configured without something that an endpoint needs
       UnservedSource            records of an event source that would be lost if the function returned
       NotFound                  no object of that name for this caller, whether or not it exists
         ToolNotFound            no tool
+        SkillNotFound           no skill of that URI
         PromptNotFound          no prompt
         ResourceNotFound        no resource of that URI
       DocumentNotFound          no persisted document of that id for this caller
@@ -55,10 +58,12 @@
         HeaderRefused           a header of the caller's request that cannot be forwarded
         UpstreamError           no usable answer from the GraphQL API
           AnswerMisfit          an answer that violates the API's published schema
+          ResultTooLarge        an answer above the limit of results that cannot be cut to it
           UpstreamFailure       a failed request: the log has a word for the failure
           UpstreamForbidden     an API address that no author may send requests to
           CircuitOpen           the API did not answer, so no request is sent for a while
           CredentialUnavailable the credential for the API was not available, so nothing was sent
+            ClientRefused       a token endpoint that refuses the endpoint's client
         DeadlinePassed          no time left
         ToolError               a failure reported by a code tool
           GraphQLErrors         the API's errors for a request that a code tool sent
@@ -67,11 +72,15 @@
         CursorPastEnd           a cursor whose list is shorter now
         ClientCannotAsk         a call asks its user first, and the client's revision of MCP has no way to
         CodeChanged             a code tool that differs from the published one
+        NotInCatalog            no tool of that name in the caller's catalog
+        OtherCatalogCall        a tool that writes, called as one that reads, or the other way around
       McpError                  a JSON-RPC error, with the code that a code tool gives
         InvalidParams           the standard error for invalid input
           StateRefused          an answer to a question that was not asked, or not for this call and caller
         AuthenticationRequired  a tool that needs a credential for the API behind it
       CodeUnavailable           a toolkit that is missing or may not be imported
+      AuthorFailed              an exception of an author's code, for the log alone
+      Expired                   a call of a code tool whose time is over
       ToolDefinitionError       an invalid tool, prompt or resource in Python
 
 Every error that reaches a caller has a ``stile_code``, which clients and alarms may compare: its meaning never changes.
