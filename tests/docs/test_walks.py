@@ -30,7 +30,6 @@ PAGES = {
     "docs/page.md": 1,
     "docs/publishing.md": 5,
     "docs/security/hiding.md": 3,
-    "docs/security/policies.md": 1,
     "docs/security/sign-in.md": 1,
     "docs/serve.md": 1,
     "docs/start.md": 7,
