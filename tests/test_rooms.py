@@ -255,8 +255,9 @@ def test_figures_count_what_they_name(tmp_path: Path) -> None:
     package.mkdir()
     (package / "__init__.py").write_text('"""What it is."""\n', encoding="utf-8")
     (package / "one.py").write_text(f'"""A thing. Who asks."""\n{swallowed}{raised}', encoding="utf-8")
-    (package / "long.py").write_text("\n" * 301 + "import handler.other", encoding="utf-8")
-    (package / "other.py").write_text("import handler.long", encoding="utf-8")
+    (package / "long.py").write_text("\n" * 601 + "import handler.other", encoding="utf-8")
+    private = "def _once(): ...\ndef _twice(): ...\ndef all(): found = [_once(), _twice(), _twice()]\n"
+    (package / "other.py").write_text(f"import handler.long\n{private}", encoding="utf-8")
     repeated = "".join(f"x{number} = {number}\n" for number in range(8))
     (package / "again.py").write_text(repeated, encoding="utf-8")
     (package / "first.py").write_text(f"import os\n{repeated}", encoding="utf-8")
@@ -265,14 +266,16 @@ def test_figures_count_what_they_name(tmp_path: Path) -> None:
     assert list(figures(tmp_path)) == [
         "modules per folder",
         "    6 handler",
-        "modules over 300 lines: 1",
-        "  302 handler.long",
+        "modules over 600 lines: 1",
+        "  602 handler.long",
         "import circles: 1",
         "  handler.long <-> handler.other",
         "runs of 6 equal lines or more: 1",
         "  handler/again.py:1 handler/first.py:2",
         "catches of Exception that do not raise again: 1",
         "  handler/one.py:4",
+        "private functions that are called once: 1 of 3",
+        "locals named by a past participle: 1",
         "docstrings that open with What, Who, Whether, Where or The same: 50.0 of 100",
         "what, who and whom per 1,000 words",
         "  285.7 docstrings",

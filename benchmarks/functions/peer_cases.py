@@ -60,7 +60,7 @@ def running_peers(environments: Path, python: Path) -> Iterator[list[Peer]]:
         ]
 
 
-def _peer(  # noqa: PLR0913 - a table's columns
+def _peer(
     environments: Path,
     short: str,
     package: str,

@@ -1,3 +1,5 @@
+"""``stile build``: bundles of endpoint folders, in a folder on this machine."""
+
 from __future__ import annotations
 
 import argparse

@@ -1,3 +1,5 @@
+"""``stile call``: one call of a tool, answered by the code that answers in the function."""
+
 from __future__ import annotations
 
 import argparse

@@ -1,3 +1,5 @@
+"""``stile check``: the problems and warnings of endpoint folders, the cost of their tools and their callers."""
+
 from __future__ import annotations
 
 import argparse

@@ -1,3 +1,5 @@
+"""``stile completion``: the script that completes words in a shell, and the names of tools that the script asks for."""
+
 from __future__ import annotations
 
 import argparse

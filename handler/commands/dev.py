@@ -1,3 +1,5 @@
+"""``stile dev``: endpoint folders served on this machine, compiled again at each save."""
+
 from __future__ import annotations
 
 import argparse

@@ -1,3 +1,5 @@
+"""``stile editor``: files for editors: a JSON Schema of config.yaml, and the directives."""
+
 from __future__ import annotations
 
 import argparse

@@ -1,3 +1,5 @@
+"""``stile find``: the answers that a model finds in an endpoint with a question."""
+
 from __future__ import annotations
 
 import argparse

@@ -1,3 +1,5 @@
+"""``stile gc``: the stored schemas that no kept version of an endpoint needs."""
+
 from __future__ import annotations
 
 import argparse

@@ -1,3 +1,5 @@
+"""``stile init``: an endpoint folder, made from the schema of an API."""
+
 from __future__ import annotations
 
 import argparse

@@ -1,3 +1,5 @@
+"""``stile key``: an API key, and the lines of config.yaml that let its holder in."""
+
 from __future__ import annotations
 
 import argparse

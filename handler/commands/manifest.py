@@ -1,3 +1,5 @@
+"""``stile manifest``: the operations of endpoints, for an API that runs only those it knows."""
+
 from __future__ import annotations
 
 import argparse

@@ -1,3 +1,5 @@
+"""``stile new``: a repository that deploys endpoints to AWS, with this release of Stile in it."""
+
 from __future__ import annotations
 
 import argparse

@@ -1,3 +1,5 @@
+"""``stile publish``: endpoint folders, compiled, compared with the stored versions and stored."""
+
 from __future__ import annotations
 
 import argparse

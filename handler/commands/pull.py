@@ -1,3 +1,5 @@
+"""``stile pull``: an endpoint folder's schema, renewed, and the problems that the new one makes."""
+
 from __future__ import annotations
 
 import argparse

@@ -1,3 +1,5 @@
+"""``stile remove``: a published endpoint, withdrawn."""
+
 from __future__ import annotations
 
 import argparse

@@ -1,3 +1,5 @@
+"""``stile rollback``: an older version of an endpoint, stored as the present one."""
+
 from __future__ import annotations
 
 import argparse

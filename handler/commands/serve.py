@@ -1,3 +1,5 @@
+"""``stile serve``: endpoints served by the function's settings and rules, on any machine."""
+
 from __future__ import annotations
 
 import argparse

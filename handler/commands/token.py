@@ -1,3 +1,5 @@
+"""``stile token``: a test token of a caller, for `stile dev` and `stile call`."""
+
 from __future__ import annotations
 
 import argparse

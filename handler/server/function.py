@@ -29,7 +29,7 @@ TRACE_HEADER = "_X_AMZN_TRACE_ID"
 SAMPLED = "Sampled=1"
 
 
-def build_handler(  # noqa: PLR0913 - the parts that the door makes before the framework is imported
+def build_handler(
     settings: Settings,
     environ: Mapping[str, str],
     *,

@@ -11,13 +11,20 @@ from pathlib import Path
 
 from tests.support.rooms import ROOT, Module, import_circles, read_modules
 
-MAX_LINES = 300
+MAX_LINES = 600
 REPEATED_LINES = 6
 OPENING = re.compile(r"\s*(?:what|who|whom|whether|where|the same)\b", re.IGNORECASE)
 HEADLESS = re.compile(r"\b(?:what|who|whom|whoever)\b", re.IGNORECASE)
+PARTICIPLES = frozenset(
+    "told said asked given found made taken shown kept meant named sent seen held left wanted written used known "
+    "chosen put done gone granted judged".split()  # noqa: SIM905
+)
+"""Past participles without a noun, as names of locals: their reader has to look up the noun."""
+
 WORD = re.compile(r"[A-Za-z]+")
 CODE = re.compile(r"```.*?```|`[^`]*`", re.DOTALL)
 
+Function = ast.FunctionDef | ast.AsyncFunctionDef
 Documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -31,6 +38,10 @@ def figures(root: Path = ROOT) -> Iterator[str]:
     yield from _listed("import circles", (" <-> ".join(circle) for circle in import_circles(modules)))
     yield from _listed(f"runs of {REPEATED_LINES} equal lines or more", _repeated(modules, root))
     yield from _listed("catches of Exception that do not raise again", _catches(modules, root))
+    trees = [_tree(module) for module in modules.values()]
+    functions = sum(isinstance(node, Function) for tree in trees for node in ast.walk(tree))
+    yield f"private functions that are called once: {sum(map(_called_once, trees))} of {functions}"
+    yield f"locals named by a past participle: {sum(map(_participles, trees))}"
     docstrings = list(all_docstrings(modules))
     opened = sum(OPENING.match(text) is not None for text in docstrings)
     share = 100 * opened / max(1, len(docstrings))
@@ -117,6 +128,23 @@ def _catches(modules: Mapping[str, Module], root: Path) -> Iterator[str]:
         for node in ast.walk(_tree(module)):
             if isinstance(node, ast.ExceptHandler) and catches_all(node):
                 yield f"{module.file.relative_to(root).as_posix()}:{node.lineno}"
+
+
+def _called_once(tree: ast.Module) -> int:
+    """Return the number of private functions whose name stands once more in their module."""
+    names = Counter(
+        node.id if isinstance(node, ast.Name) else node.attr
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Name | ast.Attribute)
+    )
+    private = (node.name for node in ast.walk(tree) if isinstance(node, Function))
+    return sum(name.startswith("_") and not name.startswith("__") and names[name] == 1 for name in private)
+
+
+def _participles(tree: ast.Module) -> int:
+    """Return the number of assignments to names that are participles."""
+    names = (node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
+    return sum(name in PARTICIPLES for name in names)
 
 
 def _tree(module: Module) -> ast.Module:

@@ -1,3 +1,5 @@
+"""The session of ``stile dev``: endpoint folders that are compiled again whenever they change."""
+
 from __future__ import annotations
 
 import gc

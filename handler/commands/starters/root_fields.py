@@ -140,7 +140,7 @@ def _other(name: str, field: GraphQLField, hidden: Container[str]) -> RootField 
     return _made(name, field, "other", PLAIN + 8 * len(needed), tuple(needed), plain)
 
 
-def _made(  # noqa: PLR0913 - each form of a starter has these
+def _made(
     name: str,
     field: GraphQLField,
     kind: Kind,

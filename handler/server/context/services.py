@@ -1,3 +1,5 @@
+"""The services of the function that requests share."""
+
 from __future__ import annotations
 
 import time

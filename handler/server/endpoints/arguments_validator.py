@@ -1,3 +1,5 @@
+"""The validator of a tool's arguments, for one caller."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping

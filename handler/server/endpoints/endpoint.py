@@ -49,7 +49,7 @@ class Endpoint:
     ``on_trouble`` is called if the schema index cannot be loaded, once until it can be loaded.
     """
 
-    def __init__(  # noqa: PLR0913 - beside the bundle, facts of its stored object
+    def __init__(
         self,
         bundle: Bundle,
         storage: Storage,

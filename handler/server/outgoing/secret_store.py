@@ -64,7 +64,7 @@ class SecretStore:
     test values for an endpoint, by variable; they take precedence for every kind of reference.
     """
 
-    def __init__(  # noqa: PLR0913 - all sources of secrets meet here
+    def __init__(
         self,
         *,
         aws: AwsJson | None = None,

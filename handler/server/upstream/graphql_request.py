@@ -1,3 +1,5 @@
+"""The HTTP request for one GraphQL operation."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping

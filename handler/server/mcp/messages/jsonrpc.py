@@ -109,7 +109,7 @@ class Rejected(Exception):
     ``stile_code`` follows from ``code`` if it is empty.
     """
 
-    def __init__(  # noqa: PLR0913 - the members of a JSON-RPC error, and the status of the answer
+    def __init__(
         self,
         code: int,
         message: str,
