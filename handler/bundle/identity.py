@@ -122,3 +122,4 @@ class Access:
 
     anonymous: str
     listed: str = "all"  # all | allowed: with or without the tools whose scopes the caller lacks
+    advertises_scopes: bool = True  # scopes of tools are named to everybody

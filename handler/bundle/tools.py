@@ -113,6 +113,7 @@ class GraphQLTool:
     limits: Limits
     options: ToolOptions
     mask: Mask = OPEN  # the tool's own condition, which guards the root types, too
+    reachable: bool = True  # a caller with some claims may see a root field
 
     def listing_for(self, outcome: Mask) -> Listing | None:
         """Return the compiled listing for an outcome; ``None`` if the compiler made none."""

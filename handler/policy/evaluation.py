@@ -47,10 +47,10 @@ class Conditions(tuple[Predicate, ...]):  # noqa: SLOT001 - a tuple cannot have 
 class Evaluation:
     """The conditions that hold for one caller of one endpoint. Each is evaluated once, at its first use.
 
-    ``claims`` are verified ones; ``None`` if there are none. An unrestricted caller (an API key without claims, the
-    development principal) skips policies, as StepZen's service key does; coordinates hidden by a pattern stay hidden.
-    ``lacking`` are conditions that count as failed for every caller. The predicates compiled in ``Conditions`` serve
-    other callers, too.
+    ``claims`` are verified ones; ``None`` if there are none, ``UNKNOWN`` for a token with any claims. An unrestricted
+    caller (an API key without claims, the development principal) skips policies, as StepZen's service key does;
+    coordinates hidden by a pattern stay hidden. ``lacking`` are conditions that count as failed for every caller. The
+    predicates compiled in ``Conditions`` serve other callers, too.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class Evaluation:
         lacking: Mask = OPEN,
     ) -> None:
         self._conditions = conditions if isinstance(conditions, Conditions) else Conditions(conditions)
-        self._claims = None if claims is None else dict(claims)
+        self._claims = claims if claims is None or claims is UNKNOWN else dict(claims)
         self._unrestricted = unrestricted
         self._lacking = lacking
         self._known: dict[int, Truth] = {}  # for unknown values of all variables

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 UNKNOWN: Any = object()
-"""Stands for an unknown value of a variable."""
+"""Stands for an unknown value of a variable, or for unknown claims of a verified token."""
 
 MISSING: Any = object()
 """Stands for no value, or for no value of the required type."""
@@ -26,7 +26,8 @@ JSONObject = dict[str, Any]
 Find = Callable[[JSONObject | None, JSONObject | None], Any]
 """A compiled operand: a function of claims and variables that returns the operand's value.
 
-Without a verified token there are no claims (``None``). Without variables (``None``) each variable is unknown.
+Without a verified token there are no claims (``None``). Claims may be ``UNKNOWN``. Without variables (``None``) each
+variable is unknown.
 """
 
 Read = Callable[[Any], Any]
@@ -86,9 +87,9 @@ def _claim_of(operand: Mapping[str, Any]) -> Find:
         value: Any = claims
         for name in path:
             if not isinstance(value, dict):
-                return None
+                return UNKNOWN if value is UNKNOWN else None
             value = value.get(name)
-        return value
+        return {} if value is UNKNOWN else value  # a token exists
 
     return claim
 
@@ -103,7 +104,7 @@ def _claim(value: Any, path: Sequence[str], depth: int = MAX_DEPTH) -> Any:
     if not path:
         return value
     if not isinstance(value, dict):
-        return None
+        return UNKNOWN if value is UNKNOWN else None
     if not depth:
         return MISSING
     text, *rest = path

@@ -93,7 +93,7 @@ WHOLE: dict[str, Any] = {
         ],
         "hide": ["Person.name"],
         "show": ["Subject.people(nameGt:)"],
-        "scopes": {"list": "allowed"},
+        "scopes": {"list": "allowed", "advertise": False},
     },
     "identity": [ISSUER, SECOND],
     "tools": {"operations": "queries"},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +25,15 @@ FILES = {
     "operations/note.graphql": 'query Note @mcpTool(name: "note", scopes: ["orders:write"]) { kind: __typename }',
 }
 
+FOR_TOKENS = {
+    "index.graphql": "type Query { customer(email: String!): Customer } type Customer { id: ID }",
+    "operations/o.graphql": """
+query Count @mcpTool(name: "count", scopes: ["orders:read"]) { customer(email: "nobody@example.com") { id } }
+query Note @mcpTool(name: "note", scopes: ["orders:write"]) { kind: customer(email: "nobody@example.com") { id } }
+""",
+}
+"""Tools with fields, which a policy may close to callers without a token."""
+
 COUNTED = {"data": {"__typename": "Query"}}
 NOTED = {"data": {"kind": "Query"}}
 
@@ -42,18 +51,30 @@ class Site:
 
 @contextmanager
 def running_site(
-    folder: Path, upstream: Upstream, *, oauth_proxy: str = "", anonymous: str = "challenge", **tokens: Any
+    folder: Path,
+    upstream: Upstream,
+    *,
+    oauth_proxy: str = "",
+    anonymous: str = "challenge",
+    files: Mapping[str, str] = FILES,
+    condition: str = "true",
+    scopes: str = "{}",
+    **tokens: Any,
 ) -> Iterator[Site]:
     """A provider and an endpoint that takes its tokens, through an OAuth proxy if one is configured.
 
-    ``tokens`` is what ``running_provider`` takes more.
+    ``condition`` is that of all queries, ``scopes`` are those of ``access``, ``tokens`` is what ``running_provider``
+    takes more.
     """
     port, redirect = free_port(), "http://localhost:{}/callback"
     url = f"http://127.0.0.1:{port}"
     people = f"{url}/api/things/oauth/callback" if oauth_proxy else REGISTRATION
     with running_provider(folder, people=people, **tokens) as provider:
         config = f"""\
-access: {{anonymous: {anonymous}, policies: [{{type: Query, policyDefault: {{condition: true}}}}]}}
+access:
+  anonymous: {anonymous}
+  scopes: {scopes}
+  policies: [{{type: Query, policyDefault: {{condition: {condition}}}}}]
 upstream: {{url: "{upstream.url}"}}
 identity:
   issuer: {provider.url}
@@ -63,7 +84,7 @@ identity:
 """
         urls = f"authorize_url: '{provider.url}/auth', token_url: '{provider.url}/token'"
         proxied = f"  oauth_proxy: {{{urls}, {oauth_proxy}}}\n"
-        endpoint = compiled(folder, {**FILES, "config.yaml": config + (proxied if oauth_proxy else "")})
+        endpoint = compiled(folder, {**files, "config.yaml": config + (proxied if oauth_proxy else "")})
         states = RequestStates([STATE_KEY])
         with running_front(endpoint, port=port, public_url=url, secrets={"PROVIDER": SECRET}, states=states) as served:
             yield Site(url=served, redirect_uri=redirect.format(free_port()), provider=provider.url)

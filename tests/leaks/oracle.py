@@ -54,6 +54,12 @@ class Oracle:
         """Whether the policy of ``Query`` lets a caller ask for ``__schema`` or ``__type`` where there is no tool."""
         return not self._is_closed(f"{self._schema.query}.{name}", caller, Facts(caller.claims))
 
+    def is_shut(self, patterns: Sequence[Pattern]) -> bool:
+        """Whether no caller with whatever claims has a field to begin with in a GraphQL tool of these patterns."""
+        roots = [each for each, _ in self._schema.fields() if each.partition(".")[0] in self._schema.roots]
+        left = [each for each in roots if not self._is_hidden(each, patterns)]
+        return all(self._condition(*each.split(".")) is NEVER for each in left)
+
     def _holds(self, coordinate: str) -> bool:
         return self._schema.types[coordinate.partition(".")[0]].kind == "object"
 

@@ -528,6 +528,37 @@ def test_what_is_said_before_variables_are_known_comes_true(
 
 
 @settings(max_examples=examples(500), derandomize=True, deadline=None, database=None)
+@given(TREES, st.dictionaries(st.sampled_from("ab"), JSON, max_size=2), VARIABLES)
+def test_whatever_holds_for_some_claims_may_hold_for_unknown_ones(
+    tree: Predicate, claims: dict[str, Any], variables: dict[str, Any] | None
+) -> None:
+    before, after = (truth_of(tree, each, variables) for each in (UNKNOWN, claims))
+
+    assert before & MAY_HOLD or not after & MAY_HOLD
+    assert before & MAY_FAIL or not after & MAY_FAIL
+    assert truth_of(tree, UNKNOWN, {}) == truth_of(tree, {}, {}) or "jwt" in str(tree)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("?$jwt", HOLDS),
+        ("!?$jwt", FAILS),
+        ("?$jwt.a", DEPENDS),
+        ("!?$jwt.a.b/c", DEPENDS),
+        ("$jwt.a.b:Int > 3", DEPENDS),
+        ("$jwt.a:String has 'x'", DEPENDS),
+        ("?$jwt.a && false", FAILS),
+        ("?$jwt.a || true", HOLDS),
+        ("?$jwt && !?$jwt", FAILS),
+        ("$variables.a:Int > 3", NEITHER),
+    ],
+)
+def test_of_unknown_claims_their_existence_is_known(text: str, expected: Truth) -> None:
+    assert truth_of(predicate_of(text), UNKNOWN, {}) == expected
+
+
+@settings(max_examples=examples(500), derandomize=True, deadline=None, database=None)
 @given(TREES, CLAIMS, VARIABLES)
 def test_condition_that_is_printed_and_parsed_has_its_truth(
     tree: Predicate, claims: Claims, variables: dict[str, Any] | None

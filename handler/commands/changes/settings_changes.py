@@ -61,6 +61,10 @@ def _access(before: Bundle, after: Bundle) -> Iterator[Change]:
             about="access.listed",
             sentence=f"lists {with_them} the tools whose scopes the caller does not have",
         )
+    if before.access.advertises_scopes != after.access.advertises_scopes:
+        named = "named" if after.access.advertises_scopes else "not named"
+        sentence = f"scopes of tools are {named} to callers without a credential"
+        yield Change(code="listing-changed", about="access.scopes.advertise", sentence=sentence)
 
 
 def _identity(before: Identity, after: Identity) -> Iterator[Change]:

@@ -107,7 +107,10 @@ ACCESS: Keys = {
     "show": texts("inputs that may be used although they name a hidden field, as `[EmployeeFilter.salaryGt]`"),
     "scopes": section(
         "tools with `scopes`",
-        {"list": choice("whether a list has the tools whose scopes the caller lacks", "all", "allowed")},
+        {
+            "list": choice("whether a list has the tools whose scopes the caller lacks", "all", "allowed"),
+            "advertise": boolean("if the scopes are named to everybody, so that a first sign-in asks for them"),
+        },
     ),
 }
 PROXY: Keys = {

@@ -35,10 +35,11 @@ def read_access(context: CompileContext, *, opened: Sequence[str]) -> Access:
             about=opened,
         )
     scopes = access.section("scopes")
-    scopes.expect("list")
+    scopes.expect("list", "advertise")
     return Access(
         anonymous=access.choice("anonymous", ("allow", "challenge"), default=default),
         listed=scopes.choice("list", ("all", "allowed"), default="all"),
+        advertises_scopes=scopes.boolean("advertise", default=True),
     )
 
 

@@ -103,7 +103,7 @@ CHANGE_CODES: Mapping[str, ChangeCode] = {
     # callers
     "anonymous-refused": ChangeCode("callers without a credential are refused", breaking=True),
     "anonymous-admitted": ChangeCode("callers without a credential are admitted", opens=True),
-    "listing-changed": ChangeCode("lists have, or lack, tools whose scopes the caller does not have"),
+    "listing-changed": ChangeCode("lists treat missing scopes otherwise, or scopes become public or private"),
     "key-added": ChangeCode("an API key is new", opens=True),
     "key-removed": ChangeCode("an API key is gone", breaking=True),
     "key-changed": ChangeCode("an API key of the same name has another digest", breaking=True, opens=True),

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from handler.bundle.model import Bundle
 from handler.bundle.tools import CatalogTool, CodeTool, CompanionTool, GraphQLTool, PrescribedTool, Tool
 from handler.policy.evaluation import Evaluation
+from handler.policy.operands import UNKNOWN
 from handler.strict_json import JSONObject
 
 WELL_KNOWN = "/.well-known/oauth-protected-resource"
@@ -70,9 +71,14 @@ def oauth_proxy_url(bundle: Bundle, public_url: str) -> str:
 
 
 def open_scopes(bundle: Bundle) -> list[str]:
-    """Return the scopes of the tools that anonymous callers see listed."""
-    everybody = Evaluation(bundle.conditions, claims=None)
-    listed = [tool for tool in bundle.tools if not tool.options.hidden and _is_open(tool, everybody)]
+    """Return the scopes of the listed tools that a caller with some claims may use; none if they are to stay private.
+
+    The scopes do not depend on the claims, so a first sign-in can ask for all of them.
+    """
+    if not bundle.access.advertises_scopes:
+        return []
+    someone = Evaluation(bundle.conditions, claims=UNKNOWN)
+    listed = [tool for tool in bundle.tools if not tool.options.hidden and _is_open(tool, someone)]
     return without_offline_access(scope for tool in listed for scope in tool.options.scopes)
 
 
@@ -81,18 +87,17 @@ def all_scopes(bundle: Bundle) -> list[str]:
     return without_offline_access(scope for tool in bundle.tools for scope in tool.options.scopes)
 
 
-def _is_open(tool: Tool, everybody: Evaluation) -> bool:
-    """Tell if anonymous callers may use a tool. For a GraphQL tool, the bundle has their listing."""
+def _is_open(tool: Tool, someone: Evaluation) -> bool:
+    """Return whether a caller with some claims may use a tool."""
     match tool:
         case PrescribedTool():
-            return everybody.may_meet(tool.mask, tool.operation.variables)
+            return someone.may_meet(tool.mask, tool.operation.variables)
         case GraphQLTool():
-            outcome = everybody.outcome(tool.conditions)
-            return any(listing.entry is not None for listing in tool.listings if listing.outcome == outcome)
+            return tool.reachable and someone.may_ever_meet(tool.mask)
         case CompanionTool():  # its scopes are those of the GraphQL tool
             return False
         case CodeTool():
-            return everybody.meets(tool.mask)
+            return someone.may_ever_meet(tool.mask)
         case CatalogTool():
             return True
 

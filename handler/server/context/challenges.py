@@ -44,9 +44,10 @@ def challenge(reason: AccessError, bundle: Bundle, public_url: str) -> str:
     """Build the value of ``WWW-Authenticate``.
 
     The challenge of an endpoint that takes tokens has the URL of its metadata and the needed scopes: those of the
-    requested tool, else those of all tools that anonymous callers see, so that one consent covers all of them. If the
-    caller's token lacks a scope, the challenge repeats the scopes of the token: some clients request exactly the scopes
-    of the challenge, and would lose the others. Scopes of the token do not reveal anything about the endpoint's tools.
+    requested tool, else those of all tools that callers with some claims may use, so that one consent covers all of
+    them. Scopes that are not advertised are named to callers with a token alone. If the caller's token lacks a scope,
+    the challenge repeats the scopes of the token: some clients request exactly the scopes of the challenge, and would
+    lose the others. Scopes of the token do not reveal anything about the endpoint's tools.
     """
     parameters = {
         "realm": bundle.endpoint,
@@ -67,7 +68,7 @@ def _scopes(reason: AccessError, bundle: Bundle) -> list[str]:
     match reason:
         case InsufficientScope(scopes=scopes, held=held):
             return without_offline_access([*scopes, *_tellable(held)])
-        case CredentialRequired(scopes=(_, *_) as scopes):
+        case CredentialRequired(scopes=(_, *_) as scopes) if bundle.access.advertises_scopes:
             return without_offline_access(scopes)
         case CredentialRequired() | CredentialRefused() if takes_tokens(bundle):
             return open_scopes(bundle)

@@ -108,7 +108,7 @@ async def _answer(http_call: HttpCall, request: Request, caller: Caller) -> Resp
         events = event_stream(request, call.notifications, answered, room=caller.room)
         if events is not None:
             _note_tokens(call, answered["result"], events)
-            return Response(events, media_type=EVENT_STREAM)
+            return Response(events, media_type=EVENT_STREAM, headers={"x-accel-buffering": "no"})
     if any(isinstance(each, Entries) for each in answered["result"].values()):
         return _list_response(http_call, spliced(answered))
     body = to_well_formed_json(answered)

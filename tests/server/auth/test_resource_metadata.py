@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,12 @@ from mcp.client.auth.utils import (
 )
 from mcp.shared.auth import ProtectedResourceMetadata
 
+from handler.policy.evaluation import NEVER
 from tests.support.endpoints import compiled
-from tests.support.function import Function, running_function
+from tests.support.function import Answer, Function, running_function
 from tests.support.identities import HOLDER, identified
+from tests.support.kits import MODULES, with_kit
+from tests.support.kits import TOOLS as KIT
 
 DOMAIN = "https://abc123.execute-api.us-east-1.amazonaws.com"
 PATH = "/.well-known/oauth-protected-resource/api/things/mcp"
@@ -98,6 +102,108 @@ def test_document_without_scopes_has_no_empty_list_of_them(tmp_path: Path) -> No
     with serving(tmp_path, [IDP], files=files) as function:
         assert "scopes_supported" not in function.send("GET", PATH).json
         assert "scope=" not in function.request("tools/list").headers["www-authenticate"]
+
+
+ONLY = '[{{expose: true, types: "Query|T", fields: "{}"}}]'
+TOOLS: Mapping[str, str] = {
+    "signed": "b",
+    "role": "c",
+    "false": "closed",
+    "false_beside_claims": "closed|pay",
+    "variable": "d",
+    "nobody": "e",
+}
+"""GraphQL tools and the fields that they expose; each has a scope of its own name."""
+
+SCOPED: Mapping[str, str] = {
+    "index.graphql": "extend schema "
+    + " ".join(
+        f'@tool(name: "{name}", graphql: {ONLY.format(fields)}, scopes: ["{name}"])' for name, fields in TOOLS.items()
+    )
+    + '@tool(name: "own", graphql: {expose: true, types: "Query", fields: "b"}, scopes: ["own"], '
+    'condition: "$jwt.a.b:Int > 3") '
+    '@tool(name: "shut", graphql: {expose: true, types: "Query", fields: "b"}, scopes: ["shut"], condition: "false") '
+    '@tool(name: "unlisted", graphql: {expose: true, types: "Query", fields: "b"}, scopes: ["unlisted"], hidden: true)'
+    "type Query { a: T, b: Int, c: Int, closed: T, d(n: Int): Int, e: Int } type T { pay: Int, x: Int }",
+    "operations/o.graphql": """
+query B @mcpTool(scopes: ["fixed"]) { b }
+query Closed @mcpTool(scopes: ["fixed-closed"]) { closed { x } }
+query D($n: Int) @mcpTool(scopes: ["fixed-variable"]) { d(n: $n) }
+query E @mcpTool(scopes: ["fixed-nobody"]) { e }
+query Own @mcpTool(scopes: ["fixed-own"], condition: "$jwt.role:String == 'x' && ?$jwt") { b }
+query Unlisted @mcpTool(scopes: ["fixed-unlisted"], hidden: true) { b }
+""",
+}
+BY_CLAIMS = """
+access:
+  anonymous: {anonymous}
+  scopes: {{list: {list}, advertise: {advertise}}}
+  policies:
+    - type: Query
+      policyDefault: {{condition: "?$jwt"}}
+      rules:
+        - {{condition: "$jwt.role:String == 'hr' && !($jwt.groups:String has 'x')", fields: [c]}}
+        - {{condition: false, fields: [closed]}}
+        - {{condition: "$variables.n:Int < 3", fields: [d]}}
+        - {{condition: "?$jwt && !?$jwt", fields: [e]}}
+    - {{type: T, policyDefault: {{condition: "?$jwt.staff/pay"}}}}
+"""
+OF_SOMEBODY = ["signed", "role", "own", "fixed", "fixed-variable", "fixed-own"]
+
+
+@contextmanager
+def by_claims(
+    folder: Path, *, anonymous: str = "challenge", listed: str = "all", advertise: str = "true"
+) -> Iterator[Function]:
+    config = BY_CLAIMS.format(anonymous=anonymous, list=listed, advertise=advertise)
+    endpoint = compiled(folder, {**SCOPED, "config.yaml": config})
+    with running_function(identified(endpoint, {"role": "hr"}, issuers=[IDP])) as function:
+        yield function
+
+
+def scopes_of(answer: Answer) -> list[str]:
+    return (extract_scope_from_www_auth(Response(answer.status, headers=dict(answer.headers))) or "").split()
+
+
+@pytest.mark.parametrize("anonymous", ["challenge", "allow"])
+@pytest.mark.parametrize("listed", ["all", "allowed"])
+def test_first_sign_in_asks_for_the_scopes_of_all_tools_that_some_claims_open(
+    tmp_path: Path, listed: str, anonymous: str
+) -> None:
+    with by_claims(tmp_path, listed=listed, anonymous=anonymous) as function:
+        named = function.send("GET", PATH).json["scopes_supported"]
+        wrong = function.request("tools/list", headers={"authorization": "Bearer a.b.c"})
+
+        assert sorted(named) == sorted(OF_SOMEBODY)
+        assert scopes_of(wrong) == named
+        assert scopes_of(function.call("B", {})) == named
+        card = function.send("GET", "/api/things", headers=HOLDER).json
+        assert card["signIn"]["scope"] == " ".join(named)
+
+
+def test_scopes_that_are_not_advertised_are_named_to_callers_with_a_token_alone(tmp_path: Path) -> None:
+    with by_claims(tmp_path, anonymous="allow", advertise="false") as function:
+        assert "scopes_supported" not in function.send("GET", PATH).json
+        anonymous = [function.request("tools/list"), function.call("B", {}), function.call("D", {"n": 1})]
+        anonymous.append(function.request("tools/list", headers={"authorization": "Bearer a.b.c"}))
+        assert [each.status for each in anonymous] == [200, 401, 401, 401]
+        anonymous.append(function.send("GET", "/api/things"))
+        told = "".join(f"{each.headers} {each.body.decode()}" for each in anonymous)
+        assert "scope=" not in told
+        assert "fixed" not in told
+
+        stepped_up = function.call("B", {}, headers=HOLDER)
+        assert (stepped_up.status, scopes_of(stepped_up)) == (403, ["fixed"])
+        assert function.call("Closed", {}, headers=HOLDER).code == "tool-not-found"
+
+
+def test_scopes_of_toolkits_follow_their_conditions(tmp_path: Path) -> None:
+    endpoint = compiled(tmp_path, {"index.graphql": "type Query { a: Int }"})
+    for condition, expected in (({"exists": {"jwt": ["staff"]}}, ["things:write"]), ({"literal": False}, [])):
+        bundle = replace(endpoint.bundle, conditions=(NEVER, condition), guards={}, tools=())
+        made = with_kit(replace(endpoint, bundle=bundle), KIT, mask=frozenset({1}))
+        with running_function(identified(made, {}, issuers=[IDP]), code_modules=MODULES) as function:
+            assert function.send("GET", PATH).json.get("scopes_supported", []) == expected
 
 
 @pytest.mark.parametrize("issuers", [[], [""], ["stile", "urn:example:idp"]])

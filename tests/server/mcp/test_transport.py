@@ -7,7 +7,8 @@ import pytest
 from handler import __version__
 from handler.compiler.compile import Compiled
 from handler.server.context.request_context import MAX_BODY_BYTES
-from tests.support.function import Context, Function, running_function
+from tests.support.function import META, Context, Function, running_function
+from tests.support.upstream import Upstream
 
 REVISIONS_WITH_NULL = [(revision, {"id": None}) for revision in ("2024-11-05", "2025-03-26", "2025-06-18")]
 REVISIONS_WITHOUT: list[tuple[str, dict[str, None]]] = [("2025-11-25", {}), ("2026-07-28", {}), ("2099-01-01", {})]
@@ -192,6 +193,20 @@ def test_slash_at_the_end_means_nothing(function: Function) -> None:
     assert (answer.status, answer.body) == (200, function.post(LIST).body)
     assert "location" not in answer.headers
     assert function.send("GET", "/health/").json["status"] == "ok"
+
+
+@pytest.mark.parametrize("revision", ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])
+def test_modern_call_that_headers_deny_reaches_no_api(function: Function, upstream: Upstream, revision: str) -> None:
+    upstream.clear()
+    params = {"name": "customer-by-email", "arguments": {"email": "a@example.com"}, "_meta": META}
+    message = {**LIST, "method": "tools/call", "params": params}
+    routing = {"mcp-protocol-version": revision, "mcp-method": "tools/list", "mcp-name": "zzz"}
+
+    answers = [function.post(message, headers=routing), function.post(message, headers={**routing, "mcp-name": ""})]
+
+    assert [(each.status, each.json["error"]["code"]) for each in answers] == [(400, -32020)] * 2
+    assert {each.code for each in answers} == {"header-mismatch"}
+    assert upstream.requests() == []
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-32", "utf-8-sig"])

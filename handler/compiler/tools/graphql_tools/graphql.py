@@ -23,6 +23,7 @@ from handler.compiler.tools.declarations.declaration import CompiledTool, ToolDe
 from handler.graph.tool_entry import graphql_entry
 from handler.graph.view import BUILT_IN_SCALARS
 from handler.policy.evaluation import OPEN, Evaluation, Mask
+from handler.policy.operands import UNKNOWN
 from handler.strict_json import JSONObject
 from handler.text.sentences import some
 
@@ -116,6 +117,9 @@ def _guarded_tool(context: ApiContext, declaration: ToolDeclaration, *, own: Map
     # Precomputed for anonymous and for unrestricted callers.
     anonymous = Evaluation(context.conditions, claims=None).outcome(conditions)
     views = {outcome: context.view_of(outcome, guards) for outcome in dict.fromkeys([anonymous, conditions])}
+    someone = Evaluation(context.conditions, claims=UNKNOWN)
+    possible = frozenset(each for each in conditions if someone.may_meet_with(frozenset({each}), {}))
+    reached = views.get(possible) or context.view_of(possible, guards)
     whole = views[conditions]
     roots = whole.root_fields()
     options = declaration.options
@@ -136,6 +140,7 @@ def _guarded_tool(context: ApiContext, declaration: ToolDeclaration, *, own: Map
         limits=options.limited(context.limits),
         options=options.served(output="text"),
         mask=rule.mask if rule else OPEN,
+        reachable=bool(reached.root_fields()),
     )
     return CompiledTool(
         at=declaration.at,

@@ -6,7 +6,7 @@ from collections import deque
 from copy import deepcopy
 from typing import Any
 
-from handler.code_tools.functions.context import LEVELS, Context
+from handler.code_tools.functions.context import Context
 from handler.server.mcp.calls.code_graphql import OwnRequests
 from handler.server.mcp.calls.input_required import answers_to
 from handler.server.mcp.messages.method_call import Call
@@ -59,7 +59,7 @@ async def context_of(call: Call, *, needs_credential: bool = False) -> Context:
         input_responses=answers.responses,
         request_state=answers.state,
         progress_token=_progress_token(call),
-        log_level=_log_level(call),
+        log_level=wanted_log_level(call.meta, call.request.revision),
         deadline=call.deadline,
         max_values=caller.endpoint.bundle.limits.max_values,
         max_result_bytes=caller.endpoint.bundle.limits.max_result_bytes,
@@ -79,11 +79,6 @@ def _progress_token(call: Call) -> str | int | None:
     if isinstance(token, str) and len(token) > MAX_TOKEN_CHARS:
         return None
     return token if isinstance(token, str | int) and not isinstance(token, bool) else None
-
-
-def _log_level(call: Call) -> str | None:
-    level = wanted_log_level(call.meta, call.request.revision)
-    return level if level in LEVELS else None
 
 
 class LastMessages:

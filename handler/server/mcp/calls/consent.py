@@ -47,8 +47,10 @@ class Proposal:
 
         Raises:
             ConsentTooLong: the operation or the variables are longer than a question allows.
+            ClaimMissing: the caller has no address of the API, so nothing could be sent.
         """
-        said = f"{tool.entry.get('title') or tool.name} would send this to {call.caller.endpoint.bundle.endpoint}:"
+        target = f"{call.caller.endpoint.bundle.endpoint}{_tenant_of(call)}"
+        said = f"{tool.entry.get('title') or tool.name} would send this to {target}:"
         parts = [said, _shown(self.text, tool, "the operation")]
         if self.variables:
             variables = json.dumps(self.variables, indent=2, ensure_ascii=False)
@@ -85,6 +87,7 @@ async def ask_consent(
         ConsentImpossible: the user cannot be asked, and the tool does not take the model's word.
         ConsentDeclined: the user declined.
         ConsentTooLong: the question is too long to show it whole.
+        ClaimMissing: the API's address needs a claim that the caller does not have.
         StateUnavailable: the function has no key to seal the question with.
         StateRefused: the answer is not to this call, or comes too late.
     """
@@ -104,6 +107,17 @@ async def ask_consent(
         case {"action": "decline" | "cancel"} | {"action": "accept", "content": {"confirm": False}}:
             raise ConsentDeclined(tool.name)
     return await _ask(call, question, state)
+
+
+def _tenant_of(call: Call) -> str:
+    """Return the words for the claim in the API's address: 100 plain characters at most. Empty string without one."""
+    part = call.caller.endpoint.bundle.upstream.tenant
+    if part is None:
+        return ""
+    from handler.server.upstream.tenant_address import url_of_tenant
+
+    value = url_of_tenant(call.caller, part).removeprefix(part.before).removesuffix(part.after)
+    return f" for {part.claim} {value}"
 
 
 def _takes_forms(call: Call) -> bool:

@@ -1,7 +1,8 @@
 """Cursors with which the same call of a query goes on where its answer was cut.
 
 The server keeps nothing between two calls. A cursor travels through the client, sealed for this endpoint, the tool and
-its operation, the other arguments, and the caller. A cursor holds the place of a list and an offset, and no values.
+its operation, the other arguments, the caller, and the caller's claims that reach the API. A cursor holds the place
+of a list and an offset, and no values.
 """
 
 from __future__ import annotations
@@ -65,7 +66,8 @@ async def continuation_of(call: Call, tool: PrescribedTool | GraphQLTool, argume
     given = arguments.get(argument)
     operation = tool.operation.sha256 if isinstance(tool, PrescribedTool) else ""
     try:
-        binding = binding_of(call.caller, method=METHOD, name=[tool.name, operation], arguments=others)
+        name = [tool.name, operation]
+        binding = binding_of(call.caller, tool=tool, method=METHOD, name=name, arguments=others)
         opened = None if given is None else await states.open(given, binding=binding)
     except StateRefused as exc:
         raise CursorRefused(argument) from exc

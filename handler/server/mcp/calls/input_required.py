@@ -1,7 +1,7 @@
 """Results that ask the client's user first, and the answers that come with the next call.
 
-The server keeps nothing between the two. The state of a call travels through the client, sealed for this endpoint, this
-caller, and the method, name and arguments of the request.
+The server keeps nothing between the two. The state of a call travels through the client, sealed for the facts of
+``binding_of``.
 
 Source: MCP 2026-07-28, basic/patterns/mrtr.
 """
@@ -115,7 +115,8 @@ def _require(call: Call, needed: JSONObject) -> None:
 
 
 def _binding(call: Call) -> JSONObject:
-    """Return the facts that have to be equal in the next call: endpoint, method, name, arguments and caller."""
+    """Return the facts that have to be equal in the next call."""
     method, params = call.request.method, call.request.params
-    arguments = params.get("arguments", {})
-    return binding_of(call.caller, method=method, name=params.get(NAMED_METHODS[method]), arguments=arguments)
+    name, arguments = params.get(NAMED_METHODS[method]), params.get("arguments", {})
+    tool = call.caller.endpoint.tools.get(str(name)) if method == "tools/call" else None
+    return binding_of(call.caller, tool=tool, method=method, name=name, arguments=arguments)

@@ -5,17 +5,18 @@ The checks, in order; the first failure wins:
 1. the body is JSON: one object, or a batch at 2025-03-26     JSON-RPC 2.0; MCP 2025-03-26, basic ("Batching")
 2. no id: a notification; a result: a response, legacy only   MCP, basic ("Notifications", "Responses")
 3. the id is a string or an integer, the method a string      MCP, basic ("Requests")
-4. the era: legacy by the header, or if no version is named   MCP 2026-07-28, basic/versioning
+4. the era: legacy by the header and ``_meta``, or by neither MCP 2026-07-28, basic/versioning
 5. modern: ``_meta`` names version and client capabilities    basic ("Request metadata")
 6. modern: the routing headers equal the body                 basic/transports/streamable-http, "Standard headers"
 7. the version is one we serve                                basic/versioning
+8. modern: the level of log messages is one of MCP            server/utilities/logging ("Error Handling")
 
 Two more need the endpoint: ``methods.py`` checks the method, ``tools_call.py`` the arguments repeated in headers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Any, NoReturn
 
@@ -26,9 +27,12 @@ from handler.server.asgi.headers import decoded
 from handler.server.mcp.messages.revisions import (
     BATCHING,
     CLIENT_CAPABILITIES,
+    LEGACY,
+    LOG_LEVEL,
     MODERN,
     PROTOCOL_VERSION,
     has_batches,
+    is_legacy,
     is_modern,
     revision_told,
 )
@@ -179,9 +183,11 @@ def _classified(raw: Mapping[str, Any], headers: Mapping[str, str]) -> Request |
         return _notification(raw)
     message = _message(raw, headers)
     method = raw["method"]
-    told = revision_told(headers.get(VERSION))
-    if not is_modern(told) and (VERSION in headers or PROTOCOL_VERSION not in message.meta):
-        return Request(id=message.id, method=method, params=message.params, revision=told)
+    header = headers.get(VERSION)
+    if is_legacy(header, message.meta):
+        return Request(id=message.id, method=method, params=message.params, revision=revision_told(header))
+    if PROTOCOL_VERSION not in message.meta:
+        _require_served(message, (header or "").strip(" \t"), among=(*MODERN, *LEGACY))
     return Request(id=message.id, method=method, params=message.params, revision=_modern_revision(message, method))
 
 
@@ -253,13 +259,23 @@ def _modern_revision(message: _Message, method: str) -> str:
     _require_header(message, "mcp-method", method)
     if method in NAMED_METHODS:
         _require_header(message, "mcp-name", message.params.get(NAMED_METHODS[method]))
-    if not is_modern(version):
+    _require_served(message, version, among=MODERN)
+    if LOG_LEVEL in message.meta:
+        from handler.code_tools.functions.context import LEVELS  # few requests ask for log messages
+
+        if message.meta[LOG_LEVEL] not in LEVELS:
+            message.reject(INVALID_PARAMS, f"Invalid params: {LOG_LEVEL} has to be one of {', '.join(LEVELS)}")
+    return version
+
+
+def _require_served(message: _Message, version: str, *, among: Sequence[str]) -> None:
+    """Refuse a version that is not served. ``supported`` has those of ``server/discover``, the message all of them."""
+    if version not in among:
         message.reject(
             UNSUPPORTED_VERSION,
-            f"Unsupported protocol version {version:.{MAX_SAID_CHARS}}",
+            f"Unsupported protocol version {version:.{MAX_SAID_CHARS}}: expected {', '.join(among)}",
             {"supported": list(MODERN), "requested": version[:MAX_SAID_CHARS]},
         )
-    return version
 
 
 def _require_header(message: _Message, name: str, expected: object) -> None:

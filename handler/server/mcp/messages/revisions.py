@@ -43,6 +43,14 @@ def is_modern(revision: str) -> bool:
     return revision in MODERN
 
 
+def is_legacy(header: str | None, meta: Mapping[str, Any]) -> bool:
+    """Return whether a request is of a revision with a handshake: by its header, or by none, if ``_meta`` agrees."""
+    version = None if header is None else header.strip(" \t")
+    if PROTOCOL_VERSION in meta:
+        return version in LEGACY and version == meta[PROTOCOL_VERSION]
+    return version is None or version in LEGACY
+
+
 def has_batches(revision: str) -> bool:
     """Tell if a body may hold several messages. Source: MCP 2025-03-26, basic ("Batching")."""
     return revision == BATCHING

@@ -186,12 +186,72 @@ def test_method_and_version_do_not_travel_as_base64() -> None:
         assert _rejection(MODERN_LIST, {**HEADERS, name: f"=?base64?{encoded}?="}).code == -32020
 
 
-@pytest.mark.parametrize("version", LEGACY)
-def test_header_of_a_legacy_revision_decides_whatever_the_body_says(version: str) -> None:
-    request = _classify(MODERN_LIST, {"mcp-protocol-version": f" {version}\t"})
+UNKNOWN = ("1999-01-01", "2024-10-07", "2099-01-01", "1.0", "", "2025-11-25, 2025-11-25", "2026-07-28, 2026-07-28")
+ABSENT = "absent"
 
+
+def _of_version(named: Any) -> dict[str, Any]:
+    """A request whose ``_meta`` names a version; ``ABSENT``: names none."""
+    others = {key: value for key, value in META.items() if not key.endswith("protocolVersion")}
+    meta = others if named == ABSENT else {**others, "io.modelcontextprotocol/protocolVersion": named}
+    return {**MODERN_LIST, "params": {"_meta": meta}}
+
+
+def _outcome(named: Any, header: str) -> int | str:
+    """The revision in which a request is answered, or the code with which it is refused."""
+    headers = {"mcp-method": "tools/list", **({} if header == ABSENT else {"mcp-protocol-version": header})}
+    try:
+        request = _classify(_of_version(named), headers)
+    except Rejected as rejected:
+        return rejected.code if (rejected.status, rejected.id) == (400, 1) else f"status {rejected.status}"
     assert isinstance(request, Request)
-    assert request.revision == version
+    return request.revision
+
+
+@pytest.mark.parametrize("header", [ABSENT, MODERN, *LEGACY, *UNKNOWN])
+@pytest.mark.parametrize("named", [ABSENT, MODERN, *LEGACY, "2099-01-01", "", None, 5, ["2025-11-25"]])
+def test_header_and_body_agree_about_the_version(named: Any, header: str) -> None:
+    match named, header:
+        case "absent", "absent":
+            expected: int | str = "2025-03-26"
+        case "absent", str() if header in LEGACY:
+            expected = header
+        case "absent", str() if header in UNKNOWN:
+            expected = -32022
+        case str(), _ if named != ABSENT and named != header:
+            expected = -32020
+        case str(), "2099-01-01" | "":
+            expected = -32022
+        case str(), _ if named == header:
+            expected = header
+        case _:  # modern by its header or by a version that is not a text, and without the metadata
+            expected = -32602
+
+    assert _outcome(named, header) == expected
+
+
+@pytest.mark.parametrize("header", [f" {LEGACY[0]}\t", f"\t{LEGACY[0]}"])
+def test_version_in_the_header_is_trimmed(header: str) -> None:
+    assert _outcome(ABSENT, header) == _outcome(LEGACY[0], header) == LEGACY[0]
+
+
+@pytest.mark.parametrize("version", LEGACY)
+@pytest.mark.parametrize("wrong", [{"mcp-method": "tools/list"}, {"mcp-name": "zzz"}, {}])
+def test_modern_call_cannot_name_another_tool_by_the_header_of_a_legacy_revision(
+    version: str, wrong: Mapping[str, str]
+) -> None:
+    headers = {"mcp-protocol-version": version, "mcp-method": "tools/call", "mcp-name": "a", **wrong}
+
+    assert _rejection(_call("a"), headers).code == -32020
+
+
+def test_modern_item_of_a_batch_is_refused() -> None:
+    (item,) = [classify({}, json.dumps([_call("a")]).encode())]
+    assert isinstance(item, list)
+    (rejected,) = item
+
+    assert isinstance(rejected, Rejected)
+    assert (rejected.code, rejected.id) == (-32020, 1)
 
 
 def test_without_a_header_and_metadata_a_request_speaks_2025_03_26() -> None:
@@ -203,13 +263,37 @@ def test_without_a_header_and_metadata_a_request_speaks_2025_03_26() -> None:
         assert request.revision == "2025-03-26"
 
 
-@pytest.mark.parametrize(
-    "version", ["2024-10-07", "1.0", "", "2025-11-25, 2025-11-25", "2025-11-25\n", "２０２５-11-25"]
-)
-def test_unknown_version_in_the_header_alone_is_refused(version: str) -> None:
-    rejected = _rejection({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}, {"mcp-protocol-version": version})
+@pytest.mark.parametrize("version", [*UNKNOWN, "2025-11-25\n", "２０２５-11-25", "x" * 9_000])
+@pytest.mark.parametrize("method", ["tools/list", "initialize", "ping"])
+def test_unknown_version_in_the_header_alone_is_the_fault_of_the_version(version: str, method: str) -> None:
+    rejected = _rejection({"jsonrpc": "2.0", "id": 1, "method": method}, {"mcp-protocol-version": version})
+
+    assert (rejected.code, rejected.status, rejected.id) == (-32022, 400, 1)
+    assert rejected.facts == {"supported": [MODERN], "requested": version[:200]}
+    assert rejected.message.endswith(": expected 2026-07-28, 2025-11-25, 2025-06-18, 2025-03-26, 2024-11-05")
+    assert len(rejected.message) < 350
+
+
+LOG_LEVEL = "io.modelcontextprotocol/logLevel"
+
+
+@pytest.mark.parametrize("level", ["verbose", "INFO", "", None, 3, ["info"], {}])
+def test_unknown_level_of_log_messages_is_invalid_params(level: Any) -> None:
+    rejected = _rejection({**MODERN_LIST, "params": {"_meta": {**META, LOG_LEVEL: level}}}, HEADERS)
 
     assert (rejected.code, rejected.status, rejected.id) == (-32602, 400, 1)
+    assert rejected.message.startswith(f"Invalid params: {LOG_LEVEL} has to be one of debug, info, ")
+
+
+@pytest.mark.parametrize("level", ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"])
+def test_levels_of_log_messages_are_known(level: str) -> None:
+    assert isinstance(_classify({**MODERN_LIST, "params": {"_meta": {**META, LOG_LEVEL: level}}}, HEADERS), Request)
+
+
+def test_level_means_nothing_in_a_legacy_request() -> None:
+    request = _classify({**MODERN_LIST, "params": {"_meta": {LOG_LEVEL: "verbose"}}}, {})
+
+    assert isinstance(request, Request)
 
 
 def test_tools_call_needs_its_name_in_a_header() -> None:
