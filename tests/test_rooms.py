@@ -46,7 +46,7 @@ ORDER = (
     ("handler.compiler.compile_context",),
     ("handler.compiler.schema", "handler.compiler.config"),
     ("handler.compiler.source",),
-    ("handler.compiler.conditions", "handler.compiler.problems", "handler.compiler.regex_safety"),
+    ("handler.compiler.conditions", "handler.compiler.problems"),
     ("handler.compiler",),
     # the ground of both
     ("handler.testing",),

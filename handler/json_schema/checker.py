@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
-from jsonschema import Draft202012Validator, SchemaError, ValidationError
+from jsonschema import Draft202012Validator, FormatChecker, SchemaError, ValidationError
 from referencing import Registry, Resource
 from referencing.exceptions import Unresolvable
 from referencing.jsonschema import DRAFT202012
 
-from handler.json_schema.fast_path import QuickCheck
-from handler.json_schema.formats import compile_pattern
+from handler.json_schema.fast_path import QuickCheck, takes_any
+from handler.json_schema.formats import matches, refuse_bad_pattern
 from handler.json_schema.json_bounds import count_values
 from handler.json_schema.messages import sentences
 from handler.json_schema.rules import Formats, TooMuchWork, Validation, validator_class
@@ -33,7 +33,7 @@ TOO_MUCH = "/: too complicated to be judged, because it could be read in too man
 class Checker:
     """One schema, prepared for checking values. ``formats``: true to check formats, or further checks by format.
 
-    ``of_graphql``: the compiler made the schema from GraphQL types.
+    ``of_graphql``: the compiler made the schema from GraphQL types, whose patterns are not enforced.
     """
 
     def __init__(self, schema: JSONObject, *, formats: Formats = True, of_graphql: bool = False) -> None:
@@ -70,7 +70,8 @@ class Checker:
 
     def _misfits(self, value: Any) -> Iterator[ValidationError]:
         own = self._formats if isinstance(self._formats, Mapping) else {}
-        quick = QuickCheck(self._schema, doubtful_formats=own) if self._is_one_resource else None
+        patterns = takes_any if self._of_graphql else matches
+        quick = QuickCheck(self._schema, doubtful_formats=own, patterns=patterns) if self._is_one_resource else None
         steps = max(MIN_STEPS, STEPS_PER_VALUE * count_values(value))
         validator = self._make(self._schema, registry=Registry(), format_checker=Validation(quick, max_steps=steps))
         yield from validator.iter_errors(value)
@@ -81,13 +82,18 @@ def refuse_bad_schema(schema: JSONObject) -> None:
 
     Raises:
         ValueError: the schema is not valid JSON Schema 2020-12, refers to another document or to nothing, or has a
-            pattern that Python does not have.
+            pattern that is not valid or needs backtracking.
     """
     for part in _objects(schema):
-        if isinstance(part.get("pattern"), str):
-            compile_pattern(part["pattern"])
+        names = part.get("patternProperties", {})
+        for pattern in [part.get("pattern"), *(names if isinstance(names, dict) else ())]:
+            if isinstance(pattern, str):
+                refuse_bad_pattern(pattern)
+    keywords = {keyword for part in _objects(schema) for keyword in part}
+    if {"patternProperties", "unevaluatedProperties"} <= keywords:  # jsonschema would run the patterns by ``re``
+        raise ValueError("unevaluatedProperties is not supported beside patternProperties: use additionalProperties")
     try:
-        Draft202012Validator.check_schema(schema)
+        Draft202012Validator.check_schema(schema, format_checker=FormatChecker(()))  # patterns are checked above
     except SchemaError as exc:
         raise ValueError(f"{pointer_of(exc.absolute_path)}: {exc.message}") from exc
     known = {each["$id"] for each in _objects(schema) if isinstance(each.get("$id"), str)}

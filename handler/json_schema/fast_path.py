@@ -10,7 +10,7 @@ from collections.abc import Callable, Container, Mapping, Sequence, Sized
 from types import NoneType
 from typing import Any
 
-from handler.json_schema.formats import FORMATS, MAX_MATCHED_CHARS, compile_pattern
+from handler.json_schema.formats import FORMATS, matches
 
 MAX_STEPS = 200
 """Nested schemas, each of which takes two calls of Python's stack."""
@@ -20,22 +20,32 @@ REFERENCE = "#/$defs/"
 NOTHING_ASKED: Mapping[str, Any] = {}
 
 Judge = Callable[[Any, Any, "_Place"], bool]
+Patterns = Callable[[str, str], bool]
+"""A function that judges a text by a pattern."""
 
 
 def surely_fits(value: Any, schema: Mapping[str, Any]) -> bool:
-    """Tell if a JSON value certainly fits. ``False``: the value may fit all the same."""
+    """Return whether a JSON value certainly fits. ``False``: the value may fit all the same."""
     return QuickCheck(schema).surely_fits(value, schema)
+
+
+def takes_any(_pattern: str, _text: str) -> bool:
+    """Enforce no pattern."""
+    return True
 
 
 class QuickCheck:
     """Checks of parts of one value by parts of one schema, each made once. Both must live as long as this object.
 
-    Texts of ``doubtful_formats`` are doubts.
+    Texts of ``doubtful_formats`` are doubts. ``patterns`` judges texts by patterns.
     """
 
-    def __init__(self, root: Mapping[str, Any], *, doubtful_formats: Container[str] = ()) -> None:
+    def __init__(
+        self, root: Mapping[str, Any], *, doubtful_formats: Container[str] = (), patterns: Patterns = matches
+    ) -> None:
         self.definitions = root.get("$defs", NOTHING_ASKED)
         self.doubtful_formats = doubtful_formats
+        self.patterns = patterns
         self.judged: dict[tuple[int, int], bool] = {}  # by the identities of a list or object and a schema
 
     def surely_fits(self, value: Any, schema: Any) -> bool:
@@ -188,10 +198,8 @@ def _format(value: Any, rule: Any, place: _Place) -> bool:
     return rule not in place.check.doubtful_formats and (rule not in FORMATS or FORMATS[rule].fits(value))
 
 
-def _pattern(value: Any, rule: Any, _: _Place) -> bool:
-    if not isinstance(value, str):
-        return True
-    return len(value) <= MAX_MATCHED_CHARS and compile_pattern(rule).search(value) is not None
+def _pattern(value: Any, rule: Any, place: _Place) -> bool:
+    return not isinstance(value, str) or place.check.patterns(rule, value)
 
 
 def _always(_value: Any, _rule: Any, _place: _Place) -> bool:

@@ -29,25 +29,87 @@ DECIMAL_NUMBER = r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 # Strings, so that a cold start compiles only the patterns that a call needs; `re` caches compiled ones.
 
 MAX_MATCHED_CHARS = 1_000
-"""Longer texts are not matched against an author's pattern: tried from every character of a text, a pattern takes
-quadratic time in the text's length."""
+"""Longer texts match no pattern of an author."""
+
+MAX_SHORT_CHARS = 100
+
+COPIES = 8
+"""A pattern is refused if this many copies of it exceed the size that the linear engine takes."""
+
+_ESCAPE = r"\\[dw!-/:-@\[-`{-~]"
+_CLASS = rf"\[(?![^\]]*(?:--|&&|~~|\|\|))\^?(?:{_ESCAPE}|[^\\\[\]])+\]"
+_CHAR = rf"(?:{_ESCAPE}|{_CLASS}|[^\\()\[\]{{}}*+?|^$])"
+_FIXED = rf"(?:{_CHAR}(?:\{{[0-9]{{1,3}}\}})?)*"
+SIMPLE = rf"{_FIXED}(?:{_CHAR}(?:[?*+]|\{{[0-9]{{1,3}},[0-9]{{0,3}}\}}){_FIXED})?"
+"""A sequence of characters and classes, of which one at most has a varying length: Python's ``re`` tries each length
+once. Python and the linear engine read this syntax alike."""
+
+_CLASS_OR_ESCAPE = r"\\.|\[\^?\]?(?:\\.|[^\]])*\]"
+_IN_RUST: Mapping[str, str] = {
+    r"\d": "[0-9]",
+    r"\D": "[^0-9]",
+    r"\w": "[0-9A-Za-z_]",
+    r"\W": "[^0-9A-Za-z_]",
+    r"\b": r"(?-u:\b)",
+    r"\B": r"(?-u:\B)",
+}
+_IN_RUST_CLASS: Mapping[str, str] = {**_IN_RUST, r"\b": r"\x08", "[": r"\[", "&": r"\&", "~": r"\~"}
 
 
-_IN_CLASS_OR_END = r"\\.|\[\^?\]?(?:\\.|[^\]])*\]|\$"
+def matches(pattern: str, text: str) -> bool:
+    r"""Return whether a text has a match of an author's pattern. ``$`` is the very end; ``\d`` and ``\w`` are ASCII.
+
+    Raises:
+        ValueError: ``refuse_bad_pattern`` refuses the pattern.
+    """
+    if len(text) <= MAX_SHORT_CHARS and (simple := _simple_search(pattern)):
+        return simple(text) is not None
+    return len(text) <= MAX_MATCHED_CHARS and _linear_search(pattern)(text)
+
+
+def refuse_bad_pattern(pattern: str) -> None:
+    """Check a pattern that an author wrote.
+
+    Raises:
+        ValueError: the pattern is not valid, cannot be matched in linear time, or takes too much memory.
+    """
+    _linear_search(pattern)
+    _linear_search(pattern, copies=COPIES)
 
 
 @lru_cache(maxsize=1_000)
-def compile_pattern(pattern: str) -> re.Pattern[str]:
-    r"""Compile a pattern with ECMAScript's meaning: ``$`` matches at the very end, ``\d`` and ``\w`` are ASCII.
-
-    Raises:
-        ValueError: the pattern is not valid in Python.
-    """
-    ends = re.sub(_IN_CLASS_OR_END, lambda found: r"\Z" if found[0] == "$" else found[0], pattern, flags=re.DOTALL)
+def _simple_search(pattern: str) -> Callable[[str], object] | None:
+    """Return the search by ``re``, which loads in no time; ``None`` if it could try many ways to match a short text."""
+    if not re.fullmatch(rf"\^{SIMPLE}\$?", pattern, re.DOTALL):
+        return None
+    ends = f"{pattern[:-1]}\\Z" if re.fullmatch(rf"\^{SIMPLE}\$", pattern, re.DOTALL) else pattern
     try:
-        return re.compile(ends, re.ASCII)
-    except re.error as exc:
-        raise ValueError(f"pattern {pattern}: {exc}") from exc
+        return re.compile(ends, re.ASCII).match
+    except re.error:
+        return None
+
+
+@lru_cache(maxsize=1_000)
+def _linear_search(pattern: str, *, copies: int = 1) -> Callable[[str], bool]:
+    """Return the search by Rust's engine, which takes linear time and comes with pydantic (the extra ``code``)."""
+    from pydantic_core import SchemaError, SchemaValidator  # loads as long as a third of a cold call takes
+
+    rust = re.sub(_CLASS_OR_ESCAPE, lambda found: _in_rust(found[0]), pattern, flags=re.DOTALL)
+    repeated = rust if copies == 1 else f"(?:{rust}){{{copies}}}"
+    try:
+        return SchemaValidator({"type": "str", "strict": True, "pattern": repeated}).isinstance_python
+    except SchemaError as exc:
+        reason = str(exc).rpartition("\n")[2].strip().removeprefix("error: ").removeprefix("SchemaError: ")
+        raise ValueError(f"pattern {pattern}: {reason}") from exc
+
+
+def _in_rust(part: str) -> str:
+    if not part.startswith("["):
+        return _IN_RUST.get(part, part)
+    if "--" in part:
+        raise ValueError(rf"pattern {part}: write \- for a hyphen")
+    start = 2 if part.startswith("[^") else 1
+    return part[:start] + re.sub(r"\\.|[\[&~]", lambda found: _IN_RUST_CLASS.get(found[0], found[0]), part[start:])
 
 
 class Format(NamedTuple):  # a dataclass takes half a millisecond more of a cold start

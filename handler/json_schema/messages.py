@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby, islice
 from typing import Any
 
-from handler.json_schema.formats import FORMATS, MAX_MATCHED_CHARS
+from handler.json_schema.formats import FORMATS, MAX_MATCHED_CHARS, matches
 from handler.text.sentences import below, cut, nearest, pointer_of, some
 
 MAX_UNKNOWN = 51
@@ -38,8 +37,7 @@ def sentences(error: Any, *, of_graphql: bool = False) -> list[str]:
     if found:
         return found
     listed = LISTED.get(error.validator, "") if of_graphql and _stands_for_a_list(error) else ""
-    expected = _written_pattern(error) if of_graphql and error.validator == "pattern" else _expected(error)
-    return [f"{pointer}: expected {listed}{expected}, got {_shown(error.instance)}"]
+    return [f"{pointer}: expected {listed}{_expected(error)}, got {_shown(error.instance)}"]
 
 
 def _missing(pointer: str, error: Any) -> list[str]:
@@ -52,11 +50,6 @@ def _unknown(pointer: str, error: Any) -> list[str]:
     known, patterns = list(error.schema.get("properties", {})), error.schema.get("patternProperties", {})
     unknown = (name for name in error.instance if name not in known and not any(matches(e, name) for e in patterns))
     return [f"{below(pointer, name)}: unknown name{_hint(name, known)}" for name in islice(unknown, MAX_UNKNOWN)]
-
-
-def matches(pattern: str, name: str) -> bool:
-    """Tell if a member's name matches a pattern of names. Names longer than the limit match none."""
-    return len(name) <= MAX_MATCHED_CHARS and re.search(pattern, name) is not None
 
 
 def _takes_one(schema: Any) -> bool:
@@ -123,17 +116,8 @@ def _format(error: Any) -> str:
 
 
 def _pattern(error: Any) -> str:
-    return _matching(error, error.validator_value)
-
-
-def _written_pattern(error: Any) -> str:
-    """Describe the author's pattern, which the compiler keeps beside the one for Python."""
-    return _matching(error, error.schema.get("$comment", error.validator_value))
-
-
-def _matching(error: Any, pattern: str) -> str:
     is_long = len(error.instance) > MAX_MATCHED_CHARS
-    return f"a length of at most {MAX_MATCHED_CHARS}" if is_long else f"a text that matches {pattern}"
+    return f"a length of at most {MAX_MATCHED_CHARS}" if is_long else f"a text that matches {error.validator_value}"
 
 
 def _members(error: Any) -> str:

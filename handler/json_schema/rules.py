@@ -15,8 +15,8 @@ from jsonschema import Draft202012Validator, ValidationError
 from jsonschema.validators import extend
 
 from handler.json_schema.fast_path import QuickCheck
-from handler.json_schema.formats import FORMATS, MAX_MATCHED_CHARS, compile_pattern
-from handler.json_schema.messages import is_other_kind, matches
+from handler.json_schema.formats import FORMATS, matches
+from handler.json_schema.messages import is_other_kind
 
 MAX_KEPT = 51
 """Misfits to keep for one branch of ``anyOf``; more are not reported."""
@@ -34,6 +34,7 @@ class Validation:
     def __init__(self, quick: QuickCheck | None, *, max_steps: int) -> None:
         self._quick = quick
         self._steps_left = max_steps
+        self.patterns = quick.patterns if quick else matches
 
     def surely_fits(self, value: Any, schema: Any) -> bool:
         """Tell if a part of the value certainly fits a part of the schema."""
@@ -114,8 +115,8 @@ def _keeping_rules(evolve: Callable[..., Any]) -> Callable[..., Any]:
     return keeping_rules
 
 
-def _pattern(_validator: Any, pattern: Any, text: Any, _schema: Any) -> Iterator[ValidationError]:
-    if isinstance(text, str) and (len(text) > MAX_MATCHED_CHARS or not compile_pattern(pattern).search(text)):
+def _pattern(validator: Any, pattern: Any, text: Any, _schema: Any) -> Iterator[ValidationError]:
+    if isinstance(text, str) and not validator.format_checker.patterns(pattern, text):
         yield ValidationError("pattern")
 
 

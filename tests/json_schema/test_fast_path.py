@@ -100,7 +100,7 @@ def test_what_is_not_known_here_is_a_doubt_though_it_fits(schema: dict[str, Any]
     assert not Checker(schema).violations(value)
 
 
-@pytest.mark.parametrize("pattern", ["^a$", r"^\d+$", "[$]", "b", "^(?!x)", r"\w\Z"])
+@pytest.mark.parametrize("pattern", ["^a$", r"^\d+$", "[$]", "b", "(^.a)", r"\w\z"])
 @pytest.mark.parametrize("text", ["a", "a\n", "1", "\u0661", "$", "abc", "x", "\u00e9", "a" * 1_001, ""])
 def test_pattern_means_what_it_means_to_the_checker(pattern: str, text: str) -> None:
     assert surely_fits(text, {"pattern": pattern}) == (not Checker({"pattern": pattern}).violations(text))

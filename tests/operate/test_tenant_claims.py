@@ -73,7 +73,7 @@ def placed(request: pytest.FixtureRequest, api: Api, tmp_path_factory: pytest.Te
         "host": f"http://{{claim:org}}.api.example:{port}/graphql",
         "path": f"http://one.api.example:{port}/t/{{claim:org}}/graphql",
     }[request.param]
-    upstream = f"{{url: '{url}', tenant_pattern: '[\\s\\S]*'}}"
+    upstream = f"{{url: '{url}', tenant_pattern: '[^?]*'}}"
     with contextlib.ExitStack() as stack:
         yield Placed(request.param, stack.enter_context(asking(tmp_path_factory.mktemp(request.param), upstream)))
 

@@ -8,13 +8,13 @@ and words the error. Nothing is accepted that pydantic refuses (tests/code_tools
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import Enum
 from types import NoneType
 from typing import Any, Protocol
 
 from handler.code_tools.type_hints.json_values import is_json, is_unicode
+from handler.json_schema.formats import matches
 from handler.strict_json import JSONObject
 
 MAX_EXACT = 2**53
@@ -251,10 +251,6 @@ class Bounded:
         return self._inner.dump(value)
 
 
-def _fits_pattern(text: str, pattern: str) -> bool:
-    return re.search(pattern, text) is not None
-
-
 BOUNDS: Mapping[str, Callable[[Any, Any], bool]] = {
     "minimum": lambda value, limit: value >= limit,
     "maximum": lambda value, limit: value <= limit,
@@ -263,7 +259,7 @@ BOUNDS: Mapping[str, Callable[[Any, Any], bool]] = {
     "multipleOf": lambda value, limit: value % limit == 0,
     **dict.fromkeys(("minLength", "minItems", "minProperties"), lambda value, limit: len(value) >= limit),
     **dict.fromkeys(("maxLength", "maxItems", "maxProperties"), lambda value, limit: len(value) <= limit),
-    "pattern": _fits_pattern,
+    "pattern": lambda text, pattern: matches(pattern, text),
 }
 
 

@@ -49,6 +49,7 @@ class ArgumentsModel:
         Raises:
             ToolDefinitionError: a type that JSON Schema cannot describe.
         """
+        _refuse_backtracking(self._model.__pydantic_core_schema__, self._place)
         try:
             schema = _schema_of(self._model.model_json_schema, "validation")
         except ValueError as exc:
@@ -86,6 +87,8 @@ class ValueType:
         Raises:
             ToolDefinitionError: a type that JSON Schema cannot describe.
         """
+        if mode == "validation":
+            _refuse_backtracking(self._adapter.core_schema, self._place)
         try:
             return tidy_schema(_schema_of(self._adapter.json_schema, mode))
         except ValueError as exc:
@@ -133,7 +136,7 @@ def _model_of(parameters: Sequence[Parameter], place: SourceLocation) -> type[Ba
 
     names = {FIELD.format(at): parameter.name for at, parameter in enumerate(parameters)}
     # Dataclasses among the parameters get this configuration too, and their fields keep their names.
-    config = ConfigDict(alias_generator=lambda name: names.get(name, name), regex_engine="python-re")
+    config = ConfigDict(alias_generator=lambda name: names.get(name, name))
     fields: dict[str, Any] = {
         FIELD.format(at): (each.hint, ... if each.default is NO_DEFAULT else pydantic_field(each.default))
         for at, each in enumerate(parameters)
@@ -172,8 +175,25 @@ def _schema_of(make: Callable[..., Any], mode: str) -> JSONObject:
         raise ValueError(str(exc)) from exc
 
 
+def _refuse_backtracking(schema: Any, place: SourceLocation, *, engine: str = "") -> None:
+    """Refuse a pattern that pydantic would run by Python's ``re``, which may take very long on a caller's text."""
+    match schema:
+        case {"type": "str", "pattern": pattern} if engine == "python-re" or not isinstance(pattern, str):
+            text = getattr(pattern, "pattern", pattern)
+            place.refuse(f"pattern {text}: expected a text, and no regex_engine, because re may take very long")
+        case dict():
+            engine = (schema.get("config") or {}).get("regex_engine", engine)
+            for part in schema.values():
+                _refuse_backtracking(part, place, engine=engine)
+        case list() | tuple():
+            for part in schema:
+                _refuse_backtracking(part, place, engine=engine)
+
+
 def _first_line(exc: BaseException) -> str:
-    return str(exc).partition("\n")[0]
+    """Return the sentence of an error of pydantic's; of a pattern that cannot be compiled, it is the last line."""
+    lines = str(exc).splitlines() or [""]
+    return lines[-1 if type(exc).__name__ == "SchemaError" else 0].strip().removeprefix("error: ")
 
 
 @functools.cache

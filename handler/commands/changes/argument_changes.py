@@ -33,7 +33,7 @@ CODES: Mapping[str, tuple[str, str]] = {
 """Kind of a difference of schemas -> its code for arguments, and the sentence behind the tool's name."""
 
 AS_LISTED = ("default", "text")
-"""Kinds that only the listed schema shows; the enforced schema has all others."""
+"""Kinds that only the listed schema shows, as it does patterns of scalars; the enforced schema has all others."""
 
 MOST_TEXTS = 3
 """Arguments that a sentence names of those with other texts: one long schema more may shorten many texts."""
@@ -48,10 +48,12 @@ def argument_changes(before: Tool, after: Tool) -> Iterator[Change]:
     """Yield the differences of a tool's arguments, as enforced and as listed."""
     enforced = schema_differences(before.arguments, after.arguments)
     listed = schema_differences(entry_of(before)["inputSchema"], entry_of(after)["inputSchema"])
-    found = [
-        *(each for each in enforced if each.kind not in AS_LISTED),
-        *(each for each in listed if each.kind in AS_LISTED),
-    ]
+    found = dict.fromkeys(
+        [
+            *(each for each in enforced if each.kind not in AS_LISTED),
+            *(each for each in listed if each.kind in AS_LISTED or each.words == "pattern"),
+        ]
+    )
     texts = [f'"{each.path}"' for each in found if each.kind == "text"]
     yield from (_change(each, after.name, what=f"tool {after.name}") for each in found if each.kind != "text")
     if texts:

@@ -26,7 +26,6 @@ from handler.compiler.checks.unmet_tenant_claim import unmet_tenant_claim
 from handler.compiler.checks.unportable_name import unportable_name
 from handler.compiler.checks.unread_description import unread_description
 from handler.compiler.checks.unread_file import unread_file
-from handler.compiler.checks.unsafe_pattern import unsafe_pattern
 from handler.compiler.checks.untyped_parameter import untyped_parameter
 from handler.compiler.checks.unused_exception import unused_exception
 from handler.compiler.checks.variable_walk import variable_walk
@@ -56,7 +55,6 @@ CHECKS: tuple[Check, ...] = (
     unexplained_enum,
     long_description,
     large_tool,
-    unsafe_pattern,
     old_import,
 )
 """The order in which an author should read the warnings: access first, then ignored input, then sizes."""

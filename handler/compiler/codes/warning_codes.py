@@ -233,10 +233,6 @@ WARNINGS: Mapping[str, tuple[str, str]] = {
         "A file looks as if it declared something, and is not read.",
         "Rename or move it, as the message says.",
     ),
-    "unsafe-pattern": (
-        "A pattern of a tool in Python may take very long on a caller's text.",
-        "Simplify the pattern.",
-    ),
     "unsent-directive": (
         "A directive is for clients that take an answer in parts, so it is not sent.",
         "Remove the directive.",

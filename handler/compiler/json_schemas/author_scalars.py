@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from math import ceil, floor
 
@@ -9,10 +10,10 @@ from graphql import GraphQLScalarType, GraphQLSchema, is_specified_scalar_type
 
 from handler.compiler.json_schemas.scalars import ANY_ARRAY, ANY_OBJECT, ANY_VALUE, ANYTHING, BUILT_IN, Scalar
 from handler.compiler.problems import Problems
-from handler.compiler.regex_safety import python_pattern
+from handler.compiler.schema.name_patterns import compile_linear
 from handler.compiler.source.yaml_section import Section
 from handler.errors.authoring import PatternRefused
-from handler.json_schema.formats import MAX_MATCHED_CHARS, STANDARD_FORMATS
+from handler.json_schema.formats import STANDARD_FORMATS
 from handler.strict_json import JSONObject
 from handler.text.sentences import did_you_mean
 
@@ -31,6 +32,18 @@ KEYWORDS_OF: Mapping[str, tuple[str, ...]] = {
     "integer": NUMBER_KEYWORDS,
     "number": NUMBER_KEYWORDS,
 }
+
+MAX_PATTERN_CHARS = 200
+_ESCAPE = r"\\(?:[dDwWsSbBnrtfv^$\\.*+?()\[\]{}|/]|x[0-9A-Fa-f]{2})"
+_TOKEN = re.compile(
+    rf"{_ESCAPE}"
+    rf"|\[\^?(?:{_ESCAPE}|\\-|[^\\\[\]])+\]"
+    r"|(?:[*+?]|\{[0-9]+(?:,[0-9]*)?\})\??(?![*+?{])"
+    r"|\((?:\?:)?(?!\?)"
+    r"|[^\\\[\]{}(*+?]",
+    re.DOTALL,
+)
+"""One token of the syntax that the languages of clients share."""
 
 MAX_TEXT_CHARS = 1_000_000
 MAX_NUMBER = 1e300
@@ -69,8 +82,12 @@ def _read_scalar(section: Section, problems: Problems) -> Scalar:
     _refuse_empty_ranges(section, schema)
     enforced = {key: value for key, value in schema.items() if key != "type" or "enum" not in schema}
     if "pattern" in section:
-        # A violation shows ``$comment``, the author's pattern: the translated one may differ.
-        enforced |= {"pattern": _enforced_pattern(section, problems), "$comment": section.text("pattern")}
+        del enforced["pattern"]  # clients read it; the API judges
+        pattern = section.text("pattern")
+        try:
+            _refuse_unreadable(pattern)
+        except PatternRefused as exc:
+            problems.add(section.place("pattern"), f'the pattern "{pattern:.60}": {exc}', code="invalid-pattern")
     return Scalar(advertised={"array": ANY_ARRAY, "object": ANY_OBJECT}.get(kind, schema), enforced=enforced)
 
 
@@ -99,8 +116,7 @@ def _text_keywords(section: Section) -> Iterator[tuple[str, object]]:
         yield "pattern", section.text("pattern")
     for key in ("minLength", "maxLength"):
         if key in section:
-            most = MAX_MATCHED_CHARS if "pattern" in section else MAX_TEXT_CHARS
-            yield key, section.integer(key, 0, least=0, most=most)
+            yield key, section.integer(key, 0, least=0, most=MAX_TEXT_CHARS)
     if "enum" in section:
         values = [text for text, _ in section.texts("enum")]
         if not values:
@@ -115,11 +131,16 @@ def _number_keywords(section: Section) -> Iterator[tuple[str, object]]:
             yield key, int(value) if value.is_integer() else value
 
 
-def _enforced_pattern(section: Section, problems: Problems) -> str:
-    try:
-        return python_pattern(section.text("pattern"))
-    except PatternRefused as exc:
-        problems.add(
-            section.place("pattern"), f'the pattern "{section.text("pattern"):.60}": {exc}', code="invalid-pattern"
+def _refuse_unreadable(pattern: str) -> None:
+    """Refuse a pattern that a client could not read, which would lose the tool or the whole list by it."""
+    if not 0 < len(pattern) <= MAX_PATTERN_CHARS:
+        raise PatternRefused(f"expected 1 to {MAX_PATTERN_CHARS} characters")
+    at = 0
+    while token := _TOKEN.match(pattern, at):
+        at = token.end()
+    if at < len(pattern):
+        raise PatternRefused(
+            f"not every client reads {pattern[at : at + 10]!r} alike: expected groups as (…) or (?:…), "
+            r"and of escapes \d \w \s \b \n \r \t \f \v \xHH and those of special characters"
         )
-        return ""
+    compile_linear(pattern)

@@ -22,6 +22,7 @@ from graphql import (
     value_from_ast_untyped,
 )
 
+from handler.compiler.schema.name_patterns import is_found
 from handler.json_schema.fast_path import QuickCheck
 from handler.json_schema.formats import FORMATS
 from handler.strict_json import JSONObject
@@ -61,7 +62,8 @@ def fits(value: Any, schema: JSONObject) -> bool:
 
     A value that is nested too deeply to validate does not fit.
     """
-    if not isinstance(value, dict | list) and QuickCheck(schema, doubtful_formats=FORMATS).surely_fits(value, schema):
+    quick = QuickCheck(schema, doubtful_formats=FORMATS, patterns=is_found)
+    if not isinstance(value, dict | list) and quick.surely_fits(value, schema):
         return True
     # jsonschema takes a quarter of the time of loading the compiler, and most defaults are numbers.
     from handler.compiler.json_schemas.strict_validator import StrictValidator

@@ -9,9 +9,8 @@ from typing import Any
 from jsonschema import Draft202012Validator, ValidationError
 from jsonschema.validators import extend
 
-from handler.compiler.regex_safety import python_pattern
-from handler.errors.authoring import PatternRefused
-from handler.json_schema.formats import FORMATS, MAX_MATCHED_CHARS
+from handler.compiler.schema.name_patterns import is_found
+from handler.json_schema.formats import FORMATS
 
 _TIME = r"[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]+)?(?:[Zz]|[+-][0-9]{2}:[0-9]{2})"
 
@@ -35,17 +34,9 @@ def _check_format(_validator: Any, name: Any, text: Any, _schema: Any) -> Iterat
         yield ValidationError("format")
 
 
-def _check_pattern(_validator: Any, pattern: Any, text: Any, schema: Any) -> Iterator[ValidationError]:
-    # An enforced schema has Python's pattern in ``pattern`` and the author's in ``$comment``.
-    if isinstance(text, str) and not _matches(schema.get("$comment", pattern), text):
+def _check_pattern(_validator: Any, pattern: Any, text: Any, _schema: Any) -> Iterator[ValidationError]:
+    if isinstance(text, str) and not is_found(pattern, text):
         yield ValidationError("pattern")
-
-
-def _matches(pattern: str, text: str) -> bool:
-    try:
-        return len(text) <= MAX_MATCHED_CHARS and re.search(python_pattern(pattern), text, re.ASCII) is not None
-    except PatternRefused:  # reported where the pattern is read
-        return False
 
 
 def _check_properties(validator: Any, properties: Any, value: Any, schema: Any) -> Iterator[ValidationError]:

@@ -1,9 +1,10 @@
-"""Regular expressions for whole names, which RE2 compiles: linear in time for every pattern."""
+"""Regular expressions for names and texts, which RE2 compiles: linear in time for every pattern."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from typing import Any
 
 import re2
 
@@ -35,7 +36,25 @@ _GROUPING = re.compile(r"\(\?:|[()^$]")
 
 
 def matcher_of(expression: str) -> Matcher:
-    """Compile an expression.
+    """Compile an expression for whole names.
+
+    Raises:
+        PatternRefused: the expression is not valid, or takes too much memory.
+    """
+    matcher: Matcher = compile_linear(expression).fullmatch
+    return matcher
+
+
+def is_found(expression: str, text: str) -> bool:
+    """Return whether a text has a match of an expression; ``False`` if the expression is not valid."""
+    try:
+        return compile_linear(expression).search(text) is not None
+    except PatternRefused:
+        return False
+
+
+def compile_linear(expression: str) -> Any:
+    """Compile an expression by RE2.
 
     Raises:
         PatternRefused: the expression is not valid, or takes too much memory.
@@ -44,12 +63,11 @@ def matcher_of(expression: str) -> Matcher:
     options.log_errors = False
     options.max_mem = MAX_PATTERN_MEMORY
     try:
-        matcher: Matcher = re2.compile(expression, options).fullmatch
+        return re2.compile(expression, options)
     except re2.error as exc:
         reason = exc.args[0].decode() if isinstance(exc.args[0], bytes) else str(exc.args[0])
         remedy = next((f"; {remedy}" for start, remedy in EXPECTED.items() if reason.startswith(start)), "")
         raise PatternRefused(f"{cut(reason.removesuffix(f': {expression}'))}{remedy}") from exc
-    return matcher
 
 
 def untaken(expression: str, names: Collection[str]) -> Iterator[Alternative]:

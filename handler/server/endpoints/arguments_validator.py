@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from handler.errors.calls import InvalidArguments
-from handler.json_schema.fast_path import surely_fits
+from handler.json_schema.fast_path import QuickCheck, takes_any
 from handler.json_schema.json_bounds import MAX_VALUES, excess_of
 from handler.strict_json import JSONObject
 
@@ -19,6 +19,7 @@ class ArgumentsValidator:
     """The validator of a tool's arguments, or of an operation's variables, against one schema.
 
     The compiler made and checked the schema. jsonschema loads with the first values that the fast path does not accept.
+    Patterns are not enforced: an earlier compiler wrote those of scalars.
     """
 
     def __init__(self, tool: str, schema: JSONObject, *, max_values: int = MAX_VALUES) -> None:
@@ -33,7 +34,7 @@ class ArgumentsValidator:
             InvalidArguments: as ``check``, or a stringified argument cannot be read.
         """
         refuse_excess(self._tool, arguments, max_values=self._max_values)
-        if surely_fits(arguments, self._schema):
+        if self._surely_fits(arguments):
             return arguments
         from handler.json_schema.sent_arguments import unreadable_texts, unstringified, without_refused_nulls
 
@@ -53,7 +54,7 @@ class ArgumentsValidator:
                 many or nested too deeply.
         """
         refuse_excess(self._tool, arguments, max_values=self._max_values)
-        if surely_fits(arguments, self._schema):
+        if self._surely_fits(arguments):
             return
         violations = self._checker.violations(arguments)
         if violations:
@@ -61,7 +62,10 @@ class ArgumentsValidator:
 
     def misfits(self, values: Mapping[str, Any]) -> list[str]:
         """Return the names of the ``values`` that do not fit."""
-        return [] if surely_fits(values, self._schema) else self._checker.misfits(values)
+        return [] if self._surely_fits(values) else self._checker.misfits(values)
+
+    def _surely_fits(self, values: Mapping[str, Any]) -> bool:
+        return QuickCheck(self._schema, patterns=takes_any).surely_fits(values, self._schema)
 
     @cached_property
     def _checker(self) -> Checker:

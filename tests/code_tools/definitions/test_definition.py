@@ -439,7 +439,7 @@ def test_input_schema_that_is_none_is_refused() -> None:
         ({"type": "object", "$dynamicRef": "#node"}, "$dynamicRef: '#node' names nothing in the schema"),
         ({"type": "array"}, 'expected "type": "object" at its root'),
         ({"type": "object", "properties": 3}, "/properties: 3 is not of type 'object'"),
-        ({"type": "object", "properties": {"a": {"pattern": r"\p{L}"}}}, r"pattern \p{L}: bad escape"),
+        ({"type": "object", "properties": {"a": {"pattern": "(?=a)"}}}, "pattern (?=a): look-around"),
         (
             {"type": "object", "properties": {"a": {"$ref": "https://example.com/s.json"}}},
             "https://example.com/s.json is another document, and none is ever fetched",

@@ -163,12 +163,6 @@ CASES: Mapping[str, Case] = {
     "large-tool": Case(
         place="operations/o.graphql:1:1", about=("O",), operation=OPERATION.replace('"d"', f'"{"x" * 16_385}"')
     ),
-    "unsafe-pattern": Case(
-        place="some_tools.py:3:1",
-        about=("one",),
-        config='code: [{use: "some_tools:kit", condition: "true"}]',
-        code=TOOLS + WRITTEN.replace("TYPE", '"type": "string", "pattern": "^(a+)+$"'),
-    ),
     "old-import": Case(
         place="some_tools.py:1:1",
         about=("some_tools",),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -76,7 +77,22 @@ def test_braces_that_name_no_claim_are_not_a_url(tmp_path: Path, url: str) -> No
     [
         ("https://{claim:tenant}.example.com/", "", "missing-tenant-pattern"),
         ("https://{claim:tenant}.example.com/", "[a-z", "invalid-pattern"),
-        ("https://{claim:tenant}.example.com/", "(a+)+", "invalid-pattern"),
+        *(
+            ("https://{claim:tenant}.example.com/", pattern, "invalid-pattern")
+            for pattern in (
+                "(a+)+",
+                "(a|b)",
+                "a+b+",
+                "a*b?",
+                "[a-z]+?",
+                "a{2}{3}",
+                "[z-a]+",
+                "a{3,1}",
+                r"\s",
+                "a|b+c+",
+                "a{1",
+            )
+        ),
         ("https://api.example.com/", "[a-z]+", "invalid-tenant-url"),
     ],
 )
@@ -112,3 +128,31 @@ def test_claim_that_no_caller_can_have_is_a_warning(
 
     assert bool(lines) == told
     assert all(each.startswith("config.yaml:1:17 ") for each in lines)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "fitting", "others"),
+    [
+        ("[a-z][a-z0-9-]{1,30}", ["acme", "a1"], ["a", "1a", "a" * 32]),
+        ("^tenant-[0-9]+$", ["tenant-7"], ["tenant-", "x-tenant-7", "tenant-7x"]),
+        ("acme|beta[0-9]{2}|[x-z]*", ["acme", "beta07", "zyx"], ["beta", "acmebeta07", "acme-x"]),
+        (r"\d\w?", ["1a"], ["٣", "1ä"]),
+        (r"[^.-]{3}\-.", ["abc-d"], ["ab--d"]),
+    ],
+)
+def test_pattern_is_one_of_the_simple_form(tmp_path: Path, pattern: str, fitting: list[str], others: list[str]) -> None:
+    part = compiled(tmp_path, config("https://{claim:tenant}.example.com/", pattern)).bundle.upstream.tenant
+
+    assert part is not None
+    assert [name for name in fitting if fill_tenant(part, name) is None] == []
+    assert [name for name in others if fill_tenant(part, name) is not None] == []
+
+
+def test_name_is_judged_at_once_whatever_the_pattern(tmp_path: Path) -> None:
+    pattern = "|".join(f"[a-z]*[a-z0-9]{{{count}}}_" for count in range(1, 60))
+    part = compiled(tmp_path, config("https://example.com/{claim:tenant}", pattern)).bundle.upstream.tenant
+    started = time.process_time()
+
+    assert part is not None
+    assert fill_tenant(part, "a" * 100) is None
+    assert time.process_time() - started < 0.5

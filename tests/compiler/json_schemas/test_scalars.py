@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from handler.compiler.json_schemas.scalars import KNOWN
 from handler.errors.calls import InvalidArguments
 from handler.json_schema.formats import STANDARD_FORMATS
 from handler.server.endpoints.arguments_validator import ArgumentsValidator
-from tests.support.endpoints import compiled, prescribed_tool, reported
+from tests.support.endpoints import compiled, prescribed_tool, problems_of, reported
 
 # Advertised, values that are taken, values that are not.
 BRANCHES: list[dict[str, Any]] = [
@@ -172,8 +173,8 @@ OVERRIDES: list[tuple[str, dict[str, Any], list[Any], list[Any]]] = [
     (
         r"{type: string, pattern: '^\d+\.\d{2}$'}",
         {"type": "string", "pattern": r"^\d+\.\d{2}$"},
-        ["12.99"],
-        ["12.9", "12.99\n", 12.99, "1" * 2_000 + ".00"],
+        ["12.99", "12.9", "1" * 2_000 + ".00"],
+        [12.99],
     ),
     ("{type: string, format: date, maxLength: 10}", {"type": "string", "format": "date", "maxLength": 10},
      ["2026-01-31"], ["2026-01-31Z", "today"]),
@@ -257,8 +258,8 @@ UNKNOWN_KEY = 'unknown-key: "scalars.Money.$ref"'
             "invalid-value: \"scalars.Money.minLength\" & 0 to 1000000 & '-1'",
         ),
         (
-            "Money: {type: string, pattern: a, maxLength: 1001}",
-            "invalid-value: \"scalars.Money.maxLength\" & 0 to 1000 & '1001'",
+            "Money: {type: string, pattern: a, maxLength: 1000001}",
+            "invalid-value: \"scalars.Money.maxLength\" & 0 to 1000000 & '1000001'",
         ),
         ("Money: {type: string, maxLength: 1.5}", "invalid-value: \"scalars.Money.maxLength\" & '1.5'"),
         (
@@ -295,8 +296,8 @@ UNKNOWN_KEY = 'unknown-key: "scalars.Money.$ref"'
         ),
         ("Money: {type: string, enum: []}", 'invalid-value: "scalars.Money.enum"'),
         (
-            "Money: {type: string, pattern: (a+)+}",
-            'invalid-pattern: "(a+)+"',
+            "Money: {type: string, pattern: (a+}",
+            'invalid-pattern: "(a+"',
         ),
         (
             "Money: {type: string, $ref: a}",
@@ -319,11 +320,44 @@ def test_what_an_author_says_wrongly_is_reported_at_its_place(tmp_path: Path, sa
 def test_problem_stands_at_the_key_or_the_value_that_is_wrong(tmp_path: Path) -> None:
     files = {
         "index.graphql": "scalar Money type Query { a(m: Money): Int }",
-        "config.yaml": "scalars:\n  Mony: {type: text}\n  Money:\n    type: string\n    pattern: '(a*)*'\n",
+        "config.yaml": "scalars:\n  Mony: {type: text}\n  Money:\n    type: string\n    pattern: '(a'\n",
     }
 
     assert reported(tmp_path, files) == [
         'config.yaml:2:3 unknown-scalar: "Mony" & did you mean Money?',
         "config.yaml:2:16 invalid-value: \"scalars.Mony.type\" & 'text'",
-        'config.yaml:5:14 invalid-pattern: "(a*)*"',
+        'config.yaml:5:14 invalid-pattern: "(a"',
     ]
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "(?=a)b", "(?!a)b", "(?<=a)b", r"(a)\1", "(?i)a", "(?P<n>a)", "(?>a)", "a++", "a{2}{3}", "a{,3}", "a{1,", "{",
+        "}", "]", "[[:alpha:]]", "[]a]", "[]", r"\p{L}", r"\A", r"\Z", r"\u0041", r"\-", r"\8", r"\x4", "*", "\\",
+        "(", "[z-a]", "a" * 201, "a{2,1}",
+    ],
+)  # fmt: skip
+def test_pattern_that_a_client_could_not_read_is_refused(tmp_path: Path, pattern: str) -> None:
+    """A client that cannot compile a pattern loses the tool, and some lose the whole list."""
+    files = {
+        "index.graphql": "scalar X type Query { a(x: X): Int }",
+        "config.yaml": f"scalars: {{X: {{type: string, pattern: {json.dumps(pattern)}}}}}",
+    }
+
+    assert [each.code for each in problems_of(tmp_path, files)] == ["invalid-pattern"]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "fits"),
+    [(r"^\d+$", True), ("^(5|6)$", True), (r"^(\d+\s?)*$", True), (r"^[^\d]", False), ("^(a+)+$", False)],
+)
+def test_default_is_listed_if_a_client_would_take_it(tmp_path: Path, pattern: str, *, fits: bool) -> None:
+    files = {
+        "index.graphql": "scalar X type Query { a(x: X): Int }",
+        "operations/o.graphql": 'query O($x: X = "5") @mcpTool { a(x: $x) }',
+        "config.yaml": f"scalars: {{X: {{type: string, pattern: '{pattern}'}}}}",
+    }
+    tool = prescribed_tool(compiled(tmp_path, files), "O")
+
+    assert ("default" in tool.entry["inputSchema"]["properties"]["x"]) is fits

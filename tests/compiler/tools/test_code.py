@@ -12,7 +12,7 @@ from handler.compiler.compile import Compiled
 from handler.policy.evaluation import Evaluation
 from tests.conftest import ROOT
 from tests.support.diagnostics import Reported
-from tests.support.endpoints import READABLE, compiled, doubted, reported, write_endpoint
+from tests.support.endpoints import READABLE, compiled, doubted, problems_of, reported, write_endpoint
 from tests.support.modules import Modules, modules
 
 __all__ = ["modules"]
@@ -445,46 +445,74 @@ def test_an_endpoint_without_code_loads_nothing_of_it(tmp_path: Path) -> None:
 
 
 PATTERNS = """\
+import re
 from typing import Annotated
 
+from pydantic import BaseModel, ConfigDict, Field
 from stile import Toolkit
-from pydantic import BaseModel, Field
 
 kit = Toolkit()
 
 
 class Line(BaseModel):
-    sku: Annotated[str, Field(pattern=r"^(\\\\w+\\\\s?)*$")]
-    code: Annotated[str, Field(pattern=r"^[A-Z]{3}$")]
+    model_config = ConfigDict(regex_engine="python-re")
+    sku: Annotated[str, Field(pattern="^(a+)+$")]
 
 
-@kit.tool
-def check(slug: Annotated[str, Field(pattern=r"^(a+)+$")], lines: list[Line]) -> str:
-    "Check."
-    return slug
+SCHEMA = {"type": "object", "properties": {"a": {"pattern": "^(?!x)"}}}
+NAMES = {"type": "object", "patternProperties": {"^(?!x)": {}}}
 
 
-@kit.tool(input_schema={"type": "object", "properties": {
-    "pattern": {"type": "string", "default": "(a+)+"},
-    "names": {"type": "object", "patternProperties": {"^(x*)*$": {}}},
-}})
-def take(arguments: dict) -> str:
+class Ok(BaseModel):
+    sku: Annotated[str, Field(pattern="^(a+)+$")]
+
+
+TOOL
     "Take."
     return ""
 """
 
 
-def test_pattern_that_may_take_very_long_is_a_warning_at_its_tool_and_argument(
-    tmp_path: Path, modules: Modules
+@pytest.mark.parametrize(
+    ("signature", "reason"),
+    [
+        ("@kit.tool\ndef take(slug: Annotated[str, Field(pattern='^(?!x)')]) -> str:", "look-around"),
+        ("@kit.tool\ndef take(slug: Annotated[str, Field(pattern=re.compile('^(a+)+$'))]) -> str:", "re may take very"),
+        ("@kit.tool\ndef take(lines: list[Line]) -> str:", "re may take very long"),
+        ("@kit.tool(input_schema=Line)\ndef take(line: Line) -> str:", "re may take very long"),
+        (
+            "@kit.tool(input_schema=SCHEMA)\ndef take(a: dict) -> str:",
+            "look-around",
+        ),
+        (
+            "@kit.tool(input_schema=NAMES)\ndef take(a: dict) -> str:",
+            "look-around",
+        ),
+        (
+            "@kit.tool(output_schema=SCHEMA)\ndef take() -> dict:",
+            "look-around",
+        ),
+    ],
+)
+def test_pattern_that_needs_backtracking_is_refused(
+    tmp_path: Path, modules: Modules, signature: str, reason: str
 ) -> None:
-    file = modules.write("shop_tools.py", PATTERNS.replace("\\\\", "\\"))
+    modules.write("shop_tools.py", PATTERNS.replace("TOOL", signature))
 
-    told = [Reported(each) for each in made(tmp_path, modules, TAKES_IT).warnings]
+    (problem,) = problems_of(tmp_path, {"index.graphql": SCHEMA, "config.yaml": TAKES_IT}, **modules.environ)
 
-    line = PATTERNS[: PATTERNS.index("@kit.tool\n")].count("\n") + 1
-    other = PATTERNS[: PATTERNS.index("@kit.tool(")].count("\n") + 1
-    assert [each for each in told if "pattern" in each] == [
-        rf"{file}:{line}:1 unsafe-pattern: tool check: Line.sku & '^(\\w+\\s?)*$'",
-        f"{file}:{line}:1 unsafe-pattern: tool check: slug & '^(a+)+$'",
-        f"{file}:{other}:1 unsafe-pattern: tool take: names & '^(x*)*$'",
-    ]
+    assert reason in problem.sentence
+
+
+@pytest.mark.parametrize(
+    "signature",
+    [
+        "@kit.tool\ndef take(slug: Annotated[str, Field(pattern='^(a+)+$')], lines: list[Ok]) -> str:",
+        "@kit.tool\ndef take() -> Line:",
+        "@kit.tool(input_schema=Ok)\ndef take(ok: Ok) -> str:",
+    ],
+)
+def test_pattern_that_the_linear_engine_runs_is_not_a_problem(tmp_path: Path, modules: Modules, signature: str) -> None:
+    modules.write("shop_tools.py", PATTERNS.replace("TOOL", signature))
+
+    assert not [each for each in made(tmp_path, modules, TAKES_IT).warnings if "pattern" in each.sentence]
