@@ -16,6 +16,7 @@ from handler.code_tools.type_hints.plain_model import PlainArguments
 from handler.code_tools.type_hints.type_schemas import ArgumentsModel, Misfits, ValueType
 from handler.errors.calls import InvalidArguments
 from handler.json_schema.deferred_checker import DeferredChecker
+from handler.json_schema.input_types import leaves_first
 from handler.json_schema.json_bounds import excess_of
 from handler.json_schema.sent_arguments import ANY_TYPE, STRUCTURES, has_null, unstringified, without_refused_nulls
 from handler.strict_json import JSONObject
@@ -84,7 +85,8 @@ class TypedArguments:
     def schema(self) -> JSONObject:
         schema = {**self._model.schema(), **_closed(self._options)}
         properties = {name: _without_misfit(each, schema) for name, each in schema["properties"].items()}
-        return {**schema, "properties": properties}
+        definitions = {"$defs": leaves_first(schema["$defs"])} if "$defs" in schema else {}
+        return {**schema, "properties": properties, **definitions}
 
     @functools.cached_property
     def _checker(self) -> DeferredChecker:
