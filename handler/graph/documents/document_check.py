@@ -116,7 +116,7 @@ def check_document(  # noqa: PLR0913 - a document, and all that it is checked ag
     own = alone(document, operation)
     declared = _declared_variables(operation, variables)
     if for_model:
-        declared = _with_texts_read(schema, operation, declared, limits)
+        declared = _texts_read(schema, operation, declared, limits)
     _refuse_unsendable(declared)
     coerced = _coerced_variables(schema, operation, declared, view)
     refuse_costly(own, view, variables=coerced, max_cost=limits.max_cost)
@@ -210,17 +210,16 @@ def _declared_variables(operation: OperationDefinitionNode, given: Mapping[str, 
     return {name: value for name, value in given.items() if name in names}
 
 
-def _with_texts_read(
+def _texts_read(
     schema: GraphQLSchema, operation: OperationDefinitionNode, declared: dict[str, Any], limits: Limits
 ) -> dict[str, Any]:
-    read = dict(declared)
-    for node in operation.variable_definitions or ():
-        name = node.variable.name.value
-        if name in declared:
-            try:
-                read[name] = _text_read(declared[name], type_from_ast(schema, node.type))
-            except ValueError as exc:
-                raise DocumentRefused(Fault(f"variable ${name}: {exc}")) from exc
+    types = {
+        node.variable.name.value: type_from_ast(schema, node.type) for node in operation.variable_definitions or ()
+    }
+    try:
+        read = {name: _text_read(value, types[name]) for name, value in declared.items()}
+    except ValueError as exc:
+        raise DocumentRefused(Fault(f"a variable: {exc}")) from exc
     if excess := excess_of(read, max_values=limits.max_values):
         raise DocumentRefused(Fault(f"variables: {excess}"))
     return read
@@ -233,12 +232,14 @@ def _text_read(value: Any, type_: Any) -> Any:
         case list() if is_list_type(nullable):
             return [_text_read(each, nullable.of_type) for each in value]
         case dict() if is_input_object_type(named):
-            fields = named.fields
-            return {key: _text_read(each, fields[key].type) if key in fields else each for key, each in value.items()}
+            return {
+                key: _text_read(each, named.fields[key].type) if key in named.fields else each
+                for key, each in value.items()
+            }
         case str():
-            types = {"object"} if is_input_object_type(named) else JSON_TYPES_OF.get(named.name, frozenset())
-            null = {"null"} if types and nullable is type_ else set()
-            return read_text(value, types | null | ({"array"} if is_list_type(nullable) else set()))
+            wanted = {"object"} if is_input_object_type(named) else JSON_TYPES_OF.get(named.name, set())
+            wanted = wanted | {"null"} if wanted and nullable is type_ else wanted
+            return read_text(value, wanted | {"array"} if is_list_type(nullable) else wanted)
     return value
 
 

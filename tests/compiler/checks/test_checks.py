@@ -6,6 +6,7 @@ import ast
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import mkdtemp
 
 import pytest
 
@@ -248,13 +249,13 @@ def test_tools_of_stepzens_form_need_no_title_in_its_projects(tmp_path: Path) ->
     }
 
     def untitled(files: dict[str, str]) -> list[str]:
-        warnings = compiled(tmp_path / str(len(files)), files).client_warnings
+        warnings = compiled(Path(mkdtemp(dir=tmp_path)), files).client_warnings
         return [name for each in warnings if each.code == "untitled-tool" for name in each.about]
 
     assert untitled(files) == ["ask", "run", "Flat"]
     assert untitled({**files, "stepzen.config.json": '{"endpoint": "api/things"}'}) == ["Flat"]
     alone = {"index.graphql": "type Query { a: Int }", "stepzen.config.json": '{"endpoint": "api/things"}'}
-    assert untitled({**alone, "config.yaml": READABLE, "x.txt": ""}) == []
+    assert untitled({**alone, "config.yaml": READABLE}) == []
 
 
 def test_one_mistake_is_one_problem(tmp_path: Path) -> None:
