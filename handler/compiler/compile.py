@@ -139,7 +139,7 @@ def _compile(context: CompileContext) -> CompiledEndpoint:
     problems = context.problems
     identity = _identity(context)
     api = read_api(context)
-    access = read_access(context, opened=api.opened if context.is_guarded_as_stepzen else ())
+    access = read_access(context, opened=api.opened if context.project.stepzen else ())
     grounds = access_defaults(context, access)
     code = _code(context, grounds)
     views = read_views(context, grounds)

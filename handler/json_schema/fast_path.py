@@ -184,6 +184,8 @@ def _ref(value: Any, rule: Any, place: _Place) -> bool:
 def _if(value: Any, rule: Any, place: _Place) -> bool:
     # The compiler's two forms: one item may stand for a list of it, and null for a referenced definition.
     if rule == {"type": "array"}:
+        if isinstance(value, str) and value.lstrip().startswith("["):
+            return False  # it may be the JSON of a list
         holds = isinstance(value, list)
     elif rule == {"not": {"type": "null"}}:
         holds = value is not None

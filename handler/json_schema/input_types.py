@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from handler.lru import Lru
 from handler.strict_json import JSONObject, to_json_bytes
@@ -190,6 +190,38 @@ def each_below(schema: JSONObject, change: Callable[[JSONObject], JSONObject]) -
             case _ if key != TYPE:
                 found[key] = value
     return found
+
+
+def references_in(schema: Any) -> Iterator[str]:
+    """Yield the references in any part of a schema."""
+    match schema:
+        case {"$ref": str(key)}:
+            yield key
+        case dict():
+            for value in schema.values():
+                yield from references_in(value)
+        case list():
+            for value in schema:
+                yield from references_in(value)
+
+
+def leaves_first(definitions: Mapping[str, JSONObject]) -> dict[str, JSONObject]:
+    """Order ``$defs`` by name, and each after those that it refers to, unless they form a circle.
+
+    Some clients make types in this order, and lose all tools at a reference to a type that follows.
+    """
+    ordered: dict[str, JSONObject] = {}
+    begun: set[str] = set()
+    waiting = sorted(definitions, reverse=True)
+    while waiting:
+        name = waiting[-1]
+        if name in begun:
+            ordered.setdefault(waiting.pop(), definitions[name])
+            continue
+        begun.add(name)
+        below = {each.removeprefix(DEFINITIONS) for each in references_in(definitions[name])}
+        waiting += sorted((below & definitions.keys()) - begun, reverse=True)
+    return ordered
 
 
 def users_of(types: Mapping[str, InputType]) -> dict[str, set[str]]:

@@ -1,4 +1,4 @@
-"""Arguments in the forms that clients send: ``null`` for an omitted name, JSON text for an object.
+"""Arguments in the forms that clients send: ``null`` for an omitted name, JSON text for a list, an object or a number.
 
 Strict conversions of tool schemas make every name required and use ``null`` for an omitted one. Neither JSON Schema nor
 GraphQL has these forms, so only a value that its schema refuses is read in another way, and validated again.
@@ -8,10 +8,12 @@ Source: JSON Schema 2020-12; OpenAI, "Structured Outputs" ("All fields must be r
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from functools import cached_property
 from typing import Any
 
 from handler.strict_json import JSONObject, parse_json
+from handler.text.sentences import pointer_of
 
 ANY_TYPE = frozenset({"string", "number", "integer", "boolean", "object", "array", "null"})
 
@@ -19,6 +21,9 @@ MAX_STEPS = 8
 """Depth of schemas that refer to each other for one value."""
 
 REFERENCE = "#/$defs/"
+
+BEGINNINGS: Mapping[str, str] = {"{": "object", "[": "array"}
+STRUCTURES = frozenset(BEGINNINGS.values())
 
 JSON_TYPES: Mapping[type, Sequence[str]] = {
     bool: ("boolean",),
@@ -46,31 +51,35 @@ def without_refused_nulls(value: Any, schema: JSONObject) -> Any:
 
     No alternative of a schema is chosen: a ``null`` stays if any of them accepts it.
     """
-    return _Nulls(schema).left_out(value, [schema])
+    return _Sent(schema).left_out(value, [schema])
 
 
-def unstringified(arguments: Mapping[str, Any], schema: JSONObject, *, only_objects: bool = False) -> JSONObject:
-    """Return the arguments, with JSON text parsed where no text is expected: some clients send ``"7"`` for 7."""
-    properties = schema.get("properties", {})
-    return {
-        name: _read(value, types_of(properties[name], schema), only_objects=only_objects)
-        if isinstance(value, str) and name in properties
-        else value
-        for name, value in arguments.items()
-    }
+def unstringified(value: Any, schema: JSONObject, *, kinds: frozenset[str] = ANY_TYPE) -> tuple[Any, list[str]]:
+    """Return the value with JSON texts read where their schema takes no text, and violations of unreadable ones.
+
+    Where GraphQL takes one item for a list, a text is read if it is the JSON of a list. No text inside a text is read.
+    ``kinds``: the types of JSON to read.
+    """
+    sent = _Sent(schema, kinds)
+    return sent.texts_read(value, [schema], ()), sent.unreadable
 
 
-def unreadable_texts(arguments: Mapping[str, Any], schema: JSONObject) -> list[str]:
-    """Return the violations of texts that were meant as an object and are not valid JSON."""
-    properties = schema.get("properties", {})
-    found: list[str] = []
-    for name, value in arguments.items():
-        if isinstance(value, str) and value.lstrip().startswith("{") and _is_object(properties.get(name), schema):
-            try:
-                parse_json(value.encode())
-            except ValueError as exc:
-                found.append(f"/{name}: expected object, got a text that is not valid JSON: {exc}")
-    return found
+def read_text(text: str, wanted: Set[str]) -> Any:
+    """Return the JSON in a text if its type is one of ``wanted``, or else the text.
+
+    Raises:
+        ValueError: a text that begins like a list or an object that is wanted, and is not valid JSON.
+    """
+    if not wanted:
+        return text
+    begins = next((kind for first, kind in BEGINNINGS.items() if text.lstrip().startswith(first)), "")
+    try:
+        meant = parse_json(text.encode())
+    except ValueError as exc:
+        if begins in wanted:
+            raise ValueError(f"expected {begins}, got a text that is not valid JSON: {exc}") from exc
+        return text
+    return meant if any(each in wanted for each in JSON_TYPES.get(type(meant), ())) else text
 
 
 def types_of(schema: Any, root: JSONObject, *, steps: int = MAX_STEPS) -> frozenset[str]:
@@ -92,36 +101,20 @@ def types_of(schema: Any, root: JSONObject, *, steps: int = MAX_STEPS) -> frozen
     return ANY_TYPE
 
 
-def _is_object(schema: Any, root: JSONObject) -> bool:
-    """Tell if a schema accepts an object, and no text."""
-    wanted = types_of(schema, root)
-    return "object" in wanted and "string" not in wanted
-
-
-def _read(text: str, wanted: frozenset[str], *, only_objects: bool) -> Any:
-    if "string" in wanted or (only_objects and "object" not in wanted):
-        return text
-    try:
-        meant = parse_json(text.encode())
-    except ValueError:
-        return text
-    if only_objects and not isinstance(meant, dict):
-        return text
-    return meant if wanted.intersection(JSON_TYPES.get(type(meant), ())) else text
-
-
 def _definition(reference: str, root: JSONObject) -> Any:
     name = reference.removeprefix(REFERENCE)
     return root.get("$defs", {}).get(name) if name != reference else None
 
 
-class _Nulls:
-    """Removal of ``null`` from values of one root schema.
+class _Sent:
+    """Values as clients send them, of one root schema.
 
     Alternatives are found once for each list of schemas, because many values have the same.
     """
 
-    def __init__(self, root: JSONObject) -> None:
+    def __init__(self, root: JSONObject, kinds: frozenset[str] = ANY_TYPE) -> None:
+        self.unreadable: list[str] = []
+        self._kinds = kinds
         self._root = root
         self._known: dict[tuple[int, ...], _Alternatives] = {}  # by the identities of schemas
 
@@ -140,6 +133,24 @@ class _Nulls:
                 return [self.left_out(each, items) for each in value]
         return value
 
+    def texts_read(self, value: Any, schemas: Sequence[Any], place: tuple[str | int, ...]) -> Any:
+        """Return a value that may have any of ``schemas``, with JSON texts read."""
+        match value:
+            case dict():
+                found = self._found(schemas)
+                return {
+                    name: self.texts_read(each, found.members(name), (*place, name)) for name, each in value.items()
+                }
+            case list():
+                items = self._found(schemas).items
+                return [self.texts_read(each, items, (*place, number)) for number, each in enumerate(value)]
+            case str() if wanted := self._found(schemas).instead_of_text & self._kinds:
+                try:
+                    return read_text(value, wanted)
+                except ValueError as exc:
+                    self.unreadable.append(f"{pointer_of(place)}: {exc}")
+        return value
+
     def _found(self, schemas: Sequence[Any]) -> _Alternatives:
         key = tuple(map(id, schemas))
         if key not in self._known:
@@ -152,10 +163,19 @@ class _Alternatives:
 
     def __init__(self, schemas: Sequence[Any], root: JSONObject) -> None:
         self._root = root
+        self._schemas = schemas
         self._all = list(_all_applied(schemas, root))
         self._members: dict[str, Sequence[Any]] = {}
         self._wants: dict[str, bool] = {}
         self.items = _each_once(each["items"] for each in self._all if "items" in each)
+
+    @cached_property
+    def instead_of_text(self) -> frozenset[str]:
+        """The types that the JSON in a text may have."""
+        types = frozenset[str]().union(*(types_of(each, self._root) for each in self._schemas))
+        if "string" not in types:
+            return types
+        return frozenset({"array"} if any(each.get("if") == {"type": "array"} for each in self._all) else ())
 
     def members(self, name: str) -> Sequence[Any]:
         """Return the schemas that the member of a name may have."""

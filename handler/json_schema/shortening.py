@@ -21,6 +21,7 @@ from handler.json_schema.input_types import (
     SharedTypes,
     Use,
     each_below,
+    leaves_first,
     plain,
     reached,
     schemas_below,
@@ -143,7 +144,7 @@ class _Choice:
             key = waiting.pop()
             if self._name(key) not in definitions:
                 definitions[self._name(key)] = self._resolved(self._forms[key], key, waiting, level=0)
-        return {**schema, **({"$defs": dict(sorted(definitions.items()))} if definitions else {})}
+        return {**schema, **({"$defs": leaves_first(definitions)} if definitions else {})}
 
     def _breadth_first(self) -> list[str]:
         """Return the types in the order in which they are written out. Note the place of the first use of each."""

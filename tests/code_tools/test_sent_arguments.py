@@ -149,7 +149,63 @@ def test_schemas_that_lead_back_to_themselves_end() -> None:
     schema = {"properties": {"x": loop}, "$defs": {"L": loop}}
 
     assert without_refused_nulls({"x": None}, schema) is not None
-    assert unstringified({"x": "{}"}, schema) == {"x": "{}"}
+    assert unstringified({"x": "{}"}, schema) == ({"x": "{}"}, [])
+
+
+def test_json_text_is_read_at_every_depth_where_no_text_is_taken() -> None:
+    seen: list[Any] = []
+
+    def take(names: list[str], table: dict[str, list[int]], pages: list[Page], either: list[str] | str) -> None:
+        seen.append((names, table, pages, either))
+
+    client = client_of(take)
+    answer = client.call("take", names='["a"]', table={"x": "[1]"}, pages=['{"first": 2}'], either='["b"]')
+
+    assert not answer.is_error, answer.text
+    assert seen == [(["a"], {"x": [1]}, [Page(2)], '["b"]')]
+    refused = client.call("take", names='["a"', table={"x": "[1"}, pages=["{}"], either="")
+    assert "/names: expected array, got a text that is not valid JSON" in refused.text
+    assert "/table/x: expected array, got a text that is not valid JSON" in refused.text
+
+
+def test_text_inside_a_text_is_not_read() -> None:
+    def take(rows: list[list[int]]) -> None: ...
+
+    assert not client_of(take).call("take", rows="[[1]]").is_error
+    assert '/rows/0: expected array, got string "[1]"' in client_of(take).call("take", rows='["[1]"]').text
+
+
+def test_lists_and_objects_alone_are_read_with_a_schema_of_the_authors() -> None:
+    seen: list[Any] = []
+    number = {"type": "integer"}
+    rules: dict[str, Any] = {
+        "rows": {"type": "array", "items": number},
+        "free": {},
+        "text_or_list": {"type": ["string", "array"]},
+        "far": {"type": "object", "properties": {"rows": {"type": "array"}}},
+    }
+
+    def take(arguments: dict[str, Any]) -> None:
+        seen.append(arguments)
+
+    for strict in (False, True):
+        kit = Toolkit(strict=strict)
+        kit.tool(take, name="take", input_schema={"type": "object", "properties": {**rules, "n": number}})
+        client = TestClient(kit)
+        given: dict[str, Any] = {"free": "[1]", "text_or_list": "[1]", "far": {"rows": "[1]"}}
+
+        assert client.call("take", **given, rows="[1]").is_error is strict
+        assert client.call("take", n="7").is_error
+
+    assert seen == [{"free": "[1]", "text_or_list": "[1]", "far": {"rows": [1]}, "rows": [1]}]
+
+
+def test_text_of_too_many_values_is_refused() -> None:
+    def take(rows: list[int]) -> None: ...
+
+    refused = client_of(take).call("take", rows=f"[{'1,' * 10_000}1]")
+
+    assert "/rows: 10,001 values" in refused.text
 
 
 def test_schemas_that_many_values_have_are_looked_through_once() -> None:

@@ -16,8 +16,9 @@ from handler.code_tools.type_hints.plain_model import PlainArguments
 from handler.code_tools.type_hints.type_schemas import ArgumentsModel, Misfits, ValueType
 from handler.errors.calls import InvalidArguments
 from handler.json_schema.deferred_checker import DeferredChecker
+from handler.json_schema.input_types import leaves_first
 from handler.json_schema.json_bounds import excess_of
-from handler.json_schema.sent_arguments import has_null, unstringified, without_refused_nulls
+from handler.json_schema.sent_arguments import ANY_TYPE, STRUCTURES, has_null, unstringified, without_refused_nulls
 from handler.strict_json import JSONObject
 
 Fill = tuple[Sequence[Any], Mapping[str, Any]]
@@ -84,17 +85,15 @@ class TypedArguments:
     def schema(self) -> JSONObject:
         schema = {**self._model.schema(), **_closed(self._options)}
         properties = {name: _without_misfit(each, schema) for name, each in schema["properties"].items()}
-        return {**schema, "properties": properties}
+        definitions = {"$defs": leaves_first(schema["$defs"])} if "$defs" in schema else {}
+        return {**schema, "properties": properties, **definitions}
 
     @functools.cached_property
     def _checker(self) -> DeferredChecker:
         return DeferredChecker(self.schema, formats=self._options.formats)
 
     def check(self, arguments: JSONObject, ctx: Context) -> JSONObject:
-        strict = self._options.strict
-        meant = arguments if strict else unstringified(arguments, self.schema)
-        _refuse_excess(meant, ctx)
-        return _fitting(meant, self._checker, self.schema, strict=strict)
+        return _fitting(arguments, self._checker, self.schema, ctx, None if self._options.strict else ANY_TYPE)
 
     def cast(self, arguments: JSONObject, ctx: Context) -> Fill:
         return (), {**self._model.cast(arguments), **self._context(ctx)}
@@ -144,10 +143,8 @@ class SchemaArguments:
         return DeferredChecker(self.schema, formats=self._options.formats)
 
     def check(self, arguments: JSONObject, ctx: Context) -> JSONObject:
-        strict = self._options.strict
-        meant = arguments if self._type is None or strict else unstringified(arguments, self.schema)
-        _refuse_excess(meant, ctx)
-        fitting = _fitting(meant, self._checker, self.schema, strict=strict)
+        kinds = ANY_TYPE if self._type else STRUCTURES
+        fitting = _fitting(arguments, self._checker, self.schema, ctx, None if self._options.strict else kinds)
         return {} if self._takes_none else fitting
 
     def cast(self, arguments: JSONObject, ctx: Context) -> Fill:
@@ -178,12 +175,23 @@ def _refuse_excess(arguments: JSONObject, ctx: Context) -> None:
         raise Misfits([excess])
 
 
-def _fitting(arguments: JSONObject, checker: DeferredChecker, schema: JSONObject, *, strict: bool) -> JSONObject:
-    """Check the arguments and return them. Unless ``strict``, drop each ``null`` that stands for a missing argument."""
-    meant = without_refused_nulls(arguments, schema) if has_null(arguments) and not strict else arguments
-    if found := checker.violations(meant):
+def _fitting(
+    arguments: JSONObject, checker: DeferredChecker, schema: JSONObject, ctx: Context, kinds: frozenset[str] | None
+) -> JSONObject:
+    """Check the arguments and return them, with JSON texts read, and without each ``null`` for a missing one.
+
+    ``kinds``: the types of JSON to read; ``None`` leaves everything as it came.
+    """
+    _refuse_excess(arguments, ctx)
+    if kinds is not None:
+        arguments, unreadable = unstringified(arguments, schema, kinds=kinds)
+        if unreadable:
+            raise Misfits(unreadable)
+        _refuse_excess(arguments, ctx)
+        arguments = without_refused_nulls(arguments, schema) if has_null(arguments) else arguments
+    if found := checker.violations(arguments):
         raise Misfits(found)
-    return meant
+    return arguments
 
 
 def _without_misfit(parameter: JSONObject, schema: JSONObject) -> JSONObject:

@@ -141,6 +141,7 @@ class _Judge:
                     operation_name=document.operation_name,
                     variables=document.variables,
                     limits=tool.limits,
+                    for_model=True,
                 )
         except CallError as exc:
             return _first_line(exc)

@@ -18,20 +18,23 @@ def read_access(context: CompileContext, *, opened: Sequence[str]) -> Access:
     """Read ``access.anonymous`` and ``access.scopes``: the treatment of callers without a credential, or a scope.
 
     By default callers without a credential are challenged if ``identity`` has credentials or there are no policies.
-    Exception: ``opened`` fields, which StepZen would leave open to these callers, let them in, with a warning.
+    Exception: ``opened`` fields, which StepZen would leave open to these callers, let them in if ``identity`` is
+    StepZen's own, with a warning. Keys of Stile beside them challenge, with a warning, too.
 
     Source: StepZen, "Policies for Access Control of GraphQL Fields": policies hold for requests without a token too.
     """
     access = context.config.access
     access.expect("anonymous", "policies", "hide", "show", "scopes")
     asked = any(section.keys() for section in context.config.identity)
-    default = "challenge" if (asked and not opened) or "policies" not in access else "allow"
-    if asked and default == "allow" and "anonymous" not in access:
-        sentence = f"callers without a credential may use {some(opened)}, as in StepZen"
+    lets_in = context.is_guarded_as_stepzen
+    default = "challenge" if (asked and not (opened and lets_in)) or "policies" not in access else "allow"
+    if asked and opened and "policies" in access and "anonymous" not in access:
+        ends, said = ("challenge", "may") if lets_in else ("allow", "get 401, and in StepZen they may")
         context.problems.warn(
             access.key_place("policies"),
-            f"{sentence}; access.anonymous: challenge ends that",
-            code="open-to-anonymous",
+            f"callers without a credential {said} use {some(opened)}{', as in StepZen' * lets_in}; "
+            f"access.anonymous: {ends} ends that",
+            code="open-to-anonymous" if lets_in else "closed-to-anonymous",
             about=opened,
         )
     scopes = access.section("scopes")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from handler.bundle.tools import CompanionTool, GraphQLTool, PrescribedTool, Tool
 from handler.compiler.checks.compiled_endpoint import CompiledEndpoint
 from handler.compiler.checks.finding import Finding, check
 from handler.compiler.tools.declarations.declaration import CompiledTool
@@ -14,7 +15,9 @@ from handler.text.sentences import some
 @check("untitled-tool")
 def untitled_tool(endpoint: CompiledEndpoint) -> Iterator[Finding]:
     """Find tools without a title."""
-    untitled = [each for each in endpoint.tools if "title" not in fullest_entry(each)]
+    tools = [each for each in endpoint.tools if "title" not in fullest_entry(each)]
+    # StepZen's @tool has no title.
+    untitled = [each for each in tools if not (endpoint.context.project.stepzen and _is_stepzens(each.tool))]
     yield from _lacking("title, which some clients and their directories ask for", untitled)
 
 
@@ -23,6 +26,10 @@ def undescribed_tool(endpoint: CompiledEndpoint) -> Iterator[Finding]:
     """Find tools without a description by the author or the API."""
     undescribed = [each for each in endpoint.tools if not each.described]
     yield from _lacking("description, so a model has to guess from the name: describe the operation", undescribed)
+
+
+def _is_stepzens(tool: Tool) -> bool:
+    return isinstance(tool, GraphQLTool | CompanionTool) or (isinstance(tool, PrescribedTool) and not tool.flat)
 
 
 def _lacking(what: str, tools: Sequence[CompiledTool]) -> Iterator[Finding]:

@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 WARNINGS: Mapping[str, tuple[str, str]] = {
+    "closed-to-anonymous": (
+        "Policies of a StepZen project open something to callers without a credential, and identity shuts these out.",
+        "Set access.anonymous to allow or challenge.",
+    ),
     "closed-toolkit": (
         "A toolkit has no condition, and the endpoint no policies, so only keys without claims may use it.",
         "Give the toolkit a condition.",
@@ -170,8 +174,8 @@ WARNINGS: Mapping[str, tuple[str, str]] = {
         "Hide the input, if it asks for the field.",
     ),
     "template-variable": (
-        "A description has a template variable that is for GraphQL tools only.",
-        "Remove the variable.",
+        "A description has a template variable that is misspelt, or for GraphQL tools only.",
+        "Correct or remove the variable.",
     ),
     "token-passthrough": (
         "Callers' tokens are passed on to the API, which can use them for whatever their owners can.",

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from handler.json_schema.input_types import references_in
 from handler.strict_json import JSONObject
 
 WORTHWHILE_BYTES = 64
@@ -40,7 +40,7 @@ class SharedParts:
     def write(self, schema: JSONObject) -> JSONObject:
         """Resolve the references that ``add`` returned: inline the parts, or refer to them in ``$defs``."""
         schemas = [part.schema for part in self._parts.values()]
-        uses = Counter(key for each in [schema, *schemas] for key in _references(each))
+        uses = Counter(key for each in [schema, *schemas] for key in references_in(each))
         written: dict[str, Any] = {}
         definitions: JSONObject = {}
         for key, part in self._parts.items():
@@ -71,18 +71,6 @@ def _free(name: str, taken: JSONObject) -> str:
         name = f"{wanted}{number}"
         number += 1
     return name
-
-
-def _references(schema: Any) -> Iterator[str]:
-    match schema:
-        case {"$ref": str(key)}:
-            yield key
-        case dict():
-            for value in schema.values():
-                yield from _references(value)
-        case list():
-            for value in schema:
-                yield from _references(value)
 
 
 def _replaced(schema: Any, written: dict[str, Any]) -> Any:

@@ -30,7 +30,7 @@ from handler.compiler.json_schemas.defaults import default_of, fits, with_fittin
 from handler.compiler.json_schemas.descriptions import enum_description, joined, strongest, type_description
 from handler.compiler.json_schemas.input_writer import InputWriter, field_rules
 from handler.compiler.json_schemas.inputs import Inputs
-from handler.compiler.json_schemas.scalars import ANYTHING, Scalar, scalar_note, scalar_of
+from handler.compiler.json_schemas.scalars import ANYTHING, NULL, Scalar, scalar_note, scalar_of
 from handler.json_schema.input_types import named
 from handler.policy.guarded_schema import guarded
 from handler.strict_json import JSONObject
@@ -80,16 +80,21 @@ class _Advertised(InputWriter):
     def variables(self, descriptions: Mapping[str, str]) -> JSONObject:
         properties: dict[str, JSONObject] = {}
         for name, type_ in self._types.items():
-            schema = {**self._of(type_), **self._default(self._nodes[name], type_)}
+            nullable = name not in self._inputs.never_null
+            schema = {**self._of(type_, nullable=nullable), **self._default(self._nodes[name], type_)}
             properties[name] = _described(schema, joined(descriptions.get(name, ""), self._note(type_)))
         return {"properties": properties, **self._required_variables()}
 
-    def _of(self, type_: GraphQLInputType) -> JSONObject:
+    def _of(self, type_: GraphQLInputType, *, nullable: bool = True) -> JSONObject:
         match type_:
             case GraphQLNonNull():
-                return self._of(type_.of_type)
+                return self._of(type_.of_type, nullable=False)
             case GraphQLList():
                 return {"type": "array", "items": self._of(type_.of_type)}
+            case GraphQLScalarType() if nullable and self._is_long_scalar(type_):
+                # Some clients demand an optional argument, and refuse null, if only null is missing here.
+                schema = self._named(type_)
+                return {"anyOf": [*schema.get("anyOf", [schema]), NULL]}
             case _:
                 return self._named(type_)
 
@@ -101,7 +106,9 @@ class _Advertised(InputWriter):
                 said = enum_description(self._inputs.open_values(type_))
             case GraphQLInputObjectType():
                 fields = self._inputs.fields(type_)
-                properties = {name: self._property(field) for name, field in fields.items()}
+                properties = {
+                    name: self._property(field, nullable=not type_.is_one_of) for name, field in fields.items()
+                }
                 known = {"type": "object", "properties": properties, **field_rules(type_, fields)}
                 schema = named(guarded(known, self._inputs.guards(type_)), type_.name)
                 said = ""
@@ -111,11 +118,11 @@ class _Advertised(InputWriter):
         # An inlined type is described by the property that holds it.
         return _described(schema, joined(type_.description, said)) if type_.name in self._defined else schema
 
-    def _property(self, field: GraphQLInputField) -> JSONObject:
+    def _property(self, field: GraphQLInputField, *, nullable: bool) -> JSONObject:
         default = self._default(field.ast_node, field.type) if field.ast_node else {}
         named = get_named_type(field.type)
         text = strongest(field.description, "" if named.name in self._defined else type_description(named))
-        return _described({**self._of(field.type), **default}, joined(text, self._note(field.type)))
+        return _described({**self._of(field.type, nullable=nullable), **default}, joined(text, self._note(field.type)))
 
     def _default(self, node: VariableDefinitionNode | InputValueDefinitionNode, type_: GraphQLInputType) -> JSONObject:
         found = default_of(node.default_value, type_)

@@ -22,6 +22,7 @@ from graphql import (
 from handler.compiler.json_schemas.descriptions import enum_description
 from handler.compiler.json_schemas.inputs import Inputs
 from handler.compiler.json_schemas.scalars import Scalar
+from handler.json_schema.input_types import leaves_first
 from handler.strict_json import JSONObject
 
 MAX_INLINE_DEPTH = 8
@@ -47,7 +48,7 @@ class InputWriter:
         written: dict[str, JSONObject] = {}
         while missing := [type_ for name, type_ in self._referred.items() if name not in written]:
             written |= {type_.name: self._definition(type_) for type_ in missing}
-        return {"$defs": dict(sorted(written.items()))} if written else {}
+        return {"$defs": leaves_first(written)} if written else {}
 
     def _not_inlined(self) -> set[str]:
         """Return the names of the types that are used more than once or nested too deep."""

@@ -27,17 +27,20 @@ ANYTHING: JSONObject = {"type": ["string", "number", "boolean", "object", "array
 _ANY_MEMBER: JSONObject = {
     "anyOf": [
         {"type": "string"},
+        {"type": "integer"},
         {"type": "number"},
         {"type": "boolean"},
         {"type": "object", "additionalProperties": True},
     ]
 }
-ANY_ARRAY: JSONObject = {"type": "array", "items": _ANY_MEMBER}
+NULL: JSONObject = {"type": "null"}
+ANY_ARRAY: JSONObject = {"type": "array", "items": {"anyOf": [*_ANY_MEMBER["anyOf"], NULL]}}
 ANY_OBJECT: JSONObject = {"type": "object", "additionalProperties": True}
 ANY_VALUE: JSONObject = {"anyOf": [*_ANY_MEMBER["anyOf"], ANY_ARRAY]}
 """The advertised schema of any value. Vendors reject a whole request for one parameter without a type, an array
 without items, or a list of types; they take an object without declared members for an empty one. Arrays in arrays are
-left out: they need a recursive reference, which some vendors reject too.
+left out: they need a recursive reference, which some vendors reject too. Integers come before numbers: clients that
+take the first type that fits would read 9007199254740993 as a number, and change it.
 """
 
 
@@ -67,7 +70,7 @@ BUILT_IN: Mapping[str, Scalar] = {
 
 UNKNOWN = Scalar(advertised=ANY_VALUE, enforced=ANYTHING, note="any JSON value")
 
-TEXT_OR_NUMBER: JSONObject = {"anyOf": [{"type": "string"}, {"type": "number"}]}
+TEXT_OR_NUMBER: JSONObject = {"anyOf": [{"type": "string"}, {"type": "integer"}, {"type": "number"}]}
 LEAF = Scalar(advertised=TEXT_OR_NUMBER, enforced=ANYTHING, note="a text or number")
 """An unknown scalar whose name says that it is not an object. If an object is among the choices, some clients accept
 nothing else.
@@ -100,9 +103,9 @@ IP_ADDRESS = _alike(TEXT, "an IPv4 or IPv6 address")
 DURATION = _alike(TEXT, "a duration, as PT1H30M")
 JSON_TEXT = _alike(TEXT, "JSON, written as text")
 OBJECT = Scalar(advertised=ANY_OBJECT, enforced={"type": "object"})
-# JavaScript rounds JSON numbers of this size.
+# JavaScript rounds JSON numbers of this size, so texts come first.
 BIG_INTEGER = Scalar(
-    advertised=TEXT,
+    advertised={"anyOf": [{"type": "string"}, {"type": "integer"}]},
     enforced={"type": ["integer", "string"], "format": "whole-number"},
     note="a whole number of any size, written as text",
 )

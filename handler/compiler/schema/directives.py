@@ -26,7 +26,7 @@ from graphql.execution.values import get_argument_values
 
 from handler.compiler.problems import At, Problems
 from handler.compiler.schema.tool_options import SHARED_ARGUMENTS, TYPES, AuthorOptions, read_options
-from handler.text.sentences import did_you_mean
+from handler.text.sentences import did_you_mean, some
 
 DEFINITIONS = build_schema(
     TYPES
@@ -198,7 +198,8 @@ def read_arguments(node: DirectiveNode, problems: Problems) -> dict[str, Any] | 
         name = argument.name.value
         problems.add(
             argument,
-            f'@{node.name.value} has no argument "{name}"{did_you_mean(name, definition.args)}',
+            f'@{node.name.value} has no argument "{name}"'
+            f"{did_you_mean(name, definition.args) or f': expected {some([*definition.args])}'}",
             code="unknown-argument",
         )
     repeated = _repeated(node.arguments or ())
@@ -213,6 +214,8 @@ def read_arguments(node: DirectiveNode, problems: Problems) -> dict[str, Any] | 
     try:
         values = get_argument_values(definition, node)
     except GraphQLError as exc:
+        if unknown and exc.message.endswith("was not provided."):  # under its own name
+            return None
         problems.add(exc if exc.nodes else node, f"@{node.name.value}: {exc.message}", code="wrong-value")
         return None
     return None if unknown or repeated else values

@@ -157,15 +157,20 @@ def _has_directive(node: Any, names: Container[str]) -> bool:
 def missing_definitions(definitions: Sequence[DefinitionNode], *, stepzen: bool) -> list[DefinitionNode]:
     """Return other systems' built-in types that are used but not defined, and their undefined executable directives.
 
-    ``stepzen``: StepZen's built-in object types too, which other projects must define.
+    ``stepzen``: StepZen's built-in object types too, which other projects must define. Its executable directives have a
+    location, as the author's own, so that requests may carry them.
     """
     types = {node.name.value for node in definitions if isinstance(node, TypeDefinitionNode)}
     directives = {node.name.value for node in definitions if isinstance(node, DirectiveDefinitionNode)}
     missing = types_named(definitions) - types
     texts = [f"scalar {name}" for name in sorted(SCALARS & missing)]
     texts += [text for name, text in STEPZEN_TYPES.items() if stepzen and name in missing]
-    texts += [text for name, text in EXECUTABLE.items() if name not in directives]
-    return list(parse("\n".join(texts), no_location=True).definitions) if texts else []
+    executable = {name: text for name, text in EXECUTABLE.items() if name not in directives}
+    own = [executable.pop("sort")] if stepzen and "sort" in executable else []
+    added = (
+        parse("\n".join(each), no_location=each is not own) for each in ([*texts, *executable.values()], own) if each
+    )
+    return [definition for document in added for definition in document.definitions]
 
 
 def types_named(definitions: Iterable[DefinitionNode]) -> set[str]:

@@ -98,7 +98,8 @@ def _refuse_names(made: Sequence[CompiledTool], problems: Problems) -> None:
     folded: dict[str, str] = {}
     for each in made:
         for name in (each.tool.name, *each.tool.options.aliases):
-            if not TOOL_NAME.fullmatch(name) or name in PATH_SEGMENTS:
+            is_told = name == each.tool.name and bool(names_in(name))  # by _refuse_variables
+            if not is_told and (not TOOL_NAME.fullmatch(name) or name in PATH_SEGMENTS):
                 problems.add(
                     name_node(each.at),
                     f'"{name}" is not a tool name: expected 1 to 128 letters, digits, _, - or .',

@@ -6,7 +6,7 @@ so callers import the module only when a document arrives.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence, Set
 from itertools import chain, repeat
 from typing import Any
 
@@ -21,9 +21,14 @@ from graphql import (
     OperationDefinitionNode,
     OverlappingFieldsCanBeMergedRule,
     VariablesInAllowedPositionRule,
+    get_named_type,
+    get_nullable_type,
     get_variable_values,
+    is_input_object_type,
+    is_list_type,
     parse,
     specified_rules,
+    type_from_ast,
     validate,
 )
 
@@ -44,6 +49,8 @@ from handler.graph.documents.operation import (
 )
 from handler.graph.documents.partial_schema import ValidDocument, ViewSchemas
 from handler.graph.view import View
+from handler.json_schema.json_bounds import excess_of
+from handler.json_schema.sent_arguments import read_text
 from handler.records import record
 from handler.strict_json import to_json_bytes
 
@@ -52,6 +59,9 @@ MAX_ERRORS = DocumentRefused.MAX_FAULTS + 1
 
 ABORTED = " aborted."
 """The end of graphql-core's message when it gives up, which has no location."""
+
+JSON_TYPES_OF: Mapping[str, Set[str]] = {"Int": {"integer"}, "Float": {"number"}, "Boolean": {"boolean"}}
+"""The scalars that take no text. Enums, and scalars of the schema's own, may take one."""
 
 Rule = type[ASTValidationRule]
 
@@ -79,15 +89,18 @@ class CheckedDocument:
     hidden_names: HiddenNames | None = None  # if its answer may reveal some
 
 
-def check_document(
+def check_document(  # noqa: PLR0913 - a document, and all that it is checked against
     text: str,
     *,
     schemas: ViewSchemas,
     operation_name: str | None,
     variables: Mapping[str, Any],
     limits: Limits,
+    for_model: bool = False,
 ) -> CheckedDocument:
     """Check a request against a view.
+
+    ``for_model``: a model wrote the variables, so JSON texts in them are read as in ``json_schema/sent_arguments.py``.
 
     Raises:
         DocumentRefused: with the first faults, each with line and column if it has a location.
@@ -102,6 +115,9 @@ def check_document(
     schema = known.schema if known else _valid_schema(text, document, operation, schemas, limits)
     own = alone(document, operation)
     declared = _declared_variables(operation, variables)
+    if for_model:
+        declared = _texts_read(schema, operation, declared, limits)
+    _refuse_unsendable(declared)
     coerced = _coerced_variables(schema, operation, declared, view)
     refuse_costly(own, view, variables=coerced, max_cost=limits.max_cost)
     sent = print_bounded(own)
@@ -191,9 +207,40 @@ def _refuse(errors: Sequence[GraphQLError], view: View) -> None:
 
 def _declared_variables(operation: OperationDefinitionNode, given: Mapping[str, Any]) -> dict[str, Any]:
     names = {node.variable.name.value for node in operation.variable_definitions or ()}
-    declared = {name: value for name, value in given.items() if name in names}
-    _refuse_unsendable(declared)
-    return declared
+    return {name: value for name, value in given.items() if name in names}
+
+
+def _texts_read(
+    schema: GraphQLSchema, operation: OperationDefinitionNode, declared: dict[str, Any], limits: Limits
+) -> dict[str, Any]:
+    types = {
+        node.variable.name.value: type_from_ast(schema, node.type) for node in operation.variable_definitions or ()
+    }
+    try:
+        read = {name: _text_read(value, types[name]) for name, value in declared.items()}
+    except ValueError as exc:
+        raise DocumentRefused(Fault(f"a variable: {exc}")) from exc
+    if excess := excess_of(read, max_values=limits.max_values):
+        raise DocumentRefused(Fault(f"variables: {excess}"))
+    return read
+
+
+def _text_read(value: Any, type_: Any) -> Any:
+    """Return a value with JSON texts read where its type takes no text."""
+    nullable, named = get_nullable_type(type_), get_named_type(type_)
+    match value:
+        case list() if is_list_type(nullable):
+            return [_text_read(each, nullable.of_type) for each in value]
+        case dict() if is_input_object_type(named):
+            return {
+                key: _text_read(each, named.fields[key].type) if key in named.fields else each
+                for key, each in value.items()
+            }
+        case str():
+            wanted = {"object"} if is_input_object_type(named) else JSON_TYPES_OF.get(named.name, set())
+            wanted = wanted | {"null"} if wanted and nullable is type_ else wanted
+            return read_text(value, wanted | {"array"} if is_list_type(nullable) else wanted)
+    return value
 
 
 def _coerced_variables(

@@ -36,15 +36,25 @@ class ArgumentsValidator:
         refuse_excess(self._tool, arguments, max_values=self._max_values)
         if self._surely_fits(arguments):
             return arguments
-        from handler.json_schema.sent_arguments import unreadable_texts, unstringified, without_refused_nulls
+        from handler.json_schema.sent_arguments import unstringified, without_refused_nulls
 
-        if unreadable := unreadable_texts(arguments, self._schema):
+        meant, unreadable = unstringified(arguments, self._schema)
+        if unreadable:
             raise InvalidArguments(self._tool, unreadable)
-        meant = unstringified(arguments, self._schema, only_objects=True)
         refuse_excess(self._tool, meant, max_values=self._max_values)
         sent: JSONObject = without_refused_nulls(meant, self._schema)
         self.check(sent)
         return sent
+
+    def meant(self, arguments: JSONObject) -> JSONObject:
+        """Return arguments that nothing has checked with JSON texts read, for the log."""
+        from handler.json_schema.sent_arguments import unstringified
+
+        return (
+            arguments
+            if excess_of(arguments, max_values=self._max_values)
+            else unstringified(arguments, self._schema)[0]
+        )
 
     def check(self, arguments: Mapping[str, Any]) -> None:
         """Check the variables of a GraphQL request, or arguments that have been read.

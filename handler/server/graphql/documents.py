@@ -61,7 +61,8 @@ async def prepare_document(
 ) -> Prepared:
     """Check a document against the caller's view of a tool, or without a tool, of the whole endpoint.
 
-    ``for_model``: a model reads the answer, so introspection is bounded accordingly.
+    ``for_model``: a model wrote the request and reads the answer: JSON texts in variables are read, and introspection
+    is bounded accordingly.
 
     Raises:
         InvalidArguments: the variables are too many, or nested too deeply.
@@ -79,6 +80,7 @@ async def prepare_document(
         operation_name=document.operation_name,
         variables=document.variables,
         limits=limits,
+        for_model=for_model,
     )
     request = GraphQLRequest(
         text=checked.text,

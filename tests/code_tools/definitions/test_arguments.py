@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 import pytest
-from pydantic import AfterValidator
+from pydantic import AfterValidator, BaseModel
 
 from handler.code_tools.functions.options import ToolOptions
 from stile import Field, McpError, Toolkit, tool
@@ -329,3 +329,27 @@ def test_arguments_have_as_many_values_as_the_context_says() -> None:
 
     assert client_of(take).call("take", values=[1] * 9_999).data == {"result": 9_999}
     assert "/: 10,001 values" in client_of(take).call("take", values=[1] * 10_000).text
+
+
+@dataclass
+class Zebra:
+    name: str
+
+
+@dataclass
+class Apple:
+    first: Zebra
+    second: Zebra
+
+
+class Basket(BaseModel):
+    apples: list[Apple]
+
+
+def test_definitions_of_a_tool_in_python_stand_after_those_that_they_refer_to() -> None:
+    def take(apple: Apple, other: Apple, zebra: Zebra) -> None: ...
+
+    def pack(basket: Basket, other: Basket) -> None: ...
+
+    for function, expected in ((take, ["Zebra", "Apple"]), (pack, ["Zebra", "Apple", "Basket"])):
+        assert [*client_of(function).list_tools()[0]["inputSchema"]["$defs"]] == expected

@@ -529,6 +529,27 @@ def test_fields_that_policies_of_stepzen_open_to_anonymous_callers_are_doubted(t
     assert told("keyless", rules) == []
 
 
+def test_keys_that_shut_out_callers_whom_policies_of_stepzen_let_in_are_doubted(tmp_path: Path) -> None:
+    keys = f"identity: {{api_keys: [{{name: a, sha256: {SHA256}}}]}}\n"
+
+    def told(folder: str, config: str, **files: str) -> list[Reported]:
+        warnings = of_stepzen(tmp_path / folder, config, **files).warnings
+        return [Reported(each) for each in warnings if each.code == "closed-to-anonymous"]
+
+    rules = policies("{type: Query, rules: [{condition: true, fields: [node]}]}")
+    assert told("default", keys + rules) == [
+        "config.yaml:3:3 closed-to-anonymous: Query.node & access.anonymous: allow"
+    ]
+    assert told("said", keys + OPENED + "  anonymous: challenge\n") == []
+    assert told("open", keys + OPENED + "  anonymous: allow\n") == []
+    assert told("shut", keys + SHUT) == []
+    assert told("bare", keys) == []
+    assert told("keyless", OPENED) == []
+    assert told("of stepzen", DEPLOYMENT + OPENED) == []
+    texts = {"index.graphql": SDL, "config.yaml": keys + OPENED}
+    assert "closed-to-anonymous" not in [each.code for each in compiled(tmp_path / "other", texts).warnings]
+
+
 def test_what_no_policy_of_stepzen_opens_stays_shut_to_anonymous_callers(tmp_path: Path) -> None:
     # The policies guard fields; prompts and resources from files were for whoever has a credential.
     files = {"prompts__hello.md": "Say hello.", "resources__a.txt": "text"}

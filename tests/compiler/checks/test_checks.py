@@ -6,12 +6,13 @@ import ast
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import mkdtemp
 
 import pytest
 
 import handler
 from handler.compiler.checks import CHECKS, CLIENT_CHECKS
-from tests.support.endpoints import PUBLIC, READABLE, compiled
+from tests.support.endpoints import PUBLIC, READABLE, compiled, reported
 from tests.support.modules import Modules, modules
 
 __all__ = ["modules"]
@@ -229,3 +230,50 @@ def test_nothing_that_checks_are_called_with_imports_one() -> None:
             node.module for node in ast.walk(ast.parse(file.read_text("utf-8"))) if isinstance(node, ast.ImportFrom)
         }
         assert file in allowed or not any((name or "").startswith("handler.compiler.checks") for name in modules_named)
+
+
+def test_tools_of_stepzens_form_need_no_title_in_its_projects(tmp_path: Path) -> None:
+    files = {
+        "index.graphql": """schema @sdl(executables: [{document: "o.graphql", persist: true}])
+            @tool(name: "ask", graphql: {expose: true, types: "Query", fields: ".*"})
+            @tool(name: "run", prescribed: "O") { query: Query }
+            type Query { a: Int }""",
+        "o.graphql": "query O { a }",
+        "operations/flat.graphql": "query Flat @mcpTool { a }",
+    }
+
+    def untitled(files: dict[str, str]) -> list[str]:
+        warnings = compiled(Path(mkdtemp(dir=tmp_path)), files).client_warnings
+        return [name for each in warnings if each.code == "untitled-tool" for name in each.about]
+
+    assert untitled(files) == ["ask", "run", "Flat"]
+    assert untitled({**files, "stepzen.config.json": '{"endpoint": "api/things"}'}) == ["Flat"]
+    alone = {"index.graphql": "type Query { a: Int }", "stepzen.config.json": '{"endpoint": "api/things"}'}
+    assert untitled({**alone, "config.yaml": READABLE}) == []
+
+
+def test_one_mistake_is_one_problem(tmp_path: Path) -> None:
+    sdl = "type Query { a(x: Int): Int }"
+    asks = 'graphql: {expose: true, types: "Query", fields: ".*"}'
+    for place, files in enumerate(
+        (
+            {"index.graphql": f'extend schema @tool(name: "a{{graphql_tool}}", {asks}) {sdl}'},
+            {
+                "index.graphql": sdl,
+                "operations/o.graphql": 'query O($x: Int @mcpToolArg(desc: "d")) @mcpTool { a(x: $x) }',
+            },
+        )
+    ):
+        assert len(reported(tmp_path / str(place), files)) == 1
+
+
+@pytest.mark.parametrize("document", ["query O { a }", "{ a }"])
+def test_operation_that_is_missing_is_told_with_its_place(tmp_path: Path, document: str) -> None:
+    files = {
+        "index.graphql": 'extend schema @tool(name: "t", prescribed: "A") type Query { a: Int }',
+        "ops.graphql": document,
+    }
+
+    (told,) = reported(tmp_path, files)
+
+    assert "@sdl(executables: [{document, persist: true}])" in told

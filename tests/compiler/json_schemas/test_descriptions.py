@@ -371,3 +371,36 @@ def test_template_variables_of_graphql_tools_are_doubted_in_other_tools(tmp_path
     ]
     told = [Reported(each) for each in made.warnings if "{graphql_tool}" in each.sentence]
     assert told == ['index.graphql:2:1 template-variable: "t"'] * ("graphql_tool" in text)
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("{endpoint_nam}", "{endpoint_name}"),
+        ("{schemasdl}", "{schema_sdl}"),
+        ("{endpoint-name}", "{endpoint_name}"),
+        ("{Endpoint_Folder}", "{endpoint_folder}"),
+        ("{schema_descripton}", "{schema_description}"),
+        ("{id}", ""),
+        ("{other}", ""),
+        ('{"endpoint_nam": 1}', ""),
+        ("{ endpoint_nam }", ""),
+        ("/items/{itemId}/{name}", ""),
+        ("{endpoint_name}", ""),
+    ],
+)
+def test_misspelt_template_variable_is_doubted_with_the_nearest(tmp_path: Path, written: str, meant: str) -> None:
+    text = written.replace('"', '\\"')
+    tool = '@tool(name: "%s", description: "%s" descriptions: [{name: "query", value: "%s"}] '
+    asks = 'graphql: {expose: true, types: "Query", fields: ".*"})'
+    files = {
+        "index.graphql": f"extend schema {tool % ('a', text, '')}{asks} {tool % ('b', '', text)}{asks}"
+        " type Query { customer(id: Int): Int }",
+        "operations/flat.graphql": f'"{text}" query Flat @mcpTool {{ customer }}',
+        "operations/more.graphql": f'query More("{text}" $id: Int) @mcpTool {{ customer(id: $id) }}',
+    }
+
+    told = [each for each in compiled(tmp_path, files).warnings if each.code == "template-variable"]
+
+    expected = [(name, f"{written} stays as it is; did you mean {meant}?") for name in ("a", "b", "Flat", "More")]
+    assert sorted((*each.about, each.sentence.partition(": ")[2]) for each in told) == sorted(expected * bool(meant))

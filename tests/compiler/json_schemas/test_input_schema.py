@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -7,12 +9,15 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
+from pydantic import TypeAdapter
 
 from handler.bundle.tools import PrescribedTool
 from handler.compiler.json_schemas.defaults import fits
 from handler.compiler.json_schemas.scalars import FLOAT_MAX
+from handler.json_schema.checker import Checker
+from handler.json_schema.input_types import leaves_first, reached, references_in
 from handler.strict_json import to_json_bytes
-from tests.support.endpoints import compiled, prescribed_tool
+from tests.support.endpoints import READABLE, compiled, prescribed_tool
 
 SDL = """
 scalar Opaque
@@ -362,11 +367,12 @@ def test_default_that_could_not_be_sent_is_left_out(tmp_path: Path) -> None:
 
 
 REFUSED_DEFAULTS = """
-scalar BigInt scalar Decimal scalar Date scalar DateTime scalar Time scalar UUID scalar Money
+scalar Long scalar BigInt scalar Decimal scalar Date scalar DateTime scalar Time scalar UUID scalar Money
 enum Size { S }
-input In { big: BigInt, size: Size, in: In, ins: [In!] }
+input In { long: Long, big: BigInt, size: Size, in: In, ins: [In!] }
 type Query {
-  a(big: BigInt, bigs: [BigInt!], decimal: Decimal, date: Date, at: DateTime, time: Time, uuid: UUID, int: Int
+  a(long: Long, longs: [Long!], big: BigInt, bigs: [BigInt!], decimal: Decimal, date: Date, at: DateTime, time: Time
+    uuid: UUID, int: Int
     size: Size, money: Money, in: In): Int
 }
 """
@@ -376,9 +382,9 @@ MONEY = r"scalars: {Money: {type: string, pattern: '^\d+\.\d{2}$'}}"
 @pytest.mark.parametrize(
     ("argument", "variable"),
     [
-        ("big", "BigInt = 5"),
+        ("long", 'Long = "5"'),
         ("big", 'BigInt = "five"'),
-        ("bigs", "[BigInt!] = [5]"),
+        ("longs", '[Long!] = ["5"]'),
         ("decimal", 'Decimal = "1.5"'),
         ("date", 'Date = "nonsense"'),
         ("date", 'Date = "2026-02-30"'),
@@ -391,8 +397,8 @@ MONEY = r"scalars: {Money: {type: string, pattern: '^\d+\.\d{2}$'}}"
         ("money", 'Money = "1.5"'),
         ("money", 'Money = "1.50\\n"'),
         ("money", 'Money = "１.50"'),
-        ("in", "In = {big: 5}"),
-        ("in", "In = {in: {ins: [{big: 5}]}}"),
+        ("in", 'In = {long: "5"}'),
+        ("in", 'In = {in: {ins: [{long: "5"}]}}'),
         ("in", "In = {size: null}"),
     ],
 )
@@ -435,11 +441,11 @@ def test_default_that_the_advertised_schema_takes_is_told(
 
 def test_default_of_an_input_field_that_its_schema_refuses_is_left_out(tmp_path: Path) -> None:
     fields = (
-        "big: [BigInt!] = [5], in: Part = {nam: 1}, other: Part = {name: 5}, int: Int = null, part: Part = {name: S}"
+        'big: [Long!] = ["5"], in: Part = {nam: 1}, other: Part = {name: 5}, int: Int = null, part: Part = {name: S}'
     )
     files = {
         "index.graphql": f"""
-            scalar BigInt enum Size {{ S }} input Part {{ name: Size }} input In {{ {fields} }}
+            scalar Long enum Size {{ S }} input Part {{ name: Size }} input In {{ {fields} }}
             type Query {{ a(in: In): Int }}
         """,
         "operations/o.graphql": "query O($x: In) @mcpTool { a(in: $x) }",
@@ -485,3 +491,105 @@ def test_variables_of_a_prescribed_tool_stand_below_variables(tmp_path: Path) ->
     assert not takes(tool, {"variables": None})
     assert not takes(tool, {"variables": {"f": {}}, "more": 1})
     assert not takes(tool, {"f": {}})
+
+
+def is_leaves_first(schema: Any) -> bool:
+    """Return whether each definition stands after those that it refers to, or leads back from them."""
+    names = list(schema.get("$defs", ()))
+    below = {name: {ref.removeprefix("#/$defs/") for ref in references_in(schema["$defs"][name])} for name in names}
+    return all(
+        names.index(ref) < names.index(name) or name in reached(ref, below) for name in names for ref in below[name]
+    )
+
+
+@pytest.mark.parametrize("limits", ["", "limits: {recursion: ref}", "limits: {max_schema_bytes: 900}"])
+def test_definitions_stand_after_those_that_they_refer_to(tmp_path: Path, limits: str) -> None:
+    leaves = " ".join(f"input {name}Op {{ eq: {name} in: [{name}!] ne: {name} }}" for name in ("Int", "String", "ID"))
+    sdl = f"""
+        {leaves} input A {{ b: Z c: Z s: StringOp t: StringOp i: IDOp and: [A!] or: [A!] not: A }}
+        input Z {{ x: IntOp y: IntOp s: StringOp i: IDOp }}
+        type Query {{ a(x: A, y: A, z: Z): Int }}
+    """
+    files = {
+        "index.graphql": sdl,
+        "operations/o.graphql": "query O($x: A, $y: A, $z: Z) @mcpTool { a(x: $x, y: $y, z: $z) }",
+        "config.yaml": f"{READABLE}{limits}",
+    }
+    schema = prescribed_tool(compiled(tmp_path, files), "O").entry["inputSchema"]
+
+    assert len(schema["$defs"]) > 2
+    assert is_leaves_first(schema), [*schema["$defs"]]
+
+
+@pytest.mark.parametrize(
+    ("graph", "expected"),
+    [
+        ({"A": "B", "B": "C", "C": ""}, "CBA"),
+        ({"C": "", "B": "", "A": ""}, "ABC"),
+        ({"A": "BC", "B": "A", "C": "A", "D": "A"}, "BCAD"),
+        ({"A": "A"}, "A"),
+        ({"B": "X", "A": "B"}, "BA"),
+    ],
+)
+def test_order_of_definitions_is_the_same_for_any_order_before(graph: dict[str, str], expected: str) -> None:
+    definitions: dict[str, Any] = {
+        name: {"items": {"anyOf": [{"$ref": f"#/$defs/{each}"} for each in below]}} for name, below in graph.items()
+    }
+
+    assert "".join(leaves_first(definitions)) == expected
+    assert "".join(leaves_first(dict(reversed(definitions.items())))) == expected
+
+
+def test_long_chain_of_definitions_is_ordered() -> None:
+    chain = {f"T{number:05}": {"$ref": f"#/$defs/T{number + 1:05}"} for number in range(20_000)}
+
+    assert next(iter(leaves_first(chain))) == "T19999"
+
+
+def test_null_is_advertised_of_scalars_of_several_types_where_graphql_takes_it(tmp_path: Path) -> None:
+    sdl = """
+        scalar JSON scalar BigInt
+        input In { json: JSON, sure: JSON!, one: One } input One @oneOf { a: JSON b: BigInt }
+        type Query { a(json: JSON, sure: JSON!, big: BigInt, all: [JSON], each: [JSON!], in: In, late: JSON!): Int }
+    """
+    declared = "$json: JSON, $sure: JSON!, $big: BigInt, $all: [JSON], $each: [JSON!], $in: In, $late: JSON = 1"
+    used = ", ".join(f"{name}: ${name}" for name in ("json", "sure", "big", "all", "each", "in", "late"))
+    files = {"index.graphql": sdl, "operations/o.graphql": f"query O({declared}) @mcpTool {{ a({used}) }}"}
+    schema = prescribed_tool(compiled(tmp_path, files), "O").entry["inputSchema"]
+    properties = schema["properties"]
+
+    def takes_null(rule: Any) -> bool:
+        alone = {"$defs": schema["$defs"], **rule}
+        return not Checker(alone).violations(None)
+
+    below = properties["in"]["properties"]
+    told = {
+        **{name: takes_null(properties[name]) for name in ("json", "sure", "big", "late")},
+        **{name: takes_null(properties[name]["items"]) for name in ("all", "each")},
+        **{f"in.{name}": takes_null(below[name]) for name in ("json", "sure")},
+        **{f"one.{name}": takes_null(below["one"]["properties"][name]) for name in ("a", "b")},
+    }
+
+    taken = {"json", "big", "all", "in.json"}
+    assert {name for name, takes in told.items() if takes} == taken
+
+
+@pytest.mark.parametrize("type_", ["JSON", "Opaque", "BigInt", "Money"])
+def test_client_that_makes_a_type_of_the_schema_keeps_whole_numbers(tmp_path: Path, type_: str) -> None:
+    kinds = {"string": str, "integer": int, "number": float, "boolean": bool, "null": type(None), "object": dict}
+    files = {
+        "index.graphql": f"scalar {type_} type Query {{ a(x: {type_}): Int }}",
+        "operations/o.graphql": f"query O($x: {type_}) @mcpTool {{ a(x: $x) }}",
+    }
+    rule = prescribed_tool(compiled(tmp_path, files), "O").entry["inputSchema"]["properties"]["x"]
+
+    def hint(schema: Any) -> Any:
+        if "anyOf" in schema:
+            return functools.reduce(operator.or_, map(hint, schema["anyOf"]))
+        return list[hint(schema["items"])] if schema["type"] == "array" else kinds[schema["type"]]  # type: ignore[misc]
+
+    made = TypeAdapter(hint(rule))
+    for value in (9007199254740993, 1, None):
+        assert repr(made.validate_python(value)) == repr(value)
+    if type_ in ("JSON", "Opaque"):
+        assert repr(made.validate_python([1, "x", None])) == "[1, 'x', None]"

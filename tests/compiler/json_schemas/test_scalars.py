@@ -16,11 +16,14 @@ from tests.support.endpoints import compiled, prescribed_tool, problems_of, repo
 # Advertised, values that are taken, values that are not.
 BRANCHES: list[dict[str, Any]] = [
     {"type": "string"},
+    {"type": "integer"},
     {"type": "number"},
     {"type": "boolean"},
     {"type": "object", "additionalProperties": True},
 ]
-ANY_VALUE: dict[str, Any] = {"anyOf": [*BRANCHES, {"type": "array", "items": {"anyOf": BRANCHES}}]}
+NULL = {"type": "null"}
+ANY_LIST: dict[str, Any] = {"type": "array", "items": {"anyOf": [*BRANCHES, NULL]}}
+ANY_VALUE: dict[str, Any] = {"anyOf": [*BRANCHES, ANY_LIST]}
 
 EXAMPLES: dict[str, tuple[dict[str, Any], list[Any], list[Any]]] = {
     "DateTime": (
@@ -55,7 +58,10 @@ EXAMPLES: dict[str, tuple[dict[str, Any], list[Any], list[Any]]] = {
     "JSONObject": ({"type": "object", "additionalProperties": True}, [{"a": 1}], [[1], "a"]),
     "AWSJSON": ({"type": "string", "description": "AWSJSON: JSON, written as text."}, ['{"a": 1}'], [{"a": 1}]),
     "BigInt": (
-        {"type": "string", "description": "BigInt: a whole number of any size, written as text."},
+        {
+            "anyOf": [{"type": "string"}, {"type": "integer"}],
+            "description": "BigInt: a whole number of any size, written as text.",
+        },
         ["9223372036854775808", 5],
         ["five", 1.5],
     ),
@@ -144,7 +150,11 @@ def test_formats_of_a_known_scalar_are_left_to_the_api_that_documents_its_own(tm
 def test_scalar_whose_name_ends_in_a_word_for_one_value_is_advertised_as_that(tmp_path: Path, name: str) -> None:
     tool = tool_of(tmp_path, f"scalar {name}", type_=name)
 
-    assert tool.entry["inputSchema"]["properties"]["x"]["anyOf"] == [{"type": "string"}, {"type": "number"}]
+    assert tool.entry["inputSchema"]["properties"]["x"]["anyOf"] == [
+        {"type": "string"},
+        {"type": "integer"},
+        {"type": "number"},
+    ]
     others: list[Any] = [1769851800, "x", {}, [], True]
     assert all(takes(tool, value) for value in others)
 
@@ -191,7 +201,7 @@ OVERRIDES: list[tuple[str, dict[str, Any], list[Any], list[Any]]] = [
      [6], [5]),
     ("{type: boolean}", {"type": "boolean"}, [True], ["true"]),
     ("{type: object}", {"type": "object", "additionalProperties": True}, [{}], [[]]),
-    ("{type: array}", {"type": "array", "items": {"anyOf": BRANCHES}}, [[1]], [{}]),
+    ("{type: array}", ANY_LIST, [[1]], [{}]),
     ("{}", ANY_VALUE, [1, "a", {}], []),
 ]  # fmt: skip
 

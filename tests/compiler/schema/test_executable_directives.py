@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from handler.compiler.schema.coordinates import FORMS
-from tests.support.api import Api, running_api
+from tests.support.api import Api, Reply, running_api
 from tests.support.endpoints import PUBLIC, compiled, doubted, reported
 from tests.support.function import Function, running_function
 
@@ -189,3 +190,42 @@ def test_introspection_lists_the_visible_directives(tmp_path: Path) -> None:
 
     assert '{"name":"inContext","args":[{"name":"country"}]}' in answer.text
     assert "upper" not in answer.text
+
+
+ANYBODY = "access:\n  anonymous: allow\n  policies: [{type: Query, policyDefault: {condition: true}}]\n"
+STEPZEN = {
+    "stepzen.config.json": '{"endpoint": "api/things"}',
+    "index.graphql": 'schema @sdl(files: ["p.graphql"]) { query: Query }',
+    "p.graphql": "type Query { products: [Product] } type Product { title: String }",
+}
+
+
+def test_requests_in_a_stepzen_project_may_carry_its_directive(tmp_path: Path) -> None:
+    document = "{ products @sort { title } }"
+    with running_api(lambda _: Reply({"data": {"products": []}})) as api:
+        for place, files in (("stepzen", STEPZEN), ("other", {**STEPZEN, "stepzen.config.json": ""})):
+            written = {name: text for name, text in files.items() if text}
+            written["config.yaml"] = f'{ANYBODY}graphql: on\nupstream: {{url: "{api.url}"}}\n'
+            with running_function(compiled(tmp_path / place / "api" / "things", written)) as function:
+                answers = [function.query("api-things", document), function.graphql({"query": document})]
+            is_stepzen = place == "stepzen"
+            assert [b"Unknown directive '@sort'" not in each.body for each in answers] == [is_stepzen] * 2
+        assert [json.loads(each.body)["query"] for each in api.asked] == [
+            "{\n  products @sort {\n    title\n  }\n}"
+        ] * 2
+
+
+def test_stepzen_project_may_hide_or_define_the_directive_itself(tmp_path: Path) -> None:
+    with running_api() as api:
+        for place, more, config in (
+            ("hidden", "", '  hide: ["@sort"]\n'),
+            ("defined", " directive @sort(by: String!) on FIELD", ""),
+        ):
+            files = {
+                **STEPZEN,
+                "p.graphql": STEPZEN["p.graphql"] + more,
+                "config.yaml": f'{ANYBODY}{config}upstream: {{url: "{api.url}"}}\n',
+            }
+            with running_function(compiled(tmp_path / place, files)) as function:
+                assert "isError" in function.query("api-things", "{ products @sort { title } }").result
+        assert api.asked == []

@@ -1,4 +1,4 @@
-"""Calls as clients send them: with ``null`` for each argument that is left out, and JSON text for an object."""
+"""Calls as clients send them: with ``null`` for each argument that is left out, and JSON text for other values."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 from graphql import build_schema, graphql_sync
 
+from handler.server.auth.sealed_state import RequestStates
+from tests.server.mcp.calls.test_consent import KEY, call, message_of
 from tests.support.endpoints import compiled
 from tests.support.function import Answer, Function, running_function
 from tests.support.raw_http import Peer, answer, running_server
@@ -25,14 +27,19 @@ type Query {
   search(filter: Filter!, more: [Filter!]): String
   exactly(n: Int!): String
   own(owner: String): String
+  lists(ids: [ID!], tags: [String], grid: [[String]], any: [JSON], json: JSON, box: Box, on: Boolean): String
 }
-type Mutation { drop(id: ID!): String }
+scalar JSON
+input Box { tags: [String!], boxes: [Box!], json: JSON, size: Float }
+type Mutation { drop(id: ID!): String, dropAll(ids: [ID!]!): String }
 """
 INDEX = """
 schema
   @sdl(files: ["schema.graphql"], executables: [{document: "operations.graphql", persist: true}])
   @tool(name: "ask", graphql: {expose: true, types: "Query", fields: ".*"})
+  @tool(name: "change", confirm: required, graphql: {expose: true, types: "Mutation", fields: ".*"})
   @tool(name: "nested", prescribed: "Many")
+  @tool(name: "nested_lists", prescribed: "Lists")
   @tool(name: "nested_exactly", prescribed: "Exactly") {
   query: Query
   mutation: Mutation
@@ -47,12 +54,19 @@ query Place($first: Int) @mcpTool(name: "place") { many(first: $first) }
 query Find($key: Key!) @mcpTool(name: "find") { find(key: $key) }
 query Search($filter: Filter!, $more: [Filter!]) @mcpTool(name: "search") { search(filter: $filter, more: $more) }
 query Exactly($n: Int!) @mcpTool(name: "exactly") { exactly(n: $n) }
+query Lists($ids: [ID!], $tags: [String], $grid: [[String]], $any: [JSON], $json: JSON, $box: Box, $on: Boolean)
+  @mcpTool(name: "lists") {
+  lists(ids: $ids, tags: $tags, grid: $grid, any: $any, json: $json, box: $box, on: $on)
+}
+mutation DropAll($ids: [ID!]!) @mcpTool(name: "drop_all", confirm: required) { dropAll(ids: $ids) }
 query Own($owner: String! = "nobody") @mcpTool(name: "own") { own(owner: $owner) }
 mutation Drop($id: ID!) @mcpTool(name: "drop", confirm: advisory) { drop(id: $id) }
 """
 CONFIG = """
 upstream: {url: 'URL'}
 graphql: on
+catalog: true
+log: {arguments: [lists.ids, nested_lists.ids]}
 access:
   anonymous: allow
   policies:
@@ -103,7 +117,9 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
             "operations.graphql": OPERATIONS,
             "config.yaml": CONFIG.replace("URL", f"{server.url}graphql"),
         }
-        with running_function(compiled(tmp_path_factory.mktemp("sent"), files)) as function:
+        with running_function(
+            compiled(tmp_path_factory.mktemp("sent"), files), states=RequestStates([KEY])
+        ) as function:
             yield Served(function, variables)
 
 
@@ -188,6 +204,123 @@ def test_text_that_is_not_the_json_of_fitting_variables_is_a_violation(
 def test_text_stays_a_text_where_one_is_wanted(served: Served) -> None:
     assert served.sent("own", {"owner": "nobody"}) == {"owner": "nobody"}
     assert served.sent("many", {"after": '{"a": 1}'}) == {"after": '{"a": 1}'}
+
+
+GIVEN_AND_SENT: list[tuple[dict[str, Any], dict[str, Any]]] = [
+    ({"ids": '["a", "b"]'}, {"ids": ["a", "b"]}),
+    ({"ids": "a"}, {"ids": "a"}),
+    ({"tags": ' ["a", null]'}, {"tags": ["a", None]}),
+    ({"tags": '{"a": 1}'}, {"tags": '{"a": 1}'}),
+    ({"tags": "null"}, {"tags": "null"}),
+    ({"grid": '[["a"]]'}, {"grid": [["a"]]}),
+    ({"grid": ['["a"]', ["[1]"]]}, {"grid": [["a"], ["[1]"]]}),
+    ({"any": '[1, "[2]"]'}, {"any": [1, "[2]"]}),
+    ({"any": ["[1]"]}, {"any": ["[1]"]}),
+    ({"json": "[1]"}, {"json": "[1]"}),
+    ({"box": '{"tags": ["a"], "json": "[1]"}'}, {"box": {"tags": ["a"], "json": "[1]"}}),
+    ({"box": {"tags": '["a"]', "json": "{}"}}, {"box": {"tags": ["a"], "json": "{}"}}),
+    ({"box": {"boxes": [{"boxes": '[{"size": 1}]'}]}}, {"box": {"boxes": [{"boxes": [{"size": 1}]}]}}),
+    ({"box": {"boxes": '{"size": 1}'}}, {"box": {"boxes": {"size": 1}}}),
+    ({"box": {"size": "1.5"}, "on": "true"}, {"box": {"size": 1.5}, "on": True}),
+    ({"on": "null"}, {"on": None}),
+]
+MISFITS: list[tuple[dict[str, Any], str]] = [
+    ({"ids": '["a", "b"'}, "expected array, got a text that is not valid JSON: Expecting ',' delimiter"),
+    ({"tags": "[NaN]"}, "expected array, got a text that is not valid JSON: NaN"),
+    ({"tags": "[" * 100_000}, "expected array, got a text that is not valid JSON: nested too deeply"),
+    ({"tags": "[" * 70 + "]" * 70}, "nested more than 64 deep"),
+    ({"tags": f"[{'1,' * 10_000}1]"}, "values, counting items of lists"),
+    ({"box": {"tags": "[1"}}, "expected array, got a text that is not valid JSON"),
+]
+DOCUMENT = """
+query Q($ids: [ID!], $tags: [String], $grid: [[String]], $any: [JSON], $json: JSON, $box: Box, $on: Boolean) {
+  lists(ids: $ids, tags: $tags, grid: $grid, any: $any, json: $json, box: $box, on: $on)
+}"""
+
+
+@pytest.mark.parametrize(("given", "sent"), GIVEN_AND_SENT)
+def test_every_kind_of_tool_reads_the_same_texts(served: Served, given: dict[str, Any], sent: dict[str, Any]) -> None:
+    through: Any = {"name": "lists", "arguments": json.dumps(given)}
+
+    assert served.sent("lists", given) == sent
+    assert served.sent("nested_lists", {"variables": given}) == sent
+    assert served.sent("ask", {"query": DOCUMENT, "variables": given}) == sent
+    assert served.sent("catalog-call", through) == sent
+
+
+@pytest.mark.parametrize(("given", "violation"), MISFITS)
+def test_every_kind_of_tool_refuses_the_same_texts(served: Served, given: dict[str, Any], violation: str) -> None:
+    served.variables.clear()
+    calls: list[tuple[str, Any]] = [
+        ("lists", given),
+        ("nested_lists", {"variables": given}),
+        ("ask", {"query": DOCUMENT, "variables": given}),
+        ("catalog-call", {"name": "lists", "arguments": given}),
+    ]
+
+    for tool, arguments in calls:
+        result = served.call(tool, arguments)
+        assert result.result["isError"]
+        assert violation in result.text, tool
+    assert served.variables == []
+
+
+def test_item_of_another_type_in_a_text_is_a_violation_and_not_one_item(served: Served) -> None:
+    refused = served.call("lists", {"tags": "[1, 2]"}).text
+
+    assert "/tags/0: expected string or null, got integer 1" in refused
+    assert "isError" in served.call("ask", {"query": DOCUMENT, "variables": {"tags": "[1, 2]"}}).result
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("drop_all", {"ids": '["a", "b"]'}),
+        ("change", {"query": "mutation D($ids: [ID!]!) { dropAll(ids: $ids) }", "variables": {"ids": '["a", "b"]'}}),
+    ],
+)
+def test_question_to_the_user_shows_the_list_that_is_sent(served: Served, tool: str, arguments: Any) -> None:
+    asked = call(served.function, arguments, tool=tool)
+
+    assert json.dumps({"ids": ["a", "b"]}, indent=2) in message_of(asked)
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("lists", {"ids": '["a", "b"]'}),
+        ("nested_lists", {"variables": '{"ids": ["a", "b"]}'}),
+        ("nested_lists", {"variables": {"ids": '["a", "b"]'}}),
+    ],
+)
+def test_log_tells_the_list_that_is_sent(served: Served, tool: str, arguments: Any) -> None:
+    served.call(tool, arguments)
+
+    assert served.function.lines[-1]["arguments"] == {"ids": '["a","b"]'}
+
+
+def test_log_of_a_call_that_is_nested_too_deeply_ends(served: Served) -> None:
+    deep: Any = "[1]"
+    for _ in range(500):
+        deep = [deep]
+    served.call("lists", {"ids": deep})
+
+    assert served.function.lines[-1]["decision"] == "refused"
+
+
+def test_variables_that_are_an_empty_text_are_none(served: Served) -> None:
+    document = {"query": "{ many }", "variables": "", "operationName": ""}
+
+    assert served.sent("ask", document) == {}
+    assert served.sent("nested", {"variables": ""}) == {}
+    assert "/variables/n: required, but missing" in served.call("nested_exactly", {"variables": ""}).text
+
+
+def test_graphql_route_takes_one_item_for_a_list(served: Served) -> None:
+    served.variables.clear()
+    served.function.graphql({"query": DOCUMENT, "variables": {"ids": '["a"]'}})
+
+    assert served.variables == [{"ids": '["a"]'}]
 
 
 @pytest.mark.parametrize("modern", [True, False])

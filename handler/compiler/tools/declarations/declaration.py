@@ -56,7 +56,7 @@ class CompiledTool:
     companions: bool = False  # True: its entry does not show the whole schema, and its author wants companions
     described: bool = True  # False: neither author nor API describes it
     operation: AuthorOperation | None = None  # if the tool runs one
-    declaration: ToolDeclaration | None = None  # of a tool that runs an operation
+    declaration: ToolDeclaration | None = None  # of a tool over GraphQL
     own_guards: Mapping[str, Mask] = field(default_factory=dict)  # of its patterns, without what follows from them
     rule: Rule | None = None  # its condition
     listed: JSONObject | None = None  # entry for callers who may everything, if the server makes it for each caller

@@ -151,6 +151,7 @@ def _guarded_tool(context: ApiContext, declaration: ToolDeclaration, *, own: Map
         reads="query" in roots,
         writes="mutation" in roots,
         companions=options.find and any(listing.large for listing in tool.listings),
+        declaration=declaration,
         own_guards=own,
         view=options.view,
         rule=rule,

@@ -69,7 +69,9 @@ def _persisted_operation(
     operation = found.get(name)
     if operation is None:
         if operations.complete and name not in operations.refused:
-            hint = did_you_mean(name, [*found, *operations.refused])
+            hint = did_you_mean(name, [*found, *operations.refused]) or (
+                ": expected its name in a file of @sdl(executables: [{document, persist: true}])"
+            )
             problems.add(
                 value_of_argument(directive.node, "prescribed"),
                 f'@tool "{directive.name}": the operation "{name}" does not exist{hint}',

@@ -37,6 +37,8 @@ async def call_tool(
     Raises:
         StateRefused: the call answers a question that was not asked, or one of another call or caller.
     """
+    if arguments.get("variables") == "" and not (isinstance(tool, PrescribedTool) and tool.flat):
+        arguments = {**arguments, "variables": {}}  # as an empty operationName
     try:
         arguments = call.caller.endpoint.validator(tool, call.caller.evaluation).read(arguments)
         async with before(call.caller.deadline):

@@ -69,9 +69,11 @@ def shown_value(value: Any) -> Any:
     return _cut("".join(each if each.isprintable() else ascii(each)[1:-1] for each in escaped(text)))
 
 
-def _note_arguments(call: Call, name: str, arguments: Mapping[str, Any]) -> None:
+def _note_arguments(call: Call, name: str, arguments: JSONObject) -> None:
     log, tool = call.caller.endpoint.bundle.log, call.caller.endpoint.tools.get(name)
     named = [each for each in log.arguments if each.tool == tool.name] if log and tool else []
+    if named and tool:
+        arguments = call.caller.endpoint.validator(tool, call.caller.evaluation).meant(arguments)
     given = [(each.name, _around(each, arguments)) for each in named]
     found = {argument: shown_value(values[argument]) for argument, values in given if argument in values}
     if found:
