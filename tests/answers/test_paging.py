@@ -19,7 +19,7 @@ from tests.support.secrecy import SESSION
 
 KEY = SESSION.keep("the key of paged answers", "Kp4-pages-are-sealed-with-it-Xw9")
 FORMS = {form.name: form for form in forms()}
-SIZES = (50, 13)
+SIZES = (50, 25)
 ASK = 'extend schema @tool(name: "ask", graphql: {expose: true, types: "Query", fields: ".*"}, find: false)'
 
 
