@@ -203,6 +203,8 @@ build: $(SAM_VENV)/.stamp  ## What `sam deploy` uploads, in .aws-sam; samconfig.
 	$(SAM) build
 
 .PHONY: smoke
+smoke: export STILE_EXTRAS ?= code,jwt,page
+smoke: export STILE_CODE ?= examples/code/customer_tools
 smoke: $(SAM_VENV)/.stamp  ## Build for this machine, and send every event through AWS's Lambda emulator
 	rm -rf .aws-sam/smoke
 	@$(MAKE) artifact ARTIFACTS_DIR=.aws-sam/smoke ARCH=$(HOST_ARCH)

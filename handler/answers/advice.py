@@ -99,6 +99,12 @@ class CallForm:
 
     def _narrow(self, place: CutPlace) -> str:
         largest = largest_fields({"": list(place.rows)}, Members(fields={"": place.plan})) if place.plan else []
+        size = self._usable(place, "size") if place.pages else None
+        if size:
+            page = ", from the first page on" if "page" in place.paging else ""
+            return (
+                f"No other page has the rest: call again with a smaller {'.'.join(size.variable) or size.name}{page}."
+            )
         if self.writes_text:
             named = f", of which the largest are {_listed(largest)}" if largest else ""
             return f"Ask for fewer fields{named}."

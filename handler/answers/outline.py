@@ -8,7 +8,7 @@ from typing import Any
 
 from handler.answers.places import Spot
 from handler.answers.plan import Argument, Member, Members
-from handler.answers.units import CuttableRows, CuttableText, Paging, states_end
+from handler.answers.units import TOKEN, CuttableRows, CuttableText, PageEnds, Paging
 from handler.records import record
 from handler.strict_json import JSONObject
 
@@ -41,23 +41,43 @@ class Outline:
         self._way = way
         self._room = room
 
-    def of_object(self, value: JSONObject, members: Members, paging: Mapping[str, Argument], spot: Spot) -> JSONObject:
-        """Return a copy of an object without its units. ``paging`` has the arguments of the field that returns it."""
+    def of_object(
+        self,
+        value: JSONObject,
+        members: Members,
+        paging: Mapping[str, Argument],
+        spot: Spot,
+        ends: PageEnds | None = None,
+    ) -> JSONObject:
+        """Return a copy of an object without its units.
+
+        ``paging`` has the arguments of the field that returns it, and ``ends`` those of an object around it that has
+        no lists of its own.
+        """
         kept = dict(value)
         taken = set[str]()
-        for keys, arguments in _groups(kept, members, paging):
-            if self._cut_rows(kept, keys, members, arguments, spot):
+        groups = [*_groups(kept, members, paging or (ends.paging if ends else {}))]
+        own = PageEnds(kept, members, paging)
+        ends = own if own.marks else ends
+        for keys, arguments in groups:
+            paged = Paging(
+                arguments=arguments,
+                backward=_is_backward(arguments, self._way.variables),
+                continues=self._way.continues,
+                ends=ends if keys[0] in members.rows or not members.rows else None,
+            )
+            if self._cut_rows(kept, keys, members, paged, spot):
                 taken.update(keys)
         for key, member in members.of(value).items():
             if key not in taken and key in kept:
-                self._put(kept, key, member, spot.to(key))
+                self._put(kept, key, member, spot.to(key), None if groups else ends)
         return kept
 
-    def _put(self, holder: Any, key: str | int, member: Member, spot: Spot) -> None:
+    def _put(self, holder: Any, key: str | int, member: Member, spot: Spot, ends: PageEnds | None = None) -> None:
         each = holder[key]
         plain = member.any or not member.depth
         if type(each) is dict and member.below and plain:
-            holder[key] = self.of_object(each, member.below, member.paging, spot)
+            holder[key] = self.of_object(each, member.below, member.paging, spot, ends)
         elif type(each) is list and (member.any or member.depth) and (member.below or self._way.strings):
             holder[key] = self._of_list(each, member.item, spot)
         elif type(each) is str and member.string and plain and self._way.strings and len(each) >= MIN_STRING_CHARS:
@@ -71,16 +91,9 @@ class Outline:
                 self._put(found, number, item, spot.to(number))
         return found
 
-    def _cut_rows(
-        self, kept: JSONObject, keys: tuple[str, ...], members: Members, arguments: Mapping[str, Argument], spot: Spot
-    ) -> bool:
+    def _cut_rows(self, kept: JSONObject, keys: tuple[str, ...], members: Members, paging: Paging, spot: Spot) -> bool:
         """Take the rows of lists out of an object, if they may be cut. Tell if nothing is left to do about them."""
         lists = {key: kept[key] for key in keys}
-        paging = Paging(
-            arguments=arguments,
-            backward=_is_backward(arguments, self._way.variables),
-            continues=self._way.continues,
-        )
         if not self._may_cut(kept, keys, members, paging):
             kept.update(lists)
             return False
@@ -88,16 +101,13 @@ class Outline:
         return True
 
     def _may_cut(self, kept: JSONObject, keys: tuple[str, ...], members: Members, paging: Paging) -> bool:
-        """Tell if lists may be cut: nothing beside them would still name the end of the whole list."""
+        """Return whether lists may be cut: nothing beside them would still name the end of the whole list."""
         if len({len(kept[key]) for key in keys}) != 1 or not kept[keys[0]]:
             return False
-        if self._way.continues:
+        if paging.may_hide_end:
             return True
-        if any(kept.get(token) is not None for token in members.tokens):
-            return False
         has_cursors = any(below and below.cursors for key in keys for below in [members.of(kept)[key].below])
-        connected = keys[0] in members.rows
-        return has_cursors or not connected or not states_end(kept, members, backward=paging.backward)
+        return has_cursors and not (paging.ends and any(mark.field == TOKEN for mark in paging.ends.marks))
 
 
 def _groups(
@@ -107,12 +117,13 @@ def _groups(
     lists = [key for key, member in members.of(value).items() if _is_list(value.get(key), member)]
     rows = tuple(key for key in lists if key in members.rows)
     others = [key for key in lists if key not in members.rows]
+    objects = [key for key in others if members.of(value)[key].below]
     if rows:
         yield rows, paging
-    alone = len(others) == 1 and not rows
+    alone = [] if rows else objects or others
     for key in others:
         own = members.of(value)[key].paging
-        yield (key,), own or (paging if alone else {})
+        yield (key,), own or (paging if alone == [key] else {})
 
 
 def _is_list(value: Any, member: Member) -> bool:

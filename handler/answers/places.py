@@ -59,6 +59,7 @@ class CutPlace:
     keys: tuple[str, ...] = ()  # of the lists that have an item for each row: edges and nodes
     cursor: Any = None  # of the kept row at the cut; ``None`` if the answer has none
     paging: Mapping[str, Argument]
+    pages: bool = False  # the answer, or an argument, leads to other pages
     rows: tuple[Any, ...] = ()  # some of the API's items, for the sizes of their fields
     plan: Member | None = None  # of a list of ``rows``
 

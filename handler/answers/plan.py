@@ -21,8 +21,14 @@ SIZES = ("first", "last", "limit", "take", "top", "pageSize", "page_size", "perP
 OFFSETS = ("offset", "skip")
 """Arguments that set the number of items that come before a list's first."""
 
-TOKENS = ("nextToken", "nextCursor", "next_cursor", "nextPageToken", "continuationToken", "endCursor")
-"""Fields beside a list that name its end, from which the API would go on."""
+PAGES = ("page", "pageNumber", "page_number", "pageIndex", "page_index")
+"""Arguments that number pages."""
+
+TOKENS = (
+    *("cursor", "endcursor", "nextcursor", "nextpagecursor", "nexttoken", "nextpagetoken", "continuationtoken"),
+    *("next", "nextmarker", "nextlink", "lastevaluatedkey", "scrollid"),
+)
+"""Fields beside a list that name its end, from which the API would go on; in small letters, without ``_``."""
 
 
 @record(frozen=True, slots=True)
@@ -56,7 +62,7 @@ class Member:
     depth: int = 0
     below: Members | None = None
     string: bool = False
-    paging: Mapping[str, Argument] = field(default_factory=dict)  # first | last | after | before | offset | size
+    paging: Mapping[str, Argument] = field(default_factory=dict)  # first | last | after | before | offset | page | size
     any: bool = False  # the value says by itself if it is a list, an object or a string
 
     @property
@@ -75,6 +81,8 @@ class Members:
     page_info: tuple[str, ...] = ()  # of a connection
     info: Mapping[str, str] = field(default_factory=dict)  # of a PageInfo: response key -> field
     tokens: tuple[str, ...] = ()  # cursors beside a list that name its end
+    nullable: tuple[str, ...] = ()  # of the keys of tokens and info
+    offers_cursors: bool = False  # of a connection: its edges have cursors, selected or not; this is not stored
     any: bool = False  # every member is like ANYTHING
 
     def of(self, value: Mapping[str, Any]) -> Mapping[str, Member]:
@@ -110,7 +118,7 @@ def read_plan(text: str) -> Members:
         raise BundleError("the plan of an answer is malformed: publish again") from exc
 
 
-LISTS = ("rows", "cursors", "page_info", "tokens")
+LISTS = ("rows", "cursors", "page_info", "tokens", "nullable")
 
 
 class _Writer:
@@ -142,7 +150,7 @@ def _write_argument(argument: Argument) -> list[Any]:
 
 
 def _read_members(raw: Any, parts: list[Members]) -> Members:
-    rows, cursors, page_info, tokens = (tuple(raw.get(name, ())) for name in LISTS)
+    rows, cursors, page_info, tokens, nullable = (tuple(raw.get(name, ())) for name in LISTS)
     return Members(
         fields={key: _read_member(each, parts) for key, each in raw["f"].items()},
         rows=rows,
@@ -150,6 +158,7 @@ def _read_members(raw: Any, parts: list[Members]) -> Members:
         page_info=page_info,
         info=raw.get("info", {}),
         tokens=tokens,
+        nullable=nullable,
     )
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from handler.answers.places import CHARACTERS, CutPlace, Spot
-from handler.answers.plan import Argument, Member, Members
+from handler.answers.plan import Argument, Members
 from handler.answers.sizes import Measured, size_of
 from handler.records import record
 from handler.strict_json import JSONObject
@@ -16,11 +16,62 @@ ELLIPSIS = "…"
 
 MIN_STRING_BYTES = 40
 
-BACKWARD = {"endCursor": "startCursor", "hasNextPage": "hasPreviousPage"}
-"""The fields of a PageInfo at the end of a page, and at its start."""
+TOKEN = ""
+"""Stands for the field of a PageInfo, if a token beside a list names the list's end."""
 
 
-FORWARD = {start: end for end, start in BACKWARD.items()}
+class _Mark(NamedTuple):
+    """A field that a cut changes: its object's key in the holder (empty: the holder), its own key, and its value."""
+
+    key: str
+    name: str
+    field: str  # of a PageInfo, or TOKEN
+    value: Any
+    nullable: bool
+
+
+class PageEnds:
+    """The fields that name the ends of an object's lists: tokens, and those of a PageInfo.
+
+    Lists that share these fields may be cut in any order, and again.
+    """
+
+    def __init__(self, holder: JSONObject, members: Members, paging: Mapping[str, Argument]) -> None:
+        self.paging = paging
+        self._holder = holder
+        self._cuts: dict[object, CutPlace] = {}
+        plans = [("", members), *((key, members.fields[key].below) for key in members.page_info)]
+        self.marks = [
+            _Mark(key, name, field, self._inside(key)[name], name in plan.nullable)
+            for key, plan in plans
+            if plan
+            for name, field in {**dict.fromkeys(plan.tokens, TOKEN), **plan.info}.items()
+            if name in self._inside(key)
+        ]
+
+    def naming(self, *, backward: bool) -> list[_Mark]:
+        """Return the fields for the end of the lists, or with ``backward`` for their start; null names none."""
+        return [mark for mark in self.marks if mark.field in (TOKEN, "startCursor" if backward else "endCursor")]
+
+    def show(self, rows: object, place: CutPlace) -> None:
+        """Name the last kept row of a list, or null if the row has no cursor."""
+        self._cuts.pop(rows, None)
+        if place.dropped:
+            self._cuts[rows] = place
+        for mark in self.marks:
+            value = mark.value
+            if value is None:
+                continue
+            for each in self._cuts.values():
+                if mark.field == TOKEN:
+                    value = None
+                elif mark.field.startswith(("start", "hasPrevious")) == each.backward:
+                    value = each.cursor if mark.field.endswith("Cursor") else True
+            self._inside(mark.key)[mark.name] = value
+
+    def _inside(self, key: str) -> JSONObject:
+        inside = self._holder.get(key) if key else self._holder
+        return inside if isinstance(inside, dict) else {}
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -95,7 +146,6 @@ class CuttableRows:
         self._items = {key: members.of(holder)[key].item for key in lists}
         self._paging = paging
         self._measured = Measured([*lists.values()], backward=paging.backward)
-        self._pages: JSONObject | None = None
         for key in lists:
             holder[key] = []
 
@@ -127,7 +177,7 @@ class CuttableRows:
     @property
     def can_page(self) -> bool:
         """True if arguments of the API go on behind any row."""
-        return bool(self._paging.arguments.keys() & {"after", "before", "offset"}) and not self._spot.nested
+        return bool(self._paging.arguments.keys() & {"after", "before", "offset", "page"}) and not self._spot.nested
 
     @property
     def row_plan(self) -> Members:
@@ -158,27 +208,21 @@ class CuttableRows:
 
     def keep(self, part: JSONObject | None = None, *, within: Kept | None = None) -> Kept | None:
         """Put the kept rows in their places, with ``part`` of the next row; ``None`` if that would not be truthful."""
-        if self._pages is None:
-            self._pages = {key: self._holder[key] for key in self._members.page_info if key in self._holder}
-        self._holder.update(self._pages)
-        if self.whole:
-            self._holder.update(self._lists)
-            return Kept(size=self.used, rows=self.kept)
-        kept = self.kept
-        if part is not None and self._needs_cursor and self._cursor(kept) is None:
+        kept, needs_cursor = self.kept, not (self.whole or self._paging.may_hide_end)
+        if part is not None and needs_cursor and self._cursor(kept) is None:
             part = within = None
-        while part is None and kept and self._needs_cursor and self._cursor(kept - 1) is None:
+        while part is None and kept and needs_cursor and self._cursor(kept - 1) is None:
             kept -= 1
         taken = kept + (part is not None)
-        if not taken and self._needs_cursor:
+        if not taken and needs_cursor:
             return None
         for key, items in self._lists.items():
             rows = self._measured.rows_of(items, 0, kept)
             extra = [] if part is None else [part[key]]
             self._holder[key] = [*extra, *rows] if self._paging.backward else [*rows, *extra]
         place = self._place(taken)
-        if taken and place.dropped:
-            self._tell(place.cursor)
+        if self._paging.ends:
+            self._paging.ends.show(self, place)
         inside = within or Kept(size=0)
         return Kept(
             size=self.used + inside.size,
@@ -199,14 +243,10 @@ class CuttableRows:
             keys=tuple(self._lists),
             cursor=self._cursor(taken - 1) if taken else None,
             paging=self._paging.arguments,
+            pages="page" in self._paging.arguments or bool(self._paging.naming),
             rows=tuple(self._lists[key][:SAMPLE]),
             plan=self._members.of(self._holder)[key],
         )
-
-    @property
-    def _needs_cursor(self) -> bool:
-        """True if the connection names its last row, and no other way on is given."""
-        return not self._paging.continues and states_end(self._holder, self._members, backward=self._paging.backward)
 
     def _cursor(self, row: int) -> Any:
         """Return the cursor of a row; ``None`` if the answer has none."""
@@ -217,16 +257,6 @@ class CuttableRows:
             if isinstance(found, str | int):
                 return found
         return None
-
-    def _tell(self, cursor: Any) -> None:
-        """Have the connection's PageInfo name the last row that is kept."""
-        if cursor is None and states_end(self._holder, self._members, backward=self._paging.backward):
-            return  # it stays that of the API's page, of which the rest can be continued
-        told = {"hasNextPage": True, "endCursor": cursor}
-        for key, info, field, name in page_infos(self._holder, self._members):
-            value = told.get(FORWARD.get(field, "") if self._paging.backward else field)
-            if value is not None and info.get(name) is not None:
-                self._holder[key] = {**self._holder[key], name: value}
 
     def _row(self, items: Sequence[Any]) -> Sequence[Any]:
         return self._measured.rows_of(items, self.kept, self.kept + 1)
@@ -243,19 +273,15 @@ class Paging:
     arguments: Mapping[str, Argument]
     backward: bool = False
     continues: bool = False
+    ends: PageEnds | None = None  # ``None``: nothing that names an end is about the list
 
+    @property
+    def naming(self) -> list[_Mark]:
+        """The fields that name the end of the list."""
+        return self.ends.naming(backward=self.backward) if self.ends else []
 
-def states_end(value: Mapping[str, Any], members: Members, *, backward: bool) -> bool:
-    """Tell if a connection names its last row, or with ``backward`` its first."""
-    wanted = BACKWARD["endCursor"] if backward else "endCursor"
-    return any(field == wanted and info.get(name) is not None for _, info, field, name in page_infos(value, members))
-
-
-def page_infos(value: Mapping[str, Any], members: Members) -> list[tuple[str, dict[str, Any], str, str]]:
-    """Return each member of a connection's PageInfo: key and value of the PageInfo, the field, and its key."""
-    found = []
-    for key in members.page_info:
-        info, plan = value.get(key), members.fields.get(key, Member()).below
-        if isinstance(info, dict) and plan:
-            found += [(key, info, field, name) for name, field in plan.info.items() if name in info]
-    return found
+    @property
+    def may_hide_end(self) -> bool:
+        """True if nothing names the end of the list, or null can stand there and the list can be continued."""
+        naming = [mark for mark in self.naming if mark.value is not None]
+        return not naming or (self.continues and all(mark.nullable for mark in naming))

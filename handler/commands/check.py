@@ -93,13 +93,14 @@ def run(options: argparse.Namespace) -> int:
     outcomes = [search.outcome for search in searches]
     warnings = sum(len(check_warnings(each.compiled, each.folder)) for each in outcomes if each.compiled)
     refused = options.strict and warnings > 0
+    recall = min((search.recall for search in searches), default=1.0)
+    missed = f"; recall {recall:.2f}, below {options.min_recall:g}" if recall < (options.min_recall or 0) else ""
     if options.json:
         show_json({"endpoints": [{**_report(search.outcome), **search.plain()} for search in searches]})
     else:
         for search in searches:
             _show(search.outcome, search)
-        _sum_up(outcomes, warnings=warnings, refused=refused)
-    missed = options.min_recall is not None and any(search.recall < options.min_recall for search in searches)
+        _sum_up(outcomes, warnings=warnings, refused=refused, missed=missed)
     return REFUSED if refused or missed or any(outcome.problems for outcome in outcomes) else DONE
 
 
@@ -126,7 +127,7 @@ def _show(outcome: Outcome, search: SearchReport) -> None:
     say("")
 
 
-def _sum_up(outcomes: Sequence[Outcome], *, warnings: int, refused: bool) -> None:
+def _sum_up(outcomes: Sequence[Outcome], *, warnings: int, refused: bool, missed: str) -> None:
     for outcome in outcomes:
         for problem in outcome.problems:
             say(located(problem, outcome.folder), "red")
@@ -135,7 +136,8 @@ def _sum_up(outcomes: Sequence[Outcome], *, warnings: int, refused: bool) -> Non
     wrong = f"{sum(bool(outcome.problems) for outcome in outcomes)} of {endpoints}"
     found = f"{counted(problems, 'problem')} in {wrong}" if problems else f"No problems in {endpoints}"
     beside = f"; {counted(warnings, 'warning')}" if warnings else ""
-    say(f"{found}{beside}{', which --strict refuses' if refused else ''}", "red" if problems or refused else "green")
+    strict = ", which --strict refuses" if refused else ""
+    say(f"{found}{beside}{strict}{missed}", "red" if problems or refused or missed else "green")
 
 
 def _report(outcome: Outcome) -> dict[str, Any]:

@@ -98,4 +98,4 @@ def _sentences(report: dict[str, Any]) -> Iterator[str]:
         yield f"\nTools, about {tools['tokens']} tokens ({by}):\n"
         yield from (f"  {place}. {name}" for place, name in enumerate(tools["names"], start=1))
     elif not report["schemas"]:
-        yield "The caller has no tools here."
+        yield "No tool answers the question, among those that the caller may use."

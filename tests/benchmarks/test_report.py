@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import platform
+import re
 from pathlib import Path
 
 from benchmarks.costs_page import COSTS, with_results
@@ -40,3 +41,10 @@ def test_tables_come_from_the_results_in_place_of_older_ones(tmp_path: Path) -> 
         "Before\n\n<!-- benchmarks/results/cold.md, table 2 -->\n\n| b |\n| 2 |\n\nafter\n\n"
         "<!-- benchmarks/results/cold.md, table 3 -->\n\nend\n"
     )
+
+
+def test_prose_of_the_page_of_costs_has_no_figure_of_a_run() -> None:
+    """Figures stand in the tables, which are generated: a figure beside them is that of another run."""
+    lines = COSTS.read_text(encoding="utf-8").splitlines()
+
+    assert [line for line in lines if not line.startswith("|") and re.search(r"\d\.\d|its gate", line)] == []

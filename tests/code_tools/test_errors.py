@@ -162,3 +162,46 @@ def test_keys_and_values_that_are_nearly_json_are_written_as_json() -> None:
     answer = raising(ToolError("a", data={1: (2, Total(3))})).call("crash")
 
     assert answer.json["structuredContent"] == {"1": [2, {"amount": 3}]}
+
+
+def _raises(*_: object) -> Any:
+    raise ValueError("the text of an error")
+
+
+class Untold(Exception):
+    __str__ = __repr__ = _raises
+
+
+class Exiting(Exception):
+    __str__ = sys.exit
+
+
+class NoText(Exception):
+    __str__ = int  # type: ignore[assignment]
+
+
+class Classless(Exception):
+    args = property(_raises)
+    __class__ = property(_raises)
+    __notes__ = property(_raises)
+    __str__ = _raises
+
+
+class UntoldToolError(ToolError):
+    __str__ = __repr__ = _raises
+
+
+class UntoldMcpError(McpError):
+    __str__ = __repr__ = _raises
+
+
+@pytest.mark.parametrize("kind", [Untold, Exiting, NoText, Classless])
+def test_exception_whose_text_cannot_be_read_is_a_failure_of_the_tool(kind: type[Exception]) -> None:
+    assert raising(kind("secret")).call("crash").json == FAILED
+
+
+@pytest.mark.parametrize("kind", [UntoldToolError, UntoldMcpError])
+def test_error_for_callers_whose_text_cannot_be_read_is_a_result(kind: type[Exception]) -> None:
+    answer = raising(kind(1, "b") if kind is UntoldMcpError else kind("a")).call("crash").json
+
+    assert answer["isError"]

@@ -246,3 +246,37 @@ def test_table_shows_the_list_as_the_catalog_leaves_it(stile: Stile, folder: Pat
     assert listed() == {"explore", "overdue", "payslips"}
     (folder / "config.yaml").write_text(f"{CONFIG}catalog: {{list: pinned}}\n", "utf-8")
     assert listed() == {"catalog", "catalog-call"}
+
+
+def test_recall_below_its_share_is_said_in_the_last_line(stile: Stile, folder: Path) -> None:
+    (folder / "questions.yaml").write_text("- {ask: late, tool: overdue}\n- {ask: zeppelin, tool: overdue}\n", "utf-8")
+
+    enough, missed = (stile("check", ".", f"--min-recall={share}") for share in ("0.5", "0.51"))
+
+    assert (enough.code, missed.code) == (0, 1)
+    assert "recall" not in enough.out.splitlines()[-1]
+    assert missed.out.splitlines()[-1].endswith("; recall 0.50, below 0.51")
+
+
+def test_name_that_nobody_has_is_told_once(stile: Stile, folder: Path) -> None:
+    text = "- {ask: late, expect: [Query.invoces, Payslip.month]}\n- {ask: late, expect: Query.nothing}\n"
+    (folder / "questions.yaml").write_text(text, "utf-8")
+
+    out = stile("check", ".").out
+
+    assert out.count("Query.invoces") == out.count("Query.nothing") == 1
+    assert "Payslip.month among the first" in out
+
+
+def test_search_that_finds_no_tool_does_not_say_that_there_is_none(stile: Stile, workplace: Path) -> None:
+    sdl = "type Query { invoices: [Int] }"
+    config = 'upstream: {url: "https://api.example/graphql"}\naccess: {anonymous: allow}\n'
+    operation = '"Bills." query Overdue @mcpTool(name: "overdue") { invoices }'
+    write_endpoint(
+        workplace, {"index.graphql": sdl, "operations/o.graphql": operation, "config.yaml": config}, name="api/things"
+    )
+
+    done = stile("find", ".", "zeppelin")
+
+    assert done.code == 1
+    assert done.out.splitlines()[-1] == "No tool answers the question, among those that the caller may use."

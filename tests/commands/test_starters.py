@@ -119,6 +119,23 @@ def test_page_is_selected_by_its_shape(workplace: Path, stile: Stile, page: str,
 
 
 @pytest.mark.parametrize(
+    ("page", "selected"),
+    [
+        ("edges: [E]", "edges { cursor node { id name } } pageInfo { hasNextPage endCursor }"),
+        ("nodes: [T!]! edges: [E!]!", "edges { cursor node { id name } } pageInfo { hasNextPage endCursor }"),
+        ("nodes: [T!]! edges: [Bare!]!", "nodes { id name } pageInfo { hasNextPage endCursor }"),
+        ("items: [T!]!", "items { id name } pageInfo { hasNextPage endCursor }"),
+    ],
+)
+def test_page_with_cursors_can_be_shortened(workplace: Path, stile: Stile, page: str, selected: str) -> None:
+    types = "type E { cursor: String! node: T } type Bare { node: T } type T { id: ID! name: String }"
+    info = "type Info { hasNextPage: Boolean! endCursor: String }"
+    sdl = f"type Query {{ ts(first: Int, after: String): Page }} type Page {{ {page} pageInfo: Info! }} {types} {info}"
+
+    assert starters(workplace, stile, sdl)["list_ts"].endswith(f"(first: $first, after: $after) {{ {selected} }} }}")
+
+
+@pytest.mark.parametrize(
     ("arguments", "variable"),
     [
         ("id: ID!", "$id: ID!"),

@@ -8,7 +8,34 @@ from stile import Context, Elicit, InputRequired, McpError, Toolkit
 
 kit = Toolkit()
 
+
+def _raises(*_: object) -> Any:
+    raise ValueError("the text of an error")
+
+
+class Untold(Exception):
+    """An exception whose text cannot be read."""
+
+    __str__ = __repr__ = _raises
+
+
+class Classless(Exception):
+    """An exception of which nothing can be read."""
+
+    __str__ = _raises
+    __class__ = args = __notes__ = property(_raises)
+
+
+class UntoldMcpError(McpError):
+    """An error for callers whose text cannot be read."""
+
+    __str__ = __repr__ = _raises
+
+
 ODD: dict[str, Any] = {
+    "a text that fails": lambda: Untold("secret"),
+    "a class that fails": lambda: Classless("secret"),
+    "an error for callers whose text fails": lambda: UntoldMcpError(1001, "custom"),
     "data": lambda: McpError(1001, "custom", {"at": object()}),
     "message": lambda: McpError(1001, ["custom"]),  # type: ignore[arg-type] # what careless authors do
     "not a number": lambda: McpError(1001, "custom", float("nan")),

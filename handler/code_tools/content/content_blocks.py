@@ -123,10 +123,12 @@ def _base64(content: bytes | str) -> str:
 
 @record(frozen=True, slots=True)
 class ToolResult:
-    """A full result, sent as it is, without the tool's version.
+    """A full result, without the tool's version.
 
     ``content`` holds blocks and texts, and may hold the structured content as a mapping. ``data`` is the structured
-    content; with ``mirror`` its JSON is also the last text.
+    content; with ``mirror`` its JSON is also the last text. Without, both are sent as they are.
+
+    Source: MCP, "Structured Content": servers should send it as a text, too, for clients that read texts alone.
 
     Raises:
         ValueError: structured content is given more than once.

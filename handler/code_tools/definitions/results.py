@@ -177,12 +177,11 @@ def _verbatim(given: ToolResult) -> JSONObject:
 
 
 def _blocks(value: Any) -> list[JSONObject] | None:
-    """Return a value's content blocks, texts among them converted; ``None`` if the value is data."""
+    """Return a value's content blocks, texts and data among them converted; ``None`` if the value is data."""
     if isinstance(value, Content):
         return [_block(value)]
-    is_list = isinstance(value, list | tuple) and all(isinstance(each, Content | str) for each in value)
-    if is_list and any(isinstance(each, Content) for each in value):
-        return [_block(each) for each in value]
+    if isinstance(value, list | tuple) and any(isinstance(each, Content) for each in value):
+        return [_block(each) if isinstance(each, Content | str) else _json_text(to_json(each)) for each in value]
     return None
 
 
@@ -220,12 +219,13 @@ def _says_nothing(hint: Any) -> bool:
 
 
 def _is_content(hint: Any) -> bool:
-    """Tell if a hint allows content blocks or full results."""
+    """Return whether a hint allows content blocks or full results."""
     inner: Iterable[Any] = [
         each for part in alternatives(hint) for each in (typing.get_args(part) if _is_list(part) else (part,))
     ]
     parts = [each for part in inner for each in alternatives(part)]
-    return any(isinstance(each, type) and issubclass(each, Content | ToolResult) for each in parts)
+    blocks = (isinstance(each, type) and issubclass(each, Content | ToolResult) for each in parts)
+    return any(each is Any or each is object for each in parts) or any(blocks)
 
 
 def _is_list(hint: Any) -> bool:

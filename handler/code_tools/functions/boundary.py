@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -20,6 +22,7 @@ class AuthorFailed(StileError):
     """An author's code raised ``error``, which is not an error for callers."""
 
     stile_code = "code-failed"
+    __context__ = None  # an author's class may fail wherever a traceback reads it; __cause__ is readable
 
     def __init__(self, error: BaseException) -> None:
         super().__init__(f"{type(error).__name__}: {error}")
@@ -35,13 +38,27 @@ def authors_code() -> Iterator[None]:
     """
     try:
         yield
-    except (AccessError, CallError):
+    except (AccessError, CallError, McpError) as exc:
+        error = _readable(exc)
+        if error is not exc:
+            raise AuthorFailed(error) from error
+        if isinstance(exc, McpError):
+            _require_sendable(exc)
         raise
-    except McpError as exc:
-        _require_sendable(exc)
-        raise
-    except (Exception, SystemExit) as exc:  # the edge of an author's code: any of its failures is one of the call
-        raise AuthorFailed(exc) from exc
+    except (Exception, SystemExit) as exc:  # noqa: BLE001 - the edge of an author's code: a failure of the call
+        error = _readable(exc)
+        raise AuthorFailed(error) from error
+
+
+def _readable(error: BaseException) -> BaseException:
+    """Return an error, or one with its traceback alone if the class of an author fails where its text is read."""
+    place = sys.exc_info()[2]
+    try:
+        str(error)
+        traceback.format_exception(error)
+    except (Exception, SystemExit):  # noqa: BLE001 - of an author's class
+        return RuntimeError("an exception of a class whose text cannot be read").with_traceback(place)
+    return error
 
 
 def _require_sendable(error: McpError) -> None:

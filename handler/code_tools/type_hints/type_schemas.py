@@ -209,6 +209,8 @@ def _generator() -> Any:
             return False
 
         def enum_schema(self, schema: Any) -> JSONObject:
+            if not schema["members"]:
+                raise ValueError(f"the enum {schema['cls'].__name__} has no values")
             listed = super().enum_schema(schema)
             values = listed.get("enum", [])
             # A member's second name repeats its value.

@@ -37,6 +37,7 @@ class Answered:
     question: AuthorQuestion
     ranks: tuple[ExpectedAnswer, ...]
     tokens: int
+    unknown: frozenset[str] = frozenset()  # expected names that nobody has
     refused: str = ""  # the reason if the endpoint does not let the caller in
 
     @property
@@ -44,12 +45,17 @@ class Answered:
         """Tell if a model is shown all expected answers."""
         return bool(self.ranks) and all(each.rank is not None for each in self.ranks)
 
+    @property
+    def missing(self) -> list[str]:
+        """The expected answers that a search does not find, without those that are problems themselves."""
+        return [each.name for each in self.ranks if each.rank is None and each.name not in self.unknown]
+
     def fault(self) -> str:
         """Return the sentence on answers that a model is not shown."""
         asked = f'"{self.question.ask}"' + (f" as {self.question.caller.text}" if self.question.caller.text else "")
         if self.refused:
             return f"{asked}: the endpoint does not let this caller in ({self.refused})"
-        missing = [each.name for each in self.ranks if each.rank is None]
+        missing = self.missing
         return f"{asked}: a search does not find {some(missing, most=5)} among the first {MOST}"
 
     def plain(self) -> dict[str, Any]:
@@ -90,7 +96,7 @@ class Trial:
         style = "" if found == len(self.answered) else "yellow"
         yield f"Questions: {found} of {len(self.answered)} found, in about {tokens} tokens each (median).", style
         for each in self.answered:
-            if not each.is_found:
+            if each.missing or each.refused:
                 yield f"{self.folder.as_posix()}/{shown(each.question.at)}: {each.fault()}", "yellow"
 
 
@@ -107,11 +113,12 @@ def tried(compiled: Compiled, folder: Path) -> Trial:
                 finders[caller.text] = stack.enter_context(finder_for(compiled, caller))
             return finders[caller.text]
 
-        if questions:
-            known = _Known(compiled, finder_of(SKIPS_POLICIES))
-            for question in questions:
-                known.report_missing(question, problems)
-        answered = tuple(_answered(question, finder_of, problems) for question in questions)
+        known = _Known(compiled, finder_of(SKIPS_POLICIES)) if questions else None
+        unknown = [known.report_missing(question, problems) if known else frozenset() for question in questions]
+        answered = tuple(
+            replace(_answered(question, finder_of, problems), unknown=names)
+            for question, names in zip(questions, unknown, strict=True)
+        )
     return Trial(answered=answered, problems=problems.error().problems, folder=folder)
 
 
@@ -162,15 +169,19 @@ class _Known:
         self._tools = [tool.name for tool in compiled.bundle.tools]
         self._views = everything.views()
 
-    def report_missing(self, question: AuthorQuestion, problems: Problems) -> None:
-        """Report expected names that nobody has."""
+    def report_missing(self, question: AuthorQuestion, problems: Problems) -> frozenset[str]:
+        """Report expected names that nobody has, and return them."""
+        unknown = set[str]()
         if question.tool and question.tool[0] not in self._tools:
             name, at = question.tool
+            unknown.add(name)
             problems.add(at, f'there is no tool "{name}"{did_you_mean(name, self._tools)}', code="unknown-tool")
         for coordinate, at in question.expect:
             if not any(is_visible(view, coordinate) for view in self._views):
                 sentence = f'no tool shows "{coordinate}"{did_you_mean(coordinate, self._coordinates)}'
                 problems.add(at, sentence, code="unknown-coordinate")
+                unknown.add(coordinate)
+        return frozenset(unknown)
 
     @cached_property
     def _coordinates(self) -> list[str]:

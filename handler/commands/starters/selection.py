@@ -75,18 +75,19 @@ def select_item(type_: GraphQLOutputType, hidden: Container[str]) -> StarterSele
 def select_items(type_: GraphQLOutputType, hidden: Container[str], *, cursor: bool) -> StarterSelection | None:
     """Return the selection of a list or a page of objects; ``None`` for any other type.
 
-    ``cursor``: select ``pageInfo`` too, if the page has one.
+    ``cursor``: select ``pageInfo`` too, if the page has one, and the cursors of edges, by which answers are shortened.
     """
     nullable = get_nullable_type(type_)
     if is_list_type(nullable):
         return select_item(type_, hidden)
     if not isinstance(nullable, GraphQLObjectType):
         return None
-    found = _items(nullable, hidden)
+    page = _page_info(nullable, hidden) if cursor else ""
+    edges = _edges(nullable, hidden, cursor=bool(page))
+    found = edges if page and edges and edges[0].startswith("edges { cursor ") else _items(nullable, hidden) or edges
     if found is None:
         return None
     text, inner = found
-    page = _page_info(nullable, hidden) if cursor else ""
     total = "totalCount" if is_total(nullable, hidden) else ""
     whole = " ".join(filter(None, [total, text, page]))
     return StarterSelection(text=whole, item=inner.item, leaves=inner.leaves, paged=bool(page))
@@ -118,13 +119,18 @@ def _items(page: GraphQLObjectType, hidden: Container[str]) -> tuple[str, Starte
             inner = select_item(page.fields[name].type, hidden)
             if inner:
                 return f"{name} {{ {inner.text} }}", inner
+    return None
+
+
+def _edges(page: GraphQLObjectType, hidden: Container[str], *, cursor: bool) -> tuple[str, StarterSelection] | None:
     if "edges" not in page.fields or not is_usable(page, "edges", hidden) or not _is_list(page.fields["edges"]):
         return None
     edge = get_named_type(page.fields["edges"].type)
     if not isinstance(edge, GraphQLObjectType) or "node" not in edge.fields or not is_usable(edge, "node", hidden):
         return None
     inner = select_item(edge.fields["node"].type, hidden)
-    return (f"edges {{ node {{ {inner.text} }} }}", inner) if inner else None
+    cursors = list(_plain_names(edge, ("cursor",), hidden)) if cursor else []
+    return (f"edges {{ {' '.join([*cursors, 'node'])} {{ {inner.text} }} }}", inner) if inner else None
 
 
 def _is_list(field: GraphQLField) -> bool:

@@ -16,7 +16,7 @@ from handler.compiler.checks.policy_bypass import policy_bypass
 from handler.compiler.checks.reads_and_writes import reads_and_writes
 from handler.compiler.checks.same_name_exposure import same_name_exposure
 from handler.compiler.checks.template_variable import template_variable
-from handler.compiler.checks.tool_size import large_tool, long_description
+from handler.compiler.checks.tool_size import large_tool, long_description, missing_cursor
 from handler.compiler.checks.toolkit_access import closed_toolkit, open_toolkit
 from handler.compiler.checks.uncallable_tool import uncallable_tool
 from handler.compiler.checks.unexplained_enum import unexplained_enum
@@ -55,6 +55,7 @@ CHECKS: tuple[Check, ...] = (
     unexplained_enum,
     long_description,
     large_tool,
+    missing_cursor,
     old_import,
 )
 """The order in which an author should read the warnings: access first, then ignored input, then sizes."""

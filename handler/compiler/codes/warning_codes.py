@@ -85,6 +85,10 @@ WARNINGS: Mapping[str, tuple[str, str]] = {
         "A root field looks up any object, some of a type that is guarded in part.",
         "Hide the root field, or guard it.",
     ),
+    "missing-cursor": (
+        "A connection is selected with endCursor and without the cursors of its edges, so it cannot be shortened.",
+        "Select edges { cursor }, or set `limits: {continue: true}`.",
+    ),
     "missing-root-type": (
         "The schema definition names a root type that does not exist.",
         "Define the type, or remove its name.",

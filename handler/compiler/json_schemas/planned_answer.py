@@ -13,16 +13,21 @@ from graphql import (
     parse,
 )
 
-from handler.answers.plan import write_plan
+from handler.answers.plan import Members, write_plan
 from handler.graph.documents.answer_plan import answer_plan
 from handler.graph.documents.field_types import TypedField
 
 
 def planned_answer(text: str, schema: GraphQLSchema, *, settable: Iterable[str]) -> str:
-    """Return the plan of a valid operation's answer. ``settable`` are the variables that a call gives."""
+    """Return the stored plan of a valid operation's answer. ``settable`` are the variables that a call gives."""
+    return write_plan(plan_of(text, schema, settable=settable))
+
+
+def plan_of(text: str, schema: GraphQLSchema, *, settable: Iterable[str]) -> Members:
+    """Return the plan of a valid operation's answer."""
     roots = {"query": schema.query_type, "mutation": schema.mutation_type}
     names = {kind: type_.name for kind, type_ in roots.items() if type_}
-    return write_plan(answer_plan(parse(text, no_location=True), _SchemaTypes(schema), names, settable=settable))
+    return answer_plan(parse(text, no_location=True), _SchemaTypes(schema), names, settable=settable)
 
 
 class _SchemaTypes:

@@ -28,7 +28,7 @@ from graphql import (
     value_from_ast_untyped,
 )
 
-from handler.answers.plan import OFFSETS, SIZES, TOKENS, Argument, Member, Members
+from handler.answers.plan import OFFSETS, PAGES, SIZES, TOKENS, Argument, Member, Members
 from handler.graph.documents.field_types import FieldTypes, TypedField, ViewTypes
 from handler.graph.index_types import named
 from handler.graph.view import View
@@ -42,6 +42,7 @@ COMPOSITE = frozenset({"object", "interface", "union"})
 ROLES: Mapping[str, str] = {
     **{name: name for name in ("first", "last", "after", "before")},
     **dict.fromkeys(OFFSETS, "offset"),
+    **dict.fromkeys(PAGES, "page"),
 }
 """Arguments that page, and their roles."""
 
@@ -123,7 +124,7 @@ class _Walk:
             key: each for key, nodes in found.items() if (each := self._member(nodes, depth, kept=roles.kept(key)))
         }
         plan = replace(roles.plan(fields), fields=fields)
-        return plan if fields or plan.cursors or plan.info else None
+        return plan if fields or plan.cursors or plan.info or plan.tokens else None
 
     def _fields(
         self, parent: str, selections: SelectionSetNode, seen: set[tuple[str, int]]
@@ -181,16 +182,16 @@ class _Walk:
         found: dict[str, Argument] = {}
         for name, type_ in arguments.items():
             for role, argument in self._arguments(name, named(type_), values.get(name)):
-                if self._usable(role, argument):
-                    found.setdefault(role, argument)
+                if self._usable(role, argument) and not (role in found and found[role].given):
+                    found[role] = argument
         return found
 
     def _arguments(self, name: str, type_: str, value: ValueNode | None) -> Iterator[tuple[str, Argument]]:
         """Yield the roles of an argument, or of the fields of an input object."""
-        if name in ROLES or name in SIZES:
+        inputs = self._types.inputs(type_)
+        if not inputs:
             yield from _with_roles(name, self._argument(name, value))
-            return
-        for inner in self._types.inputs(type_):
+        for inner in inputs:
             path = f"{name}.{inner}"
             if isinstance(value, VariableNode):
                 yield from _with_roles(inner, Argument(path, (value.name.value, inner)))
@@ -222,24 +223,44 @@ class _Roles:
 
     def kept(self, key: str) -> bool:
         """Tell if a string under a key is a cursor."""
-        return any(name in TOKENS or name.lower().endswith("cursor") for name in self._names[key])
+        return any(_is_token(name) or name.lower().endswith("cursor") for name in self._names[key])
 
     def plan(self, fields: Mapping[str, Member]) -> Members:
         """Return the roles of the keys, without the plans of their values."""
         info = {key: name for key in self._names if (name := self._name(key)) in INFO and self._fits(name)}
         if info and (self._all_have("hasNextPage") or self._all_have("endCursor")):
-            return Members(fields={}, info=info)
+            return Members(fields={}, info=info, nullable=self._nullable(info))
         rows = self._keys("edges", "nodes")
-        page_info = self._keys("pageInfo")
-        if not rows and self._all_have("pageInfo"):
+        page_info = tuple(key for key, each in fields.items() if each.below and not each.depth and _ends(each.below))
+        if not rows and (page_info or self._all_have("pageInfo")):
             lists = [key for key, each in fields.items() if each.depth == 1 and each.below]
             rows = tuple(lists) if len(lists) == 1 else ()
+        edge = self._all_have("node")
+        tokens = () if edge else tuple(key for key in self._names if self._is_end(key))
         return Members(
             fields={},
             rows=tuple(key for key in rows if key in fields and fields[key].depth == 1),
-            cursors=self._keys("cursor") if self._all_have("node") and self._fits("cursor") else (),
+            cursors=self._keys("cursor") if edge and self._fits("cursor") else (),
             page_info=page_info,
-            tokens=self._keys(*TOKENS),
+            tokens=tokens,
+            nullable=self._nullable(tokens),
+            offers_cursors=self._offers_cursors(),
+        )
+
+    def _offers_cursors(self) -> bool:
+        edges = [self._types.field(parent, "edges") for parent in self._parents]
+        return all(each and self._types.field(named(each.type), "cursor") for each in edges)
+
+    def _is_end(self, key: str) -> bool:
+        name = self._name(key)
+        types = {named(each.type) for parent in self._parents if (each := self._types.field(parent, name))}
+        return _is_token(name) and self._fits(name) and all(self._types.kind(each) not in COMPOSITE for each in types)
+
+    def _nullable(self, keys: Iterable[str]) -> tuple[str, ...]:
+        """Return the keys whose fields may be null in all types."""
+        fields = {key: [self._types.field(parent, self._name(key)) for parent in self._parents] for key in keys}
+        return tuple(
+            key for key, found in fields.items() if not any(each and each.type.endswith("!") for each in found)
         )
 
     def _keys(self, *names: str) -> tuple[str, ...]:
@@ -258,6 +279,15 @@ class _Roles:
         fields = [self._types.field(parent, name) for parent in self._parents]
         types = {named(each.type) for each in fields if each}
         return types == {"Boolean"} if name.startswith("has") else not types & NUMBERS
+
+
+def _is_token(name: str) -> bool:
+    return name.lower().replace("_", "") in TOKENS
+
+
+def _ends(members: Members) -> bool:
+    """Return whether an object without lists names the end of a list beside it."""
+    return bool(members.info or members.tokens) and not any(each.depth for each in members.fields.values())
 
 
 def _with_roles(name: str, argument: Argument) -> Iterator[tuple[str, Argument]]:

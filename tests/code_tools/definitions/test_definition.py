@@ -3,6 +3,7 @@ from __future__ import annotations
 import functools
 import json
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import Any
 
 import pytest
@@ -544,3 +545,33 @@ def test_function_below_another_decorator_is_a_tool(*, is_wrapper_async: bool, i
     client = client_of(tool("same")(async_wrapper if is_wrapper_async else wrapper))
 
     assert client.call("same", number=3).data == {"result": 3}
+
+
+class Nothing(Enum):
+    """An enum without values."""
+
+
+@dataclass
+class Filter:
+    kinds: list[Nothing]
+
+
+@pytest.mark.parametrize("hint", [Nothing, list[Nothing], Nothing | None, Filter])
+def test_enum_without_values_is_refused_with_its_cause(hint: Any) -> None:
+    def search(kind: Any) -> str:
+        return str(kind)
+
+    search.__annotations__["kind"] = hint
+    message = "tool search: kind: expected a type that JSON Schema can describe: the enum Nothing has no values"
+
+    with pytest.raises(ToolDefinitionError, match=message):
+        describe(tool(search))
+
+
+@pytest.mark.parametrize("shape", [{"foo": str}, {"foo": {"type": "string"}}, {}])
+def test_bare_shape_of_an_output_is_refused(shape: Any) -> None:
+    def get() -> dict[str, str]:
+        return {"foo": "a"}
+
+    with pytest.raises(ToolDefinitionError, match='output_schema: expected "type": "object" at its root'):
+        describe(tool(get, output_schema=shape))

@@ -6,7 +6,7 @@ import base64
 import json
 import logging
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Annotated, Any
@@ -495,3 +495,40 @@ def test_error_object_has_the_version() -> None:
         "error": "bad",
         "tool_version": "1",
     }
+
+
+MIXED = ["hello", Image(b"\x89PNG", "image/png"), {"a": 1}]
+HINTS: list[Any] = [
+    list[Any],
+    list,
+    Any,
+    object,
+    list[object],
+    list[Any] | None,
+    list[str | Image | dict[str, int]],
+    Annotated[list[Any], "rows"],
+    Sequence[Any],
+]
+
+
+@pytest.mark.parametrize("hint", HINTS, ids=str)
+def test_list_with_a_block_is_content_under_any_hint_that_allows_one(hint: Any) -> None:
+    def get() -> Any:
+        return MIXED
+
+    get.__annotations__["return"] = hint
+
+    assert client_of(get).call("get").json == {
+        "content": [
+            {"type": "text", "text": "hello"},
+            {"type": "image", "data": "iVBORw==", "mimeType": "image/png"},
+            {"type": "text", "text": '{"a":1}'},
+        ]
+    }
+
+
+def test_list_of_any_values_is_data_without_a_block() -> None:
+    def get() -> list[Any]:
+        return [1, {"a": 2}]
+
+    assert client_of(get).call("get").json["structuredContent"] == {"result": [1, {"a": 2}]}

@@ -114,6 +114,15 @@ type Query { a: Int wide: Wide }
         reports=('operations/o.graphql:1:1: "O" has a description of 2049 bytes: clients cut it after 2048',),
     ),
     Entry(
+        code="missing-cursor",
+        files={
+            "index.graphql": "type Query { a: Page } type Page { edges: [Edge] pageInfo: Info } "
+            "type Edge { cursor: ID node: Row } type Row { x: Int } type Info { endCursor: ID }",
+            "operations/o.graphql": "query O @mcpTool { a { edges { node { x } } pageInfo { endCursor } } }",
+        },
+        reports=('operations/o.graphql:1:1: "O" cannot shorten a: it selects endCursor, and not the cursors of edges',),
+    ),
+    Entry(
         code="large-tool",
         files={"operations/o.graphql": f'query O @mcpTool(description: "{"d" * 17_000}") {{ a }}'},
         reports=(

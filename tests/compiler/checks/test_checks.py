@@ -164,6 +164,13 @@ CASES: Mapping[str, Case] = {
     "large-tool": Case(
         place="operations/o.graphql:1:1", about=("O",), operation=OPERATION.replace('"d"', f'"{"x" * 16_385}"')
     ),
+    "missing-cursor": Case(
+        place="operations/o.graphql:1:1",
+        about=("O",),
+        index="type Query { a: Page } type Page { edges: [Edge] pageInfo: Info } type Edge { cursor: ID node: Row } "
+        "type Row { x: Int } type Info { endCursor: ID }",
+        operation=OPERATION.replace("{ a", "{ a { edges { node { x } } pageInfo { endCursor } }"),
+    ),
     "old-import": Case(
         place="some_tools.py:1:1",
         about=("some_tools",),

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from handler.compiler.checks.tool_size import MAX_DESCRIPTION_BYTES, MAX_ENTRY_BYTES
 from tests.support.diagnostics import Reported
 from tests.support.endpoints import READABLE, doubted
@@ -66,3 +68,39 @@ def test_nothing_is_cut_silently(tmp_path: Path) -> None:
     text = "x" * 20_000
 
     assert len(doubts(tmp_path, "type Query { a: Int }", described(text))) == 2
+
+
+PAGES = """
+type Query { a: Page, bare: BarePage, b: Page, strict: StrictPage, me: Me } type Me { a: Page }
+type Page { edges: [Edge] nodes: [Row] pageInfo: Info }
+type BarePage { nodes: [Row] pageInfo: Info }
+type StrictPage { edges: [Edge] nodes: [Row] pageInfo: StrictInfo }
+type Edge { cursor: ID node: Row } type Row { x: Int } type Info { endCursor: ID } type StrictInfo { endCursor: ID! }
+"""
+
+
+@pytest.mark.parametrize(
+    ("selection", "limits", "path"),
+    [
+        ("a { edges { node { x } } pageInfo { endCursor } }", "", "a"),
+        ("me { b: a { nodes { x } pageInfo { end: endCursor } } }", "", "me.b"),
+        ("a { edges { cursor node { x } } nodes { x } pageInfo { endCursor } }", "", None),
+        ("a { edges { node { x } } }", "", None),
+        ("a: bare { nodes { x } pageInfo { endCursor } }", "", None),
+        ("a { nodes { x } pageInfo { endCursor } }", "max_result_bytes: 0", None),
+        ("a { nodes { x } pageInfo { endCursor } }", "continue: true", None),
+        ("strict { nodes { x } pageInfo { endCursor } }", "continue: true", "strict"),
+    ],
+)
+def test_connection_that_cannot_be_shortened_is_a_warning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, selection: str, limits: str, path: str | None
+) -> None:
+    monkeypatch.setenv("STILE_STATE_KEY", "a-key-of-cursors-that-is-long-enough")
+    files = {
+        "index.graphql": PAGES,
+        "operations/o.graphql": f"query O @mcpTool {{ {selection} }}",
+        "config.yaml": READABLE + f"limits: {{{limits}}}\n",
+    }
+
+    expected = [f'operations/o.graphql:1:1 missing-cursor: "O" & {path}'] if path else []
+    assert doubted(tmp_path, files) == expected
