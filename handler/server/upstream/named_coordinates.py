@@ -118,6 +118,8 @@ def coordinate_in(message: str, *, names: Set[str]) -> str:
     if role == "argument":
         owner = owner or next((other for kind, other in named if kind == "field"), "")
         return f"{owner}({name}:)"
+    if role == "field" and "is required" in lowered:
+        name += next((f"({other}:)" for kind, other in named if kind == "argument"), "")
     return f"{owner}.{name}" if owner and "." not in name else name
 
 
