@@ -29,7 +29,7 @@ from handler.compiler.compile import Compiled
 from handler.errors.infrastructure import HttpError, HttpTimeout
 from handler.http.client import HttpRequest, HttpResponse
 from handler.server.asgi.content_negotiation import media_type_of
-from handler.server.upstream.plain_words import CSRF, page_text, plain_text, words_in
+from handler.server.upstream.plain_words import CSRF, OF_ACCESS, page_text, plain_text, words_in
 from handler.settings import Settings
 from handler.strict_json import parse_json
 
@@ -194,7 +194,8 @@ def _advice(answer: HttpResponse, auth: UpstreamAuth) -> str:
             "The API wants a CSRF token, which browsers have: exempt its GraphQL view from the check (Django: "
             "csrf_exempt), or name the header that it accepts in upstream.headers"
         )
-    if answer.status in (401, 403):
+    page = page_text(answer.body)
+    if answer.status == 401 or (answer.status == 403 and (OF_ACCESS.search(page) or not page)):
         return _about(auth)
     if answer.status < 400 and "html" in answer.headers.get("content-type", ""):
         return "Expected JSON: is upstream.url the URL of the GraphQL API?"

@@ -5,7 +5,6 @@ A mutation without a usable response may have been carried out. So no sentence m
 
 from __future__ import annotations
 
-import re
 from codecs import BOM_UTF8
 from collections.abc import Sequence
 from json import JSONDecodeError
@@ -18,7 +17,16 @@ from handler.http.client import HttpResponse
 from handler.records import record
 from handler.server.asgi.content_negotiation import EVENT_STREAM, media_type_of
 from handler.server.upstream.graphql_request import GraphQLRequest
-from handler.server.upstream.plain_words import CSRF, MAX_WORDS_CHARS, page_text, plain_text, quoted, waiting, words_in
+from handler.server.upstream.plain_words import (
+    CSRF,
+    MAX_WORDS_CHARS,
+    OF_ACCESS,
+    page_text,
+    plain_text,
+    quoted,
+    waiting,
+    words_in,
+)
 from handler.strict_json import parse_json
 from handler.text.sentences import some
 
@@ -27,11 +35,6 @@ UNDECIDED = frozenset({408})
 
 REDIRECTED = frozenset({301, 302, 307, 308})
 """Redirects of a request that was not carried out. 303 may follow the execution. Source: RFC 9110, section 15.4."""
-
-OF_ACCESS = re.compile(
-    r"\b(forbidden|denied|permi(t|ssion)|unauthori|authenti|credential|token|key|log ?in|sign ?in)", re.I
-)
-"""Words of a page that may be about the credential."""
 
 NOT_SENT = "so nothing was sent"
 
@@ -206,11 +209,11 @@ def _unread(answer: HttpResponse, body: Any) -> tuple[str, str, str]:
 
 def _json_fault(raw: bytes) -> str:
     """Return the fault of unreadable JSON; empty string if the text is merely not JSON."""
+    if b"\0" in raw[:4]:
+        return "it is UTF-16 or UTF-32, not UTF-8"
     try:
         parse_json(raw.removeprefix(BOM_UTF8))
     except UnicodeDecodeError as exc:
-        if b"\0" in raw[:4]:
-            return "it is UTF-16 or UTF-32, not UTF-8"
         latin = "; it may be Latin-1" if raw.decode(errors="ignore").isascii() else ""
         return f"it is not UTF-8 (byte 0x{raw[exc.start]:02x} at {exc.start}{latin})"
     except JSONDecodeError:

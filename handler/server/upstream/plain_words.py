@@ -20,9 +20,14 @@ MAX_WAIT_S = 10_000_000
 
 CSRF = re.compile(r"\b(csrf|xsrf|cross.site.request)|anti.?forgery|InvalidAuthenticityToken", re.IGNORECASE)
 
+OF_ACCESS = re.compile(
+    r"\b(forbidden|denied|permi(t|ssion)|unauthori|authenti|credential|token|key|log ?in|sign ?in)", re.I
+)
+"""Words of a page that may be about the credential."""
+
 MAX_PAGE_CHARS = 16_384
 _PAGE = re.compile(r"\ufeff?\s*<(!doctype html|html|head|body|title|h1)\b", re.IGNORECASE)
-_MARKUP = re.compile(r"<!--(?:.*?-->|.*)|<(script|style)\b(?:.*?</\1|.*)|<[^<>]*>?", re.IGNORECASE | re.DOTALL)
+_MARKUP = re.compile(r"<!--(?:.*?-->|.*)|<(script|style)\b(?:.*?</\1[^<>]*>?|.*)|<[^<>]*>?", re.IGNORECASE | re.DOTALL)
 
 
 def page_text(body: bytes) -> str:

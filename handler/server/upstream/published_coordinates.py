@@ -29,7 +29,7 @@ OF_VALUES = (
 """Phrases, in lower case, about values that do not fit the schema."""
 
 QUOTED = re.compile(r"[\"'`](\w+)[\"'`]")
-REQUIRED = re.compile(r"[\"'`](\w+)[\"'`] of required type\b")
+REQUIRED = re.compile(r"[\"'`](\w+)[\"'`] of required type\b|\brequired field [\"'`](\w+)[\"'`]")
 OTHER_TYPE = re.compile(r" at [\"'`][\w.\[\]]{1,1000}\.(\w+)[\[\]\d]{0,99}[\"'`]; (\w+) cannot represent")
 BUILT_IN = frozenset({"Boolean", "Float", "ID", "Int", "String"})
 
@@ -67,7 +67,8 @@ def in_values(message: str, operation: GraphQLRequest, index: SchemaIndex) -> st
     given = set(_given_in(operation, index))
     if required := REQUIRED.search(rule):
         owners = {owner for owner, name in given if not name}
-        return f"{owners.pop()}.{required[1]}" if len(owners) == 1 else required[1]
+        name = required[1] or required[2]
+        return f"{owners.pop()}.{name}" if len(owners) == 1 else name
     if other := OTHER_TYPE.search(said):
         types = {f"{owner}.{name}": named(index[owner].inputs[name].type) for owner, name in given if name == other[1]}
         return next((each for each, type_ in types.items() if other[2] != type_ in BUILT_IN), "")

@@ -638,7 +638,7 @@ BEGUN: dict[str, tuple[Any, str]] = {
 }
 MUTATION = "mutation Both @mcpTool { pay(id: 1) buy { id note } }"
 WRITING = {
-    "index.graphql": 'extend schema @tool(name: "t", graphql: {expose: true, types: "Query|Mutation|Receipt", fields: ".*"})\n'
+    "index.graphql": 'extend schema @tool(name: "t", graphql: {expose: true, types: ".*", fields: ".*"})\n'
     "type Query { a: Int }\ntype Mutation { pay(id: ID): String buy: Receipt }\n"
     "type Receipt { id: Int! note: String }\n",
     "operations/both.graphql": MUTATION,
@@ -970,3 +970,90 @@ def test_reason_is_that_of_the_api_where_a_tool_in_python_asks_it(
             function.call("ask_graphql", {"query": "{ things(first: 3, color: RED) { name } }"})
 
     assert (function.lines[-1]["decision"], function.lines[-1]["reason"]) == ("allowed", reason)
+
+
+UNREADABLE: dict[str, tuple[bytes, str]] = {
+    "many digits": (b'{"data": {"pay": ' + b"7" * 5_000 + b"}}", "a number has too many digits"),
+    "many levels": (b'{"data": ' + b"[" * 20_000 + b"]" * 20_000 + b"}", "nested too deeply"),
+    "no number": (b'{"data": {"pay": NaN}}', "NaN is no JSON"),
+    "no end": (b'{"data": {"pay": -Infinity}}', "-Infinity is no JSON"),
+    "bad UTF-8": ('{"data": {"pay": "café'.encode() + b'\xff"}}', "it is not UTF-8 (byte 0xff at 23)"),
+    "Latin-1": (
+        '{"data": {"pay": "café"}}'.encode("latin-1"),
+        "it is not UTF-8 (byte 0xe9 at 21; it may be Latin-1)",
+    ),
+    "UTF-16": ('{"data": {"pay": "é"}}'.encode("utf-16"), "it is UTF-16 or UTF-32, not UTF-8"),
+    "UTF-16 without a mark": ('{"data": {"pay": "e"}}'.encode("utf-16-le"), "it is UTF-16 or UTF-32, not UTF-8"),
+}
+
+
+@pytest.mark.parametrize("case", UNREADABLE)
+def test_cause_is_told_of_an_answer_that_cannot_be_read(tmp_path: Path, case: str) -> None:
+    content, cause = UNREADABLE[case]
+    with answered(tmp_path, answering(answer(content, **JSON))) as function:
+        text = function.call("Things", {}).text
+
+    assert text == f"The API answered with status 200 and no GraphQL response that can be read: {cause}."
+    assert function.lines[-1]["reason"] == f"UpstreamBadJson: {cause}"
+
+
+@pytest.mark.parametrize(
+    "head", [b"".join(b"x-%d: 1\r\n" % number for number in range(101)), b"x: " + b"a" * 65_536 + b"\r\n"]
+)
+@pytest.mark.parametrize(("tool", "doubt"), [("Things", ""), ("Pay", f" {DOUBT}")])
+def test_head_that_is_too_large_is_told_as_that(tmp_path: Path, head: bytes, tool: str, doubt: str) -> None:
+    script = answering(b"HTTP/1.1 200 OK\r\n" + head + b"content-length: 2\r\n\r\n{}")
+    with answered(tmp_path, script) as function:
+        text = function.call(tool, {}).text
+
+    said = "The API's answer cannot be read: it has too many headers, or too long ones."
+    assert text == f"{said}{doubt} {MAINTAINER}"
+    what = "a line too long" if len(head) > 65_536 else "too many headers"
+    assert function.lines[-1]["reason"] == f"UpstreamBroken: the answer has {what}"
+
+
+def test_first_part_of_an_answer_is_not_taken_for_the_whole(tmp_path: Path) -> None:
+    with answered(tmp_path, body({"data": {"things": []}, "hasNext": True})) as function:
+        text = function.call("Things", {}).text
+        reason = function.lines[-1]["reason"]
+    with answered(tmp_path / "last", body({"data": {"things": []}, "hasNext": False})) as function:
+        whole = function.call("Things", {}).result["structuredContent"]
+
+    assert "it is the first of several parts, as for @defer and @stream" in text
+    assert reason == "UpstreamMediaType: hasNext"
+    assert whole == {"data": {"things": []}}
+
+
+@pytest.mark.parametrize("seconds", [12, 11.2, "12"])
+@pytest.mark.parametrize("where", ["errors", "answer"])
+def test_time_to_wait_in_the_extensions_counts(tmp_path: Path, where: str, seconds: Any) -> None:
+    stated = {"extensions": {"retryAfter": seconds}}
+    content = {"errors": [{"message": "Slow down", **(stated if where == "errors" else {})}]}
+    with answered(tmp_path, body({**content, **(stated if where == "answer" else {})})) as function:
+        first = function.call("Things", {}).result["structuredContent"]["errors"][0]
+
+    assert first == {"message": "The API asks to wait 12 s."}
+    assert function.lines[-1]["reason"] == "UpstreamLimit: 200"
+
+
+@pytest.mark.parametrize("content", [{"errors": {}}, {"errors": 5}, {"errors": [7], "extensions": []}])
+@pytest.mark.parametrize("seconds", [{}, [30], True, 1e300, -5])
+def test_time_to_wait_is_a_number_of_seconds(tmp_path: Path, content: Any, seconds: Any) -> None:
+    answer_of_it = {"extensions": {"retryAfter": seconds}, **content}
+    with answered(tmp_path, body(answer_of_it)) as function:
+        called = function.call("Things", {})
+
+    assert called.result["isError"] is True
+    assert "asks to wait" not in called.text
+
+
+@pytest.mark.parametrize("data", [None, {"things": None}, {"things": []}])
+def test_invisible_characters_of_an_error_do_not_pass(tmp_path: Path, data: Any) -> None:
+    hidden = "all \u202eyrev\u202c \u200bwell\U000e0041\x1b[31m"
+    error = {"message": hidden, "path": ["things", hidden], "extensions": {"code": hidden}}
+    with answered(tmp_path, body({"data": data, "errors": [error]})) as function:
+        text = function.call("Things", {}).text
+
+    (told,) = json.loads(text)["errors"]
+    shown = r"all \u202eyrev\u202c \u200bwell\U000e0041\x1b[31m"
+    assert told == {"message": shown, "path": ["things", shown], "extensions": {"code": shown}}
