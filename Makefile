@@ -262,7 +262,7 @@ familiar: $(VENV)/.stamp .stile/familiar/.stamp  ## Tools in Python beside FastM
 	STILE_REQUIRE="fastmcp,$${STILE_REQUIRE:-}" $(VENV)/bin/python -m pytest tests/familiar $(ARGS)
 
 .PHONY: upstreams
-upstreams: $(VENV)/.stamp .stile/node-upstreams/.stamp $(UPSTREAMS:%=.stile/%/.stamp) $(if $(shell command -v npm),.stile/node-postgraphile/.stamp)  ## Failures of seven real GraphQL servers, as docs/upstream-failures.md has them; without npm, of its Python ones
+upstreams: $(VENV)/.stamp .stile/node-upstreams/.stamp $(UPSTREAMS:%=.stile/%/.stamp) $(if $(shell command -v npm),.stile/node-postgraphile/.stamp)  ## Failures of nine real GraphQL servers, as docs/upstream-failures.md has them; without npm, of its Python ones
 	STILE_REQUIRE="upstreams,$${STILE_REQUIRE:-}" $(VENV)/bin/python -m pytest tests/upstreams $(ARGS)
 
 .PHONY: first-tool

@@ -24,6 +24,7 @@
         HttpUnreachable         no connection, or one that broke before the response was complete
           AddressRefused        an address that no author may send requests to
           HttpEncoding          a response in an encoding that was not requested
+          HttpHeadTooLarge      a response with more headers than are read
         HttpTooLarge            more bytes than the caller allowed
       AccessError               the caller may not do this
         CredentialRequired      an anonymous caller, and a credential is required

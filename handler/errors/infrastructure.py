@@ -120,6 +120,10 @@ class HttpEncoding(HttpUnreachable):
         self.encoding = encoding
 
 
+class HttpHeadTooLarge(HttpUnreachable):
+    """A response with too many lines of headers, or with a line that is too long."""
+
+
 class HttpTooLarge(HttpError):
     """The decoded response is larger than the caller allowed."""
 

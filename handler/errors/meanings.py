@@ -116,6 +116,7 @@ CALLS: Meanings = {
     ),
     "upstream-bad-json": ("The API's answer is not valid JSON.", MAINTAINER),
     "upstream-broken": ("The API's answer broke off, or could not be read.", LATER),
+    "upstream-csrf": ("The API's protection against cross-site request forgery refused the request.", MAINTAINER),
     "upstream-encoding": ("The API's answer has an encoding that was not requested.", MAINTAINER),
     "upstream-error": (
         "There is no API to ask, its schema cannot be loaded, or an answer cannot be sent on.",

@@ -10,6 +10,7 @@ FAILURE_CODES: Mapping[str, str] = {
     "CallerTokenRefused": "caller-token-refused",
     "UpstreamBadJson": "upstream-bad-json",
     "UpstreamBroken": "upstream-broken",
+    "UpstreamCsrf": "upstream-csrf",
     "UpstreamEncoding": "upstream-encoding",
     "UpstreamHtml": "upstream-html",
     "UpstreamLimit": "upstream-limit",

@@ -24,13 +24,14 @@ from handler.errors.infrastructure import (
     AddressRefused,
     HttpEncoding,
     HttpError,
+    HttpHeadTooLarge,
     HttpTimeout,
     HttpTooLarge,
     HttpUnreachable,
 )
 from handler.http.addresses import STRICT, AddressRules, is_unnameable
 from handler.http.connections import Connection, Exchange, ForbiddenAddress, KeptConnections, TimedTls
-from handler.http.response import BodyTooLarge, CutShort, InvalidResponse, OtherEncoding
+from handler.http.response import BodyTooLarge, CutShort, HeadTooLarge, InvalidResponse, OtherEncoding
 from handler.records import record
 
 if TYPE_CHECKING:
@@ -273,6 +274,8 @@ def _error_of(failure: BaseException, host: str, exchange: Exchange) -> HttpErro
         return AddressRefused(host, str(failure))
     if isinstance(failure, OtherEncoding):
         return HttpEncoding(host, encoding=str(failure))
+    if isinstance(failure, HeadTooLarge):
+        return HttpHeadTooLarge(host, f"the answer has {failure}", sent=True)
     reasons = (reason for kinds, reason in _REASONS if isinstance(failure, kinds))
     return HttpUnreachable(host, next(reasons, "the answer is not HTTP"), sent=exchange.sent)
 

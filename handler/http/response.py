@@ -42,6 +42,10 @@ class InvalidResponse(Exception):
     """A response that is not valid HTTP."""
 
 
+class HeadTooLarge(InvalidResponse):
+    """A response with too many lines of headers, or with a line that is too long."""
+
+
 class CutShort(InvalidResponse):
     """A response that ends before it is complete."""
 
@@ -151,7 +155,7 @@ class ResponseReader:
     def _count_line(self) -> None:
         self._lines += 1
         if self._lines > MAX_HEAD_LINES:
-            raise InvalidResponse("too many headers")
+            raise HeadTooLarge("too many headers")
 
     def _frame(self, *, persistent: bool) -> None:
         """Set the end of the body, and if another response may follow. Sections 6.3 and 9.3."""
@@ -223,7 +227,7 @@ def _until_closed(stream: IO[bytes]) -> Iterator[bytes]:
 def _line(stream: IO[bytes]) -> bytes:
     line = stream.readline(MAX_LINE_BYTES)
     if not line.endswith(b"\n"):
-        raise InvalidResponse("a line too long") if len(line) == MAX_LINE_BYTES else CutShort()
+        raise HeadTooLarge("a line too long") if len(line) == MAX_LINE_BYTES else CutShort()
     return line
 
 

@@ -63,9 +63,26 @@ ANSWERS: dict[str, tuple[bytes, str]] = {
     "html": (
         answer(b"\n\n <html>\n<title>Login</title>", content_type="text/html; charset=utf-8"),
         (
-            'UpstreamHtml: POST URL answered 200 with text/html: "<html>". '
+            'UpstreamHtml: POST URL answered 200 with text/html: "Login". '
             "Expected JSON: is upstream.url the URL of the GraphQL API?"
         ),
+    ),
+    "protection against CSRF": (
+        answer(
+            b"<!DOCTYPE html>\n<html><head><title>403 Forbidden</title><style>p { a: b }</style></head><body>"
+            b"<h1>Forbidden <span>(403)</span></h1><p>CSRF verification failed. Request aborted.</p></body></html>",
+            status="403 Forbidden",
+            content_type="text/html",
+        ),
+        (
+            'UpstreamCsrf: POST URL answered 403 with text/html: "403 Forbidden Forbidden (403) CSRF verification '
+            'failed. Request aborted.". The API wants a CSRF token, which browsers have: exempt its GraphQL view from '
+            "the check (Django: csrf_exempt), or name the header that it accepts in upstream.headers"
+        ),
+    ),
+    "a page of a firewall": (
+        answer(b"<html><h1>You are blocked</h1> Call us", status="403 Forbidden", content_type="text/html"),
+        'UpstreamHtml: POST URL answered 403 with text/html: "You are blocked Call us"',
     ),
     "redirect": (
         answer(status="301 Moved", location="https://me:pass@things.example/v2?key=secret"),

@@ -225,8 +225,8 @@ DIFFERENCES = (
     stricter(
         "a status line longer than a line may be", OK[:-2] + LONG + b"\r\n\r\n", "InvalidResponse: no status line.*xxx"
     ),
-    stricter("a line longer than a line may be", OK + b"a: " + LONG + b"\r\n\r\n", "InvalidResponse: a line too long"),
-    stricter("more lines than a head may have", OK + MANY + b"\r\n", "InvalidResponse: too many headers"),
+    stricter("a line longer than a line may be", OK + b"a: " + LONG + b"\r\n\r\n", "HeadTooLarge: a line too long"),
+    stricter("more lines than a head may have", OK + MANY + b"\r\n", "HeadTooLarge: too many headers"),
     stricter(
         "a length of more than 15 digits, which no body has",
         OK + b"connection: close\r\ncontent-length: 0000000000000001\r\n\r\na",

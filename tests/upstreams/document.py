@@ -9,7 +9,7 @@ from tests.upstreams.provoking import Seen
 
 FILE = ROOT / "docs" / "upstream-failures.md"
 HEAD = """\
-# Failures of seven GraphQL servers
+# Failures of nine GraphQL servers
 
 `make upstreams` provokes each failure of a real server, calls a tool with an event of API Gateway, and writes this
 page. "Result" is the text that a model reads, word for word, and "error" is its `isError`. "Level", "reason" and

@@ -11,7 +11,7 @@ import urllib3
 from handler.server.asgi.request_log import level_of
 from tests.support.endpoints import PUBLIC, compiled
 from tests.support.function import running_function
-from tests.upstreams.serving import Server
+from tests.upstreams.serving import ARGUMENTS, Server
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +26,10 @@ CASES: Mapping[str, Case] = {
     "resolver error, nullable": Case(variant="plain", operation="fails"),
     "resolver error, non-null": Case(variant="plain", operation="failsHard"),
     "renamed field": Case(variant="renamed", operation="total"),
+    "enum value gone, in a variable": Case(variant="changed", operation="paintColor"),
+    "input field gone, in a variable": Case(variant="changed", operation="paintSize"),
+    "argument of another type": Case(variant="changed", operation="paintMode"),
+    "new required argument": Case(variant="changed", operation="coat"),
     "new enum value": Case(variant="enum", operation="color"),
     "depth limit": Case(variant="limited", operation="deep"),
     "401": Case(variant="401", operation="total"),
@@ -34,6 +38,7 @@ CASES: Mapping[str, Case] = {
     "503 with Retry-After": Case(variant="503", operation="total"),
     "slow mutation": Case(variant="slow", operation="pay"),
     "dropped mutation": Case(variant="dropped", operation="pay"),
+    "null in a new order": Case(variant="plain", operation="order"),
     "truncated emoji": Case(variant="plain", operation="cut"),
 }
 
@@ -55,7 +60,8 @@ def provoke(server: Server, case: Case, url: str, folder: Path) -> Seen:
     config = f"upstream: {{url: '{url}', timeout_s: 1.5, auth: {{bearer: env:KEY}}}}\n{PUBLIC}"
     made = compiled(folder, {"index.graphql": server.sdl, "config.yaml": config, **files})
     tool = server.operations[case.operation].split()[1].partition("(")[0]
-    arguments = {"slow": case.variant == "slow"} if "$slow" in server.operations[case.operation] else {}
+    takes_slow = "$slow" in server.operations[case.operation]
+    arguments = {"slow": case.variant == "slow"} if takes_slow else ARGUMENTS.get(case.operation, {})
     with running_function(made, secrets={"KEY": "the endpoint's own key"}) as function:
         result = function.call(tool, arguments).result
     (line,) = function.lines

@@ -23,7 +23,7 @@ from tests.support.upstream import free_port, stop
 HERE = Path(__file__).parent
 PROGRAMS = HERE / "servers"
 STILE = ROOT / ".stile"
-VARIANTS = ("plain", "renamed", "enum", "limited", "401", "403", "429", "503", "slow", "dropped")
+VARIANTS = ("plain", "renamed", "enum", "changed", "limited", "401", "403", "429", "503", "slow", "dropped")
 START_S = 60.0
 
 SDL = """
@@ -34,9 +34,13 @@ type Query {
   color: Color
   cut: String
   node: Node
+  paint(color: Color, size: Size, mode: String): Int
+  coat: Int
 }
-type Mutation { pay: Int }
+type Mutation { pay: Int order: Order }
+type Order { id: Int! }
 type Node { child: Node name: String }
+input Size { width: Int depth: Int }
 enum Color { RED GREEN }
 """
 OPERATIONS = {
@@ -47,7 +51,18 @@ OPERATIONS = {
     "cut": "query Cut @mcpTool { cut }",
     "deep": "query Deep @mcpTool { node { child { child { child { child { name } } } } } }",
     "pay": "mutation Pay @mcpTool { pay }",
+    "order": "mutation Order @mcpTool { order { id } }",
+    "paintColor": "query PaintColor($color: Color) @mcpTool { paint(color: $color) }",
+    "paintSize": "query PaintSize($size: Size) @mcpTool { paint(size: $size) }",
+    "paintMode": "query PaintMode($mode: String) @mcpTool { paint(mode: $mode) }",
+    "coat": "query Coat @mcpTool { coat }",
 }
+ARGUMENTS = {
+    "paintColor": {"color": "GREEN"},
+    "paintSize": {"size": {"depth": 3}},
+    "paintMode": {"mode": "matt"},
+}
+"""Arguments of the tools that have some."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +95,7 @@ class Server:
 
 POSTGRAPHILE = "postgraphile.cjs"
 POSTGRAPHILE_SDL = """
-type Query { fails: String total: Int color: Color cut: String }
+type Query { fails: String total: Int color: Color cut: String paint(color: Color, mode: String): Int coat: Int }
 type Mutation { pay(input: PayInput!): PayPayload }
 input PayInput { slow: Boolean }
 type PayPayload { integer: Int }
@@ -95,15 +110,21 @@ SERVERS = (
         program=POSTGRAPHILE,
         sdl=POSTGRAPHILE_SDL,
         operations={
-            **{name: OPERATIONS[name] for name in ("fails", "total", "color", "cut")},
+            **{
+                name: OPERATIONS[name] for name in ("fails", "total", "color", "cut", "paintColor", "paintMode", "coat")
+            },
             "pay": "mutation Pay($slow: Boolean) @mcpTool { pay(input: {slow: $slow}) { integer } }",
         },
         missing={
             "resolver error, non-null": "functions of PostgreSQL may always return null",
+            "null in a new order": "functions of PostgreSQL may always return null",
+            "input field gone, in a variable": "functions of PostgreSQL take no input objects",
             "depth limit": "it has none of its own",
             "truncated emoji": "PostgreSQL cuts texts between characters",
         },
     ),
+    Server(name="graphql-http 1.23.1", program="graphql_http.cjs"),
+    Server(name="GraphQL Helix 1.13.0", program="helix.cjs"),
     Server(name="Strawberry 0.341.2", program="strawberry_api.py"),
     Server(name="Ariadne 1.1.1", program="ariadne_api.py"),
     Server(name="Graphene 3.4.3", program="graphene_api.py"),

@@ -29,7 +29,7 @@ from handler.compiler.compile import Compiled
 from handler.errors.infrastructure import HttpError, HttpTimeout
 from handler.http.client import HttpRequest, HttpResponse
 from handler.server.asgi.content_negotiation import media_type_of
-from handler.server.upstream.plain_words import plain_text, words_in
+from handler.server.upstream.plain_words import CSRF, OF_ACCESS, page_text, plain_text, words_in
 from handler.settings import Settings
 from handler.strict_json import parse_json
 
@@ -110,9 +110,11 @@ def _without_value(pair: str) -> str:
 
 
 def first_line(body: bytes) -> str:
-    """Return the first line of a body that is not empty, or the message in JSON."""
+    """Return the message in JSON, the text of a page, or the first line of another body that is not empty."""
     text = body[:MAX_READ_CHARS].decode(errors="replace")
-    return _message_in(body) or next((line.strip() for line in text.splitlines() if line.strip()), "")
+    return (
+        _message_in(body) or page_text(body) or next((line.strip() for line in text.splitlines() if line.strip()), "")
+    )
 
 
 def shown_body(body: bytes, hide: Hiding) -> str:
@@ -187,7 +189,13 @@ def _kind(answer: HttpResponse, hide: Hiding) -> str:
 def _advice(answer: HttpResponse, auth: UpstreamAuth) -> str:
     if 300 <= answer.status < 400:
         return "Redirects are not followed: set upstream.url to the final URL"
-    if answer.status in (401, 403):
+    if 400 <= answer.status < 500 and CSRF.search(first_line(answer.body)):
+        return (
+            "The API wants a CSRF token, which browsers have: exempt its GraphQL view from the check (Django: "
+            "csrf_exempt), or name the header that it accepts in upstream.headers"
+        )
+    page = page_text(answer.body)
+    if answer.status == 401 or (answer.status == 403 and (OF_ACCESS.search(page) or not page)):
         return _about(auth)
     if answer.status < 400 and "html" in answer.headers.get("content-type", ""):
         return "Expected JSON: is upstream.url the URL of the GraphQL API?"

@@ -33,20 +33,25 @@ def fields_read(document: DocumentNode, index: SchemaIndex) -> frozenset[str]:
     ``@skip`` and ``@include`` are ignored. A field that is selected on an interface is there for each type that
     implements the interface, too, because it may be read from that type. Each fragment is walked once.
     """
+    return frozenset(
+        coordinate for parent, node in fields_in(document, index) for coordinate in _coordinates(index, parent, node)
+    )
+
+
+def fields_in(document: DocumentNode, index: SchemaIndex) -> Iterator[tuple[str, FieldNode]]:
+    """Yield the selected fields, each with the type that it is selected on; an empty string if that is unknown."""
     waiting = [_root(node, index) for node in document.definitions if isinstance(node, _DEFINITIONS)]
-    found: set[str] = set()
     while waiting:
         selections, parent = waiting.pop()
         for each in selections.selections:
             match each:
                 case FieldNode():
-                    found.update(_coordinates(index, parent, each.name.value))
+                    yield parent, each
                     if each.selection_set:
                         waiting.append((each.selection_set, _type_of(index, parent, each.name.value)))
                 case InlineFragmentNode():
                     condition = each.type_condition
                     waiting.append((each.selection_set, condition.name.value if condition else parent))
-    return frozenset(found)
 
 
 _DEFINITIONS = (OperationDefinitionNode, FragmentDefinitionNode)
@@ -67,8 +72,9 @@ def _type_of(index: SchemaIndex, parent: str, field_name: str) -> str:
     return named(field.type) if field else ""
 
 
-def _coordinates(index: SchemaIndex, parent: str, field_name: str) -> Iterator[str]:
+def _coordinates(index: SchemaIndex, parent: str, node: FieldNode) -> Iterator[str]:
     """Yield the coordinates of a field, or none if the schema has no such field."""
+    field_name = node.name.value
     if not _type_of(index, parent, field_name):
         return
     yield f"{parent}.{field_name}"

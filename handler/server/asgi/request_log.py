@@ -31,6 +31,7 @@ FOR_MAINTAINERS = frozenset(
         "NotReady",
         "UpstreamBadJson",
         "UpstreamBroken",
+        "UpstreamCsrf",
         "UpstreamDocuments",
         "UpstreamEncoding",
         "UpstreamError",

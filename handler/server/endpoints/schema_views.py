@@ -95,6 +95,12 @@ class SchemaViews:
         """The schema index; ``None`` before its first use."""
         return self._index
 
+    def find_index(self) -> SchemaIndex | None:
+        """Return the schema index; ``None`` if it cannot be loaded. Blocks at the first use."""
+        with self._lock, suppress(StorageError, BundleError):
+            return self._require_index()
+        return None
+
     def view(self, tool: GraphQLTool | None, outcome: Mask) -> View:
         """Return the view of an outcome through a tool, or of the whole schema if ``None``. Blocks while it is built.
 

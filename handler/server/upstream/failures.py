@@ -5,19 +5,36 @@ A mutation without a usable response may have been carried out. So no sentence m
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
+from collections.abc import Sequence
+from json import JSONDecodeError
 from typing import Any
 
 from handler.bundle.upstream import NoAuth, PassthroughAuth, TokenExchangeAuth, UpstreamAuth
-from handler.errors.infrastructure import HttpEncoding, HttpError, HttpTimeout, HttpTooLarge
+from handler.errors.infrastructure import HttpEncoding, HttpError, HttpHeadTooLarge, HttpTimeout, HttpTooLarge
 from handler.errors.upstream import UpstreamFailure
 from handler.http.client import HttpResponse
 from handler.records import record
 from handler.server.asgi.content_negotiation import EVENT_STREAM, media_type_of
 from handler.server.upstream.graphql_request import GraphQLRequest
-from handler.server.upstream.plain_words import plain_text, quoted, waiting, words_in
+from handler.server.upstream.plain_words import (
+    CSRF,
+    MAX_WORDS_CHARS,
+    OF_ACCESS,
+    page_text,
+    plain_text,
+    quoted,
+    waiting,
+    words_in,
+)
+from handler.strict_json import parse_json
+from handler.text.sentences import some
 
 UNDECIDED = frozenset({408})
 """Statuses below 500 after which the request may have been carried out."""
+
+REDIRECTED = frozenset({301, 302, 307, 308})
+"""Redirects of a request that was not carried out. 303 may follow the execution. Source: RFC 9110, section 15.4."""
 
 NOT_SENT = "so nothing was sent"
 
@@ -41,22 +58,27 @@ class Trouble:
         """Build the error to raise for an operation."""
         return UpstreamFailure(self.sentences(operation), reason=self.reason)
 
-    def sentences(self, operation: GraphQLRequest) -> str:
-        """Build the sentences for the model that sent an operation; empty string if there is nothing to say."""
-        then = self.advice if self.undone else _doubt(operation) or self.advice
-        return f"{self.said} {then}".strip()
+    def sentences(self, operation: GraphQLRequest, *, run: Sequence[str] = ()) -> str:
+        """Build the sentences for the model that sent an operation; empty string if there is nothing to say.
+
+        ``run``: the root fields that the API has surely run.
+        """
+        warning = "" if self.undone else doubt(operation, run=run)
+        advice = self.advice if not warning or self.advice == MAINTAINER else ""
+        return " ".join(filter(None, (self.said, warning, advice)))
 
 
-def _doubt(operation: GraphQLRequest) -> str:
-    """A sentence about a mutation without a response; empty string for a query, which changes nothing."""
+def doubt(operation: GraphQLRequest, *, run: Sequence[str]) -> str:
+    """A sentence about a mutation that may have been carried out; empty string for a query, which changes nothing."""
     if operation.is_query:
         return ""
     key = operation.idempotency_key
     named = f" It was sent with the idempotency key {key}." if key else ""
-    return (
-        "The mutation was sent and may have been carried out: find out whether it was before anything is sent "
-        f"once more.{named}"
-    )
+    if run:
+        known = f"The API has run {some(run)}, and its answer has errors: find out what was carried out"
+    else:
+        known = "The mutation was sent and may have been carried out: find out whether it was"
+    return f"{known} before anything is sent once more.{named}"
 
 
 def without_answer(failure: HttpError, *, timeout_s: float) -> Trouble:
@@ -88,6 +110,9 @@ def without_answer(failure: HttpError, *, timeout_s: float) -> Trouble:
                 advice="Try later.",
                 undone=True,
             )
+        case HttpHeadTooLarge():
+            said = "The API's answer cannot be read: it has too many headers, or too long ones."
+            return Trouble(word="UpstreamBroken", detail=failure.reason, said=said, advice=MAINTAINER)
         case _:
             said = "The API's answer broke off, or could not be read."
             return Trouble(word="UpstreamBroken", detail=failure.reason, said=said, advice="Try later.")
@@ -98,33 +123,44 @@ def without_graphql(answer: HttpResponse, body: Any, auth: UpstreamAuth) -> Trou
     status, words = answer.status, words_in(body)
     if 300 <= status < 400:
         said = "The API answered with a redirect, which is not followed."
-        return Trouble(word="UpstreamRedirect", detail=str(status), said=said, advice=MAINTAINER)
+        return Trouble(
+            word="UpstreamRedirect", detail=str(status), said=said, advice=MAINTAINER, undone=status in REDIRECTED
+        )
+    page = page_text(answer.body) if body is None else ""
+    text = words or page or answer.body[:MAX_WORDS_CHARS].decode(errors="replace")
+    if 400 <= status < 500 and CSRF.search(text):
+        said = f"The API's protection against cross-site request forgery refused the request (status {status})."
+        return Trouble(word="UpstreamCsrf", detail=str(status), said=said, advice=MAINTAINER, undone=True)
     if is_refusal(answer, words):
+        if status == 403 and page and not OF_ACCESS.search(page):
+            said = f"The API refused the request with a web page (status {status})."
+            return Trouble(word="UpstreamHtml", detail=str(status), said=said, advice=MAINTAINER, undone=True)
         said = f"{refused_credential(status, auth)}{quoted(words)}"
         return Trouble(word=refusal_word(auth), detail=str(status), said=said, undone=True)
     if status >= 400:
-        return _failed_status(answer, words)
+        return _failed_status(answer, body, words)
     word, detail, what = _unread(answer, body)
-    wait = waiting(answer)  # GitHub uses status 200 for rate limits too
+    wait = waiting(answer, body)  # GitHub uses status 200 for rate limits too
     said = f"The API answered with status {status} and no GraphQL response{what}.{quoted(words)} {wait}".rstrip()
     return Trouble(word=word, detail=detail, said=said, advice="Try again then." if wait else "")
 
 
-def in_graphql(answer: HttpResponse, auth: UpstreamAuth, *, words: str, judged: bool) -> Trouble:
+def in_graphql(answer: HttpResponse, body: Any, auth: UpstreamAuth, *, words: str, undone: bool | None) -> Trouble:
     """Describe the status and headers of a GraphQL response with errors and without a value.
 
-    ``words`` are the first error's message. ``judged``: the API itself reports the fate of the operation, whatever the
-    status. A gateway too may answer in GraphQL, when the API behind the gateway gave no response.
+    ``words`` are the first error's message. ``undone`` is the fate of the operation if the errors show it; ``None`` if
+    only the status does. A gateway too may answer in GraphQL, when the API behind the gateway gave no response.
     """
-    status, undone = answer.status, judged or _is_undone(answer.status)
+    status = answer.status
     if is_refusal(answer, words):
         said = refused_credential(status, auth)
-        return Trouble(word=refusal_word(auth), detail=str(status), said=said, undone=True)
-    return Trouble(word=_word_for(status), detail=str(status), said=waiting(answer), undone=undone)
+        return Trouble(word=refusal_word(auth), detail=str(status), said=said, undone=undone is not False)
+    undone = _is_undone(status) if undone is None else undone
+    return Trouble(word=_word_for(status), detail=str(status), said=waiting(answer, body), undone=undone)
 
 
-def _failed_status(answer: HttpResponse, words: str) -> Trouble:
-    status, wait = answer.status, waiting(answer)
+def _failed_status(answer: HttpResponse, body: Any, words: str) -> Trouble:
+    status, wait = answer.status, waiting(answer, body)
     said = f"The API answered with status {status} and no GraphQL response.{quoted(words)}"
     later = "Try later." if status >= 500 or _word_for(status) == "UpstreamLimit" else ""
     return Trouble(
@@ -138,7 +174,7 @@ def _failed_status(answer: HttpResponse, words: str) -> Trouble:
 
 def is_usual(status: int) -> bool:
     """Tell if servers use a status for errors of any kind, so that it says no more than the errors do."""
-    return status < 500 and status != 429
+    return status != 429 and _is_undone(status)
 
 
 def _is_undone(status: int) -> bool:
@@ -164,8 +200,27 @@ def _unread(answer: HttpResponse, body: Any) -> tuple[str, str, str]:
     if kind in ("text/html", "application/xhtml+xml"):
         return "UpstreamHtml", "", ": it is a web page"
     if body is None:
-        return "UpstreamBadJson", "", ": it is not valid JSON"
+        fault = _json_fault(answer.body)
+        return "UpstreamBadJson", fault, f" that can be read: {fault}" if fault else ": it is not valid JSON"
+    if isinstance(body, dict) and body.get("hasNext") is True:
+        return "UpstreamMediaType", "hasNext", ": it is the first of several parts, as for @defer and @stream"
     return "UpstreamNotGraphQL", "", ""
+
+
+def _json_fault(raw: bytes) -> str:
+    """Return the fault of unreadable JSON; empty string if the text is merely not JSON."""
+    if b"\0" in raw[:4]:
+        return "it is UTF-16 or UTF-32, not UTF-8"
+    try:
+        parse_json(raw.removeprefix(BOM_UTF8))
+    except UnicodeDecodeError as exc:
+        latin = "; it may be Latin-1" if raw.decode(errors="ignore").isascii() else ""
+        return f"it is not UTF-8 (byte 0x{raw[exc.start]:02x} at {exc.start}{latin})"
+    except JSONDecodeError:
+        return ""
+    except ValueError as exc:
+        return str(exc)
+    return ""
 
 
 MAINTAINER = "This tool's maintainer has to fix the problem."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from codecs import BOM_UTF8
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from handler.errors.upstream import AnswerMisfit, ResultTooLarge, UpstreamError,
 from handler.http.client import HttpRequest, HttpResponse
 from handler.server.context.caller import Caller
 from handler.server.upstream.graphql_request import GraphQLRequest
+from handler.server.upstream.selected_fields import drop_unselected
 from handler.server.upstream.sending import send
 from handler.strict_json import JSONObject, parse_json, to_json_bytes
 
@@ -24,7 +26,9 @@ UNTOLD = (
 )
 
 CARRIED_OUT = "The mutation was carried out: do not repeat it."
-PARTLY_CARRIED_OUT = "The mutation was sent, and its errors say what was not carried out: do not repeat the rest."
+PARTLY_CARRIED_OUT = (
+    "The mutation was sent, and its answer has errors: find out what was carried out before it is sent again."
+)
 
 ACCEPT = "application/graphql-response+json, application/json;q=0.9"
 
@@ -63,7 +67,7 @@ async def execute(caller: Caller, operation: GraphQLRequest) -> JSONObject:
         max_bytes=upstream.max_bytes,
         repeatable=operation.is_query,
     )
-    return _response(caller, operation, await _send(caller, request, operation))
+    return await _response(caller, operation, await _send(caller, request, operation))
 
 
 @contextmanager
@@ -152,20 +156,23 @@ def _ms_since(started: float) -> float:
     return round((time.perf_counter() - started) * 1e3, 2)
 
 
-def _response(caller: Caller, operation: GraphQLRequest, answer: HttpResponse) -> JSONObject:
+async def _response(caller: Caller, operation: GraphQLRequest, answer: HttpResponse) -> JSONObject:
     body = _parse(answer.body)
     if 300 <= answer.status < 400 or not _is_graphql(body):
         from handler.server.upstream.failures import without_graphql
 
         trouble = without_graphql(answer, body, caller.endpoint.bundle.upstream.auth)
         raise trouble.of(operation)
+    if body.get("data"):
+        drop_unselected(body["data"], operation)
     if not body.get("errors"):
         return {"data": body["data"]}
     from handler.server.upstream.graphql_errors import (
         report,
     )  # its patterns are compiled only after a response with errors
 
-    told = report(body, answer, operation, auth=caller.endpoint.bundle.upstream.auth)
+    auth, find_index = caller.endpoint.bundle.upstream.auth, caller.endpoint.schema.find_index
+    told = await asyncio.to_thread(report, body, answer, operation, auth=auth, find_index=find_index)
     caller.note(reason=told.reason)
     return told.response
 
@@ -175,6 +182,8 @@ def _is_graphql(body: Any) -> bool:
     if not isinstance(body, dict):
         return False
     data, errors = body.get("data"), body.get("errors")
+    if body.get("hasNext") is True:  # the first part of several
+        return False
     return isinstance(errors, list | None) and (isinstance(data, dict) or (data is None and bool(errors)))
 
 

@@ -63,6 +63,9 @@ NAMED = re.compile(
 FOUND = re.compile(rf"\bfound:? [\"'`]?({_NAME})")
 """The enum value that a rule on literals found; most servers do not quote it."""
 
+WHOLE = re.compile(rf"[\"'`]({_NAME}\.({_NAME})\({_NAME}:\))[\"'`]")
+"""A quoted coordinate of an argument, in the words of newer servers."""
+
 OWNER = re.compile(
     rf"""\b(?:on|in|by)\ (?:the\ )?(?:object\ |input\ |enum\ |interface\ )?(?:type:?\ |field\ )?
     ["'`](?P<name>{_NAME}(?:\.{_NAME})?)["'`]""",
@@ -105,6 +108,9 @@ def coordinate_in(message: str, *, names: Set[str]) -> str:
     lowered = message.lower()
     if not any(complaint in lowered for complaint in COMPLAINTS):
         return ""
+    whole = WHOLE.search(message)
+    if whole and whole[2] in names:
+        return whole[1]
     named = [(found["role"].lower(), found["name"]) for found in NAMED.finditer(message)]
     named += [("value", found[1]) for found in FOUND.finditer(message)]
     ours = [(role, name) for role, name in named if name.rpartition(".")[2] in names]
@@ -118,6 +124,8 @@ def coordinate_in(message: str, *, names: Set[str]) -> str:
     if role == "argument":
         owner = owner or next((other for kind, other in named if kind == "field"), "")
         return f"{owner}({name}:)"
+    if role == "field" and "is required" in lowered:
+        name += next((f"({other}:)" for kind, other in named if kind == "argument"), "")
     return f"{owner}.{name}" if owner and "." not in name else name
 
 

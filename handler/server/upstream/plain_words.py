@@ -6,6 +6,7 @@ import math
 import re
 import time
 from collections.abc import Mapping
+from html import unescape
 from typing import Any
 
 from handler.http.client import HttpResponse
@@ -17,12 +18,37 @@ MAX_WORDS_CHARS = 300
 MAX_WAIT_S = 10_000_000
 
 
-def waiting(answer: HttpResponse) -> str:
+CSRF = re.compile(r"\b(csrf|xsrf|cross.site.request)|anti.?forgery|InvalidAuthenticityToken", re.IGNORECASE)
+
+OF_ACCESS = re.compile(
+    r"\b(forbidden|denied|permi(t|ssion)|unauthori|authenti|credential|token|key|log ?in|sign ?in)", re.I
+)
+"""Words of a page that may be about the credential."""
+
+MAX_PAGE_CHARS = 16_384
+_PAGE = re.compile(r"\ufeff?\s*<(!doctype html|html|head|body|title|h1)\b", re.IGNORECASE)
+_MARKUP = re.compile(r"<!--(?:.*?-->|.*)|<(script|style)\b(?:.*?</\1[^<>]*>?|.*)|<[^<>]*>?", re.IGNORECASE | re.DOTALL)
+
+
+def page_text(body: bytes) -> str:
+    """Return the text at the beginning of an HTML page, its title first; empty string if the body is not one."""
+    text = body[:MAX_PAGE_CHARS].decode(errors="replace")
+    return plain_text(unescape(_MARKUP.sub(" ", text)), most=MAX_PAGE_CHARS) if _PAGE.match(text) else ""
+
+
+def waiting(answer: HttpResponse, body: Any) -> str:
     """A sentence with the wait that the API asks for; empty string if the API does not ask for one.
+
+    Some APIs give the seconds as the extension ``retryAfter`` of their answer, or of an error.
 
     Source: RFC 9110, section 10.2.3.
     """
-    given = answer.headers.get("retry-after", "").strip()[:64]
+    errors = body.get("errors") if isinstance(body, dict) else None
+    members = [body, *(errors[:10] if isinstance(errors, list) else ())]
+    extensions = [each.get("extensions") for each in members if isinstance(each, dict)]
+    stated = [each.get("retryAfter") for each in extensions if isinstance(each, dict)]
+    seconds = next((str(each) for each in stated if isinstance(each, int | float | str)), "")
+    given = answer.headers.get("retry-after", seconds).strip()[:64]
     wait_s = float(given) if _SECONDS.fullmatch(given) else _until(given)
     return f"The API asks to wait {math.ceil(wait_s)} s." if 0 <= wait_s <= MAX_WAIT_S else ""
 

@@ -18,9 +18,11 @@ from handler.server.upstream.named_coordinates import coordinate_in
 MAX_MESSAGE_CHARS = 1_000
 """Characters of an error's message that are read and returned."""
 
-VALIDATION, LIMIT = "validation", "limit"
+VALIDATION, LIMIT, VALUE = "validation", "limit", "value"
 UNLISTED, BY_ID_ONLY, AS_TEXT_ONLY = "unlisted", "by id only", "as text only"
-"""Kinds of habits: an invalid or too large document; an unknown id; ids required; ids not supported."""
+"""Kinds of errors: an invalid or too large document; a refused value of a variable; an unknown id; ids required; ids
+not supported.
+"""
 
 STATIC_PATH = re.compile(r"query|mutation|subscription|(fragment|query|mutation|subscription) .*", re.DOTALL)
 """The first step of the path in graphql-ruby's validation errors, which leads through the document."""
@@ -90,8 +92,10 @@ class Classification:
 def find_in(error: Mapping[str, Any], *, names: Set[str]) -> Classification:
     """Classify an error of a response without data. ``names`` are the names in the document.
 
-    An error about the value of a variable has no kind, because the caller can correct the value.
+    gqlgen's errors about the value of a variable have a path to it.
     """
+    if OF_A_VALUE.match(_message(error)) or str(error.get("path"))[:12] == "['variable',":
+        return Classification(kind=VALUE)
     kinds = {HABITS[habit].kind for habit in habits_in(error)}
     coordinate = coordinate_in(_message(error), names=names) if VALIDATION in kinds else ""
     if coordinate:
@@ -111,8 +115,7 @@ def habits_in(error: Mapping[str, Any]) -> list[str]:
         path=error["path"] if isinstance(error.get("path"), list) else (),
         extensions=extensions if isinstance(extensions, dict) else {},
     )
-    of_a_value = OF_A_VALUE.match(found.message)
-    return [] if of_a_value else [name for name, habit in HABITS.items() if habit.shown_by(found)]
+    return [name for name, habit in HABITS.items() if habit.shown_by(found)]
 
 
 def _message(error: Mapping[str, Any]) -> str:

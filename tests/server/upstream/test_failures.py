@@ -183,14 +183,31 @@ def test_query_without_an_answer_is_told_what_happened_and_what_may_help(tmp_pat
     assert level_of(function.lines[-1]) == WARNING
 
 
-@pytest.mark.parametrize("failure", UNANSWERED)
+MAINTAINER = "This tool's maintainer has to fix the problem."
+
+
+@pytest.mark.parametrize("failure", sorted(UNANSWERED.keys() - {"a redirect"}))
 def test_mutation_without_an_answer_may_have_been_carried_out(tmp_path: Path, failure: str) -> None:
-    script, said, _, reason = UNANSWERED[failure]
+    script, said, advice, reason = UNANSWERED[failure]
     with answered(tmp_path, script) as function:
         called = function.call("Pay", {})
 
-    assert called.text == f"{said} {DOUBT}"
+    then = f" {MAINTAINER}" if advice == MAINTAINER else ""
+    assert called.text == f"{said} {DOUBT}{then}"
     assert function.lines[-1]["reason"] == reason
+
+
+@pytest.mark.parametrize(
+    ("status", "was_surely_not_carried_out"), [(301, True), (302, True), (303, False), (307, True), (308, True)]
+)
+def test_mutation_that_was_redirected_is_the_maintainers_matter(
+    tmp_path: Path, status: int, was_surely_not_carried_out: bool
+) -> None:
+    with answered(tmp_path, answering(answer(status=f"{status} X", location="/"))) as function:
+        text = function.call("Pay", {}).text
+
+    doubt = "" if was_surely_not_carried_out else f"{DOUBT} "
+    assert text == f"The API answered with a redirect, which is not followed. {doubt}{MAINTAINER}"
 
 
 def test_mutation_that_a_user_agreed_to_names_its_idempotency_key(tmp_path: Path) -> None:
@@ -291,6 +308,26 @@ def test_request_that_was_not_sent_says_so(tmp_path: Path, tool: str) -> None:
     assert reasons == ["UpstreamUnreachable: connection refused", "CircuitOpen"]
 
 
+FORGERY = (
+    "The API's protection against cross-site request forgery refused the request (status {}). "
+    "This tool's maintainer has to fix the problem."
+)
+DJANGO = b"""
+<!DOCTYPE html>
+<html lang="en">
+<head>
+  <meta http-equiv="content-type" content="text/html; charset=utf-8">
+  <title>403 Forbidden</title>
+  <style>html * { padding:0; margin:0; } body { font:small sans-serif; background:#eee; }</style>
+</head>
+<body>
+<div id="summary">
+  <h1>Forbidden <span>(403)</span></h1>
+  <p>CSRF verification failed. Request aborted.</p>
+</div>
+</body>
+</html>
+"""
 STATUSES: dict[str, tuple[Callable[[Peer], None], str, str]] = {
     "GitHub's 401": (
         body({"message": "Bad credentials", "documentation_url": "x"}, status="401 Unauthorized"),
@@ -301,12 +338,32 @@ STATUSES: dict[str, tuple[Callable[[Peer], None], str, str]] = {
         "UpstreamRefused: 401",
     ),
     "a page of status 403": (
-        answering(answer(PAGE, status="403 Forbidden", **HTML)),
+        answering(answer(b"<html><title>403 Forbidden</title></html>", status="403 Forbidden", **HTML)),
         (
             "The API refused this endpoint, which has no credential for it (status 403). "
             "This tool's maintainer has to fix the problem."
         ),
         "UpstreamRefused: 403",
+    ),
+    "a page of status 403 about something else": (
+        answering(answer(PAGE, status="403 Forbidden", **HTML)),
+        ("The API refused the request with a web page (status 403). This tool's maintainer has to fix the problem."),
+        "UpstreamHtml: 403",
+    ),
+    "Django's protection against CSRF": (
+        answering(answer(DJANGO, status="403 Forbidden", **HTML)),
+        FORGERY.format(403),
+        "UpstreamCsrf: 403",
+    ),
+    "Laravel's protection against CSRF": (
+        body({"message": "CSRF token mismatch."}, status="419 X"),
+        FORGERY.format(419),
+        "UpstreamCsrf: 419",
+    ),
+    "gorilla's protection against CSRF": (
+        answering(answer(b"Forbidden - CSRF token invalid\n", status="403 X", content_type="text/plain")),
+        FORGERY.format(403),
+        "UpstreamCsrf: 403",
     ),
     "GitHub's second rate limit": (
         body({"message": "You have exceeded a secondary rate limit."}, status="403 Forbidden", retry_after="60"),
@@ -550,10 +607,105 @@ def test_mutation_that_the_apis_schema_does_not_allow_was_not_carried_out_whatev
     assert function.lines[-1]["reason"] == "Drift: Mutation.pay"
 
 
-def test_mutation_that_failed_where_it_was_executed_is_told_as_its_error_alone(tmp_path: Path) -> None:
-    content = {"data": {"pay": None}, "errors": [{"message": "No money", "path": ["pay"]}]}
-    with answered(tmp_path, body(content, status="500 No")) as function:
-        assert function.call("Pay", {}).result["structuredContent"] == content
+RUN = "The API has run {}, and its answer has errors: find out what was carried out before anything is sent once more."
+NULLED = {"message": "Cannot return null for non-nullable field Receipt.id.", "path": ["buy", "id"]}
+FAILED = {"message": "No money", "path": ["pay"]}
+BEGUN: dict[str, tuple[Any, str]] = {
+    "a null that went up to the root field": (
+        {"data": {"pay": None, "buy": None}, "errors": [NULLED]},
+        RUN.format("buy"),
+    ),
+    "a null that went up to the root": ({"data": None, "errors": [NULLED]}, RUN.format("buy")),
+    "a null that went up, without data": ({"errors": [NULLED]}, RUN.format("buy")),
+    "an error of the root field": ({"data": {"pay": None, "buy": None}, "errors": [FAILED]}, DOUBT),
+    "an error of a root field that is not null": ({"data": None, "errors": [FAILED]}, DOUBT),
+    "an error without a path beside a null": (
+        {"data": {"pay": None, "buy": None}, "errors": [{"message": "Oops"}]},
+        DOUBT,
+    ),
+    "an error without a path or data": ({"data": None, "errors": [{"message": "Oops"}]}, DOUBT),
+    "a first field that ran before the second failed": (
+        {"data": {"pay": "paid", "buy": None}, "errors": [{"message": "Sold out", "path": ["buy"]}]},
+        RUN.format("pay"),
+    ),
+    "a part that failed": (
+        {
+            "data": {"pay": "paid", "buy": {"id": 1, "note": None}},
+            "errors": [{"message": "x", "path": ["buy", "note"]}],
+        },
+        RUN.format("pay, buy"),
+    ),
+}
+MUTATION = "mutation Both @mcpTool { pay(id: 1) buy { id note } }"
+WRITING = {
+    "index.graphql": 'extend schema @tool(name: "t", graphql: {expose: true, types: ".*", fields: ".*"})\n'
+    "type Query { a: Int }\ntype Mutation { pay(id: ID): String buy: Receipt }\n"
+    "type Receipt { id: Int! note: String }\n",
+    "operations/both.graphql": MUTATION,
+}
+
+
+@contextmanager
+def writing(folder: Path, script: Callable[[Peer], None]) -> Iterator[Function]:
+    with running_server(script) as server:
+        config = f"upstream: {{url: '{server.url}'}}\ngraphql: 'on'\n{PUBLIC}"
+        made = with_kit(compiled(folder, {**WRITING, "config.yaml": config}), TOOLS)
+        with running_function(made, code_modules=MODULES) as function:
+            yield function
+
+
+@pytest.mark.parametrize("status", ["200 OK", "500 No"])
+@pytest.mark.parametrize("case", BEGUN)
+def test_mutation_that_may_have_run_is_told_so_in_every_way_that_it_is_called(
+    tmp_path: Path, case: str, status: str
+) -> None:
+    content, warning = BEGUN[case]
+    with writing(tmp_path, body(content, status=status)) as function:
+        text = MUTATION.replace(" @mcpTool", "")
+        prescribed = json.loads(function.call("Both", {}).text)["errors"]
+        document = json.loads(function.call("t", {"query": text}).text)["errors"]
+        in_python = function.call("ask_graphql", {"query": text}).text
+        over_graphql = function.graphql({"query": text}).json["errors"]
+
+    expected = [{"message": warning}, *content["errors"]]
+    assert prescribed == document == over_graphql == expected
+    assert warning in in_python
+
+
+NOT_BEGUN: dict[str, Any] = {
+    "a request error": {"errors": [{"message": "Oops"}]},
+    "an unknown field": {"errors": [{"message": 'Cannot query field "pay" on type "Mutation".', "locations": [{}]}]},
+    "an unknown field, with a null": {
+        "data": None,
+        "errors": [
+            {"message": 'Cannot query field "pay" on type "Mutation".', "locations": [{"line": 1, "column": 2}]}
+        ],
+    },
+    "a value, with a null": {
+        "data": None,
+        "errors": [{"message": "Variable '$x' got invalid value 1; Expected type 'Day'.", "locations": [{}]}],
+    },
+    "a limit, with a null": {"data": None, "errors": [{"message": "Throttled", "extensions": {"code": "THROTTLED"}}]},
+    "a path through the document": {"errors": [{"message": "x", "path": ["mutation Both", "pay"]}]},
+}
+
+
+@pytest.mark.parametrize("case", NOT_BEGUN)
+def test_mutation_that_surely_did_not_run_is_told_without_a_doubt(tmp_path: Path, case: str) -> None:
+    with writing(tmp_path, body(NOT_BEGUN[case])) as function:
+        text = function.call("Both", {}).text
+
+    assert "carried out" not in text
+
+
+@pytest.mark.parametrize("case", BEGUN)
+def test_query_with_errors_is_told_as_they_are(tmp_path: Path, case: str) -> None:
+    content = json.loads(json.dumps(BEGUN[case][0]).replace('"buy"', '"things"').replace('"pay"', '"things"'))
+    with answered(tmp_path, body(content)) as function:
+        text = function.call("Things", {}).text
+
+    assert "carried out" not in text
+    assert "has run" not in text
 
 
 @pytest.mark.parametrize("content", [{"data": None}, {"data": None, "errors": []}, {"data": None, "errors": None}])
@@ -818,3 +970,90 @@ def test_reason_is_that_of_the_api_where_a_tool_in_python_asks_it(
             function.call("ask_graphql", {"query": "{ things(first: 3, color: RED) { name } }"})
 
     assert (function.lines[-1]["decision"], function.lines[-1]["reason"]) == ("allowed", reason)
+
+
+UNREADABLE: dict[str, tuple[bytes, str]] = {
+    "many digits": (b'{"data": {"pay": ' + b"7" * 5_000 + b"}}", "a number has too many digits"),
+    "many levels": (b'{"data": ' + b"[" * 20_000 + b"]" * 20_000 + b"}", "nested too deeply"),
+    "no number": (b'{"data": {"pay": NaN}}', "NaN is no JSON"),
+    "no end": (b'{"data": {"pay": -Infinity}}', "-Infinity is no JSON"),
+    "bad UTF-8": ('{"data": {"pay": "café'.encode() + b'\xff"}}', "it is not UTF-8 (byte 0xff at 23)"),
+    "Latin-1": (
+        '{"data": {"pay": "café"}}'.encode("latin-1"),
+        "it is not UTF-8 (byte 0xe9 at 21; it may be Latin-1)",
+    ),
+    "UTF-16": ('{"data": {"pay": "é"}}'.encode("utf-16"), "it is UTF-16 or UTF-32, not UTF-8"),
+    "UTF-16 without a mark": ('{"data": {"pay": "e"}}'.encode("utf-16-le"), "it is UTF-16 or UTF-32, not UTF-8"),
+}
+
+
+@pytest.mark.parametrize("case", UNREADABLE)
+def test_cause_is_told_of_an_answer_that_cannot_be_read(tmp_path: Path, case: str) -> None:
+    content, cause = UNREADABLE[case]
+    with answered(tmp_path, answering(answer(content, **JSON))) as function:
+        text = function.call("Things", {}).text
+
+    assert text == f"The API answered with status 200 and no GraphQL response that can be read: {cause}."
+    assert function.lines[-1]["reason"] == f"UpstreamBadJson: {cause}"
+
+
+@pytest.mark.parametrize(
+    "head", [b"".join(b"x-%d: 1\r\n" % number for number in range(101)), b"x: " + b"a" * 65_536 + b"\r\n"]
+)
+@pytest.mark.parametrize(("tool", "doubt"), [("Things", ""), ("Pay", f" {DOUBT}")])
+def test_head_that_is_too_large_is_told_as_that(tmp_path: Path, head: bytes, tool: str, doubt: str) -> None:
+    script = answering(b"HTTP/1.1 200 OK\r\n" + head + b"content-length: 2\r\n\r\n{}")
+    with answered(tmp_path, script) as function:
+        text = function.call(tool, {}).text
+
+    said = "The API's answer cannot be read: it has too many headers, or too long ones."
+    assert text == f"{said}{doubt} {MAINTAINER}"
+    what = "a line too long" if len(head) > 65_536 else "too many headers"
+    assert function.lines[-1]["reason"] == f"UpstreamBroken: the answer has {what}"
+
+
+def test_first_part_of_an_answer_is_not_taken_for_the_whole(tmp_path: Path) -> None:
+    with answered(tmp_path, body({"data": {"things": []}, "hasNext": True})) as function:
+        text = function.call("Things", {}).text
+        reason = function.lines[-1]["reason"]
+    with answered(tmp_path / "last", body({"data": {"things": []}, "hasNext": False})) as function:
+        whole = function.call("Things", {}).result["structuredContent"]
+
+    assert "it is the first of several parts, as for @defer and @stream" in text
+    assert reason == "UpstreamMediaType: hasNext"
+    assert whole == {"data": {"things": []}}
+
+
+@pytest.mark.parametrize("seconds", [12, 11.2, "12"])
+@pytest.mark.parametrize("where", ["errors", "answer"])
+def test_time_to_wait_in_the_extensions_counts(tmp_path: Path, where: str, seconds: Any) -> None:
+    stated = {"extensions": {"retryAfter": seconds}}
+    content = {"errors": [{"message": "Slow down", **(stated if where == "errors" else {})}]}
+    with answered(tmp_path, body({**content, **(stated if where == "answer" else {})})) as function:
+        first = function.call("Things", {}).result["structuredContent"]["errors"][0]
+
+    assert first == {"message": "The API asks to wait 12 s."}
+    assert function.lines[-1]["reason"] == "UpstreamLimit: 200"
+
+
+@pytest.mark.parametrize("content", [{"errors": {}}, {"errors": 5}, {"errors": [7], "extensions": []}])
+@pytest.mark.parametrize("seconds", [{}, [30], True, 1e300, -5])
+def test_time_to_wait_is_a_number_of_seconds(tmp_path: Path, content: Any, seconds: Any) -> None:
+    answer_of_it = {"extensions": {"retryAfter": seconds}, **content}
+    with answered(tmp_path, body(answer_of_it)) as function:
+        called = function.call("Things", {})
+
+    assert called.result["isError"] is True
+    assert "asks to wait" not in called.text
+
+
+@pytest.mark.parametrize("data", [None, {"things": None}, {"things": []}])
+def test_invisible_characters_of_an_error_do_not_pass(tmp_path: Path, data: Any) -> None:
+    hidden = "all \u202eyrev\u202c \u200bwell\U000e0041\x1b[31m"
+    error = {"message": hidden, "path": ["things", hidden], "extensions": {"code": hidden}}
+    with answered(tmp_path, body({"data": data, "errors": [error]})) as function:
+        text = function.call("Things", {}).text
+
+    (told,) = json.loads(text)["errors"]
+    shown = r"all \u202eyrev\u202c \u200bwell\U000e0041\x1b[31m"
+    assert told == {"message": shown, "path": ["things", shown], "extensions": {"code": shown}}

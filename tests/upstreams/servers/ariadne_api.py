@@ -6,14 +6,19 @@ from shop import CUT, MAX_DEPTH, fail, pay, serve
 
 
 def api(variant: str) -> GraphQL:
+    changed = variant == "changed"
     total = "sum" if variant == "renamed" else "total"
     sdl = f"""
         type Query {{
             fails: String failsHard: String! {total}: Int color: Color cut: String node: Node paid: Int
+            paint(color: Color, size: Size, mode: {"Int" if changed else "String"}): Int
+            coat{"(layers: Int!)" if changed else ""}: Int
         }}
-        type Mutation {{ pay: Int }}
+        type Mutation {{ pay: Int order: Order }}
+        type Order {{ id: Int! }}
+        input Size {{ width: Int {"" if changed else "depth: Int"} }}
         type Node {{ child: Node name: String }}
-        enum Color {{ RED GREEN {"PURPLE" if variant == "enum" else ""} }}
+        enum Color {{ RED {"" if changed else "GREEN"} {"PURPLE" if variant == "enum" else ""} }}
     """
     query, mutation = QueryType(), MutationType()
     query.set_field("fails", lambda *_: fail())
@@ -27,6 +32,11 @@ def api(variant: str) -> GraphQL:
     @mutation.field("pay")
     async def resolve_pay(*_: object) -> int:
         return await pay(variant)
+
+    @mutation.field("order")
+    async def resolve_order(*_: object) -> dict[str, None]:
+        await pay(variant)
+        return {"id": None}
 
     # Ariadne limits what a request costs, and not how deep it is.
     costs = {"Query": {"node": {"complexity": MAX_DEPTH + 1}}}

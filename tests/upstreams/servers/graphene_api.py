@@ -10,12 +10,25 @@ from starlette.responses import JSONResponse
 
 
 def schema_of(variant: str) -> graphene.Schema:
-    values = {"RED": "RED", "GREEN": "GREEN", **({"PURPLE": "PURPLE"} if variant == "enum" else {})}
+    changed = variant == "changed"
+    values = {
+        "RED": "RED",
+        **({} if changed else {"GREEN": "GREEN"}),
+        **({"PURPLE": "PURPLE"} if variant == "enum" else {}),
+    }
     color = graphene.Enum("Color", list(values.items()))
 
     class Node(graphene.ObjectType):
         child = graphene.Field(lambda: Node, resolver=lambda *_: Node())
         name = graphene.String(resolver=lambda *_: "leaf")
+
+    class Order(graphene.ObjectType):
+        id = graphene.Int(required=True)
+
+    class Size(graphene.InputObjectType):
+        width = graphene.Int()
+        if not changed:
+            depth = graphene.Int()
 
     class Query(graphene.ObjectType):
         fails = graphene.String(resolver=lambda *_: fail())
@@ -25,12 +38,24 @@ def schema_of(variant: str) -> graphene.Schema:
         cut = graphene.String(resolver=lambda *_: CUT)
         node = graphene.Field(Node, resolver=lambda *_: Node())
         paid = graphene.Int(resolver=lambda *_: shop.paid)
+        paint = graphene.Int(
+            color=color(),
+            size=Size(),
+            mode=graphene.Int() if changed else graphene.String(),
+            resolver=lambda *_, **__: 1,
+        )
+        coat = graphene.Int(**({"layers": graphene.Int(required=True)} if changed else {}), resolver=lambda *_, **__: 1)
 
     async def resolve_pay(*_: object) -> int:
         return await pay(variant)
 
+    async def resolve_order(*_: object) -> Order:
+        await pay(variant)
+        return Order(id=None)
+
     class Mutation(graphene.ObjectType):
         pay = graphene.Int(resolver=resolve_pay)
+        order = graphene.Field(Order, resolver=resolve_order)
 
     return graphene.Schema(query=Query, mutation=Mutation)
 

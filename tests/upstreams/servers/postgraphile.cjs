@@ -26,7 +26,7 @@ const front = (variant, api) => (request, response) => {
 
 for (const word of words) {
   const [variant, port] = word.split(':');
-  const schema = ['renamed', 'enum'].includes(variant) ? variant : 'plain';
+  const schema = ['renamed', 'enum', 'changed'].includes(variant) ? variant : 'plain';
   const api = postgraphile(pool, schema, { disableDefaultMutations: true, disableQueryLog: true, ignoreRBAC: false });
   http.createServer(front(variant, api)).listen(Number(port), '127.0.0.1');
 }

@@ -1,6 +1,8 @@
 // The API that each server of JavaScript serves, in variants that each fail in one way of their own.
 //
 // A program is started as `node yoga.cjs plain:4001 renamed:4002 …` and serves each variant on its port.
+const PUBLISHED = 'paint(color: Color, size: Size, mode: String): Int coat: Int';
+const CHANGED = 'paint(color: Color, size: Size, mode: Int): Int coat(layers: Int!): Int';
 const SDL = (variant) => `
   type Query {
     fails: String
@@ -10,10 +12,13 @@ const SDL = (variant) => `
     cut: String
     node: Node
     paid: Int
+    ${variant === 'changed' ? CHANGED : PUBLISHED}
   }
-  type Mutation { pay: Int }
+  type Mutation { pay: Int order: Order }
+  type Order { id: Int! }
   type Node { child: Node name: String }
-  enum Color { RED GREEN ${variant === 'enum' ? 'PURPLE' : ''} }
+  input Size { width: Int ${variant === 'changed' ? '' : 'depth: Int'} }
+  enum Color { RED ${variant === 'changed' ? '' : 'GREEN'} ${variant === 'enum' ? 'PURPLE' : ''} }
 `;
 
 const MAX_DEPTH = 3;
@@ -41,6 +46,8 @@ const resolvers = (variant) => {
       cut: () => 'Party 🎉'.slice(0, 7),
       node: () => ({}),
       paid: () => paid,
+      paint: () => 1,
+      coat: () => 1,
     },
     Node: { child: () => ({}), name: () => 'leaf' },
     Mutation: {
@@ -50,10 +57,29 @@ const resolvers = (variant) => {
         if (variant === 'dropped') context.drop();
         return paid;
       },
+      order: () => {
+        paid += 1;
+        return { id: null };
+      },
     },
   };
 };
 
+// The same for servers that have no resolvers, but a root value, whose functions do not get the parent.
+const rooted = (variant) => {
+  const { Query, Mutation, Node } = resolvers(variant);
+  const mutations = Object.entries(Mutation).map(([name, run]) => [name, (_, context) => run(null, {}, context)]);
+  return { ...Query, ...Object.fromEntries(mutations), node: () => Node };
+};
+
+// What a proxy in front of a server does, which refuses nobody itself.
+const refusing = (variant, api) => (request, response) => {
+  const refusal = REFUSALS[variant];
+  if (!refusal) return api(request, response);
+  response.writeHead(refusal.status, { 'content-type': 'application/json', ...refusal.headers });
+  return response.end(JSON.stringify({ message: refusal.message }));
+};
+
 const variants = () => process.argv.slice(2).map((word) => word.split(':')).map(([name, port]) => [name, Number(port)]);
 
-module.exports = { MAX_DEPTH, REFUSALS, SDL, resolvers, variants };
+module.exports = { MAX_DEPTH, REFUSALS, SDL, refusing, resolvers, rooted, variants };

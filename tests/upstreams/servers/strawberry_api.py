@@ -19,8 +19,36 @@ class Node:
 
 
 def api(variant: str) -> GraphQL:
-    values = ["RED", "GREEN", *(["PURPLE"] if variant == "enum" else [])]
+    changed = variant == "changed"
+    values = ["RED", *([] if changed else ["GREEN"]), *(["PURPLE"] if variant == "enum" else [])]
     hue = strawberry.enum(enum.Enum("Color", {value: value for value in values}), name="Color")
+
+    size = strawberry.input(
+        type(
+            "Size",
+            (),
+            {
+                "__annotations__": {"width": int | None, **({} if changed else {"depth": int | None})},
+                "width": None,
+                "depth": None,
+            },
+        )
+    )
+
+    def resolve_paint(
+        color: hue | None = None, size: size | None = None, mode: (int if changed else str) | None = None
+    ) -> int:
+        return 1
+
+    def resolve_coat() -> int:
+        return 1
+
+    def coat_in_layers(layers: int) -> int:
+        return 1
+
+    @strawberry.type
+    class Order:
+        id: int
 
     @strawberry.type
     class Query:
@@ -31,12 +59,19 @@ def api(variant: str) -> GraphQL:
         cut: str | None = strawberry.field(resolver=lambda: CUT)
         node: Node | None = strawberry.field(resolver=Node)
         paid: int | None = strawberry.field(resolver=lambda: shop.paid)
+        paint: int | None = strawberry.field(resolver=resolve_paint)
+        coat: int | None = strawberry.field(resolver=coat_in_layers if changed else resolve_coat)
 
     @strawberry.type
     class Mutation:
         @strawberry.mutation
         async def pay(self) -> int | None:
             return await pay(variant)
+
+        @strawberry.mutation
+        async def order(self) -> Order | None:
+            await pay(variant)
+            return Order(id=None)
 
     extensions = [QueryDepthLimiter(max_depth=MAX_DEPTH)] if variant == "limited" else []
     return GraphQL(strawberry.Schema(Query, Mutation, extensions=extensions))
