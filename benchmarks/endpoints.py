@@ -95,7 +95,7 @@ def served(objects: Objects, keeping: CachePolicy) -> Iterator[Served]:
 
 def publish(objects: Objects, made: Compiled, name: str) -> None:
     """The endpoint under another name."""
-    objects.write(index_key(made.bundle.index), made.index)
+    objects.write(index_key(made.bundle.endpoint, made.bundle.index), made.index)
     objects.write(bundle_key(name), write_bundle(dataclasses.replace(made.bundle, endpoint=name)))
 
 

@@ -121,7 +121,7 @@ def held_bytes(bundles: Path) -> dict[str, int]:
     from handler.graph.index import read_index
     from handler.graph.view import build_view
 
-    (file,) = (bundles / ".index").iterdir()
+    (file,) = bundles.glob("*/*/.index/*")
     document = parse(QUERY)
     tracemalloc.start()
     index = read_index(file.read_bytes(), sha256=file.name)

@@ -87,7 +87,7 @@ def make_functions(builds: Builds, *, work: Path, upstream: str, moto: Moto) -> 
     folder = work / "bundles"
     for made in _endpoints(work, upstream):
         storage = FolderStorage(folder)
-        storage.write(index_key(made.bundle.index), made.index)
+        storage.write(index_key(made.bundle.endpoint, made.bundle.index), made.index)
         storage.write(bundle_key(made.bundle.endpoint), write_bundle(made.bundle))
     objects = {
         f"{PREFIX}/{path.relative_to(folder)}": path.read_bytes() for path in folder.rglob("*") if path.is_file()

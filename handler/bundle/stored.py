@@ -44,8 +44,16 @@ def older_bundle_keys(endpoint: str) -> list[str]:
     return [f"{endpoint}/bundle.v{number}.json" for number in READABLE_VERSIONS if number != FORMAT_VERSION]
 
 
-def index_key(sha256: str) -> str:
-    """Return the key of a schema index. The object never changes: its name is its digest."""
+def index_key(endpoint: str, sha256: str) -> str:
+    """Return the key of the schema index of ``folder/name``: a right to write it is a right to write the bundle.
+
+    The object never changes: its name is its digest.
+    """
+    return f"{endpoint}/{shared_index_key(sha256)}"
+
+
+def shared_index_key(sha256: str) -> str:
+    """Return the key under which older releases stored a schema index for all endpoints that have the schema."""
     return f".index/{sha256}"
 
 

@@ -182,7 +182,12 @@ def _run(command: Command, options: argparse.Namespace, *, of_errors: int) -> in
     if logging.lastResort is not None:  # prints records that no handler of an author takes
         logging.lastResort.setFormatter(EscapingFormatter())
     try:
-        with _current_folder_importable():
+        here = str(Path.cwd())
+    except OSError as exc:  # it was deleted
+        complain(f"The current folder cannot be used ({exc.strerror}): change to a folder that exists.")
+        return of_errors
+    try:
+        with _importable(here):
             code = command.run(options)
         sys.stdout.flush()
     except KeyboardInterrupt:
@@ -197,9 +202,8 @@ def _run(command: Command, options: argparse.Namespace, *, of_errors: int) -> in
 
 
 @contextmanager
-def _current_folder_importable() -> Iterator[None]:
+def _importable(here: str) -> Iterator[None]:
     """Let endpoints import modules of the current folder too: last on the path, so that they shadow no other module."""
-    here = str(Path.cwd())
     sys.path.append(here)
     try:
         yield

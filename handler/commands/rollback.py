@@ -17,7 +17,7 @@ from handler.commands.questions import agreed, can_ask
 from handler.commands.terminal.console import announce, complain, say, show_json
 from handler.commands.terminal.exit_codes import DONE, REFUSED
 from handler.errors.infrastructure import BundleError, ObjectNotFound, StorageError
-from handler.graph.index import read_index
+from handler.graph.index import load_index, read_index
 from handler.storage.publishing import ObjectHead, ObjectVersion, PublishStorage
 
 EXAMPLES = ("stile rollback s3://bucket/prefix/shop/orders",)
@@ -61,7 +61,8 @@ def _roll_back(storage: PublishStorage, place: EndpointPlace, options: argparse.
         complain("Nothing was changed." if can_ask() else "Nothing was changed: without a terminal, --yes agrees.")
         return REFUSED
     if target.index and target.described.bundle:
-        storage.add(index_key(target.described.bundle.index), target.index)  # `stile gc` spares a fresh one
+        # `stile gc` spares a fresh one
+        storage.add(index_key(place.endpoint, target.described.bundle.index), target.index)
     facts = replace(gather_facts(None, place.destination, os.environ), restores=target.described.head.version)
     facts = replace(facts, commit=target.described.facts.commit)
     expected = present[0].etag if present else None
@@ -125,8 +126,7 @@ def _loadable(storage: PublishStorage, place: EndpointPlace, version: ObjectVers
     if not found.bundle.index:
         return _Target(described=found, raw=raw, index=b"")
     try:
-        index = storage.read(index_key(found.bundle.index))
-        body = index.body if index else b""
+        body = load_index(storage, place.endpoint, found.bundle.index)
         read_index(body, sha256=found.bundle.index)
     except ObjectNotFound as exc:
         raise StorageError(where, f"its schema index {found.bundle.index[:12]} is missing: publish its commit") from exc

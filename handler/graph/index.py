@@ -12,10 +12,12 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from handler.errors.infrastructure import BundleError
+from handler.bundle.stored import index_key, shared_index_key
+from handler.errors.infrastructure import BundleError, ObjectNotFound
 from handler.graph.index_types import (
     KINDS,
     MALFORMED,
@@ -30,6 +32,7 @@ from handler.graph.index_types import (
     read_type,
     text_in,
 )
+from handler.storage.storage import READ_TIMEOUT_S, Storage
 from handler.strict_json import inside, parse_json, parse_stored, to_json_bytes
 
 ROOT_KINDS = ("query", "mutation")
@@ -185,6 +188,23 @@ def write_index(content: Mapping[str, Any]) -> tuple[str, bytes]:
     rest = ({key: part for key, part in raw.items() if key not in OUTLINED} for raw in types.values())
     raw = b"\n".join(map(to_json_bytes, (head, *rest)))
     return hashlib.sha256(raw).hexdigest(), raw
+
+
+def load_index(storage: Storage, endpoint: str, sha256: str, *, timeout_s: float = READ_TIMEOUT_S) -> bytes:
+    """Read the stored schema index of an endpoint. One that an older release has published shares it with others.
+
+    Raises:
+        ObjectNotFound: there is no such index.
+        StorageError: the storage does not answer as it should.
+    """
+    try:
+        stored = storage.read(index_key(endpoint, sha256), timeout_s=timeout_s)
+    except ObjectNotFound:
+        with suppress(ObjectNotFound):
+            shared = storage.read(shared_index_key(sha256), timeout_s=timeout_s)
+            return shared.body if shared else b""
+        raise
+    return stored.body if stored else b""
 
 
 def read_index(raw: bytes, *, sha256: str) -> SchemaIndex:

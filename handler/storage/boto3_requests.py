@@ -24,6 +24,16 @@ class Failure:
     is_certain: bool
 
 
+NOT_AN_ANSWER = Failure(
+    code="",
+    sentence="the answer is not of S3: a proxy or a sign-in page may be in between; look at the network and the URL",
+    is_certain=False,
+)
+
+MALFORMED = (LookupError, ValueError, TypeError, AttributeError)
+"""The errors, beside those of botocore, of reading an answer that AWS would not give."""
+
+
 class Boto3Requests:
     """Requests to the bucket of a storage. Threads may share them."""
 
@@ -34,7 +44,9 @@ class Boto3Requests:
         self._kept_client: tuple[Credentials, Any] | None = None
 
     def ask(self, request: Callable[[Any], Any]) -> tuple[Any, Failure | None]:
-        """Return the answer that ``request`` gets from boto3's client, or the failure.
+        """Return the members that ``request`` reads from the answer to boto3's client, or the failure.
+
+        An answer without these members is not of S3: a proxy or a sign-in page has answered.
 
         Raises:
             StorageError: boto3 or credentials are missing.
@@ -43,6 +55,7 @@ class Boto3Requests:
         try:
             import boto3  # noqa: TID251 (at deploy time only)
             from botocore.exceptions import BotoCoreError, ClientError
+            from botocore.parsers import ResponseParserError
         except ImportError as exc:
             raise StorageError(
                 location,
@@ -58,6 +71,8 @@ class Boto3Requests:
             return None, Failure(code="", sentence=str(exc), is_certain=False)
         except AwsError as exc:
             raise StorageError(location, str(exc)) from exc
+        except (ResponseParserError, *MALFORMED):
+            return None, NOT_AN_ANSWER
 
     def client(self, session: Callable[[], Any]) -> Any:
         """Return boto3's client, cached until its credentials change: making one takes 40 times as long as a PUT."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Protocol
 
+from handler.errors.infrastructure import ObjectNotFound
 from handler.storage.storage import WritableStorage
 
 FRESH = timedelta(days=1)
@@ -96,3 +98,12 @@ class PublishStorage(WritableStorage, Protocol):
 
     def keeps_versions(self) -> bool:
         """Tell if removed and replaced objects can be read."""
+
+
+def holds(storage: PublishStorage, key: str, body: bytes) -> bool:
+    """Return whether an object has these bytes: by the storage's own digest, or else by the bytes."""
+    try:
+        digest = storage.head(key).sha256
+        return digest == hashlib.sha256(body).hexdigest() if digest else storage.get(key)[1] == body
+    except ObjectNotFound:
+        return False

@@ -5,15 +5,18 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from handler.errors.infrastructure import ObjectChanged, ObjectNotFound, StorageDenied, StorageError, WriteUnconfirmed
-from handler.storage.boto3_requests import Boto3Requests, Failure
+from handler.storage.boto3_requests import NOT_AN_ANSWER, Boto3Requests, Failure
 from handler.storage.publishing import FRESH, ObjectHead, ObjectVersion
 from handler.storage.s3 import UNVERSIONED, S3Storage
 from handler.storage.storage import READ_TIMEOUT_S, StoredObject, require_key
+
+T = TypeVar("T")
 
 TIMEOUT_S = 30.0
 """The longest silence of S3 in one attempt: the end of an upload waits in buffers on the way."""
@@ -55,24 +58,20 @@ class S3PublishStorage:
 
     def head(self, key: str, *, version: str = "") -> ObjectHead:
         """See ``PublishStorage``."""
-        return _head_of(self._read(lambda client, place: client.head_object(**place), key, version=version))
+        return self._read(lambda client, place: _head_of(client.head_object(**place)), key, version=version)
 
     def get(self, key: str, *, version: str = "") -> tuple[ObjectHead, bytes]:
         """See ``PublishStorage``."""
-        answer = self._read(_get_whole, key, version=version)
-        return _head_of(answer), answer["Body"]
+        return self._read(_get_whole, key, version=version)
 
     def put(self, key: str, body: bytes, *, expected: str | None, facts: Mapping[str, str]) -> ObjectHead:
         """See ``PublishStorage``. A write may have been done though its answer was lost, so it is looked for."""
         condition = {"IfNoneMatch": "*"} if expected is None else {"IfMatch": expected}
         answer, failure = self._put(key, body, Metadata=dict(facts), **condition)
-        digest = hashlib.sha256(body).hexdigest()
         if failure is None:
-            now = datetime.now(UTC)
-            version = _version_in(answer)
-            return ObjectHead(
-                etag=answer["ETag"], version=version, sha256=digest, size=len(body), modified=now, facts=dict(facts)
-            )
+            stored: ObjectHead = answer
+            return stored
+        digest = hashlib.sha256(body).hexdigest()
         if failure.is_certain and failure.code not in _OTHER_OBJECT:
             self._require_done(failure, "s3:PutObject and s3:GetObject")
         present = self._look(key, after=failure)
@@ -83,31 +82,33 @@ class S3PublishStorage:
         raise StorageError(f"{self.location}/{key}", self._requests.reason(failure, "s3:PutObject"))
 
     def remove(self, key: str, *, expected: str, facts: Mapping[str, str]) -> None:  # noqa: ARG002 (S3 keeps none)
-        """See ``PublishStorage``. In a versioned bucket, a delete marker hides the versions."""
+        """See ``PublishStorage``. In a versioned bucket, a delete marker hides the versions.
+
+        The object is looked for afterwards: the answer to a removal is empty, so others could give it.
+        """
         place = self._place(key)
         _, failure = self._in_conflict_again(lambda client: client.delete_object(**place, IfMatch=expected))
-        if failure is None:
+        fault = failure or NOT_AN_ANSWER
+        if fault.is_certain and fault.code not in _OTHER_OBJECT:
+            self._require_done(fault, "s3:DeleteObject and s3:GetObject")
+        present = self._look(key, after=fault)
+        if present is None or (failure is None and present.etag != expected):
             return
-        if failure.is_certain and failure.code not in _OTHER_OBJECT:
-            self._require_done(failure, "s3:DeleteObject and s3:GetObject")
-        if self._look(key, after=failure) is None:
-            return
-        if failure.code in _OTHER_OBJECT:
+        if fault.code in _OTHER_OBJECT:
             raise ObjectChanged(f"{self.location}/{key}")
-        raise StorageError(f"{self.location}/{key}", self._requests.reason(failure, "s3:DeleteObject"))
+        raise StorageError(f"{self.location}/{key}", self._requests.reason(fault, "s3:DeleteObject"))
 
     def keys(self) -> Sequence[str]:
         """See ``PublishStorage``."""
         prefix = self._objects.prefix
-        pages = self._pages("list_objects_v2", prefix, action="s3:ListBucket")
-        return sorted(str(each["Key"]).removeprefix(prefix) for page in pages for each in page.get("Contents", ()))
+        keys = self._listed("list_objects_v2", prefix, action="s3:ListBucket", read=_key_of)
+        return sorted(key.removeprefix(prefix) for key in keys)
 
     def kept_keys(self) -> Sequence[str]:
         """See ``PublishStorage``."""
         prefix = self._objects.prefix
-        pages = self._pages("list_object_versions", prefix, action="s3:ListBucketVersions")
-        found = (each for page in pages for kind in _KINDS for each in page.get(kind, ()))
-        return sorted({str(each["Key"]).removeprefix(prefix) for each in found})
+        keys = self._listed("list_object_versions", prefix, action="s3:ListBucketVersions", read=_key_of)
+        return sorted({key.removeprefix(prefix) for key in keys})
 
     def discard(self, key: str, *, before: datetime) -> bool:
         """See ``PublishStorage``. Versions are removed by their ids, so that a new one stays."""
@@ -118,18 +119,13 @@ class S3PublishStorage:
         for version in reversed(found):
             request = partial(_delete_version, place={**place, "VersionId": version.version})
             self._require_done(self._requests.ask(request)[1], "s3:DeleteObjectVersion")
-        return True
+        return not self.versions(key)
 
     def versions(self, key: str) -> Sequence[ObjectVersion]:
         """See ``PublishStorage``."""
         full = self._place(key)["Key"]
-        found = [
-            _version_of(each, is_removal=kind == "DeleteMarkers")
-            for page in self._pages("list_object_versions", full, action="s3:ListBucketVersions")
-            for kind in _KINDS
-            for each in page.get(kind, ())
-            if each["Key"] == full and each["VersionId"] != UNVERSIONED
-        ]
+        listed = self._listed("list_object_versions", full, action="s3:ListBucketVersions", read=_keyed_version)
+        found = [each for name, each in listed if name == full and each.version != UNVERSIONED]
         return sorted(found, key=lambda each: (each.is_current, each.modified), reverse=True)
 
     def keeps_versions(self) -> bool:
@@ -146,13 +142,17 @@ class S3PublishStorage:
             StorageError: access is denied, or S3 does not answer as it should.
         """
         bucket = self._objects.bucket
-        answer, failure = self._requests.ask(lambda client: client.get_bucket_tagging(Bucket=bucket))
+        tags, failure = self._requests.ask(
+            lambda client: {
+                str(tag["Key"]): str(tag.get("Value", "")) for tag in client.get_bucket_tagging(Bucket=bucket)["TagSet"]
+            }
+        )
         if failure and failure.code == "NoSuchTagSet":
             return {}
         if failure and failure.code == "AccessDenied":
             raise StorageError(self.location, f"access denied: s3:GetBucketTagging on arn:aws:s3:::{bucket}")
         self._require_done(failure, "s3:GetBucketTagging")
-        return {str(tag["Key"]): str(tag.get("Value", "")) for tag in answer["TagSet"]}
+        return dict(tags)
 
     def _is_fresh(self, key: str) -> bool:
         try:
@@ -163,7 +163,25 @@ class S3PublishStorage:
     def _put(self, key: str, body: bytes, **more: Any) -> tuple[Any, Failure | None]:
         described = {"ChecksumAlgorithm": "SHA256", "ContentType": "application/json", **more}
         place = self._place(key)
-        return self._in_conflict_again(lambda client: client.put_object(**place, Body=body, **described))
+
+        def put(client: Any) -> ObjectHead:
+            answer = client.put_object(**place, Body=body, **described)
+            written = {"ContentLength": len(body), "LastModified": datetime.now(UTC), **more, **answer}
+            return _head_of(written)
+
+        stored, failure = self._in_conflict_again(put)
+        digest = hashlib.sha256(body).hexdigest()
+        if failure or stored.sha256 == digest:
+            return stored, failure
+        if self._etag(key) != stored.etag:  # some substitutes of S3 compute no digest
+            return None, NOT_AN_ANSWER
+        return replace(stored, sha256=digest), None
+
+    def _etag(self, key: str) -> str:
+        try:
+            return self.head(key).etag
+        except StorageError:
+            return ""
 
     def _in_conflict_again(self, request: Callable[[Any], Any]) -> tuple[Any, Failure | None]:
         """Ask again if S3 says that two writers met: at most one of them then has its condition."""
@@ -173,13 +191,14 @@ class S3PublishStorage:
                 break
         return answer, failure
 
-    def _read(self, request: Callable[[Any, Mapping[str, str]], Any], key: str, *, version: str) -> Any:
+    def _read(self, request: Callable[[Any, Mapping[str, str]], T], key: str, *, version: str) -> T:
         place = {**self._place(key), "ChecksumMode": "ENABLED", **({"VersionId": version} if version else {})}
         answer, failure = self._requests.ask(lambda client: request(client, place))
         if failure and failure.code in _NOT_THERE:
             raise ObjectNotFound(f"{self.location}/{key}")
         self._require_done(failure, "s3:GetObjectVersion" if version else "s3:GetObject")
-        return answer
+        found: T = answer
+        return found
 
     def _look(self, key: str, *, after: Failure) -> ObjectHead | None:
         """Describe the object that is there after a failed write; ``None`` if there is none."""
@@ -193,11 +212,19 @@ class S3PublishStorage:
             reason = self._requests.reason(after, "s3:PutObject")
             raise WriteUnconfirmed(f"{self.location}/{key}", reason) from exc
 
-    def _pages(self, operation: str, prefix: str, *, action: str) -> list[Any]:
+    def _listed(self, operation: str, prefix: str, *, action: str, read: Callable[[Any], T]) -> list[T]:
+        """Return each entry of a list, as ``read`` reads it. A list that is not whole is not an answer of S3."""
         place = {"Bucket": self._objects.bucket, "Prefix": prefix}
-        pages, failure = self._requests.ask(lambda client: list(client.get_paginator(operation).paginate(**place)))
+
+        def listed(client: Any) -> list[T]:
+            pages = list(client.get_paginator(operation).paginate(**place))
+            if not all(page["Name"] for page in pages) or pages[-1]["IsTruncated"]:
+                raise ValueError("a page of another server, or the last ones are missing")
+            return [read(each) for page in pages for kind in _KINDS for each in page.get(kind, ())]
+
+        entries, failure = self._requests.ask(listed)
         self._require_done(failure, action)
-        return list(pages)
+        return list(entries)
 
     def _place(self, key: str) -> dict[str, str]:
         require_key(key, self.location)
@@ -213,9 +240,9 @@ def _delete_version(client: Any, *, place: Mapping[str, str]) -> Any:
     return client.delete_object(**place)
 
 
-def _get_whole(client: Any, place: Mapping[str, str]) -> dict[str, Any]:
+def _get_whole(client: Any, place: Mapping[str, str]) -> tuple[ObjectHead, bytes]:
     answer = client.get_object(**place)
-    return {**answer, "Body": answer["Body"].read()}
+    return _head_of(answer), answer["Body"].read()
 
 
 def _head_of(answer: Mapping[str, Any]) -> ObjectHead:
@@ -240,8 +267,13 @@ def _digest_in(answer: Mapping[str, Any]) -> str:
     return "" if "-" in checksum else base64.b64decode(checksum).hex()
 
 
-def _version_of(entry: Mapping[str, Any], *, is_removal: bool) -> ObjectVersion:
-    return ObjectVersion(
+def _key_of(entry: Mapping[str, Any]) -> str:
+    return str(entry["Key"])
+
+
+def _keyed_version(entry: Mapping[str, Any]) -> tuple[str, ObjectVersion]:
+    is_removal = "Size" not in entry  # of a delete marker
+    return _key_of(entry), ObjectVersion(
         version=str(entry["VersionId"]),
         modified=entry["LastModified"].astimezone(UTC),
         size=int(entry.get("Size", 0)),
@@ -251,7 +283,7 @@ def _version_of(entry: Mapping[str, Any], *, is_removal: bool) -> ObjectVersion:
     )
 
 
-_KINDS = ("Versions", "DeleteMarkers")
+_KINDS = ("Contents", "Versions", "DeleteMarkers")
 _NOT_AS_EXPECTED = "PreconditionFailed"
 _CONFLICT = "ConditionalRequestConflict"
 _NOT_THERE = ("404", "405", "NoSuchKey", "NoSuchVersion", "MethodNotAllowed")

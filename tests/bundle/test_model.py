@@ -15,7 +15,15 @@ from handler.bundle.content import CodePrompt, CodeResource, FileResource, Promp
 from handler.bundle.identity import Access, ApiKey, Identity, Issuer, OAuthProxy, VerificationKey
 from handler.bundle.model import Bundle
 from handler.bundle.operations import Binding, GraphQLEndpoint, Limits, Operation, PersistedDocument, PersistedOperation
-from handler.bundle.stored import FORMAT_VERSION, READABLE_VERSIONS, bundle_key, index_key, read_bundle, write_bundle
+from handler.bundle.stored import (
+    FORMAT_VERSION,
+    READABLE_VERSIONS,
+    bundle_key,
+    index_key,
+    read_bundle,
+    shared_index_key,
+    write_bundle,
+)
 from handler.bundle.tools import (
     CatalogTool,
     CodeKit,
@@ -323,7 +331,8 @@ def test_stored_bundle_is_one_json_object_that_names_its_format_first(demo: Comp
 
 def test_keys_are_named_after_the_endpoint_and_the_digest() -> None:
     assert bundle_key("api/things") == "api/things/bundle.v2.json"
-    assert index_key("ab") == ".index/ab"
+    assert index_key("api/things", "ab") == "api/things/.index/ab"
+    assert shared_index_key("ab") == ".index/ab"
 
 
 @pytest.mark.parametrize("version", READABLE_VERSIONS)

@@ -161,3 +161,41 @@ def modules_after(*arguments: str) -> set[str]:
     )
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
     return set(done.stderr.split())
+
+
+WORDS = {
+    "init": ("new", "--from", "https://api.example.com/graphql"),
+    "new": ("new",),
+    "call": ("folder", "a"),
+    "find": ("folder", "a question"),
+    "diff": ("folder", "folder"),
+    "publish": ("folder", "out"),
+    "published": ("out",),
+    "rollback": ("out/api/things",),
+    "remove": ("out/api/things",),
+    "gc": ("out",),
+    "manifest": ("folder", "--format", "apollo"),
+    "key": ("ci",),
+    "token": ("folder", "sub=ada"),
+    "completion": ("bash",),
+}
+"""The arguments of commands that take others than a folder."""
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_each_command_that_begins_in_a_deleted_folder_says_so(
+    tmp_path: Path, stile: Stile, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    folder = write_endpoint(tmp_path / "endpoints", FILES)
+    places = {"folder": str(folder), "out": str(tmp_path), "new": str(tmp_path / "new" / "one")}
+    places["out/api/things"] = f"{tmp_path}/api/things"
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+
+    done = stile(name, *(places.get(word, word) for word in WORDS.get(name, ("folder",))))
+
+    assert (done.code, done.out) == (3 if name == "diff" else 2, "")
+    assert done.err == (
+        "The current folder cannot be used (No such file or directory): change to a folder that exists.\n"
+    )

@@ -35,7 +35,7 @@ class Bench(Workbench):
         stored = self.storage.read(bundle_key(name))
         assert stored
         bundle = read_bundle(stored.body, endpoint=name)
-        assert self.storage.read(index_key(bundle.index))
+        assert self.storage.read(index_key(bundle.endpoint, bundle.index))
         return [tool.name for tool in bundle.tools]
 
 

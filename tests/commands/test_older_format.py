@@ -74,11 +74,11 @@ def test_prune_withdraws_both_formats(older: Path, workplace: Path, stile: Stile
     (workplace / "endpoints" / "api").rename(workplace / "endpoints" / "other")
 
     assert stile("publish", "endpoints", "out", "--prune", "--allow-breaking").code == 0
-    assert not (older / NAME).exists()
+    assert list((older / NAME).glob("bundle*")) == []
 
 
 def test_gc_keeps_the_schema_that_it_names(older: Path, stile: Stile) -> None:
-    (index,) = (older / ".index").iterdir()
+    (index,) = (older / NAME / ".index").iterdir()
     os.utime(index, (0, 0))
 
     done = stile("gc", str(older), "--delete")

@@ -46,7 +46,7 @@ class TestWhatChanged:
     def test_the_same_again_is_unchanged_and_not_written(self, workplace: Path, stile: Stile) -> None:
         write_endpoint(workplace / "endpoints", FILES)
         stile("publish", "endpoints", "--create", "out")
-        (bundle,) = (workplace / "out").glob("api/things/*")
+        bundle = workplace / "out" / bundle_key("api/things")
         before = bundle.stat()
 
         assert stile("publish", "endpoints", "--create", "out").out.splitlines()[0] == "api/things: unchanged"
@@ -56,13 +56,13 @@ class TestWhatChanged:
     def test_force_writes_what_has_not_changed(self, workplace: Path, stile: Stile) -> None:
         write_endpoint(workplace / "endpoints", FILES)
         stile("publish", "endpoints", "--create", "out")
-        (index,) = (workplace / "out" / ".index").iterdir()
-        index.write_bytes(b"spoiled")
+        bundle, index = bundle_key("api/things"), next((workplace / "out").glob("api/things/.index/*"))
+        before = [(workplace / "out" / bundle).stat().st_ino, index.stat().st_ino]
 
         done = stile("publish", "endpoints", "--create", "out", "--force")
 
         assert done.out.splitlines()[0] == "api/things: unchanged"
-        assert index.read_bytes() != b"spoiled"
+        assert {*before}.isdisjoint([(workplace / "out" / bundle).stat().st_ino, index.stat().st_ino])
 
     def test_added_removed_and_changed_tools_are_named(self, workplace: Path, stile: Stile) -> None:
         endpoint = write_endpoint(workplace / "endpoints", TWO_TOOLS)
@@ -107,7 +107,7 @@ class TestWhatChanged:
     def test_a_stored_bundle_that_cannot_be_read_is_replaced(self, workplace: Path, stile: Stile) -> None:
         write_endpoint(workplace / "endpoints", FILES)
         stile("publish", "endpoints", "--create", "out")
-        (bundle,) = (workplace / "out").glob("api/things/*")
+        bundle = workplace / "out" / bundle_key("api/things")
         bundle.write_bytes(b"{")
 
         assert stile("publish", "endpoints", "--create", "out").out.splitlines()[0] == "api/things: changed  +a"
@@ -252,9 +252,11 @@ class TestTwentyEndpoints:
                 if request.startswith(b"PUT") and b"/e02/" in request:
                     asked.set()
                     peer.wait()
-                listing = b"<ListBucketResult></ListBucketResult>"
+                listing = b"<ListBucketResult><Name>bucket</Name><IsTruncated>false</IsTruncated></ListBucketResult>"
+                digest = re.search(rb"x-amz-checksum-sha256: (\S+)", request, re.IGNORECASE)
                 found = answer(listing) if b"list-type=" in request else NOT_THERE
-                answers = {b"PUT": answer(ETag='"1"'), b"HEA": NOT_THERE, b"GET": found}
+                done = answer(ETag='"1"', x_amz_checksum_sha256=digest[1].decode() if digest else "")
+                answers = {b"PUT": done, b"HEA": NOT_THERE, b"GET": found}
                 peer.send(answers.get(request[:3], answer(status="403 Forbidden")))
 
         with running_server(script) as bucket:
@@ -336,7 +338,7 @@ class TestTwentyEndpoints:
         assert done.code == 1
         assert done.out.splitlines() == [f"api/e0{number}: new  +a" for number in (1, 2, 3, 4)]
         failure, stored, left = done.err.splitlines()
-        assert bundle_key("api/e03") in failure
+        assert failure.startswith("out/api/e03/")
         assert stored.removeprefix("Stored: ").removesuffix(".").split(", ") == bundles_in(workplace / "out")
         assert left.startswith("Not stored (unchanged): api/e03")
 
@@ -384,7 +386,7 @@ class TestS3:
         storage = open_storage(f"s3://{self.BUCKET}/{prefix}", http=http, environ=environ)
         stored = storage.read(bundle_key("api/things"))
         assert stored
-        assert storage.read(index_key(read_bundle(stored.body, endpoint="api/things").index))
+        assert storage.read(index_key("api/things", read_bundle(stored.body, endpoint="api/things").index))
         http.close()
 
     def test_each_endpoint_is_one_put_after_its_index(
@@ -392,15 +394,16 @@ class TestS3:
     ) -> None:
         """The publisher may write indexes only, so the bundle's PUT fails: the index is there by then."""
         write_endpoint(workplace, FILES)
-        bundles = {"Action": "s3:PutObject", "Effect": "Deny", "Resource": f"arn:aws:s3:::{self.BUCKET}/{prefix}/api/*"}
+        resource = f"arn:aws:s3:::{self.BUCKET}/{prefix}/api/things/bundle*"
+        bundles = {"Action": "s3:PutObject", "Effect": "Deny", "Resource": resource}
         self.become(monkeypatch, self.publisher(moto, prefix, bundles))
 
         done = stile("publish", ".", f"s3://{self.BUCKET}/{prefix}")
 
         assert done.code == 1
-        assert self.keys(moto, prefix) == [".index"]
+        assert [key.split("/")[1:-1] for key in self.versions(moto, prefix)] == [["api", "things", ".index"]]
 
-    def test_schema_that_endpoints_share_is_sent_once(
+    def test_schema_that_has_not_changed_is_sent_once(
         self, workplace: Path, stile: Stile, moto: Moto, prefix: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         write_many(workplace, 3)
@@ -411,8 +414,7 @@ class TestS3:
         write_endpoint(workplace, TWO_TOOLS, name="api/e02")
         assert stile("publish", ".", f"s3://{self.BUCKET}/{prefix}").code == 0
 
-        (index,) = [key for key in self.versions(moto, prefix) if ".index" in key]
-        assert self.versions(moto, prefix)[index] == 1
+        assert [count for key, count in self.versions(moto, prefix).items() if "/.index/" in key] == [1, 1, 1]
 
     def test_forced_schema_is_sent_again_once(
         self, workplace: Path, stile: Stile, moto: Moto, prefix: str, monkeypatch: pytest.MonkeyPatch
@@ -423,7 +425,7 @@ class TestS3:
         for _ in range(2):
             assert stile("publish", ".", f"s3://{self.BUCKET}/{prefix}", "--force").code == 0
 
-        assert [count for key, count in self.versions(moto, prefix).items() if ".index" in key] == [2]
+        assert [count for key, count in self.versions(moto, prefix).items() if "/.index/" in key] == [2, 2, 2]
 
     def test_an_access_that_fails_midway_is_completed_by_a_second_run(
         self, workplace: Path, stile: Stile, moto: Moto, prefix: str, monkeypatch: pytest.MonkeyPatch
@@ -433,7 +435,7 @@ class TestS3:
         third = {
             "Action": "s3:PutObject",
             "Effect": "Deny",
-            "Resource": f"arn:aws:s3:::{self.BUCKET}/{prefix}/api/e03/*",
+            "Resource": f"arn:aws:s3:::{self.BUCKET}/{prefix}/api/e03/bundle*",
         }
         self.become(monkeypatch, self.publisher(moto, f"{prefix}-limited", third))
 
@@ -526,7 +528,7 @@ class TestBreakingChanges:
 
     @pytest.mark.usefixtures("endpoint")
     def test_it_is_refused_where_nobody_can_be_asked(self, workplace: Path, stile: Stile) -> None:
-        (bundle,) = (workplace / "out").glob("api/things/*")
+        bundle = workplace / "out" / bundle_key("api/things")
         before = bundle.read_bytes()
 
         done = stile("publish", "endpoints", "out")

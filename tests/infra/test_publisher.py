@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from handler.bundle.stored import shared_index_key
+from handler.compiler.compile import compile_endpoint
 from tests.infra.cloudformation import ROOT
 from tests.infra.stack import Stack, accepted, parsed, statements
+from tests.support.aws_calls import Call, allows, as_list
+from tests.support.aws_calls import rights as rights_in
+from tests.support.endpoints import PUBLIC, write_endpoint
 
 MAIN = "repo:acme/tools:ref:refs/heads/main"
 PROVIDER = "arn:aws:iam::123456789012:oidc-provider/token.actions.githubusercontent.com"
@@ -31,7 +37,7 @@ def policy(*, prefix: str = "endpoints") -> list[dict[str, Any]]:
     return found
 
 
-@pytest.mark.parametrize("prefix", ["endpoints", "prod/endpoints"])
+@pytest.mark.parametrize("prefix", ["endpoints", "prod/endpoints", "endpoints/shop"])
 def test_its_rights_are_those_of_the_file(prefix: str) -> None:
     assert rights(stack_of(BundlePrefix=prefix)) == policy(prefix=prefix)
 
@@ -143,5 +149,38 @@ def test_a_value_that_would_widen_the_role_is_refused(parameter: str, value: str
 
 def test_a_role_has_no_rights_beside_the_bucket_and_no_wildcard_of_actions() -> None:
     for each in rights(stack_of()):
-        assert each["Resource"].startswith("arn:aws:s3:::bundles-of-acme")
+        assert all(one.startswith("arn:aws:s3:::bundles-of-acme") for one in as_list(each["Resource"]))
         assert "*" not in "".join(each["Action"])
+
+
+FILES = {
+    "index.graphql": "type Query { a: String } type Mutation { b: String }",
+    "operations/a.graphql": 'query A @mcpTool(name: "a") { a }',
+    "config.yaml": 'upstream: {url: "https://things.example/graphql"}\n' + PUBLIC,
+}
+
+
+def keys_of(folder: Path, name: str) -> list[str]:
+    """The keys of an endpoint's objects, as a publish stores them and as the function reads them."""
+    keys = [key for key, _ in compile_endpoint(write_endpoint(folder, FILES, name=name)).objects()]
+    assert len(keys) == 2  # a schema and a bundle
+    return keys
+
+
+def test_a_publisher_of_one_prefix_has_rights_on_its_own_objects_and_on_none_of_another_endpoint(
+    tmp_path: Path,
+) -> None:
+    """The two endpoints have the same schema, which one publisher could damage, store first or delete for the other."""
+    own, others = keys_of(tmp_path, "shop/orders"), [*keys_of(tmp_path, "hr/people"), *keys_of(tmp_path, "shopping/x")]
+    schema = next(key.rpartition("/")[2] for key in own if "/.index/" in key)
+    granted = rights_in(policy(prefix="endpoints/shop"))
+
+    def allowed(key: str) -> set[str]:
+        resource = f"arn:aws:s3:::bundles-of-acme/endpoints/{key}"
+        return {right.action for right in granted if allows(right, Call(right.action, resource))}
+
+    on_objects = {"s3:GetObject", "s3:PutObject", "s3:GetObjectVersion", "s3:DeleteObject"}
+    assert {key: allowed(key) for key in [*others, shared_index_key(schema)]} == {
+        key: set() for key in [*others, shared_index_key(schema)]
+    }
+    assert [allowed(key) for key in own] == [on_objects | {"s3:DeleteObjectVersion"}, on_objects]

@@ -14,6 +14,7 @@ from tests.life.zygote import Zygote
 ENDPOINTS = 20
 WRITES = ("PUT", "DELETE")
 MAX_WRITES = 10_000
+"""A number that no publish reaches."""
 
 
 class Interrupted:
@@ -36,15 +37,18 @@ class Interrupted:
         self._direct = direct  # the environment of those who read
         self._zygote = zygote
         self._edition = 0
+        self._held: dict[str, bytes] = {}
         self.publish()
-        self._held = bundles_at(location, direct, self._names)
 
     def publish(self, *, kill_at: int = 0, tears: bool = False) -> int:
-        """Publish the endpoints as they are."""
+        """Publish the endpoints as they are. What is stored after a whole publish is held to be the old version."""
         if not self._edition:
             write_edition(self._work / "endpoints", self._names, "edition 0")
         words = ("publish", str(self._work / "endpoints"), self._location, "--create")
-        return self._zygote.run(*words, environ=self._environ, kill_at=kill_at, below=self._location, tears=tears)
+        code = self._zygote.run(*words, environ=self._environ, kill_at=kill_at, below=self._location, tears=tears)
+        if code == 0:
+            self._held = bundles_at(self._location, self._direct, self._names)
+        return code
 
     def next_edition(self) -> None:
         self._edition += 1
@@ -55,13 +59,12 @@ class Interrupted:
         left = bundles_at(self._location, self._direct, self._names)
         served = set(titles_served(self._location, self._direct, self._names).values())
         assert served <= {f"edition {self._edition}", f"edition {self._edition - 1}"}
+        before = self._held
         code = self.publish()
         assert code == 0, self._zygote.output
-        after = bundles_at(self._location, self._direct, self._names)
-        assert len(left) == len(after) == len(self._names)
+        assert len(left) == len(self._held) == len(self._names)
         for name in self._names:
-            assert left[name] in (self._held[name], after[name]), name
-        self._held = after
+            assert left[name] in (before[name], self._held[name]), name
 
 
 def killed_in_a_folder(

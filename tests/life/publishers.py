@@ -47,7 +47,7 @@ def bundles_at(location: str, environ: Mapping[str, str], names: Sequence[str]) 
         except ObjectNotFound:
             continue
         bundle = read_bundle(body, endpoint=name)
-        _, index = storage.get(index_key(bundle.index))
+        _, index = storage.get(index_key(bundle.endpoint, bundle.index))
         assert hashlib.sha256(index).hexdigest() == bundle.index
         read_index(index, sha256=bundle.index)
         found[name] = body

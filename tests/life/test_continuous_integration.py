@@ -17,7 +17,9 @@ from typing import Any
 import pytest
 import yaml
 
+from handler.bundle.stored import bundle_key, index_key, shared_index_key
 from handler.commands.published import unused_indexes
+from handler.errors.infrastructure import StorageDenied
 from handler.http.client import HttpClient
 from handler.storage.location import open_publish_storage
 from tests.commands.running import Stile, change
@@ -226,7 +228,9 @@ def lives(moto: Moto, stile: Stile, location: str, folder: Path) -> str:
     """Publish, show, roll back, remove and clean up, until a command fails or cannot see; give what it said."""
     with moto.unchecked():
         http = HttpClient()
-        open_publish_storage(location, http=http, environ=moto.environ()).add(".index/" + "0" * 64, b"unused")
+        storage = open_publish_storage(location, http=http, environ=moto.environ())
+        for unused in (index_key("api/things", "0" * 64), shared_index_key("0" * 64)):
+            storage.add(unused, b"unused")
         http.close()
     operation = folder / "api" / "things" / "operations" / "a.graphql"
     now = "two" if "one" in operation.read_text(encoding="utf-8") else "one"
@@ -286,8 +290,7 @@ def test_publisher_of_some_endpoints_publishes_and_looks_at_those(
     for name, text in {**FILES, "config.yaml": CONFIG}.items():
         (shop / name).parent.mkdir(parents=True, exist_ok=True)
         (shop / name).write_text(text, encoding="utf-8")
-    objects = [f"arn:aws:s3:::rights/endpoints/{each}/*" for each in ("shop", ".index")]
-    few = [{**each, "Resource": objects} if each["Resource"].endswith("*") else each for each in statements()]
+    few = json.loads(json.dumps(statements()).replace("/endpoints/", "/endpoints/shop/"))
     place = f"{location}/shop/orders"
     with pytest.MonkeyPatch.context() as patch:
         for variable, value in moto.add_user("of-some", *few).items():
@@ -303,6 +306,14 @@ def test_publisher_of_some_endpoints_publishes_and_looks_at_those(
             assert done.code == (1 if words[0] == "diff" else 0), (words, done.err)
         assert stile("published", location).code == 1
         assert stile("remove", f"{location}/api/things", "--yes").code == 1
+        http = HttpClient()
+        storage = open_publish_storage(location, http=http, environ=dict(os.environ))
+        for key in (bundle_key("api/things"), index_key("api/things", "0" * 64), shared_index_key("0" * 64)):
+            with pytest.raises(StorageDenied):
+                storage.write(key, b"damaged")
+            with pytest.raises(StorageDenied):
+                storage.add(key, b"first")
+        http.close()
         stile("remove", place, "--yes")
 
 

@@ -71,13 +71,13 @@ class TestPublished:
     ) -> None:
         made = version_of(tmp_path / "before", 1)
         put(storage, made)
-        storage.write(index_key(made.bundle.index), b"damaged")
+        storage.write(index_key(made.bundle.endpoint, made.bundle.index), b"damaged")
 
         told = stile("published", location)
         version_of(tmp_path / "after", 2)
         stile("publish", str(tmp_path / "after"), location, "--allow-breaking")
 
-        assert "is damaged: publish with --force" in told.out + told.err
+        assert "is damaged: publish again" in told.out + told.err
         assert stile("published", location).code == 0
 
     def test_stored_version_that_cannot_be_read_is_told_before_it_is_replaced(
@@ -319,8 +319,8 @@ class TestGc:
         made = [version_of(tmp_path, number, sdl=sdl) for number, sdl in enumerate(self.SDLS)]
         for each in made[:2]:
             put(storage, each)
-        storage.add(index_key(made[2].bundle.index), made[2].index)
-        return [index_key(each.bundle.index) for each in made]
+        storage.add(index_key(made[2].bundle.endpoint, made[2].bundle.index), made[2].index)
+        return [index_key(each.bundle.endpoint, each.bundle.index) for each in made]
 
     @pytest.fixture
     def aged(self, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ import pytest
 from tests.life.between import running_between
 from tests.life.faults import Faulty
 from tests.life.interleaved import WHO, interleave
-from tests.life.interrupted import killed_at_s3, killed_in_a_folder
+from tests.life.interrupted import MAX_WRITES, killed_at_s3, killed_in_a_folder
 from tests.life.share import FULL, tried
 from tests.life.zygote import Zygote
 from tests.support.moto import Moto, running_moto
@@ -38,9 +38,10 @@ def zygotes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Zygo
 def test_publish_that_is_killed_leaves_each_endpoint_of_a_folder_old_or_new(
     tmp_path: Path, zygotes: dict[str, Zygote]
 ) -> None:
+    """A publish that no kill reaches is the one before the first kill inside a write."""
     numbers = [9, 12] if FULL else [12]
 
-    kills = killed_in_a_folder(tmp_path, zygotes["ada"], numbers, endpoints=3)
+    kills = killed_in_a_folder(tmp_path, zygotes["ada"], [*numbers, MAX_WRITES], endpoints=3)
 
     assert list(kills) == [f"{kind} {number}" for kind in ("before", "inside") for number in numbers]
 
@@ -55,7 +56,7 @@ def test_publish_that_is_killed_leaves_each_endpoint_in_s3_old_or_new(
             between,
             location="s3://life/killed",
             direct=bucket.environ(),
-            numbers=[4],
+            numbers=[4, MAX_WRITES],
             endpoints=3,
         )
         assert list(kills) == ["before 4", "after 4"]

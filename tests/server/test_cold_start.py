@@ -424,7 +424,7 @@ def test_list_neither_reads_nor_loads_more_where_the_schema_is_large(
             "config.yaml": "access: {policies: [{type: Query, policyDefault: {condition: true}}]}\n",
         }
         store(folder_storage, compiled(tmp_path / str(types), files))
-        shutil.rmtree(Path(folder_storage.location) / ".index")  # who reads it fails
+        shutil.rmtree(Path(folder_storage.location) / "api" / "things" / ".index")  # who reads it fails
         event = json.loads((ROOT / "events" / "tools-list.json").read_text(encoding="utf-8"))
         event["rawPath"] = event["requestContext"]["http"]["path"] = "/api/things/mcp"
         (tmp_path / "list.json").write_text(json.dumps(event), encoding="utf-8")

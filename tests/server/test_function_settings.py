@@ -219,7 +219,7 @@ def test_credentials_of_storage_and_of_secrets_are_found_once(monkeypatch: pytes
             "config.yaml": f"{upstream}\n{READABLE}",
         }
         made = compiled(tmp_path, files)
-        objects.write(index_key(made.bundle.index), made.index)
+        objects.write(index_key(made.bundle.endpoint, made.bundle.index), made.index)
         objects.write(bundle_key("api/things"), write_bundle(made.bundle))
         environ = {
             "AWS_REGION": "eu-central-1",

@@ -88,7 +88,7 @@ def _started_servers(found: Seen, stack: ExitStack, folder: Path) -> dict[str, s
     made = endpoint(folder, f"{{url: '{found.servers['api'].url}', auth: {{client_credentials: {mode}}}}}")
     issuer = issuer_of(PROVIDER, jwks_url=found.servers["keys"].url)
     identity = Identity(issuers=(issuer,), api_keys=(), trusted_apis=())
-    objects.write(index_key(made.bundle.index), made.index)
+    objects.write(index_key(made.bundle.endpoint, made.bundle.index), made.index)
     objects.write(bundle_key("api/things"), write_bundle(dataclasses.replace(made.bundle, identity=identity)))
     return {
         "AWS_CONTAINER_CREDENTIALS_FULL_URI": found.servers["container"].url,

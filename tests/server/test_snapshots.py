@@ -55,7 +55,7 @@ def no_other_hooks() -> Iterator[None]:
 @pytest.fixture
 def objects(demo: Compiled) -> Iterator[Objects]:
     with running_objects() as running:
-        running.write(index_key(demo.bundle.index), demo.index)
+        running.write(index_key(demo.bundle.endpoint, demo.bundle.index), demo.index)
         running.write(bundle_key(NAME), write_bundle(demo.bundle))
         yield running
 

@@ -426,7 +426,10 @@ class TestS3:
 
     @pytest.mark.parametrize("conflicts", [1, 2])
     def test_object_that_two_add_at_once_is_added_again(self, http: HttpClient, conflicts: int) -> None:
-        with running_server(answering(*[CONFLICT] * conflicts, answer(b""))) as server:
+        stored = answer(
+            b"", ETag='"1"', x_amz_checksum_sha256=base64.b64encode(hashlib.sha256(b"{}").digest()).decode()
+        )
+        with running_server(answering(*[CONFLICT] * conflicts, stored)) as server:
             assert at_server(server.url, http).add("k", b"{}") is True
             assert len(server.requests) == conflicts + 1
             assert all(b"if-none-match: *" in request.lower() for request in server.requests)

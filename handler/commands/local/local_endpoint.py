@@ -15,7 +15,7 @@ def local_endpoint(compiled: Compiled) -> Endpoint:
     """Return the endpoint, with its schema index in memory."""
     storage = MemoryStorage()
     if compiled.bundle.index:
-        storage.write(index_key(compiled.bundle.index), compiled.index)
+        storage.write(index_key(compiled.bundle.endpoint, compiled.bundle.index), compiled.index)
     return Endpoint(compiled.bundle, storage)
 
 

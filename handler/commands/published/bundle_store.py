@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from handler.bundle.stored import bundle_key, index_key, write_bundle
 from handler.commands.published.bundle_parts import changed_parts, parts_as_json
 from handler.commands.terminal.console import ERR, OUT, complain, say, show_json, track
 from handler.commands.terminal.exit_codes import DONE, REFUSED
@@ -27,9 +26,8 @@ def store_all(compiled: Sequence[Compiled], destination: str, *, as_json: bool) 
     stored: list[_Change] = []
     try:
         storage = FolderStorage(_made(destination))
-        indexes: set[str] = set()
         for one in track(compiled, "Storing", ERR if as_json else OUT, name=lambda one: one.bundle.endpoint):
-            change = _store(one, storage, indexes)
+            change = _store(one, storage)
             stored.append(change)
             say(change.line())
     except StileError as exc:
@@ -75,14 +73,11 @@ def _made(destination: str) -> Path:
     return folder
 
 
-def _store(one: Compiled, storage: FolderStorage, indexes: set[str]) -> _Change:
-    """Store a bundle after its schema index, which endpoints may share: a bundle must never name a missing index."""
-    index = index_key(one.bundle.index) if one.bundle.index else ""
-    key, raw = bundle_key(one.bundle.endpoint), write_bundle(one.bundle)
+def _store(one: Compiled, storage: FolderStorage) -> _Change:
+    *indexes, (key, raw) = one.objects()
     before = _stored(key, storage)
-    if index and index not in indexes:
-        storage.write(index, one.index)
-        indexes.add(index)
+    for index, content in indexes:
+        storage.write(index, content)
     storage.write(key, raw)
     what = "new" if before is None else "unchanged" if before == raw else "changed"
     return _Change(endpoint=one.bundle.endpoint, what=what, parts=changed_parts(one.bundle, before))

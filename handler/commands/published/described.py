@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import partial
 from typing import Any
 
 from handler.bundle.model import Bundle
-from handler.bundle.stored import bundle_key, format_of, index_key, older_bundle_keys, read_bundle, short_digest
+from handler.bundle.stored import bundle_key, format_of, older_bundle_keys, read_bundle, short_digest
 from handler.commands.published.facts import PublishFacts, read_facts
 from handler.commands.published.withdrawal import bundles_by_endpoint
 from handler.errors.infrastructure import BundleError, ObjectNotFound
-from handler.graph.index import read_index
+from handler.graph.index import load_index, read_index
 from handler.storage.publishing import ObjectHead, PublishStorage
 from handler.strict_json import JSONObject
 
@@ -66,10 +66,9 @@ def describe_all(storage: PublishStorage, named: Sequence[str]) -> tuple[list[De
     """
     wanted = [key for name in named for key in (bundle_key(name), *older_bundle_keys(name))]
     keys = bundles_by_endpoint(wanted if named else storage.keys())
-    has_index = lru_cache(maxsize=None)(lambda sha256: _index_fault(storage, sha256))
 
     def described(item: tuple[str, Sequence[str]]) -> Described | None:
-        return _described(storage, *item, index_fault=has_index)
+        return _described(storage, *item, index_fault=partial(_index_fault, storage, item[0]))
 
     with ThreadPoolExecutor(AT_ONCE) as threads:
         found = dict(zip(keys, threads.map(described, keys.items()), strict=True))
@@ -117,12 +116,11 @@ def _described(
     return None
 
 
-def _index_fault(storage: PublishStorage, sha256: str) -> str:
+def _index_fault(storage: PublishStorage, endpoint: str, sha256: str) -> str:
     try:
-        found = storage.read(index_key(sha256))
-        read_index(found.body if found else b"", sha256=sha256)
+        read_index(load_index(storage, endpoint, sha256), sha256=sha256)
     except ObjectNotFound:
-        return f"the schema index {sha256[:12]} is missing: publish with --force"
+        return f"the schema index {sha256[:12]} is missing: publish again"
     except BundleError:
-        return f"the schema index {sha256[:12]} is damaged: publish with --force"
+        return f"the schema index {sha256[:12]} is damaged: publish again"
     return ""

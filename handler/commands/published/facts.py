@@ -13,6 +13,7 @@ from urllib.parse import quote, unquote
 
 from handler import __version__
 from handler.aws.sigv4 import ENDPOINT_NAMES
+from handler.storage.boto3_requests import MALFORMED
 
 PREFIX = "stile-"
 MAX_CHARS = 256
@@ -68,13 +69,14 @@ def _caller_arn(environ: Mapping[str, str]) -> str:
     import boto3  # noqa: TID251 (at deploy time only)
     from botocore.config import Config
     from botocore.exceptions import BotoCoreError, ClientError
+    from botocore.parsers import ResponseParserError
 
     region = environ.get("AWS_REGION") or environ.get("AWS_DEFAULT_REGION") or None
     quick = Config(connect_timeout=STS_TIMEOUT_S, read_timeout=STS_TIMEOUT_S, retries={"total_max_attempts": 1})
     try:
         client = boto3.Session().client("sts", region_name=region, endpoint_url=own or general, config=quick)
         return str(client.get_caller_identity().get("Arn", ""))
-    except (BotoCoreError, ClientError, ValueError):
+    except (BotoCoreError, ClientError, ResponseParserError, *MALFORMED):
         return ""
 
 

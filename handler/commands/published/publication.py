@@ -1,10 +1,8 @@
-"""The writes of a publish: schema indexes, then bundles, several at a time, each on the condition of the plan."""
+"""The writes of a publish, several endpoints at a time: the schema index, then the bundle as the plan expects it."""
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Sequence
-from typing import TypeVar
 
 from handler.bundle.stored import bundle_key
 from handler.commands.published.facts import PublishFacts, read_facts
@@ -16,11 +14,8 @@ from handler.commands.terminal.json_answer import current_answer
 from handler.commands.terminal.progress import told_if_slow
 from handler.errors import StileError
 from handler.errors.infrastructure import ObjectChanged, ObjectNotFound, StorageError, WriteUnconfirmed
-from handler.storage.publishing import ObjectHead, PublishStorage
+from handler.storage.publishing import ObjectHead, PublishStorage, holds
 from handler.text.sentences import counted
-
-T = TypeVar("T")
-R = TypeVar("R")
 
 LAST_WAIT_S = 2.0
 """The wait after Ctrl-C for requests that are under way."""
@@ -50,15 +45,17 @@ class Publication:
 
         def store(each: PlannedEndpoint) -> ObjectHead:
             begun.append(each.name)
-            return self._storage.put(bundle_key(each.name), each.raw, expected=each.expected, facts=facts.stored())
+            if each.index:
+                self._store_index(*each.index)
+            if each.present and each.what == "repaired" and not self._force:
+                return each.present
+            expected = each.present.etag if each.present else None
+            return self._storage.put(bundle_key(each.name), each.raw, expected=expected, facts=facts.stored())
 
-        indexes = dict(each.index for each in planned if each.index)
         told = f"Storing {counted(len(planned), 'endpoint')} in {self._storage.location}"
         try:
             with told_if_slow(told, when=len(planned) > MANY):
-                self._do(self._store_index, list(indexes.items()), settle=self._settle_index, name=lambda _: "schemas")
-                if self._goes_on:
-                    self._do(store, planned, settle=self._settle, name=lambda each: each.name)
+                self._do(store, planned)
         except KeyboardInterrupt:  # a second one, or one beside the work
             self._fail("Interrupted.")
         self.unconfirmed += [name for name in begun if name not in self._settled]
@@ -81,22 +78,10 @@ class Publication:
         else:
             self.withdrawn.append(each.name)
 
-    def _store_index(self, index: tuple[str, bytes]) -> None:
+    def _store_index(self, key: str, body: bytes) -> None:
         """Store a schema index. Its key is its digest, so a stored one is equal, unless it is damaged."""
-        key, body = index
-        if self._force or not (self._storage.add(key, body) or self._is_whole_at(key, body)):
+        if self._force or not (self._storage.add(key, body) or holds(self._storage, key, body)):
             self._storage.write(key, body)
-
-    def _is_whole_at(self, key: str, body: bytes) -> bool:
-        """Tell if an object has this content, as far as the storage knows."""
-        try:
-            return self._storage.head(key).sha256 in ("", hashlib.sha256(body).hexdigest())
-        except ObjectNotFound:  # discarded since it was seen
-            return False
-
-    def _settle_index(self, _index: tuple[str, bytes], outcome: object) -> None:
-        if isinstance(outcome, StileError):
-            self._fail(str(outcome))
 
     def _settle(self, each: PlannedEndpoint, outcome: ObjectHead | StileError) -> None:
         self._settled.add(each.name)
@@ -119,26 +104,19 @@ class Publication:
             complain(sentence)
         self.is_whole = self._goes_on = False
 
-    def _do(
-        self,
-        work: Callable[[T], R],
-        items: Sequence[T],
-        *,
-        settle: Callable[[T, R | StileError], None],
-        name: Callable[[T], str],
-    ) -> None:
-        """Work on the items until one fails."""
-        running = Parallel(work, items)
+    def _do(self, store: Callable[[PlannedEndpoint], ObjectHead], planned: Sequence[PlannedEndpoint]) -> None:
+        """Store the endpoints until one fails."""
+        running = Parallel(store, planned)
         try:
-            shown = track(items, "Storing", ERR if current_answer() else OUT, name=name)
-            for _, (item, outcome) in zip(shown, running, strict=False):
-                settle(item, outcome)
+            shown = track(planned, "Storing", ERR if current_answer() else OUT, name=lambda each: each.name)
+            for _, (each, outcome) in zip(shown, running, strict=False):
+                self._settle(each, outcome)
                 if not self._goes_on:
                     running.stop()
         except KeyboardInterrupt:
             self._fail("Interrupted.")
-            for item, outcome in running.finished_within(LAST_WAIT_S):
-                settle(item, outcome)
+            for each, outcome in running.finished_within(LAST_WAIT_S):
+                self._settle(each, outcome)
         finally:
             running.stop()
 

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from handler.bundle.stored import bundle_key, index_key, older_bundle_keys, write_bundle
+from handler.bundle.stored import older_bundle_keys
 from handler.commands.changes.callers.endpoint_version import Published, version_in, version_of
 from handler.commands.changes.endpoint_changes import EndpointChanges, compare
 from handler.commands.published.bundle_parts import changed_parts, parts_as_json
@@ -19,7 +19,7 @@ from handler.commands.terminal.json_answer import current_answer
 from handler.commands.terminal.progress import told_if_slow
 from handler.compiler.compile import Compiled
 from handler.errors.infrastructure import BundleError, ObjectNotFound
-from handler.storage.publishing import ObjectHead, PublishStorage
+from handler.storage.publishing import ObjectHead, PublishStorage, holds
 from handler.text.sentences import counted
 
 MANY = 50
@@ -33,8 +33,8 @@ class PlannedEndpoint:
     name: str
     raw: bytes  # the bundle
     index: tuple[str, bytes] | None  # key and bytes of the schema index
-    what: str  # new | changed | unchanged
-    expected: str | None  # etag of the stored version; ``None`` if there is none
+    what: str  # new | changed | unchanged | repaired: unchanged, and its stored schema index is not whole
+    present: ObjectHead | None  # the stored version; ``None`` if there is none of this release's format
     parts: tuple[str, ...] = ()
     changes: EndpointChanges | None = None
     fault: str = ""  # why the comparison is not complete
@@ -49,6 +49,8 @@ class PlannedEndpoint:
     def lines(self) -> Iterator[str]:
         """Yield the change in one line, and each difference below."""
         yield "  ".join([f"{self.name}: {self.what}", *self.parts])
+        if self.what == "repaired" and self.index:
+            yield f"  {self.index[0]} is missing or damaged, and is stored again"
         if self.older:
             yield f"  compared with {self.older}, which functions of the older release go on to serve"
         if self.unread:
@@ -74,14 +76,14 @@ class Leftover:
 
 
 def plan_publish(compiled: Sequence[Compiled], storage: PublishStorage) -> list[PlannedEndpoint]:
-    """Compare each endpoint with its stored version, with one HEAD for an unchanged one, several at a time.
+    """Compare each endpoint with its stored version, with two HEADs for an unchanged one, several at a time.
 
     Raises:
         StorageError: the storage does not answer as it should.
     """
-    raws = {one.bundle.endpoint: write_bundle(one.bundle) for one in compiled}
-    stored = _read_stored(raws, storage)
-    return [_plan(one, raws[one.bundle.endpoint], stored[one.bundle.endpoint], storage) for one in compiled]
+    objects = {one.bundle.endpoint: list(one.objects()) for one in compiled}
+    stored = _read_stored(objects, storage)
+    return [_plan(one, objects[one.bundle.endpoint], stored[one.bundle.endpoint], storage) for one in compiled]
 
 
 def find_leftovers(names: Sequence[str], storage: PublishStorage, *, with_etags: bool) -> list[Leftover]:
@@ -105,18 +107,23 @@ class _Stored:
     head: ObjectHead | None = None  # ``None`` if there is none of this release's format
     other: bytes | None = None  # the bundle, if it is another than the compiled one
     older: str = ""  # the key of ``other``, if its format is an older one
+    has_index: bool = True  # False if ``head`` has the compiled bytes, and the schema index is missing or damaged
 
 
-def _read_stored(raws: dict[str, bytes], storage: PublishStorage) -> dict[str, _Stored]:
+Objects = Sequence[tuple[str, bytes]]
+"""The stored form of an endpoint, by key: the schema index, if there is one, and the bundle."""
+
+
+def _read_stored(objects: Mapping[str, Objects], storage: PublishStorage) -> dict[str, _Stored]:
     def read(name: str) -> _Stored:
-        return _read_one(name, raws[name], storage)
+        return _read_one(name, objects[name], storage)
 
-    told = f"Comparing {counted(len(raws), 'endpoint')} with {storage.location}"
-    work = Parallel(read, list(raws))
+    told = f"Comparing {counted(len(objects), 'endpoint')} with {storage.location}"
+    work = Parallel(read, list(objects))
     found: dict[str, _Stored] = {}
     try:
-        with told_if_slow(told, when=len(raws) > MANY):
-            shown = track(list(raws), "Comparing", ERR if current_answer() else OUT, name=str)
+        with told_if_slow(told, when=len(objects) > MANY):
+            shown = track(list(objects), "Comparing", ERR if current_answer() else OUT, name=str)
             for _, (name, outcome) in zip(shown, work, strict=False):
                 if isinstance(outcome, Exception):
                     raise outcome
@@ -126,16 +133,17 @@ def _read_stored(raws: dict[str, bytes], storage: PublishStorage) -> dict[str, _
     return found
 
 
-def _read_one(name: str, raw: bytes, storage: PublishStorage) -> _Stored:
-    key = bundle_key(name)
+def _read_one(name: str, objects: Objects, storage: PublishStorage) -> _Stored:
+    *indexes, (key, raw) = objects
     try:
         head = storage.head(key)
-        if head.sha256 == hashlib.sha256(raw).hexdigest():
-            return _Stored(head=head)
-        head, body = storage.get(key)
+        if head.sha256 != hashlib.sha256(raw).hexdigest():
+            head, body = storage.get(key)
+            if body != raw:
+                return _Stored(head=head, other=body)
     except ObjectNotFound:
         return _read_older(name, storage)
-    return _Stored(head=head, other=None if body == raw else body)
+    return _Stored(head=head, has_index=all(holds(storage, *index) for index in indexes))
 
 
 def _read_older(name: str, storage: PublishStorage) -> _Stored:
@@ -146,16 +154,18 @@ def _read_older(name: str, storage: PublishStorage) -> _Stored:
     return _Stored()
 
 
-def _plan(one: Compiled, raw: bytes, stored: _Stored, storage: PublishStorage) -> PlannedEndpoint:
+def _plan(one: Compiled, objects: Objects, stored: _Stored, storage: PublishStorage) -> PlannedEndpoint:
+    *indexes, (_, raw) = objects
     changes, fault, unread = _compared(one, stored.other, storage) if stored.other is not None else (None, "", "")
-    what = "changed" if stored.other is not None else "unchanged" if stored.head else "new"
+    same = "unchanged" if stored.has_index else "repaired"
+    what = "changed" if stored.other is not None else same if stored.head else "new"
     return PlannedEndpoint(
         name=one.bundle.endpoint,
         raw=raw,
-        index=(index_key(one.bundle.index), one.index) if one.bundle.index else None,
+        index=indexes[0] if indexes else None,
         what=what,
-        expected=stored.head.etag if stored.head else None,
-        parts=() if what == "unchanged" else changed_parts(one.bundle, stored.other),
+        present=stored.head,
+        parts=() if what == same else changed_parts(one.bundle, stored.other),
         changes=changes,
         fault=fault,
         unread=unread,

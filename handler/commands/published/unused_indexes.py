@@ -8,7 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from handler.bundle.stored import index_key, index_named_by
+from handler.bundle.model import ENDPOINT_NAME
+from handler.bundle.stored import index_key, index_named_by, shared_index_key
 from handler.commands.published.withdrawal import bundles_by_endpoint
 from handler.errors.infrastructure import BundleError, ObjectNotFound, StorageError
 from handler.storage.publishing import PublishStorage
@@ -19,7 +20,7 @@ MIN_AGE = timedelta(days=7)
 
 AT_ONCE = 16
 
-_INDEX = re.compile(re.escape(index_key("")) + r"[0-9a-f]{64}")
+_INDEX = re.compile(rf"({ENDPOINT_NAME.pattern}/)?{re.escape(shared_index_key(''))}[0-9a-f]{{64}}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +76,7 @@ def _named(storage: PublishStorage, keys: Sequence[str]) -> set[str]:
             for key, found in zip(keys, threads.map(lambda key: _versions(storage, key), keys), strict=True)
             for version in found
         ]
-        return {name for name in threads.map(lambda each: _index_of(storage, *each), versions) if name}
+        return {name for names in threads.map(lambda each: _indexes_of(storage, *each), versions) for name in names}
 
 
 def _versions(storage: PublishStorage, key: str) -> list[str]:
@@ -84,11 +85,12 @@ def _versions(storage: PublishStorage, key: str) -> list[str]:
     return ["", *kept.values()]
 
 
-def _index_of(storage: PublishStorage, key: str, version: str) -> str:
+def _indexes_of(storage: PublishStorage, key: str, version: str) -> tuple[str, ...]:
+    """Return the keys that a bundle's index may have. Older functions and commands read the shared one."""
     try:
         _, raw = storage.get(key, version=version)
     except ObjectNotFound:  # the endpoint is removed, or the version was forgotten meanwhile
-        return ""
+        return ()
     try:
         sha256 = index_named_by(raw)
     except BundleError as exc:
@@ -96,4 +98,5 @@ def _index_of(storage: PublishStorage, key: str, version: str) -> str:
         raise StorageError(
             f"{storage.location}/{key}", f"{which}: {exc}; nothing is deleted until it is removed"
         ) from exc
-    return index_key(sha256) if sha256 else ""
+    endpoint = key.rpartition("/")[0]
+    return (index_key(endpoint, sha256), shared_index_key(sha256)) if sha256 else ()

@@ -10,7 +10,6 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from handler.bundle.model import Bundle
-from handler.bundle.stored import index_key
 from handler.bundle.tools import GraphQLTool
 from handler.errors.calls import DocumentRefused, Fault
 from handler.errors.infrastructure import BundleError, StorageError
@@ -184,12 +183,11 @@ class SchemaViews:
                 self._require_index(timeout_s)
 
     def _require_index(self, timeout_s: float = READ_TIMEOUT_S) -> SchemaIndex:
-        from handler.graph.index import read_index
+        from handler.graph.index import load_index, read_index
 
         if self._index is None:
             try:
-                stored = self._storage.read(index_key(self._bundle.index), timeout_s=timeout_s)
-                body = stored.body if stored else b""
+                body = load_index(self._storage, self._bundle.endpoint, self._bundle.index, timeout_s=timeout_s)
                 self._index = read_index(body, sha256=self._bundle.index)
             except (StorageError, BundleError) as exc:
                 if not self.fails:

@@ -67,7 +67,7 @@ def function(objects: Objects, clocks: Clocks) -> Iterator[Function]:
 
 def publish(objects: Objects, compiled: Compiled, *, tools: int | None = None) -> None:
     """Put an endpoint in, with its first tools alone if a number says so."""
-    objects.write(index_key(compiled.bundle.index), compiled.index)
+    objects.write(index_key(compiled.bundle.endpoint, compiled.bundle.index), compiled.index)
     objects.write(KEY, write_bundle(dataclasses.replace(compiled.bundle, tools=compiled.bundle.tools[:tools])))
 
 
@@ -175,9 +175,9 @@ class TestInTime:
         self, function: Function, objects: Objects, demo: Compiled
     ) -> None:
         call = ("employee-lookup", "{ __schema { queryType { name } } }")
-        index = objects.bodies.pop(index_key(demo.bundle.index))
+        index = objects.bodies.pop(index_key(demo.bundle.endpoint, demo.bundle.index))
         without = function.query(*call).result
-        objects.write(index_key(demo.bundle.index), index)
+        objects.write(index_key(demo.bundle.endpoint, demo.bundle.index), index)
 
         assert without["isError"] is True
         assert without["content"][0]["text"] == "The schema cannot be loaded at the moment. Try later."

@@ -8,12 +8,11 @@ from functools import cached_property
 from pathlib import Path
 
 from handler.bundle.model import Bundle
-from handler.bundle.stored import index_key, read_bundle
+from handler.bundle.stored import read_bundle
 from handler.compiler.compile import Compiled
 from handler.compiler.config.change_ignores import ChangeIgnore
 from handler.compiler.provenance import Provenance
-from handler.errors.infrastructure import BundleError
-from handler.graph.index import SchemaIndex, read_index
+from handler.graph.index import SchemaIndex, load_index, read_index
 from handler.storage.storage import Storage
 
 
@@ -63,11 +62,4 @@ def version_in(storage: Storage, raw: bytes, *, endpoint: str) -> Published:
         BundleError: the bytes are not a bundle that this release reads.
     """
     bundle = read_bundle(raw, endpoint=endpoint)
-
-    def load_index() -> bytes:
-        stored = storage.read(index_key(bundle.index))
-        if stored is None:
-            raise BundleError("the schema index is missing: publish again")
-        return stored.body
-
-    return Published(bundle=bundle, load_index=load_index)
+    return Published(bundle=bundle, load_index=lambda: load_index(storage, endpoint, bundle.index))
