@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain, combinations, islice, product
 from math import prod
 from random import Random
@@ -25,6 +26,9 @@ MAX_CLASSES = 4_096
 
 MOST_WORDS = 3
 """Witnesses that a sentence names."""
+
+EVERYBODY = 1
+"""The class of callers without a credential, which is the first. All callers can be of it: they leave theirs out."""
 
 Claims = Mapping[str, Any]
 
@@ -120,16 +124,33 @@ class CallerClasses:
             if (principal := each.principals[side]) is not None and each.meets is not False and holds(principal)
         )
 
-    def words(self, bits: int, admitted: int) -> tuple[str, ...]:
-        """Return some witnesses of classes in words, and the number of the others."""
-        if bits == admitted and bits.bit_count() > 1 and self.complete:
-            return ("every caller",)
+    def words(self, bits: int) -> tuple[str, ...]:
+        """Return the witnesses of all of some classes in words: anonymous callers, whole kinds, tokens, then keys."""
         whole = self._whole_kinds(bits)
-        named = [each for place, each in enumerate(self.classes) if bits >> place & 1 and each.kind not in whole]
-        told = [*(f"any {kind}" for kind in whole), *(each.words for each in named[:64])]
-        shown = sorted(told, key=len)[:MOST_WORDS]
-        more = len(whole) + len(named) - len(shown)
-        return (*shown, f"{more} more class{'es' if more > 1 else ''} of callers") if more else tuple(shown)
+        found = [f"any {kind}" for kind in whole]
+        found += [
+            words
+            for place, words in enumerate(self._words)
+            if bits >> place & 1 and self.classes[place].kind not in whole
+        ]
+        order = ("anonymous", "any ", "token ", "claims ", "key:")
+        return tuple(sorted(found, key=lambda each: ([not each.startswith(one) for one in order], len(each))))
+
+    def sentence(self, bits: int, admitted: int, *, gained: bool) -> str:
+        """Return some witnesses of classes as a part of a sentence. What anonymous callers gain, everybody gains."""
+        is_whole = bits == admitted and self.complete
+        if bits & EVERYBODY and (gained or is_whole):
+            return "everybody"
+        if is_whole and bits.bit_count() > 1:
+            return "every caller"
+        words = self.words(bits)
+        more = len(words) - MOST_WORDS
+        rest = [f"{more} more class{'es' if more > 1 else ''} of callers"] if more > 0 else []
+        return " or ".join([*words[:MOST_WORDS], *rest])
+
+    @cached_property
+    def _words(self) -> list[str]:
+        return [each.words for each in self.classes]
 
     def _whole_kinds(self, bits: int) -> set[str]:
         """Return the kinds of credentials whose classes are all among some: any token is."""
