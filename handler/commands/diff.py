@@ -25,9 +25,9 @@ EXIT_CODES = {
     DONE: "there are no differences",
     DIFFERENT: "there are differences, none of them breaking",
     BREAKING: "there are breaking differences",
+    NOT_COMPARED: "the versions could not be compared: see standard error",
     OPENING: "there are openings, which publish stores with --allow-open, and no breaking differences",
     OPENING | BREAKING: "there are openings and breaking differences",
-    NOT_COMPARED: "the versions could not be compared: see standard error",
 }
 
 SOURCE = "a folder of endpoints, or s3://bucket/prefix or a folder with published bundles"

@@ -54,3 +54,27 @@ def test_entry_that_accepts_an_opening_does_not_allow_it(stored: Path, stile: St
 
     assert stile("publish", "endpoints", "out").code == 1
     assert stile("publish", "endpoints", "out", "--allow-open").code == 0
+
+
+def test_mutations_that_a_stepzen_project_keeps_need_the_option_once(workplace: Path, stile: Stile) -> None:
+    key = f"identity: {{api_keys: [{{name: whole, sha256: {'f' * 64}}}]}}\n"
+    project = {
+        "stepzen.config.json": '{"endpoint": "api/miscellaneous"}',
+        "index.graphql": 'schema @sdl(files: ["api.graphql"]) { query: Query }\n',
+        "api.graphql": "type Query { dummy: String }\n",
+        "config.yaml": f"upstream: {{url: https://things.example/graphql}}\n{key}",
+    }
+    folder = write_endpoint(workplace / "endpoints", project)
+    assert stile("publish", "endpoints", "out", "--create").code == 0
+    write_endpoint(
+        workplace / "endpoints",
+        {"api.graphql": project["api.graphql"] + "type Mutation { auth(email: String!): ID }\n"},
+    )
+
+    done = stile("publish", "endpoints", "out", "--allow-breaking")
+    assert (done.code, "--allow-open publishes it" in done.err) == (1, True)
+    assert (
+        "the mutation type Mutation is new, for key:whole; keys without claims skip policies [root-opened]" in done.out
+    )
+    assert stile("publish", "endpoints", "out", "--allow-open").code == 0
+    assert "unchanged" in stile("publish", str(folder), "out").out

@@ -22,6 +22,16 @@ MOST_NAMED = 8
 
 REACH = ("reach-gained", "tool-opened", "tool-condition", "reach-unknown")
 
+HEADINGS = (
+    "Open to everybody",
+    "New root types",
+    "Newly reachable",
+    "More open",
+    "Breaking",
+    "Other differences",
+    "Ignored",
+)
+
 
 class _Section(NamedTuple):
     heading: str
@@ -33,18 +43,7 @@ def sections_of(changes: Iterable[Change]) -> list[_Section]:
 
     An ignored difference that opens something stays where it is, with its reason.
     """
-    found: dict[str, list[Change]] = {
-        heading: []
-        for heading in (
-            "Open to everybody",
-            "New root types",
-            "Newly reachable",
-            "More open",
-            "Breaking",
-            "Other differences",
-            "Ignored",
-        )
-    }
+    found: dict[str, list[Change]] = {heading: [] for heading in HEADINGS}
     for each in changes:
         found[_heading(each)].append(each)
     return [_Section(heading, some) for heading, some in found.items() if some]
@@ -110,9 +109,7 @@ def markdown(found: Sequence[EndpointChanges], *, notes: Sequence[str] = ()) -> 
 def _markdown_lines(found: Sequence[EndpointChanges], notes: Sequence[str]) -> Iterator[str]:
     differing = [each for each in found if not each.is_empty]
     breaking = sum(each.breaking for each in differing)
-    opening = sum(each.opening for each in differing)
-    openings = f", {opening} with openings" if opening else ""
-    yield f"## Differences of {counted(len(differing), 'endpoint')}, {breaking} of them breaking{openings}"
+    yield f"## Differences of {counted(len(differing), 'endpoint')}, {breaking} of them breaking"
     for each in sorted(differing, key=lambda one: (not one.opening, not one.breaking)):
         yield ""
         yield f"### {code_span(summary(each))}"

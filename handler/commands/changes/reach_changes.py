@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from functools import reduce
+from operator import or_
 from typing import NamedTuple
 
 from handler.commands.changes.callers.caller_classes import EVERYBODY, CallerClasses
@@ -44,7 +45,6 @@ class ReachChanges:
         self._versions = (before, after)
         self._bits = [side.bits for side in sides]
         self._real = self.classes.real
-        self._admitted = (sides[0].bits.admitted | sides[1].bits.admitted) & self._real
         self._ways = [{way.name: way for way in side.all()} for side in sides]
         self._ways[0] = {renamed.get(name, name): way for name, way in self._ways[0].items()}
         self._reasons = Reasons((before, after), self.classes)
@@ -56,7 +56,9 @@ class ReachChanges:
             found += self._of_tool(self._ways[0][name], self._ways[1][name])
         for name, way in self._ways[1].items():
             if name not in self._ways[0] and way.open & EVERYBODY:
-                found.append(self._tool_change("tool-opened", way.open & self._real, "may be used", name))
+                found.append(
+                    self._tool_change("tool-opened", way.open & self._real, "may be used", name, gained=way.open)
+                )
         found += self._of_roots()
         if not self.classes.complete:
             found += self._unknown()
@@ -68,44 +70,29 @@ class ReachChanges:
 
     def opens_to_everybody(self, change: Change) -> bool:
         """Return whether a difference that is not of reach opens something to callers without a credential."""
-        name, bundle = change.about, self._versions[1].bundle
-        match change.code:
-            case "anonymous-admitted":
-                return True
-            case "listing-changed":
-                return bundle.access.anonymous == "allow" and bundle.access.listed == "all"
-            case "tool-listed":
-                return name in self._ways[1] and bool(self._ways[1][name].open & EVERYBODY)
-            case "content-added" | "content-opened":
-                was, now = (
-                    name in contents and bool(bits.surely(contents[name].mask) & EVERYBODY)
-                    for bits in self._bits
-                    for contents in [contents_of(bits.bundle)]
-                )
-                return now and not was
-            case _:
-                return False
+        if change.code == "tool-listed":
+            return any(way.open & EVERYBODY for name, way in self._ways[1].items() if name == change.about)
+        if change.code not in ("content-added", "content-opened"):
+            return change.code == "anonymous-admitted"
+        contents = [(bits, contents_of(bits.bundle).get(change.about)) for bits in self._bits]
+        was, now = (bool(each and bits.surely(each.mask) & EVERYBODY) for bits, each in contents)
+        return now and not was
 
     def _of_roots(self) -> Iterator[Change]:
         """Yield the root types that the schema before lacks, and that somebody reaches."""
         old, new = (version.index.roots if version.index else {} for version in self._versions)
+        reached = _overall(self._ways[1].values())
         for kind in [kind for kind in new if kind not in old]:
-            bits = 0
-            for way in self._ways[1].values():
-                for coordinate, seen in way.seen.items():
-                    bits |= seen & self._real if coordinate.partition(".")[0] == new[kind] else 0
+            bits = self._real & reduce(or_, (reached[each] for each in reached if each.startswith(f"{new[kind]}.")), 0)
+            who = self.classes.sentence(bits, gained=True)
             if bits:
                 yield Change(
                     code="root-opened",
                     about=new[kind],
-                    sentence=f"the schema has a {kind} type now, {new[kind]}, which is open to {self._who(bits)}; "
-                    "keys without claims skip policies",
+                    sentence=f"the {kind} type {new[kind]} is new, for {who}; keys without claims skip policies",
                     callers=self.classes.words(bits),
                     for_everybody=bool(bits & EVERYBODY),
                 )
-
-    def _who(self, bits: int, *, gained: bool = True) -> str:
-        return self.classes.sentence(bits, self._admitted, gained=gained)
 
     def _of_documents(self) -> Iterator[Change]:
         """Yield the differences of types, for ways in both versions whose readers know only the schema."""
@@ -118,9 +105,8 @@ class ReachChanges:
     def _has_readers(self, way: Way) -> bool:
         """Tell if a way's results have the schema's types, and no output schema that is compared for itself."""
         entries = [tool.entry for version in self._versions for tool in version.bundle.tools if tool.name == way.name]
-        return way.kind not in ("code", "catalog") and not (
-            way.kind == "prescribed" and all("outputSchema" in each for each in entries)
-        )
+        fixed = way.kind == "prescribed" and all("outputSchema" in each for each in entries)
+        return bool(way.seen) and way.kind != "code" and not fixed
 
     def _unknown(self) -> Iterator[Change]:
         """Yield the coordinates that may differ for a combination of conditions that was not tried."""
@@ -218,7 +204,8 @@ class ReachChanges:
             yield coordinate, "reach-lost", bits & ~less
 
     def _change(self, group: _Group, coordinates: list[str]) -> Change:
-        who, through = self._who(group.bits, gained=group.code == "reach-gained"), ", ".join(group.ways)
+        who = self.classes.sentence(group.bits, gained=group.code == "reach-gained")
+        through = ", ".join(group.ways)
         words = _WORDS[group.code, group.further].format(through)
         return Change(
             code=group.code,
@@ -236,26 +223,22 @@ class ReachChanges:
         gained, lost = new.open & ~old.open & self._real, old.open & ~new.open & self._real
         for code, bits, verb in (("tool-opened", gained, "may be"), ("tool-closed", lost, "may no longer be")):
             if bits:
-                yield self._tool_change(code, bits, f"{verb} used", new.name)
+                yield self._tool_change(code, bits, f"{verb} used", new.name, gained=gained & bits)
         both = old.open & new.open & self._real
         depends = both & ~(old.sure & new.sure)
         words = self._reasons.condition(old, 0), self._reasons.condition(new, 1)
         if depends and (old.sure & both != new.sure & both or words[0] != words[1]):
             sentence = f"asks for other values of variables or claims ({words[1]}; before: {words[0]}) if used"
-            yield replace(
-                self._tool_change("tool-condition", depends, sentence, new.name),
-                for_everybody=bool(depends & ~old.sure & EVERYBODY),
-            )
+            yield self._tool_change("tool-condition", depends, sentence, new.name, gained=depends & ~old.sure)
 
-    def _tool_change(self, code: str, bits: int, words: str, name: str) -> Change:
-        is_opened = code == "tool-opened"
+    def _tool_change(self, code: str, bits: int, words: str, name: str, *, gained: int) -> Change:
         return Change(
             code=code,
             about=name,
-            sentence=f"{name} {words} by {self._who(bits, gained=is_opened)}",
+            sentence=f"{name} {words} by {self.classes.sentence(bits, gained=bool(gained))}",
             callers=self.classes.words(bits),
             ways=(name,),
-            for_everybody=is_opened and bool(bits & EVERYBODY),
+            for_everybody=bool(gained & EVERYBODY),
         )
 
 

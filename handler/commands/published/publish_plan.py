@@ -44,12 +44,12 @@ class PlannedEndpoint:
     @property
     def is_breaking(self) -> bool:
         """Tell if callers may lose something."""
-        return bool(self.fault) or (self.what == "changed" and self.changes is not None and self.changes.breaking)
+        return bool(self.fault or (self.changes and self.changes.breaking))
 
     @property
     def is_opening(self) -> bool:
-        """Return whether something is newly open; fail closed if the comparison is not complete."""
-        return bool(self.fault) or (self.what == "changed" and self.changes is not None and self.changes.opening)
+        """Return whether ``--allow-open`` is needed, also if the comparison is not complete."""
+        return bool(self.fault or (self.changes and self.changes.opening))
 
     def lines(self) -> Iterator[str]:
         """Yield the change in one line, and each difference below."""

@@ -10,7 +10,6 @@ import json
 import re
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import chain, combinations, islice, product
 from math import prod
 from random import Random
@@ -85,6 +84,8 @@ class CallerClasses:
         self.classes: list[OutcomeClass] = [*_fixed(before, after), *self._tokens(kinds, vectors)]
         if not self.complete:
             self.classes += _extremes(kinds)
+        self._words = [each.words for each in self.classes]
+        self._admitted = (self.admitted(0) | self.admitted(1)) & self.real
         self.everybody = (1 << len(self.classes)) - 1
 
     @property
@@ -127,18 +128,14 @@ class CallerClasses:
     def words(self, bits: int) -> tuple[str, ...]:
         """Return the witnesses of all of some classes in words: anonymous callers, whole kinds, tokens, then keys."""
         whole = self._whole_kinds(bits)
-        found = [f"any {kind}" for kind in whole]
-        found += [
-            words
-            for place, words in enumerate(self._words)
-            if bits >> place & 1 and self.classes[place].kind not in whole
-        ]
+        named = (place for place, each in enumerate(self.classes) if bits >> place & 1 and each.kind not in whole)
+        found = [*(f"any {kind}" for kind in whole), *(self._words[place] for place in named)]
         order = ("anonymous", "any ", "token ", "claims ", "key:")
         return tuple(sorted(found, key=lambda each: ([not each.startswith(one) for one in order], len(each))))
 
-    def sentence(self, bits: int, admitted: int, *, gained: bool) -> str:
+    def sentence(self, bits: int, *, gained: bool) -> str:
         """Return some witnesses of classes as a part of a sentence. What anonymous callers gain, everybody gains."""
-        is_whole = bits == admitted and self.complete
+        is_whole = self.complete and bits == self._admitted
         if bits & EVERYBODY and (gained or is_whole):
             return "everybody"
         if is_whole and bits.bit_count() > 1:
@@ -147,10 +144,6 @@ class CallerClasses:
         more = len(words) - MOST_WORDS
         rest = [f"{more} more class{'es' if more > 1 else ''} of callers"] if more > 0 else []
         return " or ".join([*words[:MOST_WORDS], *rest])
-
-    @cached_property
-    def _words(self) -> list[str]:
-        return [each.words for each in self.classes]
 
     def _whole_kinds(self, bits: int) -> set[str]:
         """Return the kinds of credentials whose classes are all among some: any token is."""
