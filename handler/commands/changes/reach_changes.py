@@ -235,7 +235,7 @@ class ReachChanges:
         return Change(
             code=code,
             about=name,
-            sentence=f"{name} {words} by {self.classes.sentence(bits, gained=bool(gained))}",
+            sentence=f"{name} {words} by {self.classes.sentence(bits, gained=bool(gained & EVERYBODY))}",
             callers=self.classes.words(bits),
             ways=(name,),
             for_everybody=bool(gained & EVERYBODY),

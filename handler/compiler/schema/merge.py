@@ -65,9 +65,9 @@ def merge_definitions(
         key = _group(node, mergeable) or ("", place)
         groups.setdefault(key, []).append(members.once(node))
     merged = [_merged(kind, nodes, problems) for (kind, _), nodes in groups.items()]
-    merged = _with_roots_of_files(merged, definitions, problems, stepzen=stepzen)
+    more = _roots_of_files(merged, definitions, problems, stepzen=stepzen)
     names = _type_names(merged) | specified_scalar_types.keys()
-    return [_without_missing_roots(node, names, problems) for node in merged]
+    return [_with_defined_roots(node, names, problems, more=more) for node in merged]
 
 
 def _root_names(definitions: Iterable[DefinitionNode]) -> frozenset[str]:
@@ -145,10 +145,10 @@ def _joined(lists: Iterable[tuple[T, ...] | None]) -> tuple[T, ...]:
     return tuple(each for some in lists for each in some or ())
 
 
-def _with_roots_of_files(
-    merged: list[DefinitionNode], parts: Sequence[DefinitionNode], problems: Problems, *, stepzen: bool
-) -> list[DefinitionNode]:
-    """Name the root types of files without a schema definition, if the project has StepZen's form.
+def _roots_of_files(
+    merged: Sequence[DefinitionNode], parts: Sequence[DefinitionNode], problems: Problems, *, stepzen: bool
+) -> list[OperationTypeDefinitionNode]:
+    """Return the root types of files without a schema definition, if the project has StepZen's form.
 
     ``schema @sdl(files: …)`` is that form, too: each included file is a schema with GraphQL's default root types.
     Other types with such a name are reported, if no definition refers to them.
@@ -171,18 +171,16 @@ def _with_roots_of_files(
         else:
             by = f"the schema definition at {shown(place_of(schemas[0]))} does not name it ({kind}: {name})"
             problems.warn(of_type[0], f'"{name}" is not a root type: {by}', code="unnamed-root-type", about=[name])
-    return [
-        replace(node, operation_types=(*node.operation_types, *found))
-        if isinstance(node, SchemaDefinitionNode)
-        else node
-        for node in merged
-    ]
+    return found
 
 
-def _without_missing_roots(node: DefinitionNode, names: Container[str], problems: Problems) -> DefinitionNode:
-    """Remove undefined root types from a schema definition: some projects name all three."""
+def _with_defined_roots(
+    node: DefinitionNode, names: Container[str], problems: Problems, *, more: Sequence[OperationTypeDefinitionNode]
+) -> DefinitionNode:
+    """Remove undefined root types from a schema definition, as some projects name all three, and add ``more``."""
     if not isinstance(node, SchemaDefinitionNode | SchemaExtensionNode):
         return node
+    more = more if node.kind == "schema_definition" else ()
     missing = [root for root in node.operation_types or () if root.type.name.value not in names]
     for root in missing:
         name = root.type.name.value
@@ -192,7 +190,8 @@ def _without_missing_roots(node: DefinitionNode, names: Container[str], problems
             code="missing-root-type",
             about=[name],
         )
-    return replace(node, operation_types=tuple(root for root in node.operation_types or () if root not in missing))
+    kept = (root for root in node.operation_types or () if root not in missing)
+    return replace(node, operation_types=(*kept, *more))
 
 
 class _Members:
