@@ -14,6 +14,7 @@
 #   STILE_BUNDLES         the place to publish to, as s3://bucket/prefix
 #   STILE_STAGE           a stage of the endpoints
 #   STILE_ALLOW_BREAKING  true: publish breaking changes
+#   STILE_ALLOW_OPEN      true: publish what opens something to everybody, or a new root type
 #   STILE_PRUNE           true: withdraw published endpoints that the folder does not have
 #   STILE_DIFF            the file of the differences (default: stile-diff.md)
 #   STILE_URL             the base URL of the function; empty: do not wait
@@ -61,7 +62,7 @@ check() {
     stile "${words[@]}" -- "$endpoints"
 }
 
-# The exit codes 0, 1 and 2 tell of no, other and breaking differences. A reviewer decides about them.
+# The exit codes tell of differences: 1 of any, 2 of breaking ones, 4 of openings, 6 of both. A reviewer decides.
 diff() {
     require_bundles
     local code=0 found
@@ -69,7 +70,7 @@ diff() {
     add_stage
     add_prune
     found=$(stile "${words[@]}" -- "$STILE_BUNDLES" "$endpoints") || code=$?
-    [ "$code" -le 2 ] || exit "$code"
+    case $code in 0 | 1 | 2 | 4 | 6) ;; *) exit "$code" ;; esac
     [ -n "$found" ] || fail 'stile diff ended without a report'
     printf '%s\n%s\n' "$marker" "$found" >"$diff_file"
     if [ -n "${GITHUB_STEP_SUMMARY:-}" ]; then cat "$diff_file" >>"$GITHUB_STEP_SUMMARY"; fi
@@ -100,6 +101,7 @@ publish() {
     add_stage
     add_prune
     if [ "${STILE_ALLOW_BREAKING:-}" = true ]; then words+=(--allow-breaking); fi
+    if [ "${STILE_ALLOW_OPEN:-}" = true ]; then words+=(--allow-open); fi
     stile "${words[@]}" -- "$endpoints" "$STILE_BUNDLES"
 }
 

@@ -14,7 +14,7 @@ from handler.commands.changes.compared_sources import Side, compiled_side, is_de
 from handler.commands.changes.endpoint_changes import EndpointChanges, compare
 from handler.commands.folders.endpoint_folders import add_compile_options
 from handler.commands.terminal.console import complain, say, show_json, show_verbatim
-from handler.commands.terminal.exit_codes import BREAKING, DIFFERENT, DONE, NOT_COMPARED
+from handler.commands.terminal.exit_codes import BREAKING, DIFFERENT, DONE, NOT_COMPARED, OPENING
 from handler.errors.infrastructure import BundleError, StorageError
 
 EXAMPLES = (
@@ -26,6 +26,8 @@ EXIT_CODES = {
     DIFFERENT: "there are differences, none of them breaking",
     BREAKING: "there are breaking differences",
     NOT_COMPARED: "the versions could not be compared: see standard error",
+    OPENING: "there are openings, which publish stores with --allow-open, and no breaking differences",
+    OPENING | BREAKING: "there are openings and breaking differences",
 }
 
 SOURCE = "a folder of endpoints, or s3://bucket/prefix or a folder with published bundles"
@@ -68,9 +70,8 @@ def _run(options: argparse.Namespace) -> int:
             raise StorageError(options.after, "no side has an endpoint to compare")
         found = [compare(before, after) for before, after in pairs]
     _show(options, found, notes)
-    if any(each.breaking for each in found):
-        return BREAKING
-    return DIFFERENT if any(not each.is_empty for each in found) else DONE
+    code = BREAKING * any(each.breaking for each in found) | OPENING * any(each.opening for each in found)
+    return code or (DIFFERENT if any(not each.is_empty for each in found) else DONE)
 
 
 def _sides(options: argparse.Namespace, stack: ExitStack) -> tuple[Side, Side] | None:
@@ -107,6 +108,7 @@ def _show(options: argparse.Namespace, found: Sequence[EndpointChanges], notes: 
     if options.json:
         answer: Mapping[str, object] = {
             "breaking": any(each.breaking for each in found),
+            "opening": any(each.opening for each in found),
             "endpoints": [each.as_json() for each in differing],
             "compared": len(found),
             "notes": list(notes),

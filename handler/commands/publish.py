@@ -11,11 +11,11 @@ from pathlib import Path
 
 from handler.commands.folders.endpoint_folders import add_folder_arguments, find_endpoints
 from handler.commands.folders.endpoints import compile_or_complain
-from handler.commands.published.breaking_changes import may_break
 from handler.commands.published.deployed import tell_of_needs
 from handler.commands.published.facts import PublishFacts, gather_facts
 from handler.commands.published.publication import Publication
 from handler.commands.published.publish_checks import are_publishable, tell_of_secrets, warn_of_questions
+from handler.commands.published.publish_consent import may_publish
 from handler.commands.published.publish_plan import Leftover, find_leftovers, plan_publish
 from handler.commands.published.publish_report import PublishReport
 from handler.commands.terminal.console import complain, warn
@@ -31,7 +31,7 @@ EXAMPLES = (
     "stile publish endpoints s3://bucket/prefix --stage prod",
     "stile publish endpoints s3://bucket/prefix --dry-run",
 )
-EXIT_CODES = {REFUSED: "an endpoint has problems, a breaking change is not allowed, or a bundle was not stored"}
+EXIT_CODES = {REFUSED: "an endpoint has problems, a change is not allowed, or a bundle was not stored"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -40,6 +40,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--create", action="store_true", help="make the folder DESTINATION if it does not exist")
     parser.add_argument("--dry-run", action="store_true", help="compare, and store nothing")
     parser.add_argument("--allow-breaking", action="store_true", help="publish breaking changes without a question")
+    parser.add_argument(
+        "--allow-open", action="store_true", help="publish what opens something to everybody, or a new root type"
+    )
     parser.add_argument("--prune", action="store_true", help="withdraw published endpoints that FOLDER does not have")
     parser.add_argument("--json", action="store_true", help="print one JSON document instead")
     parser.add_argument("--force", action="store_true", help="write unchanged bundles too")
@@ -79,7 +82,7 @@ def _publish(compiled: Sequence[Compiled], storage: PublishStorage, options: arg
         report.tell_plan()
         if options.prune and leftovers:
             _warn_of_no_way_back(storage)
-        if options.dry_run or not may_break(planned, leftovers if options.prune else (), options):
+        if options.dry_run or not may_publish(planned, leftovers if options.prune else (), options):
             return report.end_unpublished()
         chosen = [each for each in planned if options.force or each.what != "unchanged"]
         is_needed = chosen or (options.prune and leftovers)

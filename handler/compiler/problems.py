@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 
 from graphql import GraphQLError, Node, Source, get_location
@@ -51,6 +51,12 @@ class Problems:
     def warn(self, at: At, sentence: str, *, code: str, about: Iterable[str] = ()) -> None:
         """Report a warning: the folder can be published. ``about`` has the coordinates and names that it concerns."""
         self._warnings.append(_problem(at, sentence, code=code, about=about))
+
+    def warned(self, code: str, names: Collection[str]) -> str:
+        """Return the sentence of a warning about one of some names, behind a colon; empty string if there is none."""
+        about = set(names)
+        found = [each.sentence for each in self._warnings if each.code == code and about & set(each.about)]
+        return f": {found[0]}" if found else ""
 
     def take(self, others: Problems) -> None:
         """Add all diagnostics of another part."""

@@ -273,6 +273,10 @@ def judged(before: Version, after: Version, tally: ChangeTally, *, most: int = M
         fault = _names_judged(before, after, caller, told, found)
         if fault:
             return fault
+        if caller == "anonymous":
+            fault = _openings_judged(before, after, made)
+            if fault:
+                return fault
     tally.differing += any(found.values())
     for code, pairs in told.items():
         invented = pairs - found[code]
@@ -287,14 +291,38 @@ def _names_judged(
     """As ``judged``, for the names in schemas of operations that are open in both versions, and that both have."""
     was, now = before.named(caller), after.named(caller)
     for name in {**was, **now}:
-        both = before.all_names.get(name, frozenset()) & after.all_names.get(name, frozenset())
-        old, new = was.get(name, frozenset()) & both, now.get(name, frozenset()) & both
+        known = before.all_names.get(name, frozenset())
+        both = known & after.all_names.get(name, frozenset())
+        old, new = was.get(name, frozenset()) & both, now.get(name, frozenset())
         for code, differing in (("reach-gained", new - old), ("reach-lost", old - new)):
             pairs = {(name, each) for each in differing}
             if name in was and name in now and pairs - told[code]:
                 return f"{caller}: {code} of the names {sorted(pairs - told[code])[:5]} is not told"
             found[code] |= pairs
     return ""
+
+
+def _openings_judged(before: Version, after: Version, made: EndpointChanges) -> str:
+    """An opening to callers without a credential that is not told, or one that is told and not there."""
+    was, now = before.reached("anonymous"), after.reached("anonymous")
+    known = {coordinate for _, coordinate in was}
+    missing = {coordinate for _, coordinate in now if coordinate} - known
+    missing -= {coordinate for change in made.changes if change.for_everybody for coordinate in change.coordinates}
+    tools = {way for way, coordinate in now if not coordinate} - {way for way, coordinate in was if not coordinate}
+    tools -= {way for change in made.changes if change.for_everybody for way in change.ways}
+    if missing or tools:
+        return f"{sorted(missing)[:5]} and {sorted(tools)} open to everybody, and that is not told"
+    named = {(way, name) for way, names in after.named("anonymous").items() for name in names}
+    named -= {(way, name) for way, names in before.named("anonymous").items() for name in names}
+    opened = {
+        (way, coordinate)
+        for change in made.changes
+        if change.for_everybody and change.code == "reach-gained"
+        for way in change.ways
+        for coordinate in change.coordinates
+    }
+    invented = opened - (now - was) - named
+    return f"{sorted(invented)[:5]} are told as openings, and nothing is newly open" if invented else ""
 
 
 def _told(made: EndpointChanges, *codes: str) -> set[tuple[str, str]]:

@@ -190,7 +190,7 @@ def test_prompt_for_other_callers_is_told_with_both_conditions(tmp_path: Path) -
 
     told = lines(tmp_path, {"prompts/p.md": prompt}, {"prompts/p.md": opened})
 
-    assert told == ["breaking: prompt p is for other callers: no condition, before: ?$jwt [content-opened]"]
+    assert told == ["open: breaking: prompt p is for other callers: no condition, before: ?$jwt [content-opened]"]
 
 
 def test_name_that_becomes_an_alias_of_a_tool_that_was_there_means_another_tool(tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ def folder(workplace: Path) -> Path:
     write_endpoint(workplace / "old", FILES)
     write_endpoint(workplace / "text", TEXT)
     write_endpoint(workplace / "without", WITHOUT)
+    write_endpoint(workplace / "further", {**FILES, "operations/b.graphql": WITHOUT["operations/a.graphql"]})
     write_endpoint(workplace / "wrong", {**FILES, "config.yaml": "upstrem: {}\n"})
     return workplace
 
@@ -37,7 +38,9 @@ def folder(workplace: Path) -> Path:
     [
         (("old", "old"), 0),
         (("old", "text"), 1),
-        (("old", "without"), 2),
+        (("old", "without"), 6),
+        (("further", "old"), 2),
+        (("old", "further"), 4),
         (("old", "wrong"), 3),
         (("wrong", "old"), 3),
         (("old", "nowhere"), 3),
@@ -96,7 +99,7 @@ def test_bucket_is_compared_with_a_folder(
     assert stile("publish", (folder / "old").name, source).code == 0
 
     assert stile("diff", source, "old").code == 0
-    assert stile("diff", source, "without").code == 2
+    assert stile("diff", source, "without").code == 6
     assert stile("diff", source, source).code == 0
     assert stile("diff", "s3://no-such-bucket-here/x", "old").code == 3
 
@@ -149,19 +152,22 @@ def test_accepted_difference_stays_in_the_report_with_its_reason(folder: Path, s
 def test_entry_of_the_version_before_accepts_nothing(folder: Path, stile: Stile) -> None:
     write_endpoint(folder / "accepting", {**FILES, "config.yaml": CONFIG + IGNORE})
 
-    assert stile("diff", "accepting", "without").code == 2
+    assert stile("diff", "accepting", "without").code == 6
 
 
-def test_newly_reachable_coordinates_keep_their_heading_if_they_are_accepted(folder: Path, stile: Stile) -> None:
+def test_openings_keep_their_heading_and_need_the_option_if_they_are_accepted(folder: Path, stile: Stile) -> None:
     names = "about: [Query.a]"
     entry = f"diff: {{ignore: [{{code: reach-gained, {names}, reason: public}}]}}\n"
     before = CONFIG.replace("policyDefault: {condition: true}", "policyDefault: {condition: false}")
     write_endpoint(folder / "shut", {**FILES, "config.yaml": before})
     write_endpoint(folder / "opened", {**FILES, "config.yaml": CONFIG + entry})
 
-    told = stile("diff", "shut", "opened").out
+    done = stile("diff", "shut", "opened")
+    told = done.out
 
-    assert re.search(r"Newly reachable:\n.*Query.a.*ignored: public", told), told
+    assert done.code == 4
+
+    assert re.search(r"Open to everybody:\n.*Query.a.*ignored: public", told), told
 
 
 @pytest.mark.parametrize(

@@ -583,3 +583,15 @@ def test_output_without_utf_8_is_escaped(paid: str, workplace: Path) -> None:
 
     assert done.code == 0
     assert "L\\xf6hne" in done.out
+
+
+def test_field_of_a_type_that_the_schema_definition_does_not_name_is_told_with_the_cause(
+    workplace: Path, stile: Stile
+) -> None:
+    schema = "schema { query: Query }\ntype Query { a: Int }\ntype Mutation { set(b: Int): Int }\n"
+    write_endpoint(workplace, {"index.graphql": schema, "config.yaml": READABLE})
+
+    for words in ((), ("--as", "anonymous")):
+        told = stile("explain", ".", "--field", "Mutation.set", *words).out
+        cause = '"Mutation" is not a root type: the schema definition at index.graphql:1:1 does not name it'
+        assert f"reaches it: {cause} (mutation: Mutation)" in told

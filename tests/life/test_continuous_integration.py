@@ -128,7 +128,11 @@ def test_action_checks_shows_publishes_and_waits(repository: Path, open_moto: Mo
         shown = ran_action(repository, {**inputs, "steps": "check diff comment"}, environ)
         assert shown.returncode == 0, shown.stderr
         asked = {"url": url, "header": "X-API-Key: $STILE_KEY", "key": KEY, "wait-seconds": "30"}
-        waited = ran_action(repository, {**inputs, **asked, "steps": "publish wait", "allow-breaking": "true"}, environ)
+        waited = ran_action(
+            repository,
+            {**inputs, **asked, "steps": "publish wait", "allow-breaking": "true", "allow-open": "true"},
+            environ,
+        )
         refused = ran_action(repository, {**inputs, "url": url, "wait-seconds": "1", "steps": "wait"}, environ)
 
     assert "two" in (repository / "stile-diff.md").read_text(encoding="utf-8")
@@ -236,7 +240,8 @@ def lives(moto: Moto, stile: Stile, location: str, folder: Path) -> str:
     now = "two" if "one" in operation.read_text(encoding="utf-8") else "one"
     operation.write_text(f'query A @mcpTool(name: "{now}", title: "A") {{ a }}\n', encoding="utf-8")
     place = f"{location}/api/things"
-    allowing = ("--allow-breaking",) if "--allow-breaking" in stile("publish", "--help").out else ()
+    options = stile("publish", "--help").out
+    allowing = [each for each in ("--allow-breaking", "--allow-open") if each in options]
     for words in (
         ("diff", location, str(folder)),
         ("publish", str(folder), location, *allowing),
@@ -247,7 +252,10 @@ def lives(moto: Moto, stile: Stile, location: str, folder: Path) -> str:
         ("gc", location, "--delete"),
     ):
         done = stile(*words)
-        if done.code > (2 if words[0] == "diff" else 0) or "could not be compared" in done.out + done.err:
+        if (
+            done.code not in ((0, 1, 2, 4, 6) if words[0] == "diff" else (0,))
+            or "could not be compared" in done.out + done.err
+        ):
             return f"{words}: {done.out} {done.err}"
     return ""
 
@@ -285,7 +293,7 @@ def test_publisher_of_some_endpoints_publishes_and_looks_at_those(
 ) -> None:
     location, folder = rights
     with acting(moto, "of-all"):
-        assert stile("publish", str(folder), location, "--allow-breaking").code == 0
+        assert stile("publish", str(folder), location, "--allow-breaking", "--allow-open").code == 0
     shop = folder.parent / f"{folder.name}-shop" / "shop" / "orders"
     for name, text in {**FILES, "config.yaml": CONFIG}.items():
         (shop / name).parent.mkdir(parents=True, exist_ok=True)
@@ -303,7 +311,7 @@ def test_publisher_of_some_endpoints_publishes_and_looks_at_those(
             ("rollback", place, "--yes"),
         ):
             done = stile(*words)
-            assert done.code == (1 if words[0] == "diff" else 0), (words, done.err)
+            assert done.code == (4 if words[0] == "diff" else 0), (words, done.err)
         assert stile("published", location).code == 1
         assert stile("remove", f"{location}/api/things", "--yes").code == 1
         http = HttpClient()
@@ -327,7 +335,7 @@ def test_right_of_the_bucket_that_is_missing_is_named_with_the_bucket(
     location, folder = rights
     with acting(moto, f"lacking-{action.replace(':', '-')}", without=action):
         if words[0] == "published":
-            stile("publish", str(folder), location, "--allow-breaking")
+            stile("publish", str(folder), location, "--allow-breaking", "--allow-open")
         done = stile(words[0], location, *words[1:])
 
     assert done.code == 1

@@ -39,6 +39,11 @@ def ran_script(folder: Path, command: str, *steps: str, **variables: str) -> sub
             {"STILE_STAGE": "a 'b'", "STILE_PRUNE": "true", "STILE_ALLOW_BREAKING": "true"},
             [["publish", "--stage", "a 'b'", "--prune", "--allow-breaking", "--", "my endpoints", "s3://b/my bundles"]],
         ),
+        (
+            ["publish"],
+            {"STILE_ALLOW_OPEN": "true"},
+            [["publish", "--allow-open", "--", "my endpoints", "s3://b/my bundles"]],
+        ),
         (["wait"], {}, []),
         (
             ["wait"],

@@ -75,7 +75,7 @@ class TestPublished:
 
         told = stile("published", location)
         version_of(tmp_path / "after", 2)
-        stile("publish", str(tmp_path / "after"), location, "--allow-breaking")
+        stile("publish", str(tmp_path / "after"), location, "--allow-breaking", "--allow-open")
 
         assert "is damaged: publish again" in told.out + told.err
         assert stile("published", location).code == 0

@@ -22,6 +22,7 @@ class Change:
     callers: tuple[str, ...] = ()  # witnesses in words
     ways: tuple[str, ...] = ()  # tools and routes
     rules: tuple[str, ...] = ()  # with their places, if they are known
+    for_everybody: bool = False  # it opens something to callers without a credential
     ignored: str = ""  # the reason of the author who ignores it; empty: nobody does
 
     @property
@@ -34,9 +35,14 @@ class Change:
         """True if somebody may reach, use or decide more than before."""
         return CHANGE_CODES[self.code].opens
 
+    @property
+    def opening(self) -> bool:
+        """True if ``publish`` needs ``--allow-open`` for it, also if an author ignores it."""
+        return self.for_everybody or self.code == "root-opened"
+
     def line(self) -> str:
         """Return the difference as one line, with its code."""
-        mark = "breaking: " if self.breaking else ""
+        mark = ("open: " if self.opening else "") + ("breaking: " if self.breaking else "")
         reason = f" (ignored: {self.ignored})" if self.ignored else ""
         return f"{mark}{self.sentence} [{self.code}]{reason}"
 
@@ -48,6 +54,8 @@ class Change:
             "sentence": self.sentence,
             "breaking": self.breaking,
             "opens": self.opens,
+            "opening": self.opening,
+            "opensToEverybody": self.for_everybody,
             "coordinates": list(self.coordinates),
             "callers": list(self.callers),
             "ways": list(self.ways),

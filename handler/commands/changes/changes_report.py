@@ -22,6 +22,16 @@ MOST_NAMED = 8
 
 REACH = ("reach-gained", "tool-opened", "tool-condition", "reach-unknown")
 
+HEADINGS = (
+    "Open to everybody",
+    "New root types",
+    "Newly reachable",
+    "More open",
+    "Breaking",
+    "Other differences",
+    "Ignored",
+)
+
 
 class _Section(NamedTuple):
     heading: str
@@ -29,19 +39,19 @@ class _Section(NamedTuple):
 
 
 def sections_of(changes: Iterable[Change]) -> list[_Section]:
-    """Return the differences below headings, what callers newly reach first. No heading is without differences.
+    """Return the differences below headings, what everybody newly reaches first. No heading is without differences.
 
     An ignored difference that opens something stays where it is, with its reason.
     """
-    found: dict[str, list[Change]] = {
-        heading: [] for heading in ("Newly reachable", "More open", "Breaking", "Other differences", "Ignored")
-    }
+    found: dict[str, list[Change]] = {heading: [] for heading in HEADINGS}
     for each in changes:
         found[_heading(each)].append(each)
     return [_Section(heading, some) for heading, some in found.items() if some]
 
 
 def _heading(change: Change) -> str:
+    if change.opening:
+        return "Open to everybody" if change.for_everybody else "New root types"
     if change.code in REACH:
         return "Newly reachable"
     if change.opens:
@@ -53,8 +63,9 @@ def _heading(change: Change) -> str:
 
 def summary(of: EndpointChanges) -> str:
     """Return the numbers of differences in one line."""
-    breaking = sum(each.breaking for each in of.changes)
-    return f"{of.endpoint}: {counted(len(of.changes), 'difference')}, {breaking} breaking"
+    breaking, opening = sum(each.breaking for each in of.changes), sum(each.opening for each in of.changes)
+    openings = f", {counted(opening, 'opening')}" if opening else ""
+    return f"{of.endpoint}: {counted(len(of.changes), 'difference')}, {breaking} breaking{openings}"
 
 
 def text_lines(of: EndpointChanges, *, full: bool) -> Iterator[str]:
@@ -69,6 +80,8 @@ def text_lines(of: EndpointChanges, *, full: bool) -> Iterator[str]:
 
 def _details(change: Change, *, most: int) -> Iterator[str]:
     yield from change.rules
+    if not most and len(change.callers) > 1:
+        yield f"for {', '.join(change.callers)}"
     names = change.coordinates if not most else change.coordinates[:most]
     more = len(change.coordinates) - len(names)
     if len(change.coordinates) > 1:
@@ -97,7 +110,7 @@ def _markdown_lines(found: Sequence[EndpointChanges], notes: Sequence[str]) -> I
     differing = [each for each in found if not each.is_empty]
     breaking = sum(each.breaking for each in differing)
     yield f"## Differences of {counted(len(differing), 'endpoint')}, {breaking} of them breaking"
-    for each in sorted(differing, key=lambda one: not one.breaking):
+    for each in sorted(differing, key=lambda one: (not one.opening, not one.breaking)):
         yield ""
         yield f"### {code_span(summary(each))}"
         for section in sections_of(each.changes):
@@ -105,7 +118,7 @@ def _markdown_lines(found: Sequence[EndpointChanges], notes: Sequence[str]) -> I
             yield f"#### {section.heading}"
             yield ""
             for change in section.changes:
-                mark = "**breaking** " if change.breaking else ""
+                mark = ("**open** " if change.opening else "") + ("**breaking** " if change.breaking else "")
                 reason = f" — ignored: {code_span(change.ignored)}" if change.ignored else ""
                 yield f"- {mark}{code_span(change.sentence)} ({change.code}){reason}"
                 yield from (f"  - {code_span(line)}" for line in _details(change, most=MOST_NAMED))

@@ -34,6 +34,11 @@ class EndpointChanges:
         """True if a difference is breaking and not ignored."""
         return any(each.breaking for each in self.changes)
 
+    @property
+    def opening(self) -> bool:
+        """True if ``publish`` needs ``--allow-open``."""
+        return any(each.opening for each in self.changes)
+
     def lines(self) -> list[str]:
         """Return the differences, a line for each."""
         return [each.line() for each in self.changes]
@@ -43,6 +48,7 @@ class EndpointChanges:
         return {
             "endpoint": self.endpoint,
             "breaking": self.breaking,
+            "opening": self.opening,
             "changes": [each.as_json() for each in self.changes],
         }
 
@@ -62,7 +68,8 @@ def compare(before: Published | None, after: Published | None, *, most_classes: 
     if before.bundle.index == after.bundle.index:
         before = replace(before, load_index=after.load_index)  # the same bytes: a folder's need no storage
     reach = ReachChanges(before, after, renamed=renamed_tools(before.bundle, after.bundle), most_classes=most_classes)
-    found = [*reach.changes(), *_differences(before, after)] or list(_others(before.bundle, after.bundle))
+    others = (replace(each, for_everybody=reach.opens_to_everybody(each)) for each in _differences(before, after))
+    found = [*reach.changes(), *others] or list(_others(before.bundle, after.bundle))
     return EndpointChanges(
         endpoint=after.bundle.endpoint,
         changes=tuple(sorted((_judged(each, after) for each in found), key=_rank)),
@@ -75,7 +82,9 @@ def _of_one(before: Published | None, after: Published | None, *, most_classes: 
         return EndpointChanges(endpoint="", changes=())
     name, tools = version.bundle.endpoint, counted(len(version.bundle.tools), "tool")
     code, what = ("endpoint-added", "is new") if after else ("endpoint-removed", "is gone")
-    change = Change(code=code, about=name, sentence=f"the endpoint {name} {what}, with {tools}")
+    is_open = after is not None and after.bundle.access.anonymous == "allow"
+    sentence = f"the endpoint {name} {what}, with {tools}"
+    change = Change(code=code, about=name, sentence=sentence, for_everybody=is_open)
     opened = _opened_by(after, most_classes) if after else ()
     return EndpointChanges(endpoint=name, changes=tuple(_judged(each, version) for each in (*opened, change)))
 
@@ -113,7 +122,7 @@ def _names(change: Change) -> Sequence[str]:
     return change.coordinates or (change.about,)
 
 
-def _rank(change: Change) -> tuple[bool, bool, bool]:
-    """Order reach first, then other differences that open something, then those that break."""
+def _rank(change: Change) -> tuple[bool, bool, bool, bool]:
+    """Order openings first, then reach, then other differences that open something, then those that break."""
     is_reach = bool(change.coordinates) and (bool(change.callers) or change.opens)
-    return not is_reach, not change.opens, not change.breaking
+    return not change.opening, not is_reach, not change.opens, not change.breaking

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import reduce
+from operator import or_
 from typing import NamedTuple
 
-from handler.commands.changes.callers.caller_classes import CallerClasses
+from handler.commands.changes.callers.caller_classes import EVERYBODY, CallerClasses
 from handler.commands.changes.callers.endpoint_version import Published
 from handler.commands.changes.callers.followers import differing_guards, following
 from handler.commands.changes.callers.reasons import Reasons
 from handler.commands.changes.callers.ways import ViewCache, Way, Ways, traits_of
 from handler.commands.changes.change import Change
+from handler.commands.changes.content_changes import contents_of
 from handler.commands.changes.document_types import document_type_changes
 from handler.policy.evaluation import OPEN, Mask
 from handler.policy.predicates import Predicate
 
 FIXED = ("prescribed", "persisted")
+FREE = ("graphql", "route")
+"""Kinds of ways whose callers write the documents, and so give all arguments that they see."""
 
 
 class _Group(NamedTuple):
@@ -26,6 +31,7 @@ class _Group(NamedTuple):
     ways: tuple[str, ...]
     rules: tuple[str, ...]
     further: bool  # callers who gain them had another way, and callers who lose them keep one
+    for_everybody: bool
 
 
 class ReachChanges:
@@ -37,8 +43,8 @@ class ReachChanges:
         cache: ViewCache = {}
         sides = [Ways(version, self.classes, side, cache=cache) for side, version in enumerate((before, after))]
         self._versions = (before, after)
+        self._bits = [side.bits for side in sides]
         self._real = self.classes.real
-        self._admitted = (sides[0].bits.admitted | sides[1].bits.admitted) & self._real
         self._ways = [{way.name: way for way in side.all()} for side in sides]
         self._ways[0] = {renamed.get(name, name): way for name, way in self._ways[0].items()}
         self._reasons = Reasons((before, after), self.classes)
@@ -48,6 +54,12 @@ class ReachChanges:
         found = list(self._of_coordinates())
         for name in [name for name in self._ways[1] if name in self._ways[0]]:
             found += self._of_tool(self._ways[0][name], self._ways[1][name])
+        for name, way in self._ways[1].items():
+            if name not in self._ways[0] and way.open & EVERYBODY:
+                found.append(
+                    self._tool_change("tool-opened", way.open & self._real, "may be used", name, gained=way.open)
+                )
+        found += self._of_roots()
         if not self.classes.complete:
             found += self._unknown()
         yield from found
@@ -55,6 +67,32 @@ class ReachChanges:
         if found and not self.classes.complete:
             sentence = _TOO_MANY.format(compared=self.classes.real.bit_count())
             yield Change(code="too-many-classes", about="access", sentence=sentence)
+
+    def opens_to_everybody(self, change: Change) -> bool:
+        """Return whether a difference that is not of reach opens something to callers without a credential."""
+        if change.code == "tool-listed":
+            return any(way.open & EVERYBODY for name, way in self._ways[1].items() if name == change.about)
+        if change.code not in ("content-added", "content-opened"):
+            return change.code == "anonymous-admitted"
+        contents = [(bits, contents_of(bits.bundle).get(change.about)) for bits in self._bits]
+        was, now = (bool(each and bits.surely(each.mask) & EVERYBODY) for bits, each in contents)
+        return now and not was
+
+    def _of_roots(self) -> Iterator[Change]:
+        """Yield the root types that the schema before lacks, and that somebody reaches."""
+        old, new = (version.index.roots if version.index else {} for version in self._versions)
+        reached = _overall(self._ways[1].values())
+        for kind in [kind for kind in new if kind not in old]:
+            bits = self._real & reduce(or_, (reached[each] for each in reached if each.startswith(f"{new[kind]}.")), 0)
+            who = self.classes.sentence(bits, gained=True)
+            if bits:
+                yield Change(
+                    code="root-opened",
+                    about=new[kind],
+                    sentence=f"the {kind} type {new[kind]} is new, for {who}; keys without claims skip policies",
+                    callers=self.classes.words(bits),
+                    for_everybody=bool(bits & EVERYBODY),
+                )
 
     def _of_documents(self) -> Iterator[Change]:
         """Yield the differences of types, for ways in both versions whose readers know only the schema."""
@@ -67,7 +105,8 @@ class ReachChanges:
     def _has_readers(self, way: Way) -> bool:
         """Tell if a way's results have the schema's types, and no output schema that is compared for itself."""
         entries = [tool.entry for version in self._versions for tool in version.bundle.tools if tool.name == way.name]
-        return way.kind != "code" and not (way.kind == "prescribed" and all("outputSchema" in each for each in entries))
+        fixed = way.kind == "prescribed" and all("outputSchema" in each for each in entries)
+        return bool(way.seen) and way.kind != "code" and not fixed
 
     def _unknown(self) -> Iterator[Change]:
         """Yield the coordinates that may differ for a combination of conditions that was not tried."""
@@ -121,6 +160,7 @@ class ReachChanges:
     def _of_coordinates(self) -> Iterator[Change]:
         found: dict[_Group, list[str]] = {}
         before, after = (_overall(ways.values()) for ways in self._ways)
+        free = _overall(way for way in self._ways[0].values() if way.kind in FREE)
         by_part: dict[tuple[str, str, int, bool], list[str]] = {}
         for name in {**self._ways[0], **self._ways[1]}:
             for coordinate, code, bits in self._of_way(name):
@@ -130,7 +170,8 @@ class ReachChanges:
                         by_part.setdefault((coordinate, code, part, further), []).append(name)
         for (coordinate, code, bits, further), names in by_part.items():
             rules = self._reasons.of(coordinate, bits, gained=code == "reach-gained", ways=self._named(names))
-            found.setdefault(_Group(code, bits, tuple(names), rules, further), []).append(coordinate)
+            is_open = code == "reach-gained" and bool(bits & EVERYBODY & ~free.get(coordinate, 0))
+            found.setdefault(_Group(code, bits, tuple(names), rules, further, is_open), []).append(coordinate)
         for group, coordinates in sorted(_merged(found).items(), key=lambda each: (each[0].code, each[0].further)):
             yield self._change(group, coordinates)
 
@@ -163,17 +204,18 @@ class ReachChanges:
             yield coordinate, "reach-lost", bits & ~less
 
     def _change(self, group: _Group, coordinates: list[str]) -> Change:
-        callers = self.classes.words(group.bits, self._admitted)
+        who = self.classes.sentence(group.bits, gained=group.code == "reach-gained")
         through = ", ".join(group.ways)
         words = _WORDS[group.code, group.further].format(through)
         return Change(
             code=group.code,
             about=through,
-            sentence=f"{words}: {_counted(coordinates)}, for {_joined(callers)}",
+            sentence=f"{words}: {_counted(coordinates)}, for {who}",
             coordinates=tuple(coordinates),
-            callers=callers,
+            callers=self.classes.words(group.bits),
             ways=group.ways,
             rules=group.rules,
+            for_everybody=group.for_everybody,
         )
 
     def _of_tool(self, old: Way, new: Way) -> Iterator[Change]:
@@ -181,18 +223,22 @@ class ReachChanges:
         gained, lost = new.open & ~old.open & self._real, old.open & ~new.open & self._real
         for code, bits, verb in (("tool-opened", gained, "may be"), ("tool-closed", lost, "may no longer be")):
             if bits:
-                yield self._tool_change(code, bits, f"{verb} used", new.name)
+                yield self._tool_change(code, bits, f"{verb} used", new.name, gained=gained & bits)
         both = old.open & new.open & self._real
         depends = both & ~(old.sure & new.sure)
         words = self._reasons.condition(old, 0), self._reasons.condition(new, 1)
         if depends and (old.sure & both != new.sure & both or words[0] != words[1]):
             sentence = f"asks for other values of variables or claims ({words[1]}; before: {words[0]}) if used"
-            yield self._tool_change("tool-condition", depends, sentence, new.name)
+            yield self._tool_change("tool-condition", depends, sentence, new.name, gained=depends & ~old.sure)
 
-    def _tool_change(self, code: str, bits: int, words: str, name: str) -> Change:
-        callers = self.classes.words(bits, self._admitted)
+    def _tool_change(self, code: str, bits: int, words: str, name: str, *, gained: int) -> Change:
         return Change(
-            code=code, about=name, sentence=f"{name} {words} by {_joined(callers)}", callers=callers, ways=(name,)
+            code=code,
+            about=name,
+            sentence=f"{name} {words} by {self.classes.sentence(bits, gained=bool(gained & EVERYBODY))}",
+            callers=self.classes.words(bits),
+            ways=(name,),
+            for_everybody=bool(gained & EVERYBODY),
         )
 
 
@@ -240,10 +286,6 @@ def _merged(found: Mapping[_Group, list[str]]) -> dict[_Group, list[str]]:
     return merged
 
 
-def _joined(callers: tuple[str, ...]) -> str:
-    return " or ".join(callers)
-
-
 def _overall(ways: Iterable[Way]) -> dict[str, int]:
     """Return coordinate -> the classes that reach it through any way."""
     found: dict[str, int] = {}
@@ -254,11 +296,11 @@ def _overall(ways: Iterable[Way]) -> dict[str, int]:
 
 
 def _of_names(old: Way | None, new: Way | None, real: int) -> Iterator[tuple[str, int, int]]:
-    """Yield the names of arguments and values that both versions have, if callers of both see them otherwise."""
+    """Yield the names of arguments and values that callers of both versions see otherwise, and new ones."""
     if old is None or new is None:
         return
     both = old.open & new.open & real
-    for label in [label for label in old.names if label in new.names]:
-        was, now = old.names[label] & both, new.names[label] & both
+    for label, seen in new.names.items():
+        was, now = old.names.get(label, 0) & both, seen & both
         if was != now:
             yield label, was, now

@@ -137,7 +137,10 @@ class FieldReach:
             for passage in each.ways:
                 ways.setdefault(passage.entrance.name, passage)
         if not ways:
-            say("No caller reaches it." if not self._asked else "None of these callers reaches it.")
+            type_ = self._coordinate.partition(".")[0]
+            causes = [each.sentence for each in self._reach.compiled.warnings if each.code == "unnamed-root-type"]
+            why = next((f": {each}" for each in causes if each.startswith(f'"{type_}"')), ".")
+            say(f"No caller reaches it{why}" if not self._asked else f"None of these callers reaches it{why}")
             return
         say("By which way", "bold")
         for passage in ways.values():

@@ -44,7 +44,12 @@ class PlannedEndpoint:
     @property
     def is_breaking(self) -> bool:
         """Tell if callers may lose something."""
-        return bool(self.fault) or (self.what == "changed" and self.changes is not None and self.changes.breaking)
+        return bool(self.fault or (self.changes and self.changes.breaking))
+
+    @property
+    def is_opening(self) -> bool:
+        """Return whether ``--allow-open`` is needed, also if the comparison is not complete."""
+        return bool(self.fault or (self.changes and self.changes.opening))
 
     def lines(self) -> Iterator[str]:
         """Yield the change in one line, and each difference below."""
@@ -58,13 +63,13 @@ class PlannedEndpoint:
         if self.what == "changed" and self.changes:
             yield from (f"  {line}" for line in self.changes.lines())
         if self.fault:
-            yield f"  breaking: the stored version cannot be compared: {self.fault}"
+            yield f"  open: breaking: the stored version cannot be compared: {self.fault}"
 
     def plain(self) -> dict[str, Any]:
         """Return the plan as JSON."""
         changes = self.changes.as_json()["changes"] if self.changes and self.what == "changed" else []
         told = {"endpoint": self.name, "what": self.what, **parts_as_json(self.parts)}
-        return {**told, "breaking": self.is_breaking, "changes": changes}
+        return {**told, "breaking": self.is_breaking, "opening": self.is_opening, "changes": changes}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

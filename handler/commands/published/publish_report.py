@@ -6,8 +6,8 @@ import argparse
 from collections.abc import Sequence
 from typing import Any
 
-from handler.commands.published.breaking_changes import breaking_names
 from handler.commands.published.publication import Publication
+from handler.commands.published.publish_consent import MAX_NAMED, needed_consents
 from handler.commands.published.publish_plan import Leftover, PlannedEndpoint
 from handler.commands.terminal.console import complain, say, show_json, warn
 from handler.commands.terminal.exit_codes import DONE, REFUSED
@@ -16,8 +16,6 @@ from handler.text.sentences import counted, some
 
 MAX_UNCHANGED = 20
 """The number of unchanged endpoints up to which each has a line."""
-
-MAX_NAMED = 20
 
 
 class PublishReport:
@@ -55,9 +53,8 @@ class PublishReport:
         if not self._options.dry_run:
             complain("Nothing was published.")
             return self._end(None, REFUSED)
-        breaking = breaking_names(self._planned, self._leftovers if self._options.prune else ())
-        need = f" Breaking for callers: {some(breaking, most=MAX_NAMED)}." if breaking else ""
-        say(f"Nothing was published, because of --dry-run.{need}")
+        needs = needed_consents(self._planned, self._leftovers if self._options.prune else ())
+        say(" ".join(["Nothing was published, because of --dry-run.", *(need for _, need in needs)]))
         return self._end(None, DONE)
 
     def end(self, publication: Publication) -> int:

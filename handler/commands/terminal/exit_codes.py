@@ -13,7 +13,8 @@ INTERRUPTED = 130
 DIFFERENT = 1
 BREAKING = 2
 NOT_COMPARED = 3
-"""The exit codes of ``stile diff``, whose errors must not look like breaking differences to CI."""
+OPENING = 4
+"""The exit codes of ``stile diff``, whose errors must not look like differences to CI. The last one is a bit."""
 
 CODE_OF_ERRORS: Mapping[str, int] = {"diff": NOT_COMPARED}
 """Command -> the exit code of its errors of use, if it is not ``USAGE``."""

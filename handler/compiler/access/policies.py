@@ -112,6 +112,8 @@ class _PolicyReader:
         name = policy.text("type")
         type_ = root_or_type(self._schema, name)
         if isinstance(type_, FieldsType):
+            if cause := self._problems.warned("unnamed-root-type", [name]):
+                self._problems.warn(policy.place("type"), f"no request reaches it{cause}", code="unnamed-root-type")
             return type_
         if name:
             names = [type_.name for type_ in types_with_fields(self._schema)]

@@ -35,6 +35,7 @@ CHANGE_CODES: Mapping[str, ChangeCode] = {
     "tool-opened": ChangeCode("callers may use a tool that they could not use", opens=True),
     "tool-closed": ChangeCode("callers may no longer use a tool", breaking=True),
     "tool-condition": ChangeCode("a condition on variables opens a tool otherwise", breaking=True, opens=True),
+    "root-opened": ChangeCode("callers reach a root type that the schema did not have", opens=True),
     # endpoints and tools
     "endpoint-added": ChangeCode("the endpoint is new", opens=True),
     "endpoint-removed": ChangeCode("the endpoint is gone", breaking=True),

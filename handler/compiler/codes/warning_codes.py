@@ -229,6 +229,10 @@ WARNINGS: Mapping[str, tuple[str, str]] = {
         "upstream.url takes the tenant from a claim that no caller has.",
         "Add an issuer, or API keys with the claim, to identity.",
     ),
+    "unnamed-root-type": (
+        "A type has the usual name of a root type, and the schema definition does not name it.",
+        "Name it there, as in mutation: Mutation, or give the type another name.",
+    ),
     "unportable-name": (
         "Some clients refuse the name of a tool.",
         "Use 1 to 64 letters, digits, _ or -.",

@@ -125,7 +125,9 @@ class Validator:
         elif self.author.unclear.isdisjoint(re.findall(r"\w+", error.message)):
             known = self.author.schema.directives if self.author.schema else ()
             sentence = sentence_of(error, (*ON_OPERATIONS, *(each.name for each in known)))
-            problems.add(error, f"{sentence}{self._fields_instead(error)}", code=code_of(error))
+            kind = getattr(error.nodes[0], "operation", None)
+            hint = problems.warned("unnamed-root-type", [kind.value.title()]) if kind else self._fields_instead(error)
+            problems.add(error, f"{sentence.rstrip('.') if kind and hint else sentence}{hint}", code=code_of(error))
 
     def _fields_instead(self, error: GraphQLError) -> str:
         """Name some fields of the type that an unknown field was asked of, if graphql-core suggests none."""

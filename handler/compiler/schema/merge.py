@@ -20,8 +20,10 @@ from graphql import (
     InputValueDefinitionNode,
     InterfaceTypeDefinitionNode,
     InterfaceTypeExtensionNode,
+    NamedTypeNode,
     ObjectTypeDefinitionNode,
     ObjectTypeExtensionNode,
+    OperationType,
     OperationTypeDefinitionNode,
     ScalarTypeDefinitionNode,
     SchemaDefinitionNode,
@@ -32,6 +34,8 @@ from graphql import (
 )
 
 from handler.compiler.problems import Problems, place_of, shown
+from handler.compiler.schema.directives import items_of
+from handler.compiler.schema.vendor_directives import types_named
 
 USUAL_ROOTS = frozenset({"Query", "Mutation", "Subscription"})
 
@@ -45,11 +49,14 @@ M = TypeVar("M", bound=Member)
 T = TypeVar("T")
 
 
-def merge_definitions(definitions: Sequence[DefinitionNode], problems: Problems) -> list[DefinitionNode]:
+def merge_definitions(
+    definitions: Sequence[DefinitionNode], problems: Problems, *, stepzen: bool
+) -> list[DefinitionNode]:
     """Merge the definitions that may be repeated.
 
     A repeated field of equal type is merged: silently in root types and entities, else with a warning, as published
-    schemas have such fields. A field with different types is reported with both places.
+    schemas have such fields. A field with different types is reported with both places. ``stepzen``: the project is
+    StepZen's.
     """
     mergeable = _root_names(definitions) | _entities_without_definition(definitions)
     members = _Members(mergeable, problems)
@@ -58,8 +65,9 @@ def merge_definitions(definitions: Sequence[DefinitionNode], problems: Problems)
         key = _group(node, mergeable) or ("", place)
         groups.setdefault(key, []).append(members.once(node))
     merged = [_merged(kind, nodes, problems) for (kind, _), nodes in groups.items()]
+    more = _roots_of_files(merged, definitions, problems, stepzen=stepzen)
     names = _type_names(merged) | specified_scalar_types.keys()
-    return [_without_missing_roots(node, names, problems) for node in merged]
+    return [_with_defined_roots(node, names, problems, more=more) for node in merged]
 
 
 def _root_names(definitions: Iterable[DefinitionNode]) -> frozenset[str]:
@@ -77,7 +85,7 @@ def _type_names(definitions: Iterable[DefinitionNode]) -> set[str]:
     return {node.name.value for node in definitions if isinstance(node, TypeDefinitionNode)}
 
 
-def _group(node: DefinitionNode, mergeable: frozenset[str]) -> tuple[str, str] | None:
+def _group(node: DefinitionNode, mergeable: Container[str]) -> tuple[str, str] | None:
     """Return a key that is equal for definitions to merge; ``None`` for all others."""
     match node:
         case SchemaDefinitionNode():
@@ -137,10 +145,42 @@ def _joined(lists: Iterable[tuple[T, ...] | None]) -> tuple[T, ...]:
     return tuple(each for some in lists for each in some or ())
 
 
-def _without_missing_roots(node: DefinitionNode, names: Container[str], problems: Problems) -> DefinitionNode:
-    """Remove undefined root types from a schema definition: some projects name all three."""
+def _roots_of_files(
+    merged: Sequence[DefinitionNode], parts: Sequence[DefinitionNode], problems: Problems, *, stepzen: bool
+) -> list[OperationTypeDefinitionNode]:
+    """Return the root types of files without a schema definition, if the project has StepZen's form.
+
+    ``schema @sdl(files: …)`` is that form, too: each included file is a schema with GraphQL's default root types.
+    Other types with such a name are reported, if no definition refers to them.
+    """
+    schemas = [node for node in parts if isinstance(node, SchemaDefinitionNode)]
+    files = {place_of(node).file for node in schemas}
+    on_schema = (one for node in schemas for one in node.directives or () if one.name.value == "sdl")
+    stepzen = stepzen or any(items_of(one, "files") for one in on_schema)
+    schema_parts = (node for node in merged if isinstance(node, SchemaDefinitionNode | SchemaExtensionNode))
+    named = {root.operation.value: root.type.name.value for node in schema_parts for root in node.operation_types or ()}
+    found = []
+    for name in sorted(USUAL_ROOTS - set(named.values())) if schemas else ():
+        kind, others = name.lower(), [node for node in merged if _group(node, {name}) != ("object", name)]
+        of_type = [part for part in parts if isinstance(part, ObjectPart) and part.name.value == name]
+        if not any(len(part.fields or ()) for part in of_type) or name in types_named(others):
+            continue
+        if stepzen and kind not in named and any(place_of(part).file not in files for part in of_type):
+            type_ = NamedTypeNode(name=of_type[0].name)
+            found.append(OperationTypeDefinitionNode(operation=OperationType(kind), type=type_, loc=of_type[0].loc))
+        else:
+            by = f"the schema definition at {shown(place_of(schemas[0]))} does not name it ({kind}: {name})"
+            problems.warn(of_type[0], f'"{name}" is not a root type: {by}', code="unnamed-root-type", about=[name])
+    return found
+
+
+def _with_defined_roots(
+    node: DefinitionNode, names: Container[str], problems: Problems, *, more: Sequence[OperationTypeDefinitionNode]
+) -> DefinitionNode:
+    """Remove undefined root types from a schema definition, as some projects name all three, and add ``more``."""
     if not isinstance(node, SchemaDefinitionNode | SchemaExtensionNode):
         return node
+    more = more if node.kind == "schema_definition" else ()
     missing = [root for root in node.operation_types or () if root.type.name.value not in names]
     for root in missing:
         name = root.type.name.value
@@ -150,7 +190,8 @@ def _without_missing_roots(node: DefinitionNode, names: Container[str], problems
             code="missing-root-type",
             about=[name],
         )
-    return replace(node, operation_types=tuple(root for root in node.operation_types or () if root not in missing))
+    kept = (root for root in node.operation_types or () if root not in missing)
+    return replace(node, operation_types=(*kept, *more))
 
 
 class _Members:

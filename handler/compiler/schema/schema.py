@@ -118,7 +118,7 @@ def _read(
     """Return the schema, the definitions that it was built of, and the names of its files, the first one first."""
     reader = _Reader(files, problems)
     reader.include(entry, chain=(), named_at=None)
-    own = _own_definitions(reader.definitions, problems)
+    own = _own_definitions(reader.definitions, problems, stepzen=stepzen)
     document = DocumentNode(definitions=(*own, *missing_definitions(own, stepzen=stepzen)))
     schema, unclear = build_schema_of(document, problems, entry=Place(entry), complete=reader.complete)
     author = AuthorSchema(
@@ -233,7 +233,9 @@ def _file_of(node: DefinitionNode) -> str:
     return place_of(node).file
 
 
-def _own_definitions(definitions: Sequence[DefinitionNode], problems: Problems) -> list[DefinitionNode]:
+def _own_definitions(
+    definitions: Sequence[DefinitionNode], problems: Problems, *, stepzen: bool
+) -> list[DefinitionNode]:
     for node in definitions:
         if isinstance(node, ExecutableDefinitionNode):
             problems.add(
@@ -242,7 +244,8 @@ def _own_definitions(definitions: Sequence[DefinitionNode], problems: Problems) 
                 code="misplaced-operation",
             )
     types = [node for node in definitions if not isinstance(node, ExecutableDefinitionNode)]
-    return [node for node in without_foreign(merge_definitions(types, problems), problems) if not _says_nothing(node)]
+    merged = merge_definitions(types, problems, stepzen=stepzen)
+    return [node for node in without_foreign(merged, problems) if not _says_nothing(node)]
 
 
 def _says_nothing(node: DefinitionNode) -> bool:

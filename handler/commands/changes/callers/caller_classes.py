@@ -26,6 +26,9 @@ MAX_CLASSES = 4_096
 MOST_WORDS = 3
 """Witnesses that a sentence names."""
 
+EVERYBODY = 1
+"""The class of callers without a credential, which is the first. All callers can be of it: they leave theirs out."""
+
 Claims = Mapping[str, Any]
 
 
@@ -81,6 +84,8 @@ class CallerClasses:
         self.classes: list[OutcomeClass] = [*_fixed(before, after), *self._tokens(kinds, vectors)]
         if not self.complete:
             self.classes += _extremes(kinds)
+        self._words = [each.words for each in self.classes]
+        self._admitted = (self.admitted(0) | self.admitted(1)) & self.real
         self.everybody = (1 << len(self.classes)) - 1
 
     @property
@@ -120,16 +125,25 @@ class CallerClasses:
             if (principal := each.principals[side]) is not None and each.meets is not False and holds(principal)
         )
 
-    def words(self, bits: int, admitted: int) -> tuple[str, ...]:
-        """Return some witnesses of classes in words, and the number of the others."""
-        if bits == admitted and bits.bit_count() > 1 and self.complete:
-            return ("every caller",)
+    def words(self, bits: int) -> tuple[str, ...]:
+        """Return the witnesses of all of some classes in words: anonymous callers, whole kinds, tokens, then keys."""
         whole = self._whole_kinds(bits)
-        named = [each for place, each in enumerate(self.classes) if bits >> place & 1 and each.kind not in whole]
-        told = [*(f"any {kind}" for kind in whole), *(each.words for each in named[:64])]
-        shown = sorted(told, key=len)[:MOST_WORDS]
-        more = len(whole) + len(named) - len(shown)
-        return (*shown, f"{more} more class{'es' if more > 1 else ''} of callers") if more else tuple(shown)
+        named = (place for place, each in enumerate(self.classes) if bits >> place & 1 and each.kind not in whole)
+        found = [*(f"any {kind}" for kind in whole), *(self._words[place] for place in named)]
+        order = ("anonymous", "any ", "token ", "claims ", "key:")
+        return tuple(sorted(found, key=lambda each: ([not each.startswith(one) for one in order], len(each))))
+
+    def sentence(self, bits: int, *, gained: bool) -> str:
+        """Return some witnesses of classes as a part of a sentence. What anonymous callers gain, everybody gains."""
+        is_whole = self.complete and bits == self._admitted
+        if bits & EVERYBODY and (gained or is_whole):
+            return "everybody"
+        if is_whole and bits.bit_count() > 1:
+            return "every caller"
+        words = self.words(bits)
+        more = len(words) - MOST_WORDS
+        rest = [f"{more} more class{'es' if more > 1 else ''} of callers"] if more > 0 else []
+        return " or ".join([*words[:MOST_WORDS], *rest])
 
     def _whole_kinds(self, bits: int) -> set[str]:
         """Return the kinds of credentials whose classes are all among some: any token is."""

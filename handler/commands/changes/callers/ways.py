@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from handler.bundle.operations import PersistedOperation
-from handler.bundle.tools import CodeTool, GraphQLTool, PrescribedTool
+from handler.bundle.tools import CatalogTool, CodeTool, GraphQLTool, PrescribedTool
 from handler.commands.changes.callers.caller_classes import CallerClasses, Trait
 from handler.commands.changes.callers.condition_bits import (
     ConditionBits,
@@ -45,7 +45,7 @@ class Way:
     """
 
     name: str
-    kind: str  # graphql | route | prescribed | persisted | code
+    kind: str  # graphql | route | prescribed | persisted | code | catalog
     open: int
     sure: int
     seen: Mapping[str, int] = field(default_factory=dict)
@@ -158,6 +158,9 @@ class Ways:
                 yield self._of_view(tool.name, tool)
             elif isinstance(tool, CodeTool):
                 yield self._of_code(tool)
+            elif isinstance(tool, CatalogTool):
+                may_use = self.bits.admitted & self._with_scopes(tool.options.scopes)
+                yield Way(name=tool.name, kind="catalog", open=may_use, sure=may_use)
         for name, fixed in _operations(self.version):
             yield self._of_operation(name, fixed)
         if self.version.bundle.graphql.mode == "on":

@@ -17,6 +17,7 @@ from handler.compiler.json_schemas.descriptions import (
 )
 from handler.compiler.problems import Problems
 from handler.compiler.schema.directives import ToolDirective, VisibilityPattern, value_of_argument
+from handler.compiler.schema.merge import USUAL_ROOTS
 from handler.compiler.schema.tool_options import NO_OPTIONS
 from handler.compiler.schema.visibility import fold_types, hidden_by_patterns
 from handler.compiler.tools.declarations.declaration import CompiledTool, ToolDeclaration, directive_declaration
@@ -82,7 +83,8 @@ def _why_nothing(context: ApiContext, hidden: Mapping[str, Mask]) -> str:
     left = (f"{root.name}.{field}" for root in roots for field in root.fields)
     lost = [each for each in left if each not in hidden and each in context.external_guards]
     if not lost:
-        return "its patterns expose no field of a root type"
+        cause = context.problems.warned("unnamed-root-type", USUAL_ROOTS)
+        return f"its patterns expose no field of a root type{cause}"
     return f"@sdl(visibility:) or @inaccessible hides {some(lost)} from every client: expose a root field there"
 
 
