@@ -89,7 +89,7 @@ class CheckedDocument:
     hidden_names: HiddenNames | None = None  # if its answer may reveal some
 
 
-def check_document(  # noqa: PLR0913 - a document, and all that it is checked against
+def check_document(
     text: str,
     *,
     schemas: ViewSchemas,
