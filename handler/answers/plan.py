@@ -82,7 +82,7 @@ class Members:
     info: Mapping[str, str] = field(default_factory=dict)  # of a PageInfo: response key -> field
     tokens: tuple[str, ...] = ()  # cursors beside a list that name its end
     nullable: tuple[str, ...] = ()  # of the keys of tokens and info
-    offers_cursors: bool = False  # of a connection: its edges have cursors, selected or not; this is not stored
+    offers_cursors: bool = field(default=False, compare=False)  # of edges, selected or not; this is not stored
     any: bool = False  # every member is like ANYTHING
 
     def of(self, value: Mapping[str, Any]) -> Mapping[str, Member]:
