@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import urllib3
 
@@ -57,7 +58,7 @@ OPERATIONS = {
     "paintMode": "query PaintMode($mode: String) @mcpTool { paint(mode: $mode) }",
     "coat": "query Coat @mcpTool { coat }",
 }
-ARGUMENTS = {
+ARGUMENTS: Mapping[str, Mapping[str, Any]] = {
     "paintColor": {"color": "GREEN"},
     "paintSize": {"size": {"depth": 3}},
     "paintMode": {"mode": "matt"},

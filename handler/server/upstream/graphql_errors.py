@@ -30,7 +30,7 @@ from handler.server.upstream.schema_drift import (
     find_in,
     is_static,
 )
-from handler.strict_json import JSONObject
+from handler.strict_json import JSONObject, well_formed
 from handler.text.invisible import escaped
 
 if TYPE_CHECKING:
@@ -175,7 +175,7 @@ def _message(error: Mapping[str, Any], finding: Classification, *, names: Set[st
     if names is not None:
         words = without_suggestions(words)
         words = without_names(words, but=names) if finding.of_document else words
-    return escaped(words) if words.strip() else UNNAMED
+    return escaped(well_formed(words)) if words.strip() else UNNAMED
 
 
 def _path(error: Mapping[str, Any]) -> list[str | int]:
@@ -184,13 +184,13 @@ def _path(error: Mapping[str, Any]) -> list[str | int]:
     steps = path[:MAX_PATH_STEPS] if isinstance(path, list) else []
     if not all(isinstance(step, str) or (type(step) is int and 0 <= step < MAX_PLACE) for step in steps):
         return []
-    return [escaped(step[:MAX_STEP_CHARS]) if isinstance(step, str) else step for step in steps]
+    return [escaped(well_formed(step[:MAX_STEP_CHARS])) if isinstance(step, str) else step for step in steps]
 
 
 def _code(error: Mapping[str, Any]) -> str:
     extensions = error.get("extensions")
     code = extensions.get("code") if isinstance(extensions, dict) else None
-    return escaped(code[:MAX_CODE_CHARS]) if isinstance(code, str) else ""
+    return escaped(well_formed(code[:MAX_CODE_CHARS])) if isinstance(code, str) else ""
 
 
 def _reason(finding: Classification, code: str) -> str:

@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Set
 
+from handler.server.upstream.selected_fields import STRINGS
+
 COMPLAINTS = (
     "are required but",
     "can never be of type",
@@ -72,9 +74,6 @@ OWNER = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 """The type or field that a name should belong to."""
-
-STRINGS = re.compile(r'"""(?:[^"\\]|\\"""|\\|"(?!""))*(?:""")?|"(?:[^"\\\n]|\\.)*"?')
-"""Strings of a document. An unterminated string counts too: a vain search for its end takes quadratic time."""
 
 WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 

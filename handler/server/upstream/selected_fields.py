@@ -11,7 +11,9 @@ from functools import lru_cache
 from typing import Any
 
 from handler.server.upstream.graphql_request import GraphQLRequest
-from handler.server.upstream.named_coordinates import STRINGS
+
+STRINGS = re.compile(r'"""(?:[^"\\]|\\"""|\\|"(?!""))*(?:""")?|"(?:[^"\\\n]|\\.)*"?')
+"""Strings of a document. An unterminated string counts too: a vain search for its end takes quadratic time."""
 
 _ARGUMENTS = re.compile(r"\([^()]*\)|@\w+")
 _DEFINITION = re.compile(r"^(?:fragment (\w+) on|query|mutation|(?=\{))[^{}]*\{", re.MULTILINE)

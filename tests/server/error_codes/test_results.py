@@ -69,6 +69,7 @@ FAILURES: dict[str, Callable[[Peer], None]] = {
     "upstream-bad-json": answers(b"{", **JSON),
     "upstream-not-graphql": answers(b'{"ok": 1}', **JSON),
     "upstream-media-type": answers(b"--a", content_type="multipart/mixed; boundary=a"),
+    "upstream-csrf": answers(b"CSRF token missing", status="403 Forbidden", content_type="text/plain"),
     "upstream-encoding": answers(b"abc", content_encoding="zstd", **JSON),
     "upstream-too-large": answers(b'"' + b"x" * 2_000_000 + b'"', **JSON),
     "upstream-status": answers(b"down", status="502 Bad Gateway"),

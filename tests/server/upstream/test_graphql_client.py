@@ -119,17 +119,17 @@ FAILURES: dict[str, tuple[Callable[[Peer], None], str, str]] = {
     ),
     "answers NaN": (
         answering(answer(b'{"data": {"customer": NaN}}', **JSON)),
-        "The API answered with status 200 and no GraphQL response: it is not valid JSON.",
+        "The API answered with status 200 and no GraphQL response that can be read: NaN is no JSON.",
         "upstream-bad-json",
     ),
     "answers an endless number": (
         answering(answer(b'{"data": {"customer": 1e999}}', **JSON)),
-        "The API answered with status 200 and no GraphQL response: it is not valid JSON.",
+        "The API answered with status 200 and no GraphQL response that can be read: 1e999 is too large a number.",
         "upstream-bad-json",
     ),
     "nests without end": (
         answering(answer(b'{"data": ' + b"[" * 40_000, **JSON)),
-        "The API answered with status 200 and no GraphQL response: it is not valid JSON.",
+        "The API answered with status 200 and no GraphQL response that can be read: nested too deeply.",
         "upstream-bad-json",
     ),
 }

@@ -76,7 +76,7 @@ fragment F on Y @d(a: "{") { f { g } }
 
 
 def test_selections_are_read_through_aliases_fragments_strings_and_directives() -> None:
-    selected = {
+    selected: dict[str, Any] = {
         "a": {"f": {"g": 1}, "t": {"of a leaf": 2}, "twice": {"one": 3, "two": 4}},
         "query": {"on": 5, "type": 6},
     }

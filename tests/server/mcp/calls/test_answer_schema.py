@@ -59,6 +59,7 @@ FITTING: Mapping[str, Mapping[str, Any]] = {
     "integer that is written with a fraction": {"count": 2.0},
     "integer for a Float": {"total": 12},
     "extra field": {"more": SECRET},
+    "unknown __typename with fields that nobody asked for": {"payer": {"__typename": "Shop", SECRET: 1}},
     "union with an unknown __typename": {"payer": {"__typename": "Shop"}},
 }
 MISFITS: Mapping[str, tuple[Mapping[str, Any], str]] = {
@@ -76,8 +77,8 @@ MISFITS: Mapping[str, tuple[Mapping[str, Any], str]] = {
         {"payer": {"__typename": "Company", "vat": None}},
         ".payer.vat: expected string, the API sent null",
     ),
-    "unknown __typename with fields that nobody asked for": (
-        {"payer": {"__typename": "Shop", SECRET: 1}},
+    "unknown __typename with fields that were asked of others": (
+        {"payer": {"__typename": "Shop", "name": "x"}},
         ".payer: expected an object of a type that is selected, the API sent another one",
     ),
 }
@@ -147,6 +148,12 @@ def test_answer_that_fits_arrives_in_the_forms_of_its_tool(
 
         assert function.lines[-1]["outcome"] == "ok"
     assert not result.is_error
+    order = response["data"][OPERATIONS[kind][1]]
+    order.pop("more", None)
+    (order["payer"] or {}).pop(SECRET, None)
+    if errors and kind == "mutation":
+        warning = "The API has run pay, and its answer has errors: find out what was carried out before anything is "
+        response["errors"] = [{"message": f"{warning}sent once more."}, *ERRORS]
     assert result.structured_content == (None if output == "text" else response)
     assert text_of(result) == (
         "" if output == "structured" else json.dumps(response, ensure_ascii=False, separators=(",", ":"))
