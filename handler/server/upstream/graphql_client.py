@@ -13,6 +13,7 @@ from handler.errors.calls import DeadlinePassed
 from handler.errors.infrastructure import AddressRefused, HttpError
 from handler.errors.upstream import AnswerMisfit, ResultTooLarge, UpstreamError, UpstreamFailure, UpstreamForbidden
 from handler.http.client import HttpRequest, HttpResponse
+from handler.json_schema.json_bounds import excess_of_json
 from handler.server.context.caller import Caller
 from handler.server.upstream.graphql_request import GraphQLRequest
 from handler.server.upstream.sending import send
@@ -153,11 +154,16 @@ def _ms_since(started: float) -> float:
 
 
 def _response(caller: Caller, operation: GraphQLRequest, answer: HttpResponse) -> JSONObject:
+    upstream = caller.endpoint.bundle.upstream
+    if excess := excess_of_json(answer.body, max_bytes=upstream.max_bytes):
+        from handler.server.upstream.failures import too_costly
+
+        raise too_costly(excess).of(operation)
     body = _parse(answer.body)
     if 300 <= answer.status < 400 or not _is_graphql(body):
         from handler.server.upstream.failures import without_graphql
 
-        trouble = without_graphql(answer, body, caller.endpoint.bundle.upstream.auth)
+        trouble = without_graphql(answer, body, upstream.auth)
         raise trouble.of(operation)
     if not body.get("errors"):
         return {"data": body["data"]}
@@ -165,7 +171,7 @@ def _response(caller: Caller, operation: GraphQLRequest, answer: HttpResponse) -
         report,
     )  # its patterns are compiled only after a response with errors
 
-    told = report(body, answer, operation, auth=caller.endpoint.bundle.upstream.auth)
+    told = report(body, answer, operation, auth=upstream.auth)
     caller.note(reason=told.reason)
     return told.response
 
