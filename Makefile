@@ -19,7 +19,8 @@ CALLS ?= 200000
 WORKERS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
 T ?= tests/policy
 CASES ?= 50000
-CLIENTS := node node-mastra0 familiar mcp1 agents chains
+PACKAGES := packages-mcp1 packages-mcp2 packages-camel
+CLIENTS := node node-mastra0 node-packages familiar mcp1 agents chains $(PACKAGES)
 PEERS := labs sdk fastmcp graphql-mcp
 UPSTREAMS := upstreams upstreams-graphene
 
@@ -234,7 +235,7 @@ operate-test: $(VENV)/.stamp
 
 .PHONY: clients
 clients: $(VENV)/.stamp $(CLIENTS:%=.stile/%/.stamp)  ## Real MCP clients and agent frameworks against two endpoints; without npm, its Python ones
-	STILE_REQUIRE="fastmcp,mcp1,agents,chains,$${STILE_REQUIRE:-}" $(VENV)/bin/python -m pytest tests/clients $(ARGS)
+	STILE_REQUIRE="fastmcp,mcp1,agents,chains,packages,$${STILE_REQUIRE:-}" $(VENV)/bin/python -m pytest tests/clients $(ARGS)
 
 .PHONY: conformance
 conformance: $(VENV)/.stamp .stile/node-conformance/.stamp  ## The official MCP conformance suite; without npm it is skipped
@@ -285,6 +286,7 @@ lock: .venv-lock/.stamp  ## Write requirements/*.txt anew from pyproject.toml; A
 	$(UV_COMPILE) --group advisories -o requirements/advisories.txt $(ARGS)
 	$(UV_COMPILE) --group page -c requirements/dev.txt -o requirements/page.txt $(ARGS)
 	@for group in mcp1 agents chains $(UPSTREAMS); do $(UV_COMPILE) --group $$group -o requirements/$$group.txt $(ARGS); done
+	@for group in $(PACKAGES); do $(UV_COMPILE) --group $$group --override tests/clients/unused.txt -o requirements/$$group.txt $(ARGS); done
 	@for peer in $(PEERS); do $(UV_COMPILE) --group peer-$$peer -o requirements/peer-$$peer.txt $(ARGS); done
 
 UV_COMPILE := .venv-lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
@@ -361,6 +363,9 @@ $(SAM_VENV)/.stamp: requirements/sam.txt
 .stile/node-mastra0/.stamp: tests/clients/mastra0/package.json tests/clients/mastra0/package-lock.json
 	@$(call npm_ci_or_skip,clients)
 
+.stile/node-packages/.stamp: tests/clients/packages/package.json tests/clients/packages/package-lock.json
+	@$(call npm_ci_or_skip,clients)
+
 .stile/node-conformance/.stamp: tests/conformance/package.json tests/conformance/package-lock.json
 	@$(call npm_ci_or_skip,conformance)
 
@@ -406,7 +411,7 @@ $(SAM_VENV)/.stamp: requirements/sam.txt
 	@touch $@
 
 # Each in an environment of its own: they hold different versions of the same packages.
-ENVIRONMENTS := familiar mcp1 agents chains sbom advisories $(UPSTREAMS)
+ENVIRONMENTS := familiar mcp1 agents chains $(PACKAGES) sbom advisories $(UPSTREAMS)
 $(ENVIRONMENTS:%=.stile/%/.stamp): .stile/%/.stamp: requirements/%.txt
 	@$(call make_venv,$(@D))
 	@echo "Installing $< into $(@D) (a minute or less)"
