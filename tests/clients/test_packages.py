@@ -111,6 +111,10 @@ KITCHENS = {"sink": ([*CALLS, ERROR], 8), "trees": (TREES, 1)}
 """The calls of an endpoint, and the number of its tools."""
 
 
+MIXED = {"facts": [1, "x"]}
+REFUSES_MIXED_LISTS = {"autogen"}
+"""Packages that let a list of values of several types through for no JSON scalar."""
+
 SENDS_NULLS = {"crewai"}
 """Packages that send null for each member that is left out, at any depth."""
 
@@ -145,6 +149,9 @@ def test_package_lists_the_tools_and_calls_them(package: Program, kitchen: tuple
         if expected is None:
             assert "Cannot query field 'nope' on type 'Query'" in answer
             continue
+        if package.mode in REFUSES_MIXED_LISTS and arguments == MIXED:
+            assert "Input should be a valid" in answer
+            continue
         found, expected_data = _data_of(answer), _as_read(expected, package)
         if package.mode in SENDS_NULLS:
             found, expected_data = _without_nulls(found), _without_nulls(expected_data)
@@ -153,9 +160,14 @@ def test_package_lists_the_tools_and_calls_them(package: Program, kitchen: tuple
 
 def test_page_of_proofs_tells_all_of_them() -> None:
     page = (ROOT / "docs" / "proofs.md").read_text("utf-8")
-    section = page.partition("| package | version |")[2].partition("\n\n")[0]
+    section = page.partition("| package | version | known failures |")[2].partition("\n\n")[0]
 
-    assert [f"| {each.name} | {each.version} |" for each in PACKAGES] == section.splitlines()[2:]
+    failures = {"a list of several types for a JSON scalar": REFUSES_MIXED_LISTS, "sends nulls": SENDS_NULLS}
+    told = {each.mode: "; ".join(words for words, names in failures.items() if each.mode in names) for each in PACKAGES}
+
+    assert section.splitlines()[2:] == [
+        f"| {each.name} | {each.version} | {told[each.mode] or 'none'} |" for each in PACKAGES
+    ]
 
 
 def _data_of(answer: str) -> Any:
