@@ -40,7 +40,8 @@ def main() -> int:
     limits = ["--runs", str(options.runs), "--seconds", str(options.seconds)]
     command = [sys.executable, "-m", "tests.fuzz_parsers", "--inside", *limits]
     failed = [name for name in names if subprocess.run([*command, name], check=False).returncode]
-    sys.stdout.write(f"{len(names)} parsers, {options.runs:,} runs each: {', '.join(failed) or 'no'} finding\n")
+    bounds = f"up to {options.runs:,} runs or {options.seconds:,} s each"
+    sys.stdout.write(f"{len(names)} parsers, {bounds}: {', '.join(failed) or 'no'} finding\n")
     return 1 if failed else 0
 
 
