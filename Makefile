@@ -113,6 +113,10 @@ life: $(VENV)/.stamp  ## The life of a published endpoint at full counts: kills,
 fuzz: $(VENV)/.stamp  ## Send requests with something wrong, and write tests/fuzz/RESULT.md; CASES=5000 for fewer
 	$(VENV)/bin/python -m tests.fuzz --cases $(if $(filter file,$(origin CASES)),100000,$(CASES)) --write
 
+.PHONY: fuzz-parsers
+fuzz-parsers: $(VENV)/.stamp .stile/fuzz-parsers/.stamp  ## Fuzz the parsers of hostile bytes by the code that inputs reach; CASES=20000 for fewer, ARGS="http bundle" for some
+	PYTHONPATH=.stile/fuzz-parsers $(VENV)/bin/python -m tests.fuzz_parsers --runs $(if $(filter file,$(origin CASES)),500000,$(CASES)) $(ARGS)
+
 .PHONY: work
 work: $(VENV)/.stamp  ## Search for requests that cost too much, and write tests/work/RESULT.md; CASES=500 for fewer
 	$(VENV)/bin/python -m tests.work --cases $(if $(filter file,$(origin CASES)),8000,$(CASES)) --write
@@ -285,6 +289,7 @@ lock: .venv-lock/.stamp  ## Write requirements/*.txt anew from pyproject.toml; A
 	$(UV_COMPILE) --group sbom -o requirements/sbom.txt $(ARGS)
 	$(UV_COMPILE) --group advisories -o requirements/advisories.txt $(ARGS)
 	$(UV_COMPILE) --group page -c requirements/dev.txt -o requirements/page.txt $(ARGS)
+	$(UV_COMPILE) --group fuzz-parsers -o requirements/fuzz-parsers.txt $(ARGS)
 	@for group in mcp1 agents chains $(UPSTREAMS); do $(UV_COMPILE) --group $$group -o requirements/$$group.txt $(ARGS); done
 	@for group in $(PACKAGES); do $(UV_COMPILE) --group $$group --override tests/clients/unused.txt -o requirements/$$group.txt $(ARGS); done
 	@for peer in $(PEERS); do $(UV_COMPILE) --group peer-$$peer -o requirements/peer-$$peer.txt $(ARGS); done
@@ -378,8 +383,9 @@ $(SAM_VENV)/.stamp: requirements/sam.txt
 .stile/node-page/.stamp: tests/page/package.json tests/page/package-lock.json
 	@$(call npm_ci_or_skip,page)
 
-# Beside .venv and for its Python: a driver of browsers, which brings its own Node.js, is larger than all the rest.
-.stile/page/.stamp: requirements/page.txt $(VENV)/.stamp
+# Beside .venv and for its Python: a driver of browsers, which brings its own Node.js, is larger than all the rest, and
+# the fuzzer of parsers has wheels for some machines alone.
+.stile/page/.stamp .stile/fuzz-parsers/.stamp: .stile/%/.stamp: requirements/%.txt $(VENV)/.stamp
 	@rm -rf $(@D)
 	@echo "Installing $< into $(@D) (half a minute or less)"
 	@$(VENV)/bin/python $(PIP_INSTALL) --no-deps --require-hashes -r $< --target $(@D)

@@ -10,9 +10,6 @@ from handler.policy.evaluation import Mask
 from handler.records import record
 from handler.strict_json import JSONObject
 
-CompiledSchema = JSONObject
-"""A JSON Schema that the compiler made."""
-
 
 @record(frozen=True, slots=True, kw_only=True)
 class Operation:
@@ -51,11 +48,11 @@ class PersistedOperation:
     """An operation that requests name by its document's id. The name is the empty string if the author gave none."""
 
     operation: Operation
-    variables: CompiledSchema  # the enforced schema of callers' variables, with guards: see guarded_schema.py
+    variables: JSONObject  # the enforced schema of callers' variables, with guards: see guarded_schema.py
     mask: Mask
     conditions: Mask  # conditions of the coordinates that values can name
     bindings: tuple[Binding, ...]
-    bound: CompiledSchema  # the schema of the bindings' values, as one object
+    bound: JSONObject  # the schema of the bindings' values, as one object
     scopes: tuple[str, ...]  # the scopes of all tools that run it, so that it does not bypass them
     confirm: str  # the strictest level of these tools: "" | advisory | required
 

@@ -7,7 +7,7 @@ and ``Mapping[str, X]`` of these.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import cache, partial
 from types import UnionType
 from typing import Any, TypeVar
@@ -130,52 +130,6 @@ def _listed(raw: Any) -> Entry:
     return Entry(_object(raw))
 
 
-def _compiled_entry(raw: Any) -> Entry:
-    entry = _listed(raw)
-    for name in entry.keys() & {"inputSchema", "outputSchema"}:
-        _schema(entry[name])
-    return entry
-
-
-def _schema(raw: Any) -> JSONObject:
-    """Return a schema that the compiler made: it refers to its own ``$defs`` alone, and no definition to itself.
-
-    A definition may have members or items of itself.
-    """
-    schema: JSONObject = _object(raw)
-    definitions = {f"#/$defs/{name}": each for name, each in _object(schema.get("$defs", {})).items()}
-    for reference in _references(schema):
-        if type(reference) is not str or reference not in definitions:
-            raise BundleError(f"{reference!r} is not one of the definitions of the schema")
-    left = {name: set(_references(each, in_place=True)) for name, each in definitions.items()}
-    while ends := [name for name, references in left.items() if references.isdisjoint(left)]:
-        for name in ends:
-            del left[name]
-    if left:
-        raise BundleError(f"{next(iter(left))!r} is defined by itself")
-    return schema
-
-
-def _references(schema: Any, *, in_place: bool = False) -> Iterator[Any]:
-    """Yield the references of a schema; with ``in_place`` not those for members and items of its values."""
-    parts = [schema]
-    for part in parts:
-        if type(part) is list:
-            parts += part
-        elif type(part) is dict:
-            for keyword, value in part.items():
-                if keyword in REFERRING:
-                    yield value
-                elif type(value) in (dict, list) and (keyword in IN_PLACE if in_place else keyword not in VALUES):
-                    parts += _object(value).values() if keyword in OF_NAMES else (value,)
-
-
-REFERRING = frozenset({"$ref", "$dynamicRef", "$id"})
-IN_PLACE = frozenset({"allOf", "anyOf", "oneOf", "not", "if", "then", "else"})
-VALUES = frozenset({"const", "default", "enum", "examples"})
-OF_NAMES = frozenset({"$defs", "dependentSchemas", "patternProperties", "properties"})
-
-
 def _wrong_type(value: Any, expected: str) -> BundleError:
     return BundleError(f"expected {expected}, got {'nothing' if value is None else type(value).__name__}")
 
@@ -186,8 +140,6 @@ _object = _exactly(dict, "an object")
 READERS: Mapping[str, Reader] = {
     "Any": lambda raw: raw,
     "JSONObject": _object,
-    "CompiledEntry": _compiled_entry,
-    "CompiledSchema": _schema,
     "ListedEntry": _listed,
     "Mask": _mask,
     "Predicate": _object,

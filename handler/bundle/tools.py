@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import field
 
-from handler.bundle.operations import Binding, CompiledSchema, Limits, Operation, PersistedOperation
+from handler.bundle.operations import Binding, Limits, Operation, PersistedOperation
 from handler.policy.evaluation import OPEN, Mask
 from handler.records import record
 from handler.strict_json import JSONObject
@@ -28,9 +28,6 @@ MAX_CONSENT_CHARS = 8_000
 
 ListedEntry = JSONObject
 """An entry that is read as ``Entry``, whose JSON is made once."""
-
-CompiledEntry = ListedEntry
-"""An entry whose schemas the compiler made. Those of tools in Python are their authors'."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -65,14 +62,14 @@ class PrescribedTool:
     KIND = "prescribed"
 
     name: str
-    entry: CompiledEntry  # as in tools/list if nothing is hidden, with guards: see guarded_schema.py
-    arguments: CompiledSchema  # the enforced schema, with guards: JSON Schema 2020-12
+    entry: ListedEntry  # as in tools/list if nothing is hidden, with guards: see guarded_schema.py
+    arguments: JSONObject  # the enforced schema, with guards: JSON Schema 2020-12
     flat: bool  # True: variables are the arguments; False: they are members of "variables"
     mask: Mask
     conditions: Mask  # conditions of the coordinates that values can name
     operation: Operation
     bindings: tuple[Binding, ...]
-    bound: CompiledSchema  # the schema of the bindings' values, as one object
+    bound: JSONObject  # the schema of the bindings' values, as one object
     options: ToolOptions
     plan: str = ""  # of its answers: see answers/plan.py; empty: unknown, so that no answer is cut
     shortening: Shortening | None = None  # of the entry's input schema, for each caller; None: it is listed as it is
@@ -109,7 +106,7 @@ class GraphQLTool:
 
     name: str
     entry: JSONObject  # as in tools/list, with texts that are templates of the schema: see graph/tool_entry.py
-    arguments: CompiledSchema
+    arguments: JSONObject
     guards: Mapping[str, Mask]  # coordinate -> mask, added by the tool's patterns to the bundle's guards
     conditions: Mask  # all conditions that its views depend on
     listings: tuple[Listing, ...]
@@ -133,7 +130,7 @@ class CompanionTool:
     KIND = "companion"
 
     name: str
-    entry: CompiledEntry
+    entry: ListedEntry
     of: str  # the name of the GraphQL tool
     does: str  # search | describe
     options: ToolOptions
@@ -170,7 +167,7 @@ class CatalogTool:
     KIND = "catalog"
 
     name: str
-    entry: CompiledEntry
+    entry: ListedEntry
     options: ToolOptions
     role: str = "search"  # search | call: tools that only read | call-mutation: all others
     unlisted: str = "never"  # of the search: lists leave other tools out never | above_budget | always

@@ -565,7 +565,7 @@ REFERS: dict[str, tuple[Any, str]] = {
     "to nothing": ({"$ref": "#/$defs/A", "$defs": {"B": {}}}, "'#/$defs/A' is not one of"),
     "to all of itself": ({"properties": {"a": {"$ref": "#"}}}, "'#' is not one of"),
     "by another keyword": ({"properties": {"a": {"$dynamicRef": "#meta"}}}, "'#meta' is not one of"),
-    "to nothing by name": ({"$ref": {}}, "{} is not one of"),
+    "to nothing by name": ({"$ref": {}}, "'{}' is not one of"),
     "from another place": ({"$defs": {"A": {"$id": "https://example.com/"}}}, "'https://example.com/' is not one of"),
     "in a circle": ({"$defs": {"A": {"$ref": "#/$defs/A"}}}, "'#/$defs/A' is defined by itself"),
     "in a circle of two": (
