@@ -38,8 +38,8 @@ class ReachChanges:
     """The differences of reach between two versions. ``renamed``: old name of a tool -> its new name."""
 
     def __init__(self, before: Published, after: Published, *, renamed: Mapping[str, str], most_classes: int) -> None:
-        traits = {trait.key: trait for version in (before, after) for trait in traits_of(version)}
-        self.classes = CallerClasses(before.bundle, after.bundle, list(traits.values()), most=most_classes)
+        traits = (*traits_of(before), *traits_of(after))
+        self.classes = CallerClasses(before.bundle, after.bundle, traits, most=most_classes)
         cache: ViewCache = {}
         sides = [Ways(version, self.classes, side, cache=cache) for side, version in enumerate((before, after))]
         self._versions = (before, after)

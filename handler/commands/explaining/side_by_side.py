@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from handler.commands.changes.callers.caller_classes import MAX_CLASSES
 from handler.commands.explaining.wording import (
     class_in_words,
     place_in_words,
@@ -16,7 +17,7 @@ from handler.commands.explaining.wording import (
     show_rules,
     standing_in_words,
 )
-from handler.commands.reach.classes import MAX_CLASSES, CallerClass, find_classes
+from handler.commands.reach.classes import CallerClass, class_of, entrances_to, find_classes
 from handler.commands.reach.closing_rules import rules_at, rules_of
 from handler.commands.reach.entrances import Entrance
 from handler.commands.reach.reach import Passage, Reach, Visitor
@@ -60,16 +61,8 @@ class FieldReach:
         self._coordinate = coordinate
         self._asked = bool(visitors)
         if visitors:
-            entrances = [
-                entrance for entrance in reach.entrances if entrance.kind == "code" or reach.names(entrance, coordinate)
-            ]
-            self.classes = [
-                CallerClass(
-                    witnesses=(each,),
-                    passages=tuple(reach.passage(entrance, coordinate, each) for entrance in entrances),
-                )
-                for each in visitors
-            ]
+            entrances = entrances_to(reach, coordinate)
+            self.classes = [class_of(reach, entrances, coordinate, each) for each in visitors]
             self._complete = True
         else:
             self.classes, self._complete = find_classes(reach, coordinate)
@@ -94,7 +87,7 @@ class FieldReach:
         self._show_ways()
         self._show_rules(full=full)
         if not self._complete:
-            show_line(f"Not complete: the conditions have more than {MAX_CLASSES} combinations, or too many claims")
+            show_line(f"Not complete: the conditions have more than {MAX_CLASSES:,} combinations, or too many claims")
         if not self._asked and not self._takes_tokens():
             show_line("The endpoint names no issuer of tokens: a token stands for claims that an issuer could give")
 

@@ -1,25 +1,25 @@
-"""The classes of callers who reach a coordinate alike, each with a witness."""
+"""The classes of callers who reach a coordinate alike, each with its smallest claims as witnesses."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 
+from handler.bundle.tools import CodeTool, GraphQLTool
+from handler.commands.changes.callers.caller_classes import CallerClasses
+from handler.commands.changes.callers.endpoint_version import version_of
+from handler.commands.changes.callers.ways import Ways, is_bound, standing_trait, traits_of
 from handler.commands.local.callers import KEY, NOBODY, read_caller
-from handler.commands.reach.claims import ClaimValues
 from handler.commands.reach.entrances import Entrance
+from handler.commands.reach.operation_standing import VERDICTS
 from handler.commands.reach.reach import Passage, Reach, Visitor
-from handler.policy.evaluation import OPEN, OWN_TOKEN, Mask
-from handler.server.auth.principal import Principal
+from handler.compiler.operations.operation_paths import find_path, find_variable
+from handler.policy.evaluation import OPEN
+from handler.server.auth.scopes import has_scopes
 
 UNNAMED = "token"
 """The label of witnesses that nobody has named: bearers of a token with some claims."""
-
-MAX_CLASSES = 64
-"""Combinations of conditions that are looked at, for each of which views of the schema are built."""
-
-SAMPLE_OF_TYPE: Mapping[str, Any] = {"integer": 1, "number": 1.5, "boolean": True}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,120 +42,71 @@ class CallerClass:
 def find_classes(reach: Reach, coordinate: str) -> tuple[list[CallerClass], bool]:
     """Return the classes of callers, and whether all combinations of conditions were looked at.
 
-    Anonymous callers come first, then each API key, then tokens by their claims.
+    Anonymous callers come first, then each API key, then tokens, the smallest claims first.
     """
-    entrances = [
-        entrance for entrance in reach.entrances if entrance.kind == "code" or reach.names(entrance, coordinate)
-    ]
-    known = [read_caller(NOBODY), *(read_caller(f"{KEY}{key.name}") for key in reach.compiled.bundle.identity.api_keys)]
-    found = [_class_of(reach, coordinate, entrances, reach.visitor(each)) for each in known]
-    tokens, complete = _tokens(reach, coordinate, entrances)
-    groups: dict[tuple[tuple[str, str, str], ...], list[CallerClass]] = {}
-    for visitor in tokens:
-        made = _class_of(reach, coordinate, entrances, visitor)
-        groups.setdefault(tuple((each.entrance.name, each.verdict, each.note) for each in made.passages), []).append(
-            made
-        )
-    return [*found, *map(_joined, groups.values())], complete
+    version = version_of(reach.compiled)
+    classes = CallerClasses(version.bundle, version.bundle, traits_of(version), unissued=True)
+    ways = Ways(version, classes, 0, cache={})
+    entrances = entrances_to(reach, coordinate)
+    facts = [bits for each in entrances for bits in _deciding(reach, ways, each, coordinate)]
+    alike: dict[tuple[int, ...], list[Visitor]] = {}
+    for place, principal in classes.tokens():
+        label = UNNAMED if principal.kind == "token" else classes.classes[place].words
+        alike.setdefault(tuple(bits >> place & 1 for bits in facts), []).append(reach.visitor_of(principal, label))
+    joined: dict[tuple[tuple[str, str], ...], CallerClass] = {}
+    for visitors in alike.values():
+        token = class_of(reach, entrances, coordinate, visitors[0])
+        key = tuple((each.verdict, each.note) for each in token.passages)
+        first = joined.setdefault(key, replace(token, witnesses=()))
+        joined[key] = replace(first, witnesses=_smallest((*first.witnesses, *visitors)))
+    names = (NOBODY, *(f"{KEY}{key.name}" for key in version.bundle.identity.api_keys))
+    named = (class_of(reach, entrances, coordinate, reach.visitor(read_caller(name))) for name in names)
+    return [*named, *joined.values()], classes.complete
 
 
-def _class_of(reach: Reach, coordinate: str, entrances: list[Entrance], visitor: Visitor) -> CallerClass:
-    passages = tuple(reach.passage(entrance, coordinate, visitor) for entrance in entrances)
+def entrances_to(reach: Reach, coordinate: str) -> list[Entrance]:
+    """Return the entrances that lead to a coordinate for any caller, and tools in Python, which may ask for it."""
+    return [each for each in reach.entrances if each.kind == "code" or reach.names(each, coordinate)]
+
+
+def class_of(reach: Reach, entrances: Sequence[Entrance], coordinate: str, visitor: Visitor) -> CallerClass:
+    """Return the class of one caller."""
+    passages = tuple(reach.passage(each, coordinate, visitor) for each in entrances)
     return CallerClass(witnesses=(visitor,), passages=passages)
 
 
-def _joined(alike: list[CallerClass]) -> CallerClass:
-    """Join classes that reach the coordinate alike. Claims that contain those of another witness add nothing."""
+def _deciding(reach: Reach, ways: Ways, entrance: Entrance, coordinate: str) -> Iterator[int]:
+    """Yield sets of classes: those that are in the same ones pass an entrance alike."""
+    classes, version, bits, fixed = ways.classes, ways.version, ways.bits, entrance.fixed
+    for scope in entrance.scopes:
+        yield classes.of(0, partial(has_scopes, (scope,)))
+    if fixed is None:
+        yield bits.surely(entrance.tool.mask if isinstance(entrance.tool, GraphQLTool | CodeTool) else OPEN)
+        yield ways.views(entrance.view_of).get(coordinate, 0)
+        return
+    yield bits.surely(fixed.mask)
+    yield bits.may(fixed.mask, fixed.operation.variables)
+    if is_bound(version, fixed):
+        trait = standing_trait(version, reach.endpoint, fixed)
+        for verdict in VERDICTS:
+            yield classes.bits(trait, verdict.__eq__, 0)
+    if entrance.author and reach.index and not find_path(entrance.author, reach.index, coordinate):
+        inputs: set[str] = set()
+
+        def is_input(name: str) -> bool:
+            inputs.add(name)
+            return True
+
+        find_variable(entrance.author, reach.index, "", usable=is_input)
+        for mask in {version.bundle.guards.get(each, OPEN) - fixed.mask for each in inputs}:
+            yield bits.surely(mask)
+
+
+def _smallest(visitors: Sequence[Visitor]) -> tuple[Visitor, ...]:
+    """Return the callers without those whose claims contain the claims of another one, which add nothing."""
     kept: list[Visitor] = []
-    for each in alike:
-        claims = (each.witnesses[0].principal.claims or {}).items()
+    for each in sorted(visitors, key=lambda visitor: len(visitor.principal.claims or ())):
+        claims = (each.principal.claims or {}).items()
         if not any(all(item in claims for item in (other.principal.claims or {}).items()) for other in kept):
-            kept.append(each.witnesses[0])
-    return CallerClass(witnesses=tuple(kept), passages=alike[0].passages)
-
-
-def _tokens(reach: Reach, coordinate: str, entrances: list[Entrance]) -> tuple[list[Visitor], bool]:
-    """Return bearers of tokens, one for each combination of what decides about the entrances."""
-    conditions = leaves(reach, frozenset(each for entrance in entrances for each in _conditions_of(reach, entrance)))
-    claims, complete = _claim_values(reach, entrances, conditions).claims()
-    if not complete:
-        own = leaves(reach, _own_conditions(reach, coordinate, entrances))
-        claims, _ = _claim_values(reach, entrances, own).claims()
-    found: dict[object, Visitor] = {}
-    for each in claims:
-        visitor = reach.visitor_of(Principal(kind="token", name=UNNAMED, claims=each), UNNAMED)
-        facts = [
-            (visitor.evaluation.meets(frozenset({number})), visitor.evaluation.may_ever_meet(frozenset({number})))
-            for number in sorted(conditions)
-        ]
-        standings = [
-            reach.standing(entrance, visitor, counted=False)
-            for entrance in entrances
-            if entrance.fixed or entrance.kind == "code"
-        ]
-        scopes = visitor.principal.scopes
-        found.setdefault((tuple(facts), tuple(standings), scopes), visitor)
-        if len(found) > MAX_CLASSES:
-            return list(found.values())[:MAX_CLASSES], False
-    return list(found.values()), complete
-
-
-def _claim_values(reach: Reach, entrances: list[Entrance], conditions: Mask) -> ClaimValues:
-    values = ClaimValues()
-    for number in sorted(conditions):
-        values.add_predicate(reach.compiled.bundle.conditions[number])
-    for entrance in entrances:
-        scopes = (
-            entrance.tool.options.scopes if entrance.tool else entrance.persisted.scopes if entrance.persisted else ()
-        )
-        if scopes:
-            values.add(("scope",), " ".join(scopes))
-        fixed = entrance.fixed
-        for binding in fixed.bindings if fixed else ():
-            if fixed and binding.source == "claim":
-                schema = fixed.bound.get("properties", {}).get(binding.variable, {})
-                values.add((binding.name,), _sample(schema))
-    return values
-
-
-def _sample(schema: Mapping[str, Any]) -> Any:
-    types = schema.get("type", "string")
-    names = [types] if isinstance(types, str) else types
-    return next((SAMPLE_OF_TYPE[name] for name in names if name in SAMPLE_OF_TYPE), "x")
-
-
-def _conditions_of(reach: Reach, entrance: Entrance) -> Iterator[int]:
-    """Yield the conditions that decide about an entrance and what is behind it."""
-    if entrance.fixed is not None:
-        yield from entrance.fixed.mask | entrance.fixed.conditions
-    elif entrance.takes_documents:
-        yield from (entrance.view_of or reach.compiled.bundle.graphql).conditions
-    else:
-        yield from getattr(entrance.tool, "mask", OPEN) | reach.compiled.bundle.graphql.conditions
-
-
-def _own_conditions(reach: Reach, coordinate: str, entrances: list[Entrance]) -> Mask:
-    """Return the conditions on the coordinate itself and on operations, for schemas with too many conditions."""
-    owner = coordinate.partition(".")[0]
-    guards = reach.compiled.bundle.guards
-    masks = [entrance.fixed.mask for entrance in entrances if entrance.fixed]
-    return OPEN.union(guards.get(coordinate, OPEN), guards.get(owner, OPEN), *masks)
-
-
-def leaves(reach: Reach, mask: Mask) -> Mask:
-    """Return the conditions on claims and variables that a mask's conditions are made of."""
-    conditions = reach.compiled.bundle.conditions
-    found: set[int] = set()
-    waiting = list(mask)
-    seen = set(waiting)
-    while waiting:
-        number = waiting.pop()
-        alternatives = conditions[number].get("any")
-        if alternatives is None:
-            if number and conditions[number] != OWN_TOKEN:
-                found.add(number)
-            continue
-        new = {each for ways in alternatives for each in ways} - seen
-        seen |= new
-        waiting += new
-    return frozenset(found)
+            kept.append(each)
+    return tuple(kept)

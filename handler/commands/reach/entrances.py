@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from handler.bundle.operations import PersistedOperation
@@ -35,6 +35,13 @@ class Entrance:
     def view_of(self) -> GraphQLTool | None:
         """The GraphQL tool whose view holds behind the entrance; ``None``: the view of the whole endpoint."""
         return self.tool if isinstance(self.tool, GraphQLTool) else None
+
+    @property
+    def scopes(self) -> Sequence[str]:
+        """The scopes that callers need."""
+        if self.persisted is not None:
+            return self.persisted.scopes
+        return self.tool.options.scopes if self.tool else ()
 
     @property
     def takes_documents(self) -> bool:

@@ -16,6 +16,8 @@ from handler.server.auth.scopes import require_scopes
 from handler.server.endpoints.endpoint import Endpoint
 from handler.server.upstream.bound_variables import find_claim
 
+VERDICTS = ("yes", "no", "call", "refused", "403", "401")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:

@@ -8,8 +8,8 @@ from typing import Any
 
 from handler.bundle.content import FileResource, Skill
 from handler.bundle.tools import CompanionTool, GraphQLTool, PrescribedTool, Tool
-from handler.commands.reach.claims import ClaimValues
-from handler.commands.reach.classes import MAX_CLASSES, leaves
+from handler.commands.changes.callers.caller_classes import CallerClasses
+from handler.commands.changes.callers.condition_bits import leaves_of, predicate_trait
 from handler.commands.reach.reach import Reach, Visitor
 from handler.compiler.compile import Compiled
 from handler.compiler.problems import Place, Problems
@@ -17,6 +17,9 @@ from handler.errors.authoring import Problem
 from handler.policy.evaluation import OPEN, Mask
 from handler.server.auth.principal import ANONYMOUS, Principal
 from handler.strict_json import to_json_bytes
+
+MOST_READERS = 64
+"""Classes of readers of one skill: a view of the schema may be needed for each."""
 
 WORD = re.compile(r"[a-z]+")
 """Names of tools that prose may mean as a word: only in code, as `search`, do they name the tool."""
@@ -85,22 +88,17 @@ def _place(at: Place, text: str, offset: int) -> Place:
 def _readers(reach: Reach, skill: Skill, tool: Tool) -> Iterator[Visitor]:
     """Yield the callers of each combination of conditions who may read a skill."""
     bundle = reach.compiled.bundle
-    if bundle.access.anonymous == "allow":
-        yield from _reading(skill, reach.visitor_of(ANONYMOUS, "a caller without a credential"))
-    if not bundle.identity.exists:
-        return
-    values = ClaimValues()
-    for number in sorted(leaves(reach, skill.mask | _conditions_of(tool, reach))):
-        values.add_predicate(bundle.conditions[number])
-    for claims in values.claims(most=MAX_CLASSES)[0]:
-        said = f"a caller with the claims {to_json_bytes(claims).decode()}" if claims else "a caller without claims"
-        yield from _reading(skill, reach.visitor_of(Principal(kind="token", name="", claims=claims), said))
-    yield from _reading(skill, reach.visitor_of(Principal(kind="development", unrestricted=True), "any caller"))
-
-
-def _reading(skill: Skill, visitor: Visitor) -> Iterator[Visitor]:
-    if visitor.evaluation.meets(skill.mask):
-        yield visitor
+    callers = [(ANONYMOUS, "a caller without a credential")] if bundle.access.anonymous == "allow" else []
+    if bundle.identity.exists:
+        conditions = leaves_of(bundle.conditions, skill.mask | _conditions_of(tool, reach))
+        traits = [predicate_trait(each, None) for each in conditions]
+        for _, principal in CallerClasses(bundle, bundle, traits, most=MOST_READERS, unissued=True).tokens():
+            claims = to_json_bytes(principal.claims).decode()
+            words = f"a caller with the claims {claims}" if principal.claims else "a caller without claims"
+            callers.append((principal, words))
+        callers.append((Principal(kind="development", unrestricted=True), "any caller"))
+    visitors = (reach.visitor_of(*each) for each in callers)
+    return (each for each in visitors if each.evaluation.meets(skill.mask))
 
 
 def _conditions_of(tool: Tool, reach: Reach) -> Mask:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations, islice, product
 from math import prod
@@ -16,7 +16,7 @@ from random import Random
 from typing import Any
 
 from handler.bundle.model import Bundle
-from handler.commands.reach.claims import ClaimValues
+from handler.commands.reach.claims import OF_NO_TYPE, ClaimValues
 from handler.policy.predicates import Predicate
 from handler.server.auth.principal import ANONYMOUS, SCOPE_CLAIMS, Principal, principal_of_key
 
@@ -70,14 +70,25 @@ class OutcomeClass:
 
 
 class CallerClasses:
-    """The classes of callers of two versions. ``complete``: these are all."""
+    """The classes of callers of two versions. ``complete``: these are all.
 
-    def __init__(self, before: Bundle, after: Bundle, traits: Sequence[Trait], *, most: int = MAX_CLASSES) -> None:
-        self._groups = [_Group(each) for each in _independent(traits)]
+    ``unissued``: with bearers of tokens although no version names an issuer.
+    """
+
+    def __init__(
+        self,
+        before: Bundle,
+        after: Bundle,
+        traits: Iterable[Trait],
+        *,
+        most: int = MAX_CLASSES,
+        unissued: bool = False,
+    ) -> None:
+        self._groups = [_Group(each) for each in _independent({each.key: each for each in traits}.values())]
         self._group_of = {
             trait.key: (place, group) for place, group in enumerate(self._groups) for trait in group.traits
         }
-        kinds = _token_kinds(before, after)
+        kinds = _token_kinds(before, after, unissued=unissued)
         self.total = prod(len(group.claims) for group in self._groups) if kinds else 1
         self.complete = not kinds or (self.total <= most and all(group.complete for group in self._groups))
         vectors = list(_vectors(self._groups, most)) if kinds else []
@@ -87,6 +98,12 @@ class CallerClasses:
         self._words = [each.words for each in self.classes]
         self._admitted = (self.admitted(0) | self.admitted(1)) & self.real
         self.everybody = (1 << len(self.classes)) - 1
+
+    def tokens(self) -> list[tuple[int, Principal]]:
+        """Return the places of classes with claims of their own, the smallest first, and the latest principals."""
+        places = ((place, each.principals[1]) for place, each in enumerate(self.classes) if each.vector is not None)
+        found = [(place, principal) for place, principal in places if principal is not None]
+        return sorted(found, key=lambda token: len(token[1].claims or ()))
 
     @property
     def real(self) -> int:
@@ -171,7 +188,7 @@ class _Group:
 
     def __init__(self, traits: Sequence[Trait]) -> None:
         self.traits = traits
-        values = ClaimValues(thorough=True)
+        values = ClaimValues()
         judged = {path[0] for trait in traits if trait.predicate is not None for path in trait.paths if path}
         # If conditions read a claim with scopes, the other one may hold the scopes, whatever the former has.
         free = [name for name in SCOPE_CLAIMS if name not in judged] or SCOPE_CLAIMS
@@ -180,7 +197,7 @@ class _Group:
                 values.add_predicate(trait.predicate)
             for path, tried in trait.values:
                 for name in free if path[0] in judged and path[0] in SCOPE_CLAIMS else path[:1]:
-                    values.add((name, *path[1:]), *tried)
+                    values.add((name, *path[1:]), *tried, OF_NO_TYPE)
         tried_claims, self.complete = values.claims(most=MAX_CLASSES)
         found: dict[tuple[Hashable, ...], Claims] = {}
         for claims in tried_claims:
@@ -194,7 +211,7 @@ class _Group:
         return self._values[key]
 
 
-def _independent(traits: Sequence[Trait]) -> list[list[Trait]]:
+def _independent(traits: Iterable[Trait]) -> list[list[Trait]]:
     """Return the traits in groups that read no claim in common."""
     groups: list[tuple[set[str], list[Trait]]] = []
     for trait in traits:
@@ -215,9 +232,9 @@ def _root(path: Sequence[str]) -> str:
     return re.split(r"[./]", path[0])[0] if path else ""
 
 
-def _token_kinds(before: Bundle, after: Bundle) -> list[tuple[str, tuple[bool, bool]]]:
+def _token_kinds(before: Bundle, after: Bundle, *, unissued: bool) -> list[tuple[str, tuple[bool, bool]]]:
     """Return the kinds of principals with claims of their own, and the versions that admit each."""
-    tokens = bool(before.identity.issuers), bool(after.identity.issuers)
+    tokens = bool(before.identity.issuers) or unissued, bool(after.identity.issuers) or unissued
     authorized = bool(before.identity.trusted_apis), bool(after.identity.trusted_apis)
     return [(kind, sides) for kind, sides in (("token", tokens), ("authorizer", authorized)) if any(sides)]
 

@@ -62,7 +62,7 @@ def traits_of(version: Published) -> Iterator[Trait]:
     for _, fixed in _operations(version):
         for predicate in leaves_of(bundle.conditions, fixed.mask):
             yield predicate_trait(predicate, frozenset(fixed.operation.variables))
-        if _is_bound(version, fixed):
+        if is_bound(version, fixed):
             yield standing_trait(version, endpoint, fixed)
     for scopes in _all_scopes(version):
         yield scopes_trait(scopes)
@@ -110,7 +110,8 @@ def _samples(type_: object) -> tuple[object, ...]:
     return ("x", 1, True, 1.5) if type_ != "array" else (["x"], [1])
 
 
-def _is_bound(version: Published, fixed: Fixed) -> bool:
+def is_bound(version: Published, fixed: Fixed) -> bool:
+    """Return whether bound values of variables decide about an operation: claims, or constants for a condition."""
     if any(binding.source == "claim" for binding in fixed.bindings):
         return True
     valued = {binding.variable for binding in fixed.bindings if binding.source == "value"}
@@ -146,7 +147,7 @@ class Ways:
     def __init__(self, version: Published, classes: CallerClasses, side: int, *, cache: ViewCache) -> None:
         self.version = version
         self.bits = ConditionBits(version.bundle, classes, side)
-        self._classes = classes
+        self.classes = classes
         self._side = side
         self._cache = cache
         self._masks: dict[Mask, int] = {}
@@ -168,7 +169,7 @@ class Ways:
 
     def _of_view(self, name: str, tool: GraphQLTool | None) -> Way:
         may_use = self.bits.surely(tool.mask) & self._with_scopes(tool.options.scopes) if tool else self.bits.admitted
-        seen = {each: bits & may_use for each, bits in self._views(tool).items() if bits & may_use}
+        seen = {each: bits & may_use for each, bits in self.views(tool).items() if bits & may_use}
         index = self.version.index
         opened = 0
         for root in index.roots.values() if index else ():
@@ -178,17 +179,17 @@ class Ways:
     def _of_code(self, tool: CodeTool) -> Way:
         """Return the way of a function in Python, which may ask the API for all that its caller may."""
         may_use = self.bits.surely(tool.mask) & self._with_scopes(tool.options.scopes)
-        views = self._views(None) if self.version.index else {}
+        views = self.views(None) if self.version.index else {}
         seen = {each: bits & may_use for each, bits in views.items() if bits & may_use}
         return Way(name=tool.name, kind="code", open=may_use, sure=may_use, seen=seen, mask=tool.mask)
 
     def _of_operation(self, name: str, fixed: Fixed) -> Way:
         is_tool = isinstance(fixed, PrescribedTool)
         scopes = fixed.options.scopes if isinstance(fixed, PrescribedTool) else fixed.scopes
-        if _is_bound(self.version, fixed):
+        if is_bound(self.version, fixed):
             trait = standing_trait(self.version, endpoint_of(self.version), fixed)
-            opened = self._classes.bits(trait, lambda verdict: verdict in CALLABLE, self._side)
-            sure = self._classes.bits(trait, lambda verdict: verdict == "yes", self._side)
+            opened = self.classes.bits(trait, lambda verdict: verdict in CALLABLE, self._side)
+            sure = self.classes.bits(trait, lambda verdict: verdict == "yes", self._side)
         else:
             allowed = self._with_scopes(scopes)
             opened = self.bits.may(fixed.mask, fixed.operation.variables) & allowed
@@ -207,18 +208,19 @@ class Ways:
         )
 
     def _with_scopes(self, scopes: tuple[str, ...]) -> int:
-        return self._classes.bits(scopes_trait(scopes), bool, self._side) if scopes else self.bits.admitted
+        return self.classes.bits(scopes_trait(scopes), bool, self._side) if scopes else self.bits.admitted
 
     def _mask(self, mask: Mask) -> int:
         if mask not in self._masks:
             self._masks[mask] = self.bits.surely(mask)
         return self._masks[mask]
 
-    def _views(self, tool: GraphQLTool | None) -> dict[str, int]:
+    def views(self, tool: GraphQLTool | None) -> dict[str, int]:
+        """Return visible coordinate -> classes, of the views of a GraphQL tool or of the whole endpoint."""
         index, bundle = self.version.index, self.version.bundle
         if index is None:
             return {}
-        everybody = self._classes.everybody
+        everybody = self.classes.everybody
         hidden: dict[str, int] = {}
         for table in (bundle.guards, (tool or bundle.graphql).guards):
             for coordinate, mask in table.items():
