@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-from handler.commands.changes.callers.endpoint_version import Published
+from handler.audience.endpoint_version import Published
 from handler.commands.changes.changes_report import markdown, text_lines
 from handler.commands.changes.compared_sources import Side, compiled_side, is_destination, opened, published_side
 from handler.commands.changes.endpoint_changes import EndpointChanges, compare

@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from handler.commands.explaining.one_caller import OneCaller
-from handler.commands.explaining.side_by_side import FieldReach, show_side_by_side
+from handler.audience.coordinate_text import known_coordinate
+from handler.audience.reach import Reach, Visitor
 from handler.commands.folders.endpoint_folders import add_folder_arguments, find_endpoints
 from handler.commands.local.callers import NOTATION, SKIPS_POLICIES, NamedCaller, caller_argument
-from handler.commands.reach.coordinate_text import known_coordinate
-from handler.commands.reach.reach import Reach, Visitor
+from handler.commands.one_caller import OneCaller
+from handler.commands.side_by_side import FieldReach, show_side_by_side
 from handler.commands.terminal.console import ERR, complain, located, show_json, show_verbatim, track
 from handler.commands.terminal.exit_codes import REFUSED, USAGE
 from handler.compiler.compile import compile_explained

@@ -11,7 +11,7 @@ from typing import Any
 
 from handler.commands.folders.atomic_writes import replace_text
 from handler.commands.folders.endpoint_folders import add_folder_arguments, find_endpoints
-from handler.commands.schema_changes.comparison import Changes, are_equal, compare
+from handler.commands.schema_effects import Changes, are_equal, compare
 from handler.commands.schema_source.header_options import RequestHeaders, add_header_argument, request_headers
 from handler.commands.schema_source.origin import (
     SCHEMA_FILE,

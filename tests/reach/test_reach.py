@@ -13,11 +13,11 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from handler.commands.reach import closing_rules, reach
-from handler.commands.reach.claims import OF_NO_TYPE, ClaimValues
-from handler.commands.reach.classes import find_classes
-from handler.commands.reach.entrances import Entrance
-from handler.commands.reach.view_paths import find_document
+from handler.audience import closing_rules, reach
+from handler.audience.claims import OF_NO_TYPE, ClaimValues
+from handler.audience.classes import find_classes
+from handler.audience.entrances import Entrance
+from handler.audience.view_paths import find_document
 from handler.compiler.compile import compile_explained
 from handler.compiler.provenance import Cause, Provenance
 from handler.server.auth.principal import ANONYMOUS, Principal

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from handler.audience.endpoint_version import Published, version_in, version_of
 from handler.bundle.stored import bundle_key, older_bundle_keys
-from handler.commands.changes.callers.endpoint_version import Published, version_in, version_of
 from handler.commands.folders.endpoint_folders import find_endpoints
 from handler.commands.published.listed import endpoints_in_bucket
 from handler.commands.terminal.console import ERR, complain_of, track

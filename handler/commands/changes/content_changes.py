@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from handler.audience.predicate_text import mask_in_words
 from handler.bundle.content import Prompt, Resource, Skill, TextPrompt
 from handler.bundle.model import Bundle
 from handler.bundle.operations import PersistedDocument
 from handler.bundle.tools import PrescribedTool
 from handler.commands.changes.argument_changes import prompt_argument_changes, prompt_value_changes, variable_changes
-from handler.commands.changes.callers.predicate_text import mask_in_words
 from handler.commands.changes.change import Change
 from handler.policy.evaluation import OPEN, Mask
 from handler.policy.predicates import Predicate

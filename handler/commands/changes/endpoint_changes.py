@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
+from handler.audience.caller_classes import MAX_CLASSES
+from handler.audience.endpoint_version import Published
 from handler.bundle.model import Bundle
-from handler.commands.changes.callers.caller_classes import MAX_CLASSES
-from handler.commands.changes.callers.endpoint_version import Published
 from handler.commands.changes.change import Change
 from handler.commands.changes.content_changes import content_changes
 from handler.commands.changes.reach_changes import ReachChanges

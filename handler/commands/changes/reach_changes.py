@@ -7,11 +7,11 @@ from functools import reduce
 from operator import or_
 from typing import NamedTuple
 
-from handler.commands.changes.callers.caller_classes import EVERYBODY, CallerClasses
-from handler.commands.changes.callers.endpoint_version import Published
-from handler.commands.changes.callers.followers import differing_guards, following
-from handler.commands.changes.callers.reasons import Reasons
-from handler.commands.changes.callers.ways import ViewCache, Way, Ways, traits_of
+from handler.audience.caller_classes import EVERYBODY, CallerClasses
+from handler.audience.endpoint_version import Published
+from handler.audience.followers import differing_guards, following
+from handler.audience.reasons import Reasons
+from handler.audience.ways import ViewCache, Way, Ways, traits_of
 from handler.commands.changes.change import Change
 from handler.commands.changes.content_changes import contents_of
 from handler.commands.changes.document_types import document_type_changes

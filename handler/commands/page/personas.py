@@ -19,10 +19,10 @@ from urllib.parse import quote
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from handler.audience.condition_bits import leaves_of, paths_in
 from handler.bundle.identity import ApiKey
 from handler.bundle.model import Bundle
 from handler.bundle.tools import PrescribedTool
-from handler.commands.changes.callers.condition_bits import leaves_of, paths_in
 from handler.commands.local.callers import (
     KEY,
     MAX_CLAIMS_BYTES,

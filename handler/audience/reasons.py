@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from handler.commands.changes.callers.caller_classes import CallerClasses
-from handler.commands.changes.callers.endpoint_version import Published
-from handler.commands.changes.callers.predicate_text import mask_in_words
-from handler.commands.changes.callers.ways import Way
+from handler.audience.caller_classes import CallerClasses
+from handler.audience.endpoint_version import Published
+from handler.audience.predicate_text import mask_in_words
+from handler.audience.ways import Way
 from handler.policy.evaluation import OPEN, Mask
 from handler.server.auth.principal import Principal
 from handler.server.endpoints.endpoint import Endpoint

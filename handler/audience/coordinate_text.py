@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 
-from handler.commands.reach.reach import Reach
+from handler.audience.reach import Reach
 from handler.errors.authoring import UnknownCoordinate
 from handler.graph.index import SchemaIndex
 from handler.text.sentences import cut, did_you_mean

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from handler.audience.entrances import Entrance, asks_for_its_caller, entrances_of
+from handler.audience.operation_standing import Standing, lacking_scopes, operation_standing
+from handler.audience.view_paths import find_document, is_visible
 from handler.commands.local.callers import NamedCaller
 from handler.commands.local.local_endpoint import local_endpoint
-from handler.commands.reach.entrances import Entrance, asks_for_its_caller, entrances_of
-from handler.commands.reach.operation_standing import Standing, lacking_scopes, operation_standing
-from handler.commands.reach.view_paths import find_document, is_visible
 from handler.compiler.compile import Compiled
 from handler.compiler.operations.operation_paths import find_path, find_variable, names_of
 from handler.compiler.provenance import Provenance

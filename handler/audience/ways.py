@@ -6,20 +6,20 @@ import json
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from handler.bundle.operations import PersistedOperation
-from handler.bundle.tools import CatalogTool, CodeTool, GraphQLTool, PrescribedTool
-from handler.commands.changes.callers.caller_classes import CallerClasses, Trait
-from handler.commands.changes.callers.condition_bits import (
+from handler.audience.caller_classes import CallerClasses, Trait
+from handler.audience.condition_bits import (
     ConditionBits,
     leaves_of,
     paths_in,
     predicate_trait,
     variables_in,
 )
-from handler.commands.changes.callers.endpoint_version import Published
-from handler.commands.changes.callers.guarded_names import names_seen
-from handler.commands.changes.callers.many_views import views_of
-from handler.commands.reach.operation_standing import operation_standing
+from handler.audience.endpoint_version import Published
+from handler.audience.guarded_names import names_seen
+from handler.audience.many_views import views_of
+from handler.audience.operation_standing import operation_standing
+from handler.bundle.operations import PersistedOperation
+from handler.bundle.tools import CatalogTool, CodeTool, GraphQLTool, PrescribedTool
 from handler.graph.documents.fields_read import fields_of_text
 from handler.policy.evaluation import OPEN, Mask
 from handler.server.auth.principal import SCOPE_CLAIMS, Principal

@@ -8,14 +8,14 @@ from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
 
+from handler.audience.closing_rules import Causes, rules_at, rules_of
+from handler.audience.coordinate_text import USUAL_ROOTS, resolve_in
+from handler.audience.entrances import Entrance
+from handler.audience.reach import OPEN_VERDICTS, Passage, Reach, Visitor
 from handler.bundle.tools import GraphQLTool, PrescribedTool
 from handler.commands.local.local_endpoint import stored
 from handler.commands.local.local_server import local_http, local_services
-from handler.commands.policy_tests.expectations import Expectation, Named, Try, read_expectations
-from handler.commands.reach.closing_rules import Causes, rules_at, rules_of
-from handler.commands.reach.coordinate_text import USUAL_ROOTS, resolve_in
-from handler.commands.reach.entrances import Entrance
-from handler.commands.reach.reach import OPEN_VERDICTS, Passage, Reach, Visitor
+from handler.commands.policy_expectations import Expectation, Named, Try, read_expectations
 from handler.compiler.access.policies import Rule
 from handler.compiler.compile import Compiled, compile_explained
 from handler.compiler.problems import Place, Problems, shown

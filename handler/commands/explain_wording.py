@@ -7,10 +7,10 @@ import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from handler.commands.reach.classes import UNNAMED, CallerClass
-from handler.commands.reach.entrances import Entrance
-from handler.commands.reach.operation_standing import Standing
-from handler.commands.reach.reach import Visitor
+from handler.audience.classes import UNNAMED, CallerClass
+from handler.audience.entrances import Entrance
+from handler.audience.operation_standing import Standing
+from handler.audience.reach import Visitor
 from handler.commands.terminal.console import OUT, one_line, say
 from handler.compiler.problems import Place
 from handler.compiler.provenance import Cause

@@ -15,8 +15,8 @@ from math import prod
 from random import Random
 from typing import Any
 
+from handler.audience.claims import OF_NO_TYPE, ClaimValues
 from handler.bundle.model import Bundle
-from handler.commands.reach.claims import OF_NO_TYPE, ClaimValues
 from handler.policy.predicates import Predicate
 from handler.server.auth.principal import ANONYMOUS, SCOPE_CLAIMS, Principal, principal_of_key
 

@@ -6,7 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from handler.commands.explaining.wording import (
+from handler.audience.closing_rules import hidden_by_patterns, hidden_parts, rules_of
+from handler.audience.entrances import OWN_GRAPHQL, Entrance
+from handler.audience.reach import Reach, Visitor
+from handler.commands.explain_wording import (
     caller_in_words,
     place_in_words,
     reasons,
@@ -14,9 +17,6 @@ from handler.commands.explaining.wording import (
     show_rules,
     standing_in_words,
 )
-from handler.commands.reach.closing_rules import hidden_by_patterns, hidden_parts, rules_of
-from handler.commands.reach.entrances import OWN_GRAPHQL, Entrance
-from handler.commands.reach.reach import Reach, Visitor
 from handler.commands.terminal.console import OUT, say, show_table
 from handler.compiler.access.policies import INTROSPECTION
 from handler.graph.sdl import print_view

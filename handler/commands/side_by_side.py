@@ -7,8 +7,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from handler.commands.changes.callers.caller_classes import MAX_CLASSES
-from handler.commands.explaining.wording import (
+from handler.audience.caller_classes import MAX_CLASSES
+from handler.audience.classes import CallerClass, class_of, entrances_to, find_classes
+from handler.audience.closing_rules import rules_at, rules_of
+from handler.audience.entrances import Entrance
+from handler.audience.reach import Passage, Reach, Visitor
+from handler.commands.explain_wording import (
     class_in_words,
     place_in_words,
     reasons,
@@ -17,10 +21,6 @@ from handler.commands.explaining.wording import (
     show_rules,
     standing_in_words,
 )
-from handler.commands.reach.classes import CallerClass, class_of, entrances_to, find_classes
-from handler.commands.reach.closing_rules import rules_at, rules_of
-from handler.commands.reach.entrances import Entrance
-from handler.commands.reach.reach import Passage, Reach, Visitor
 from handler.commands.terminal.console import one_line, say, show_table
 from handler.compiler.provenance import Cause
 

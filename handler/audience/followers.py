@@ -9,7 +9,7 @@ import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from handler.commands.changes.callers.condition_bits import alternatives_of
+from handler.audience.condition_bits import alternatives_of
 from handler.graph.index import SchemaIndex
 from handler.graph.index_types import named
 from handler.policy.evaluation import OPEN, Mask

@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
+from handler.audience.caller_classes import CallerClasses, Trait
 from handler.bundle.model import Bundle
-from handler.commands.changes.callers.caller_classes import CallerClasses, Trait
 from handler.policy.evaluation import NEVER, OWN_TOKEN, Mask
 from handler.policy.operands import UNKNOWN
 from handler.policy.predicates import Predicate, compile_predicate

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from handler.audience.caller_classes import CallerClasses
+from handler.audience.condition_bits import leaves_of, predicate_trait
+from handler.audience.reach import Reach, Visitor
 from handler.bundle.content import FileResource, Skill
 from handler.bundle.tools import CompanionTool, GraphQLTool, PrescribedTool, Tool
-from handler.commands.changes.callers.caller_classes import CallerClasses
-from handler.commands.changes.callers.condition_bits import leaves_of, predicate_trait
-from handler.commands.reach.reach import Reach, Visitor
 from handler.compiler.compile import Compiled
 from handler.compiler.problems import Place, Problems
 from handler.errors.authoring import Problem

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+from handler.audience.caller_classes import CallerClasses
+from handler.audience.endpoint_version import version_of
+from handler.audience.entrances import Entrance
+from handler.audience.operation_standing import VERDICTS
+from handler.audience.reach import Passage, Reach, Visitor
+from handler.audience.ways import Ways, is_bound, standing_trait, traits_of
 from handler.bundle.tools import CodeTool, GraphQLTool
-from handler.commands.changes.callers.caller_classes import CallerClasses
-from handler.commands.changes.callers.endpoint_version import version_of
-from handler.commands.changes.callers.ways import Ways, is_bound, standing_trait, traits_of
 from handler.commands.local.callers import KEY, NOBODY, read_caller
-from handler.commands.reach.entrances import Entrance
-from handler.commands.reach.operation_standing import VERDICTS
-from handler.commands.reach.reach import Passage, Reach, Visitor
 from handler.compiler.operations.operation_paths import find_path, find_variable
 from handler.policy.evaluation import OPEN
 from handler.server.auth.scopes import has_scopes
