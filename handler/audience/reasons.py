@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from handler.audience.caller_classes import CallerClasses
-from handler.audience.endpoint_version import Published
-from handler.audience.predicate_text import mask_in_words
-from handler.audience.ways import Way
+from handler.audience.condition_bits import mask_in_words
+from handler.audience.ways import Published, Way
 from handler.policy.evaluation import OPEN, Mask
 from handler.server.auth.principal import Principal
 from handler.server.endpoints.endpoint import Endpoint

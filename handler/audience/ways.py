@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
 
 from handler.audience.caller_classes import CallerClasses, Trait
 from handler.audience.condition_bits import (
@@ -14,18 +16,73 @@ from handler.audience.condition_bits import (
     predicate_trait,
     variables_in,
 )
-from handler.audience.endpoint_version import Published
-from handler.audience.guarded_names import names_seen
-from handler.audience.many_views import views_of
-from handler.audience.operation_standing import operation_standing
+from handler.audience.entrances import operation_standing
+from handler.audience.many_views import names_seen, views_of
+from handler.bundle.model import Bundle
 from handler.bundle.operations import PersistedOperation
+from handler.bundle.stored import read_bundle
 from handler.bundle.tools import CatalogTool, CodeTool, GraphQLTool, PrescribedTool
+from handler.compiler.compile import Compiled
+from handler.compiler.config.change_ignores import ChangeIgnore
+from handler.compiler.provenance import Provenance
 from handler.graph.documents.fields_read import fields_of_text
+from handler.graph.index import SchemaIndex, load_index, read_index
 from handler.policy.evaluation import OPEN, Mask
 from handler.server.auth.principal import SCOPE_CLAIMS, Principal
 from handler.server.auth.scopes import has_scopes
 from handler.server.endpoints.endpoint import Endpoint
 from handler.storage.local import MemoryStorage
+from handler.storage.storage import Storage
+
+
+def no_index() -> bytes:
+    """Return the index of an endpoint without a schema."""
+    return b""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Published:
+    """A bundle and the way to its schema index, which is read only if the comparison needs it.
+
+    ``provenance`` has the rules behind the guards, and ``folder`` their files, for a folder that was compiled for it.
+    """
+
+    bundle: Bundle
+    load_index: Callable[[], bytes] = no_index
+    provenance: Provenance | None = None
+    folder: Path = field(default_factory=Path)
+    ignores: tuple[ChangeIgnore, ...] = ()
+
+    @cached_property
+    def index(self) -> SchemaIndex | None:
+        """The schema; ``None`` if the endpoint has none.
+
+        Raises:
+            StorageError, BundleError: the index cannot be loaded.
+        """
+        return read_index(self.load_index(), sha256=self.bundle.index) if self.bundle.index else None
+
+
+def version_of(compiled: Compiled, *, provenance: Provenance | None = None, folder: Path | None = None) -> Published:
+    """Return a compiled endpoint as a version."""
+    return Published(
+        bundle=compiled.bundle,
+        load_index=lambda: compiled.index,
+        provenance=provenance,
+        folder=folder or Path(),
+        ignores=compiled.ignored_changes,
+    )
+
+
+def version_in(storage: Storage, raw: bytes, *, endpoint: str) -> Published:
+    """Return a stored bundle as a version. Its schema index is read from the storage.
+
+    Raises:
+        BundleError: the bytes are not a bundle that this release reads.
+    """
+    bundle = read_bundle(raw, endpoint=endpoint)
+    return Published(bundle=bundle, load_index=lambda: load_index(storage, endpoint, bundle.index))
+
 
 Fixed = PrescribedTool | PersistedOperation
 

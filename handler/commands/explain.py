@@ -9,17 +9,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from handler.audience.coordinate_text import known_coordinate
 from handler.audience.reach import Reach, Visitor
+from handler.audience.view_paths import resolve_in
+from handler.commands.explaining import FieldReach, OneCaller, show_side_by_side
 from handler.commands.folders.endpoint_folders import add_folder_arguments, find_endpoints
 from handler.commands.local.callers import NOTATION, SKIPS_POLICIES, NamedCaller, caller_argument
-from handler.commands.one_caller import OneCaller
-from handler.commands.side_by_side import FieldReach, show_side_by_side
 from handler.commands.terminal.console import ERR, complain, located, show_json, show_verbatim, track
 from handler.commands.terminal.exit_codes import REFUSED, USAGE
 from handler.compiler.compile import compile_explained
 from handler.errors.authoring import CompileError, UnknownCaller, UnknownCoordinate
-from handler.text.sentences import did_you_mean
+from handler.text.sentences import cut, did_you_mean
 
 EXAMPLES = (
     "stile explain endpoints --as anonymous --as claims.json",
@@ -119,7 +118,7 @@ def _read(options: argparse.Namespace) -> list[tuple[Path, Reach]] | None:
 
 def _explain_field(found: Sequence[tuple[Path, Reach]], options: argparse.Namespace) -> int:
     """Explain who reaches a coordinate, at each endpoint that has it."""
-    coordinate, having = known_coordinate([reach for _, reach in found], options.field)
+    coordinate, having = _known_coordinate([reach for _, reach in found], options.field)
     told = [(folder, reach) for folder, reach in found if reach in having]
     visitors = _visitors([reach for _, reach in told], options.callers)
     views = [
@@ -136,6 +135,26 @@ def _explain_field(found: Sequence[tuple[Path, Reach]], options: argparse.Namesp
     for view in views:
         view.show(full=options.full)
     return 0
+
+
+def _known_coordinate(reaches: Sequence[Reach], text: str) -> tuple[dict[Reach, str], list[Reach]]:
+    """Return the coordinate that a text names at each endpoint that has it, and these endpoints.
+
+    Raises:
+        UnknownCoordinate: no endpoint has it; the message is of the first with a schema.
+    """
+    found: dict[Reach, str] = {}
+    refusal: UnknownCoordinate | None = None
+    for reach in reaches:
+        if reach.index is None:
+            continue
+        try:
+            found[reach] = resolve_in(reach.index, text)
+        except UnknownCoordinate as exc:
+            refusal = refusal or UnknownCoordinate(f'--field "{cut(text)}": {exc}')
+    if not found:
+        raise refusal or UnknownCoordinate(f'--field "{cut(text)}": no endpoint here has a schema')
+    return found, list(found)
 
 
 def _visitors(reaches: Sequence[Reach], callers: Sequence[NamedCaller]) -> list[list[Visitor]]:

@@ -10,8 +10,7 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 
-from handler.commands.changes.argument_changes import CODES
-from handler.commands.changes.schema_comparison import schema_differences
+from handler.commands.changes.schema_comparison import CODES, schema_differences
 from handler.compiler.codes.change_codes import CHANGE_CODES
 from tests.support.examples import examples
 

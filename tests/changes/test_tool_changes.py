@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from handler.audience.endpoint_version import Published, version_of
+from handler.audience.ways import Published, version_of
 from handler.bundle.tools import CodeKit
 from handler.commands.changes.endpoint_changes import compare
 from handler.compiler.codes.change_codes import CHANGE_CODES

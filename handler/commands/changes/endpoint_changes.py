@@ -7,12 +7,11 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from handler.audience.caller_classes import MAX_CLASSES
-from handler.audience.endpoint_version import Published
+from handler.audience.ways import Published
 from handler.bundle.model import Bundle
 from handler.commands.changes.change import Change
-from handler.commands.changes.content_changes import content_changes
 from handler.commands.changes.reach_changes import ReachChanges
-from handler.commands.changes.settings_changes import settings_changes
+from handler.commands.changes.settings_changes import content_changes, settings_changes
 from handler.commands.changes.tool_changes import renamed_tools, tool_changes
 from handler.text.sentences import counted
 

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from handler.audience.closing_rules import rules_of
-from handler.audience.entrances import Entrance
-from handler.audience.operation_standing import Standing
+from handler.audience.entrances import Entrance, Standing
 from handler.audience.reach import Reach, Visitor
 from handler.commands.folders.tool_costs import ToolRow
 from handler.commands.local.client_lines import client_lines
