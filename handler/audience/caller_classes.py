@@ -1,6 +1,6 @@
 """The classes of callers of two versions of an endpoint: those whom all conditions of both judge alike.
 
-Each class is one bit. Tokens are told apart by their claims. Conditions on different claims are independent, so the
+Each class is one bit. Tokens differ by their claims. Conditions on different claims are independent, so the
 classes of tokens are the combinations of what each group of conditions says.
 """
 
@@ -21,7 +21,7 @@ from handler.policy.predicates import Predicate
 from handler.server.auth.principal import ANONYMOUS, SCOPE_CLAIMS, Principal, principal_of_key
 
 MAX_CLASSES = 4_096
-"""Classes of tokens that are looked at. With more, some are, and coordinates of which nothing is known are told."""
+"""Classes of tokens that are looked at. With more, some are, and coordinates of which nothing is known are listed."""
 
 MOST_WORDS = 3
 """Witnesses that a sentence names."""
@@ -36,7 +36,7 @@ Claims = Mapping[str, Any]
 class Trait:
     """Something that decides about callers by their claims, in the version ``side`` or in both.
 
-    ``paths`` are the claims that it reads, and ``read`` tells its value for the principal of a caller.
+    ``paths`` are the claims that it reads, and ``read`` returns its value for the principal of a caller.
     """
 
     key: Hashable
@@ -88,7 +88,9 @@ class CallerClasses:
         self._group_of = {
             trait.key: (place, group) for place, group in enumerate(self._groups) for trait in group.traits
         }
-        kinds = _token_kinds(before, after, unissued=unissued)
+        tokens = bool(before.identity.issuers) or unissued, bool(after.identity.issuers) or unissued
+        authorized = bool(before.identity.trusted_apis), bool(after.identity.trusted_apis)
+        kinds = [(kind, sides) for kind, sides in (("token", tokens), ("authorizer", authorized)) if any(sides)]
         self.total = prod(len(group.claims) for group in self._groups) if kinds else 1
         self.complete = not kinds or (self.total <= most and all(group.complete for group in self._groups))
         vectors = list(_vectors(self._groups, most)) if kinds else []
@@ -215,7 +217,9 @@ def _independent(traits: Iterable[Trait]) -> list[list[Trait]]:
     """Return the traits in groups that read no claim in common."""
     groups: list[tuple[set[str], list[Trait]]] = []
     for trait in traits:
-        roots, members = {_root(path) for path in trait.paths}, [trait]
+        # A claim of another path may share the beginning of a path: claims decide which dots separate.
+        roots = {re.split(r"[./]", path[0])[0] if path else "" for path in trait.paths}
+        members = [trait]
         apart = []
         for group in groups:
             if group[0].isdisjoint(roots):
@@ -225,18 +229,6 @@ def _independent(traits: Iterable[Trait]) -> list[list[Trait]]:
                 members = [*group[1], *members]
         groups = [*apart, (roots, members)]
     return [members for _, members in groups]
-
-
-def _root(path: Sequence[str]) -> str:
-    """Return the beginning of a path that a claim of another path may share: claims decide what a dot separates."""
-    return re.split(r"[./]", path[0])[0] if path else ""
-
-
-def _token_kinds(before: Bundle, after: Bundle, *, unissued: bool) -> list[tuple[str, tuple[bool, bool]]]:
-    """Return the kinds of principals with claims of their own, and the versions that admit each."""
-    tokens = bool(before.identity.issuers) or unissued, bool(after.identity.issuers) or unissued
-    authorized = bool(before.identity.trusted_apis), bool(after.identity.trusted_apis)
-    return [(kind, sides) for kind, sides in (("token", tokens), ("authorizer", authorized)) if any(sides)]
 
 
 def _fixed(before: Bundle, after: Bundle) -> Iterator[OutcomeClass]:

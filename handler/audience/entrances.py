@@ -100,7 +100,7 @@ def entrances_of(compiled: Compiled) -> Iterator[Entrance]:
 
 
 def asks_for_its_caller(entrance: Entrance) -> bool:
-    """Tell if an entrance runs code of the author, which may ask the API for all that its caller may."""
+    """Return whether an entrance runs code of the author, which may ask the API for all that its caller may."""
     return isinstance(entrance.tool, CodeTool)
 
 

@@ -160,7 +160,7 @@ class Reach:
         return [self.passage(entrance, coordinate, visitor) for entrance in self.entrances]
 
     def names(self, entrance: Entrance, coordinate: str) -> bool:
-        """Tell if an entrance leads to a coordinate for any caller."""
+        """Return whether an entrance leads to a coordinate for any caller."""
         if self.index is None:
             return False
         if entrance.takes_documents:
@@ -193,7 +193,7 @@ class Reach:
         )
 
     def _may_ask(self, coordinate: str, visitor: Visitor) -> bool:
-        """Tell if a tool in Python may ask for a coordinate in its caller's name."""
+        """Return whether a tool in Python may ask for a coordinate in its caller's name."""
         conditions = self.compiled.bundle.graphql.conditions
         if is_visible(self.endpoint.schema.view(None, visitor.evaluation.outcome(conditions)), coordinate):
             return True

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 
 from handler.audience.caller_classes import CallerClasses
 from handler.audience.condition_bits import mask_in_words
+from handler.audience.view_paths import resolve_in
 from handler.audience.ways import Published, Way
+from handler.errors.authoring import UnknownCoordinate
 from handler.policy.evaluation import OPEN, Mask
 from handler.server.auth.principal import Principal
 from handler.server.endpoints.endpoint import Endpoint
@@ -85,17 +87,12 @@ class Reasons:
 
     def _exists(self, coordinate: str, side: int) -> bool:
         index = self._versions[side].index
-        if index is None:
+        if index is None or coordinate.startswith(("@", "$")):
+            return index is not None
+        try:
+            return bool(resolve_in(index, coordinate))
+        except UnknownCoordinate:
             return False
-        owner, _, rest = coordinate.partition(".")
-        member, _, argument = rest.removesuffix(":)").partition("(")
-        if coordinate.startswith(("@", "$")) or owner not in index:
-            return coordinate.startswith(("@", "$"))
-        if not member:
-            return True
-        if member not in index.members(owner):
-            return False
-        return not argument or argument in index[owner].fields[member].arguments
 
     def _condition_of(self, coordinate: str, side: int, way: Way | None) -> str:
         bundle = self._versions[side].bundle

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from handler.audience.caller_classes import CallerClasses
 from handler.audience.condition_bits import leaves_of, predicate_trait
@@ -36,15 +35,14 @@ def warnings_about_skills(compiled: Compiled) -> Sequence[Problem]:
         return ()
     reach = Reach(compiled, None)
     for skill, tool, at in named:
-        lacking = next((each for each in _readers(reach, skill, tool) if not _may_use(reach, tool, each)), None)
+        lacking = next(
+            (each for each in _readers(reach, skill, tool) if not reach.endpoint.is_visible(tool, each.evaluation)),
+            None,
+        )
         if lacking:
             sentence = f'the skill "{skill.name}" names the tool "{tool.name}", which {lacking.label} may not use'
             problems.warn(at, f"{sentence}, and may read the skill", code="unusable-skill-tool", about=[tool.name])
     return problems.warnings
-
-
-def _may_use(reach: Reach, tool: Tool, reader: Visitor) -> bool:
-    return reach.endpoint.is_visible(tool, reader.evaluation)
 
 
 def _tools_named(skill: Skill, compiled: Compiled) -> Iterator[tuple[Tool, Place]]:
@@ -52,7 +50,9 @@ def _tools_named(skill: Skill, compiled: Compiled) -> Iterator[tuple[Tool, Place
     uris = {each["uri"] for each in skill.entry["resources"]}
     resources = (each for each in compiled.bundle.resources if isinstance(each, FileResource))
     files = [each for each in resources if each.uri in uris]
-    allowed = _allowed(skill.entry["frontmatter"])
+    frontmatter = skill.entry["frontmatter"]
+    said = frontmatter.get("allowed-tools", "")
+    allowed = {*(re.split(r"[\s,]+", said) if isinstance(said, str) else said)}
     for tool in compiled.bundle.tools:
         for name in (tool.name, *tool.options.aliases):
             found = next(((each, at) for each in files if (at := _place_in(each.text, name)) >= 0), None)
@@ -61,12 +61,6 @@ def _tools_named(skill: Skill, compiled: Compiled) -> Iterator[tuple[Tool, Place
             file, offset = found or (files[0], 0)
             yield tool, _place(compiled.skill_places[file.uri], file.text, offset)
             break
-
-
-def _allowed(frontmatter: Mapping[str, Any]) -> set[str]:
-    """Return the tools that a skill asks its host to allow."""
-    said = frontmatter.get("allowed-tools", "")
-    return {*(re.split(r"[\s,]+", said) if isinstance(said, str) else said)}
 
 
 def _place_in(text: str, name: str) -> int:

@@ -18,7 +18,7 @@ Edge = tuple[str, str]
 
 
 def is_visible(view: View, coordinate: str) -> bool:
-    """Tell if a view has a coordinate."""
+    """Return whether a view has a coordinate."""
     if coordinate.startswith("@"):
         name, _, argument = coordinate.removeprefix("@").removesuffix(":)").partition("(")
         directive = view.directives().get(name)
@@ -256,14 +256,14 @@ def resolve_in(index: SchemaIndex, text: str) -> str:
     if at:
         if name not in index.directives:
             raise UnknownCoordinate(
-                f'the schema has no directive "@{name}" for requests{_meant(name, index.directives)}'
+                f'the schema has no directive "@{name}" for requests{did_you_mean(name, index.directives)}'
             )
         if argument:
             _require(argument, index.directives[name].arguments, "argument", f"@{name}")
         return f"@{name}({argument}:)" if argument else f"@{name}"
     owner = name if name in index else index.roots.get(USUAL_ROOTS.get(name, ""), name)
     if owner not in index:
-        raise UnknownCoordinate(f'the schema has no type "{name}"{_meant(name, list(index))}')
+        raise UnknownCoordinate(f'the schema has no type "{name}"{did_you_mean(name, list(index))}')
     if member is None:
         return owner
     _require(member, index.members(owner), "value" if index.kind(owner) == "enum" else "field", owner)
@@ -276,8 +276,4 @@ def resolve_in(index: SchemaIndex, text: str) -> str:
 
 def _require(name: str, known: Collection[str], kind: str, owner: str) -> None:
     if name not in known:
-        raise UnknownCoordinate(f'"{owner}" has no {kind} "{name}"{_meant(name, known)}')
-
-
-def _meant(name: str, known: Collection[str]) -> str:
-    return did_you_mean(name, known)
+        raise UnknownCoordinate(f'"{owner}" has no {kind} "{name}"{did_you_mean(name, known)}')

@@ -121,7 +121,8 @@ def traits_of(version: Published) -> Iterator[Trait]:
             yield predicate_trait(predicate, frozenset(fixed.operation.variables))
         if is_bound(version, fixed):
             yield standing_trait(version, endpoint, fixed)
-    for scopes in _all_scopes(version):
+    persisted = (each for document in bundle.graphql.documents for each in document.operations)
+    for scopes in {*(tool.options.scopes for tool in bundle.tools), *(each.scopes for each in persisted)}:
         yield scopes_trait(scopes)
 
 
@@ -189,13 +190,6 @@ def _operations(version: Published) -> Iterator[tuple[str, Fixed]]:
         for name in document.tools:
             if name in tools:
                 yield f"{ROUTE} {tools[name].operation.name or document.id}", tools[name]
-
-
-def _all_scopes(version: Published) -> set[tuple[str, ...]]:
-    of_tools = {tool.options.scopes for tool in version.bundle.tools}
-    return of_tools | {
-        persisted.scopes for document in version.bundle.graphql.documents for persisted in document.operations
-    }
 
 
 class Ways:

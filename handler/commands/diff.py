@@ -150,7 +150,7 @@ class Side:
 
 
 def is_destination(source: str) -> bool:
-    """Tell if a source has published bundles, and is not a folder of endpoints."""
+    """Return whether a source has published bundles, and is not a folder of endpoints."""
     return source.startswith("s3://") or not any(find_endpoints(Path(source)))
 
 

@@ -82,7 +82,11 @@ def _explain(options: argparse.Namespace) -> int:
     if options.field is not None:
         return _explain_field(found, options)
     named = options.callers or [SKIPS_POLICIES]
-    told = [(folder, reach) for folder, reach in found if not options.tool or _has_tool(reach, options.tool)]
+    told = [
+        (folder, reach)
+        for folder, reach in found
+        if not options.tool or any(_is_called(entrance.tool, options.tool) for entrance in reach.entrances)
+    ]
     visitors = _visitors([reach for _, reach in told], named)
     if options.json:
         views = [
@@ -180,10 +184,6 @@ def _visitors(reaches: Sequence[Reach], callers: Sequence[NamedCaller]) -> list[
 
 def _is_called(tool: Any, name: str) -> bool:
     return tool is not None and name in (tool.name, *tool.options.aliases)
-
-
-def _has_tool(reach: Reach, name: str) -> bool:
-    return any(_is_called(entrance.tool, name) for entrance in reach.entrances)
 
 
 def _no_such_tool(name: str, reaches: Sequence[Reach]) -> int:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from handler.audience.caller_classes import MAX_CLASSES
-from handler.audience.closing_rules import hidden_by_patterns, hidden_parts, rules_at, rules_of
+from handler.audience.closing_rules import Causes, hidden_by_patterns, hidden_parts, rules_at, rules_of
 from handler.audience.entrances import OWN_GRAPHQL, Entrance, Standing
 from handler.audience.reach import UNNAMED, CallerClass, Passage, Reach, Visitor, class_of, entrances_to, find_classes
 from handler.commands.terminal.console import OUT, one_line, say, show_table
@@ -239,10 +239,14 @@ class FieldReach:
         if len(shown) < len(self.classes):
             show_line(f"{len(self.classes) - len(shown)} more classes of callers: --full shows them")
         self._show_ways()
-        self._show_rules(full=full)
+        rules = _joined(self.causes(each) for each in self.classes)
+        if rules:
+            say("Hidden from the others by", "bold")
+            show_rules(rules, self._folder, full=full)
         if not self._complete:
             show_line(f"Not complete: the conditions have more than {MAX_CLASSES:,} combinations, or too many claims")
-        if not self._asked and not self._takes_tokens():
+        identity = self._reach.compiled.bundle.identity
+        if not self._asked and not identity.issuers and not identity.trusted_apis:
             show_line("The endpoint names no issuer of tokens: a token stands for claims that an issuer could give")
 
     def mermaid(self, prefix: str) -> Iterator[str]:
@@ -265,10 +269,6 @@ class FieldReach:
                 ]
                 why = f"401: {refusal}" if refusal else "; ".join(dict.fromkeys(rules)) or "no tool leads there"
                 yield f"  {caller} -.-x|{_quoted(why)}| {prefix}"
-
-    def _takes_tokens(self) -> bool:
-        identity = self._reach.compiled.bundle.identity
-        return bool(identity.issuers or identity.trusted_apis)
 
     def _through(self, found: CallerClass) -> str:
         refusal = found.witnesses[0].refusal
@@ -295,36 +295,14 @@ class FieldReach:
             at = place_in_words(passage.entrance.place, self._folder, end="")
             show_line(f"{passage.entrance.name}{f' ({at})' if at and not passage.document else ''}: {way}", indent=2)
 
-    def _show_rules(self, *, full: bool) -> None:
-        found = self._rules()
-        if found:
-            say("Hidden from the others by", "bold")
-            show_rules(found, self._folder, full=full)
-
-    def _rules(self) -> dict[str, list[Cause]]:
-        """Return the rules that keep classes of callers from the coordinate, by hidden coordinates."""
-        found: dict[str, list[Cause]] = {}
-        for each in self.classes:
-            for coordinate, causes in self.causes(each).items():
-                known = found.setdefault(coordinate, [])
-                known += [cause for cause in causes if cause not in known]
-        return found
-
-    def causes(self, found: CallerClass) -> dict[str, list[Cause]]:
+    def causes(self, found: CallerClass) -> Causes:
         """Return the rules for one class, through all entrances that are closed to it."""
-        joined: dict[str, list[Cause]] = {}
-        visitor = found.witnesses[0]
-        for entrance in self._closed(found) if not visitor.refusal else ():
-            for coordinate, causes in rules_at(self._reach, entrance, self._coordinate, visitor).items():
-                known = joined.setdefault(coordinate, [])
-                known += [cause for cause in causes if cause not in known]
-        return joined
-
-    def _closed(self, found: CallerClass) -> list[Entrance]:
-        """Return the entrances closed to a class; if no entrance leads there for anybody, those that take documents."""
+        if found.witnesses[0].refusal:
+            return {}
         closed = [each.entrance for each in found.passages if not each.is_open and each.entrance.kind != "code"]
-        nowhere = not any(each.entrance.kind != "code" for each in found.passages)
-        return [each for each in self._reach.entrances if each.takes_documents] if nowhere else closed
+        if all(each.entrance.kind == "code" for each in found.passages):  # no entrance leads there for anybody
+            closed = [each for each in self._reach.entrances if each.takes_documents]
+        return _joined(rules_at(self._reach, each, self._coordinate, found.witnesses[0]) for each in closed)
 
     def _plain_class(self, found: CallerClass) -> dict[str, Any]:
         return {
@@ -346,6 +324,15 @@ class FieldReach:
             ],
             "because": {name: list(each) for name, each in reasons(self.causes(found), self._folder).items()},
         }
+
+
+def _joined(causes: Iterable[Causes]) -> Causes:
+    """Return hidden coordinate -> its rules, each once."""
+    found: Causes = {}
+    for coordinate, rules in (item for each in causes for item in each.items()):
+        known = found.setdefault(coordinate, [])
+        known += [rule for rule in rules if rule not in known]
+    return found
 
 
 def _label(text: str) -> str:

@@ -93,7 +93,7 @@ class _Walk:
         yield from self._of_types(old, new, path, is_coerced=is_coerced_list(before) and is_coerced_list(after))
 
     def _of_types(self, old: Branches, new: Branches, path: str, *, is_coerced: bool) -> Iterator[Difference]:
-        """Yield the differences of each type. If an item may stand for a list, those of items are told once."""
+        """Yield the differences of each type. If an item may stand for a list, those of items come once."""
         found = [
             difference
             for name in [name for name in old if name != "null"]
@@ -296,7 +296,7 @@ def enum_of(schema: Mapping[str, Any]) -> Sequence[Any] | None:
 
 
 def is_coerced_list(schema: Any) -> bool:
-    """Tell if a schema is the compiler's form of a list, for which an item of the list may stand."""
+    """Return whether a schema is the compiler's form of a list, for which an item of the list may stand."""
     return (
         isinstance(schema, dict)
         and schema.get("if") == IS_LIST

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import asdict, fields, replace
 from typing import Any
 from urllib.parse import urlsplit
@@ -12,7 +12,7 @@ from handler.audience.condition_bits import mask_in_words
 from handler.bundle.content import Prompt, Resource, Skill, TextPrompt
 from handler.bundle.identity import ApiKey, Identity
 from handler.bundle.model import Bundle
-from handler.bundle.operations import Limits, PersistedDocument
+from handler.bundle.operations import Limits
 from handler.bundle.tools import PrescribedTool
 from handler.bundle.upstream import Upstream, is_reference
 from handler.commands.changes.change import Change
@@ -35,7 +35,7 @@ def settings_changes(before: Bundle, after: Bundle) -> Iterator[Change]:
 
 
 def _kits(before: Bundle, after: Bundle) -> Iterator[Change]:
-    """Yield the toolkits that are new, gone or set otherwise; their tools are told by themselves."""
+    """Yield the toolkits that are new, gone or set otherwise; their tools are compared by themselves."""
     old, new = ({each.use: each for each in bundle.code} for bundle in (before, after))
     for name in {**old, **new}:
         if name not in old or name not in new:
@@ -73,7 +73,14 @@ def _access(before: Bundle, after: Bundle) -> Iterator[Change]:
 
 
 def _identity(before: Identity, after: Identity) -> Iterator[Change]:
-    yield from _keys({key.name: key for key in before.api_keys}, {key.name: key for key in after.api_keys})
+    keys = [{key.name: key for key in of.api_keys} for of in (before, after)]
+    for name in {**keys[0], **keys[1]}:
+        if name not in keys[0]:
+            yield Change(code="key-added", about=name, sentence=f"API key {name} is new")
+        elif name not in keys[1]:
+            yield Change(code="key-removed", about=name, sentence=f"API key {name} is gone")
+        else:
+            yield from _key(keys[0][name], keys[1][name])
     old, new = ({(each.issuer, each.subject): each for each in of.issuers} for of in (before, after))
     for key in {**old, **new}:
         name = key[0] or "an issuer without a name"
@@ -84,18 +91,6 @@ def _identity(before: Identity, after: Identity) -> Iterator[Change]:
         elif old[key] != new[key]:
             parts = ", ".join(_differing(old[key], new[key]))
             yield Change(code="issuer-changed", about=name, sentence=f"tokens of {name}: other {parts}")
-    yield from _trusted(before, after)
-    if before.oauth_proxy != after.oauth_proxy:
-        both = before.oauth_proxy and after.oauth_proxy
-        what = (
-            f"the OAuth proxy has other {', '.join(_differing(before.oauth_proxy, after.oauth_proxy))}"
-            if both
-            else f"the OAuth proxy is {'new' if after.oauth_proxy else 'gone'}"
-        )
-        yield Change(code="sign-in-changed", about="identity.oauth_proxy", sentence=what)
-
-
-def _trusted(before: Identity, after: Identity) -> Iterator[Change]:
     for api in dict.fromkeys((*before.trusted_apis, *after.trusted_apis)):
         if api not in before.trusted_apis:
             yield Change(code="authorizer-added", about=api, sentence=f"the authorizer of the API {api} is believed")
@@ -105,16 +100,14 @@ def _trusted(before: Identity, after: Identity) -> Iterator[Change]:
         elif (api in before.typed_apis) != (api in after.typed_apis):
             sentence = f"the types of claims of the API {api} are read otherwise"
             yield Change(code="issuer-changed", about=api, sentence=sentence)
-
-
-def _keys(old: dict[str, ApiKey], new: dict[str, ApiKey]) -> Iterator[Change]:
-    for name in {**old, **new}:
-        if name not in old:
-            yield Change(code="key-added", about=name, sentence=f"API key {name} is new")
-        elif name not in new:
-            yield Change(code="key-removed", about=name, sentence=f"API key {name} is gone")
-        else:
-            yield from _key(old[name], new[name])
+    if before.oauth_proxy != after.oauth_proxy:
+        both = before.oauth_proxy and after.oauth_proxy
+        what = (
+            f"the OAuth proxy has other {', '.join(_differing(before.oauth_proxy, after.oauth_proxy))}"
+            if both
+            else f"the OAuth proxy is {'new' if after.oauth_proxy else 'gone'}"
+        )
+        yield Change(code="sign-in-changed", about="identity.oauth_proxy", sentence=what)
 
 
 def _key(old: ApiKey, new: ApiKey) -> Iterator[Change]:
@@ -168,7 +161,7 @@ def _differing_names(old: Any, new: Any) -> list[str]:
 
 
 def _credential(old: Upstream, new: Upstream) -> str:
-    """Name the kinds and references of both credentials; a secret itself is never told."""
+    """Name the kinds and references of both credentials; a secret itself is never named."""
     was, now = _in_words(old), _in_words(new)
     if was != now:
         return f"the credential for the API is {now}, and was {was}"
@@ -283,7 +276,7 @@ def conditions_of(mask: Mask, conditions: tuple[Predicate, ...]) -> list[str]:
 
 
 def _documents(before: Bundle, after: Bundle) -> Iterator[Change]:
-    old, new = (_names(bundle) for bundle in (before, after))
+    old, new = _operations_of(before), _operations_of(after)
     modes = ("off", "persisted", "on")
     was, now = before.graphql.mode, after.graphql.mode
     if was != now:
@@ -320,15 +313,15 @@ def _inputs_of_documents(before: Bundle, after: Bundle) -> Iterator[Change]:
                 yield from variable_changes(known.variables, each.variables, about=f"/graphql {name}")
 
 
-def _names(bundle: Bundle) -> Mapping[str, list[str]]:
-    """Return the id of each persisted document -> the names of its operations."""
-    return {
-        each.id: sorted([*(of.operation.name or "anonymous" for of in each.operations), *_run_by(each, bundle)])
-        for each in bundle.graphql.documents
-    }
-
-
-def _run_by(document: PersistedDocument, bundle: Bundle) -> list[str]:
-    """Return the names of the operations that a document's tools run."""
+def _operations_of(bundle: Bundle) -> dict[str, list[str]]:
+    """Return id of a document -> the names of its operations, those that tools run included."""
     tools = {tool.name: tool for tool in bundle.tools if isinstance(tool, PrescribedTool)}
-    return [tools[name].operation.name for name in document.tools if name in tools]
+    return {
+        document.id: sorted(
+            [
+                *(each.operation.name or "anonymous" for each in document.operations),
+                *(tools[name].operation.name for name in document.tools if name in tools),
+            ]
+        )
+        for document in bundle.graphql.documents
+    }

@@ -13,7 +13,6 @@ from handler.bundle.tools import (
     GraphQLTool,
     PrescribedTool,
     Tool,
-    ToolOptions,
 )
 from handler.commands.changes.change import Change
 from handler.commands.changes.schema_comparison import Difference, argument_changes, entry_of, schema_differences
@@ -22,7 +21,7 @@ from handler.list_entries.listed_sizes import BYTES_PER_TOKEN
 from handler.strict_json import JSONObject, to_json_bytes
 
 MIN_TOKENS = 50
-"""Tokens by which an entry has to grow or shrink to be told of: shorter texts are told of by themselves."""
+"""Tokens by which an entry has to grow or shrink for a difference: shorter texts are differences by themselves."""
 
 FORMS: Mapping[str, frozenset[str]] = {
     "both": frozenset({"text", "structured"}),
@@ -94,8 +93,8 @@ def _of_tool(before: Tool, after: Tool) -> Iterator[Change]:
 
 
 def _result_size(old: Tool, new: Tool, before: Bundle, after: Bundle) -> Iterator[Change]:
-    """Yield the difference of a limit of its own; the endpoint's is told once for all tools."""
-    of_graphql = isinstance(old, GraphQLTool) and isinstance(new, GraphQLTool)  # told with its other limits
+    """Yield the difference of a limit of its own; the endpoint's comes once for all tools."""
+    of_graphql = isinstance(old, GraphQLTool) and isinstance(new, GraphQLTool)  # it comes with its other limits
     if not of_graphql and old.options.max_result_bytes != new.options.max_result_bytes:
         sizes = before.max_result_bytes(old), after.max_result_bytes(new)
         yield from result_size_change(*sizes, about=new.name, where=f"tool {new.name}")
@@ -113,8 +112,19 @@ def _options(before: Tool, after: Tool) -> Iterator[Change]:
     for alias in old.aliases:
         if alias not in (*new.aliases, name):
             yield Change(code="alias-removed", about=name, sentence=f"tool {name} may not be called as {alias}")
-    yield from _listing(old, new, name)
-    yield from _scopes(old, new, name)
+    if old.hidden != new.hidden:
+        code, what = ("tool-unlisted", "lists do not have") if new.hidden else ("tool-listed", "lists have")
+        yield Change(code=code, about=name, sentence=f"{what} tool {name}")
+    if old.pinned != new.pinned:
+        what = "stays" if new.pinned else "does not stay"
+        yield Change(code="catalog-changed", about=name, sentence=f"tool {name} {what} in a short list")
+    added = [each for each in new.scopes if each not in old.scopes]
+    removed = [each for each in old.scopes if each not in new.scopes]
+    if added:
+        yield Change(code="scopes-added", about=name, sentence=f"tool {name} needs the scopes {', '.join(added)}")
+    if removed:
+        sentence = f"tool {name} does not need the scopes {', '.join(removed)}"
+        yield Change(code="scopes-removed", about=name, sentence=sentence)
     if old.confirm != new.confirm:
         raised = CONFIRM_LEVELS.index(new.confirm) > CONFIRM_LEVELS.index(old.confirm)
         yield Change(
@@ -131,25 +141,6 @@ def _options(before: Tool, after: Tool) -> Iterator[Change]:
         )
     if old.meta != new.meta:
         yield Change(code="meta-changed", about=name, sentence=f"tool {name}: results have another _meta")
-
-
-def _listing(old: ToolOptions, new: ToolOptions, name: str) -> Iterator[Change]:
-    if old.hidden != new.hidden:
-        code, what = ("tool-unlisted", "lists do not have") if new.hidden else ("tool-listed", "lists have")
-        yield Change(code=code, about=name, sentence=f"{what} tool {name}")
-    if old.pinned != new.pinned:
-        what = "stays" if new.pinned else "does not stay"
-        yield Change(code="catalog-changed", about=name, sentence=f"tool {name} {what} in a short list")
-
-
-def _scopes(old: ToolOptions, new: ToolOptions, name: str) -> Iterator[Change]:
-    added = [each for each in new.scopes if each not in old.scopes]
-    removed = [each for each in old.scopes if each not in new.scopes]
-    if added:
-        yield Change(code="scopes-added", about=name, sentence=f"tool {name} needs the scopes {', '.join(added)}")
-    if removed:
-        sentence = f"tool {name} does not need the scopes {', '.join(removed)}"
-        yield Change(code="scopes-removed", about=name, sentence=sentence)
 
 
 def _view(tool: Tool) -> tuple[str, JSONObject]:
