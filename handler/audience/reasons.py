@@ -40,7 +40,9 @@ class Reasons:
         said = {0: "before", 1: "now"}
         way = ways[0][closed] or ways[0][opened]
         found = [f"{said[closed]}: {each}" for each in self._closing(coordinate, bits, closed, way)]
-        condition = self._opening(coordinate, bits, opened, ways[0][opened])
+        principal = self._principal(bits, opened)
+        skips = principal is not None and principal.unrestricted
+        condition = SKIPS if skips else self._condition_of(coordinate, opened, ways[0][opened])
         if found == [f"{said[closed]}: {NOT_OWN}"]:
             return () if condition == NOT_OWN else (f"{said[opened]}: {condition}",)
         return tuple(found) if condition == NOT_OWN else (*found, f"{said[opened]}: {condition}")
@@ -54,10 +56,6 @@ class Reasons:
         return tuple(
             f"{said}: {self._condition_of(coordinate, side, ways[side])}" for side, said in enumerate(("before", "now"))
         )
-
-    def _opening(self, coordinate: str, bits: int, side: int, way: Way | None) -> str:
-        principal = self._principal(bits, side)
-        return SKIPS if principal and principal.unrestricted else self._condition_of(coordinate, side, way)
 
     def _principal(self, bits: int, side: int) -> Principal | None:
         """Return the caller of the first of some classes."""

@@ -50,9 +50,8 @@ def _tools_named(skill: Skill, compiled: Compiled) -> Iterator[tuple[Tool, Place
     uris = {each["uri"] for each in skill.entry["resources"]}
     resources = (each for each in compiled.bundle.resources if isinstance(each, FileResource))
     files = [each for each in resources if each.uri in uris]
-    frontmatter = skill.entry["frontmatter"]
-    said = frontmatter.get("allowed-tools", "")
-    allowed = {*(re.split(r"[\s,]+", said) if isinstance(said, str) else said)}
+    tools = skill.entry["frontmatter"].get("allowed-tools", "")  # that a skill asks its host to allow
+    allowed = {*(re.split(r"[\s,]+", tools) if isinstance(tools, str) else tools)}
     for tool in compiled.bundle.tools:
         for name in (tool.name, *tool.options.aliases):
             found = next(((each, at) for each in files if (at := _place_in(each.text, name)) >= 0), None)

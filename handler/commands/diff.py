@@ -203,17 +203,14 @@ def published_side(storage: Storage, source: str, *, names: Sequence[str] | None
                 stored = storage.read(key)
             except ObjectNotFound:
                 continue
-            if stored is not None:
-                found[name] = _version(storage, stored.body, name=name, where=f"{source}/{key}")
-                break
+            if stored is None:
+                continue
+            try:
+                found[name] = version_in(storage, stored.body, endpoint=name)
+            except BundleError as exc:
+                raise BundleError(f"{source}/{key}: {exc}") from exc
+            break
     return Side(versions=found, published=True)
-
-
-def _version(storage: Storage, raw: bytes, *, name: str, where: str) -> Published:
-    try:
-        return version_in(storage, raw, endpoint=name)
-    except BundleError as exc:
-        raise BundleError(f"{where}: {exc}") from exc
 
 
 def names_in(source: str) -> list[str]:

@@ -82,21 +82,21 @@ def _explain(options: argparse.Namespace) -> int:
     if options.field is not None:
         return _explain_field(found, options)
     named = options.callers or [SKIPS_POLICIES]
-    told = [
+    endpoints = [
         (folder, reach)
         for folder, reach in found
         if not options.tool or any(_is_called(entrance.tool, options.tool) for entrance in reach.entrances)
     ]
-    visitors = _visitors([reach for _, reach in told], named)
+    visitors = _visitors([reach for _, reach in endpoints], named)
     if options.json:
         views = [
             OneCaller(folder, reach, visitor, tool=options.tool)
-            for (folder, reach), of_endpoint in zip(told, visitors, strict=True)
+            for (folder, reach), of_endpoint in zip(endpoints, visitors, strict=True)
             for visitor in of_endpoint
         ]
         show_json({"endpoints": [view.plain() for view in views]})
         return 0
-    for (folder, reach), of_endpoint in zip(told, visitors, strict=True):
+    for (folder, reach), of_endpoint in zip(endpoints, visitors, strict=True):
         if len(of_endpoint) == 1:
             OneCaller(folder, reach, of_endpoint[0], tool=options.tool).show(full=options.full)
         elif of_endpoint:
@@ -123,11 +123,11 @@ def _read(options: argparse.Namespace) -> list[tuple[Path, Reach]] | None:
 def _explain_field(found: Sequence[tuple[Path, Reach]], options: argparse.Namespace) -> int:
     """Explain who reaches a coordinate, at each endpoint that has it."""
     coordinate, having = _known_coordinate([reach for _, reach in found], options.field)
-    told = [(folder, reach) for folder, reach in found if reach in having]
-    visitors = _visitors([reach for _, reach in told], options.callers)
+    endpoints = [(folder, reach) for folder, reach in found if reach in having]
+    visitors = _visitors([reach for _, reach in endpoints], options.callers)
     views = [
         FieldReach(folder, reach, coordinate[reach], visitors=of_endpoint)
-        for (folder, reach), of_endpoint in zip(told, visitors, strict=True)
+        for (folder, reach), of_endpoint in zip(endpoints, visitors, strict=True)
     ]
     if options.json:
         show_json({"field": options.field, "endpoints": [view.plain() for view in views]})

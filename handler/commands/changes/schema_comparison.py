@@ -1,4 +1,4 @@
-"""The differences of two JSON Schemas: what values fit, part by part."""
+"""The differences of two JSON Schemas, part by part, and those of the arguments that tools and prompts take."""
 
 from __future__ import annotations
 
@@ -16,6 +16,25 @@ from handler.strict_json import JSONObject
 MOST = ("maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties")
 LEAST = ("minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties")
 
+
+ANY = "any"
+"""The type of a schema that takes values of every type."""
+
+TYPES: Mapping[type, str] = {
+    type(None): "null",
+    bool: "boolean",
+    int: "integer",
+    float: "number",
+    str: "string",
+    list: "array",
+    dict: "object",
+}
+"""Type of a JSON value in Python -> its name in schemas."""
+
+NOT_NULL = {"not": {"type": "null"}}
+IS_LIST = {"type": "array"}
+
+NULL = {"type": "null"}
 
 REFERENCE = re.compile(r'"#/\$defs/([^"]*)"')
 
@@ -254,26 +273,6 @@ def _bounds(before: Mapping[str, Any], after: Mapping[str, Any], path: str) -> I
                 yield Difference("raised" if new > old else "lowered", path, words)
 
 
-ANY = "any"
-"""The type of a schema that takes values of every type."""
-
-TYPES: Mapping[type, str] = {
-    type(None): "null",
-    bool: "boolean",
-    int: "integer",
-    float: "number",
-    str: "string",
-    list: "array",
-    dict: "object",
-}
-"""Type of a JSON value in Python -> its name in schemas."""
-
-NOT_NULL = {"not": {"type": "null"}}
-IS_LIST = {"type": "array"}
-
-NULL = {"type": "null"}
-
-
 def joined_by(schema: Mapping[str, Any]) -> str:
     """Return the keyword that joins alternatives, or that refers to one schema; empty string if there is none."""
     for keyword in ("anyOf", "oneOf", "allOf"):
@@ -321,7 +320,7 @@ def canonical(schema: Any) -> str:
     return json.dumps(schema, sort_keys=True, default=str)
 
 
-CODES: Mapping[str, tuple[str, str]] = {
+ARGUMENT_CODES: Mapping[str, tuple[str, str]] = {
     "added": ("argument-added", "takes {path}, which may be left out"),
     "added-required": ("argument-required-added", "needs {path}"),
     "open": ("argument-widened", "{path} takes {words}"),
@@ -375,7 +374,7 @@ def argument_changes(before: Tool, after: Tool) -> Iterator[Change]:
 
 
 def _change(difference: Difference, about: str, *, what: str) -> Change:
-    code, sentence = CODES[difference.kind]
+    code, sentence = ARGUMENT_CODES[difference.kind]
     path = f'"{difference.path}"' if difference.path else "its arguments"
     words = sentence.format(path=path, words=difference.words)
     return Change(code=code, about=about, sentence=f"{what}: {words}" if words[0] == '"' else f"{what} {words}")
@@ -383,7 +382,9 @@ def _change(difference: Difference, about: str, *, what: str) -> Change:
 
 def variable_changes(before: Mapping[str, Any], after: Mapping[str, Any], *, about: str) -> Iterator[Change]:
     """Yield the differences of the variables that an operation takes. ``about`` names it."""
-    yield from (_change(each, about, what=about) for each in schema_differences(before, after) if each.kind in CODES)
+    yield from (
+        _change(each, about, what=about) for each in schema_differences(before, after) if each.kind in ARGUMENT_CODES
+    )
 
 
 def prompt_argument_changes(before: Any, after: Any, *, about: str) -> Iterator[Change]:

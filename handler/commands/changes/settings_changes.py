@@ -172,8 +172,8 @@ def _credential(old: Upstream, new: Upstream) -> str:
 
 def _in_words(upstream: Upstream) -> str:
     secrets = [each if is_reference(each) else "a secret in the bundle" for each in upstream.secrets]
-    told = [*secrets, _plain(upstream.client.token_url)] if upstream.client else secrets
-    return f"{upstream.auth.KIND} ({', '.join(told)})" if told else upstream.auth.KIND
+    parts = [*secrets, _plain(upstream.client.token_url)] if upstream.client else secrets
+    return f"{upstream.auth.KIND} ({', '.join(parts)})" if parts else upstream.auth.KIND
 
 
 def _differing(old: Any, new: Any) -> list[str]:
@@ -252,14 +252,11 @@ def _of_content(
         was, now = ({key: of.completions[key] for key in of.completions if key in both} for of in (old, new))
         yield from prompt_value_changes(was, now, about=name)
     if replace(old, mask=OPEN) != replace(new, mask=OPEN):
-        yield Change(code="content-changed", about=name, sentence=f"{name} is another{_parts(old, new)}")
-
-
-def _parts(old: Content, new: Content) -> str:
-    """Return the members of a page's ``_meta.ui`` that differ, such as the origins that it may ask, in words."""
-    was, now = ((each.entry.get("_meta") or {}).get("ui") or {} for each in (old, new))
-    found = [str(key) for key in {**was, **now} if was.get(key) != now.get(key)]
-    return f", with other {', '.join(found)}" if found else ""
+        # Members of a page's ``_meta.ui``, such as the origins that it may ask, are named.
+        was, now = ((each.entry.get("_meta") or {}).get("ui") or {} for each in (old, new))
+        parts = [str(key) for key in {**was, **now} if was.get(key) != now.get(key)]
+        with_others = f", with other {', '.join(parts)}" if parts else ""
+        yield Change(code="content-changed", about=name, sentence=f"{name} is another{with_others}")
 
 
 def content_opened(

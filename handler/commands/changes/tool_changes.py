@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from handler.bundle.model import Bundle
@@ -15,7 +15,7 @@ from handler.bundle.tools import (
     Tool,
 )
 from handler.commands.changes.change import Change
-from handler.commands.changes.schema_comparison import Difference, argument_changes, entry_of, schema_differences
+from handler.commands.changes.schema_comparison import argument_changes, entry_of, schema_differences
 from handler.commands.changes.settings_changes import limit_changes, result_size_change
 from handler.list_entries.listed_sizes import BYTES_PER_TOKEN
 from handler.strict_json import JSONObject, to_json_bytes
@@ -38,26 +38,18 @@ def tool_changes(before: Bundle, after: Bundle) -> Iterator[Change]:
         if name not in old and name not in renamed.values():
             yield Change(code="tool-added", about=name, sentence=f"tool {name} is new")
     for name, tool in old.items():
-        if name in new:
-            yield from _of_tool(tool, new[name])
-            yield from _result_size(tool, new[name], before, after)
-        elif name in renamed:
-            yield Change(
-                code="tool-renamed",
-                about=name,
-                sentence=f"tool {name} is now {renamed[name]}, and may be called by its old name",
-            )
-            yield from _of_tool(tool, new[renamed[name]])
-            yield from _result_size(tool, new[renamed[name]], before, after)
+        if name in renamed:
+            sentence = f"tool {name} is now {renamed[name]}, and may be called by its old name"
+            yield Change(code="tool-renamed", about=name, sentence=sentence)
+        successor = new.get(renamed.get(name, name))
+        if successor:
+            yield from _of_tool(tool, successor)
+            yield from _result_size(tool, successor, before, after)
+        elif other := next((each.name for each in new.values() if name in each.options.aliases), ""):
+            sentence = f"tool {name} is gone, and calls of it call {other}"
+            yield Change(code="tool-replaced", about=name, sentence=sentence)
         else:
-            yield _gone(name, new.values())
-
-
-def _gone(name: str, tools: Iterable[Tool]) -> Change:
-    other = next((tool.name for tool in tools if name in tool.options.aliases), "")
-    if other:
-        return Change(code="tool-replaced", about=name, sentence=f"tool {name} is gone, and calls of it call {other}")
-    return Change(code="tool-removed", about=name, sentence=f"tool {name} is gone")
+            yield Change(code="tool-removed", about=name, sentence=f"tool {name} is gone")
 
 
 def renamed_tools(before: Bundle, after: Bundle) -> dict[str, str]:
@@ -80,7 +72,10 @@ def _of_tool(before: Tool, after: Tool) -> Iterator[Change]:
     yield from _texts(before, after)
     yield from argument_changes(before, after)
     yield from output_changes(before.entry.get("outputSchema"), after.entry.get("outputSchema"), tool=name)
-    yield from _sizes(before, after)
+    old, new = _tokens(before), _tokens(after)
+    if abs(new - old) >= MIN_TOKENS:
+        sentence = f"tool {name} takes about {new:,} tokens of a list, and took {old:,}"
+        yield Change(code="size-changed", about=name, sentence=sentence)
     match before, after:
         case PrescribedTool(), PrescribedTool():
             yield from _operation(before, after)
@@ -166,20 +161,9 @@ def _texts(before: Tool, after: Tool) -> Iterator[Change]:
     if old != new:
         yield Change(code="meta-changed", about=name, sentence=f"tool {name}: lists have another _meta")
     if before.entry.get("annotations") != after.entry.get("annotations"):
-        hints = {**(before.entry.get("annotations") or {}), **(after.entry.get("annotations") or {})}
-        other = [
-            hint
-            for hint in hints
-            if (before.entry.get("annotations") or {}).get(hint) != (after.entry.get("annotations") or {}).get(hint)
-        ]
+        hints, others = (tool.entry.get("annotations") or {} for tool in (before, after))
+        other = [hint for hint in {**hints, **others} if hints.get(hint) != others.get(hint)]
         yield Change(code="annotations-changed", about=name, sentence=f"tool {name}: other hints: {', '.join(other)}")
-
-
-def _sizes(before: Tool, after: Tool) -> Iterator[Change]:
-    old, new = _tokens(before), _tokens(after)
-    if abs(new - old) >= MIN_TOKENS:
-        sentence = f"tool {after.name} takes about {new:,} tokens of a list, and took {old:,}"
-        yield Change(code="size-changed", about=after.name, sentence=sentence)
 
 
 def _tokens(tool: Tool) -> int:
@@ -209,7 +193,7 @@ def _operation(before: PrescribedTool, after: PrescribedTool) -> Iterator[Change
         yield Change(code="binding-changed", about=name, sentence=f"tool {name}: otherwise bound: {', '.join(others)}")
 
 
-CODES: Mapping[str, tuple[str, str]] = {
+RESULT_CODES: Mapping[str, tuple[str, str]] = {
     "added": ("output-added", "has {path}"),
     "added-required": ("output-added", "has {path}"),
     "removed": ("output-removed", "does not have {path}"),
@@ -238,12 +222,7 @@ def output_changes(before: Any, after: Any, *, tool: str) -> Iterator[Change]:
             yield Change(code=code, about=tool, sentence=f"tool {tool} {what} an output schema")
         return
     for each in schema_differences(before, after):
-        if each.kind in CODES:
-            yield _change(each, tool)
-
-
-def _change(difference: Difference, tool: str) -> Change:
-    code, sentence = CODES[difference.kind]
-    path = f'"{difference.path}"' if difference.path else "a whole"
-    words = sentence.format(path=path, words=difference.words)
-    return Change(code=code, about=tool, sentence=f"the result of tool {tool} {words}")
+        if each.kind in RESULT_CODES:
+            code, sentence = RESULT_CODES[each.kind]
+            words = sentence.format(path=f'"{each.path}"' if each.path else "a whole", words=each.words)
+            yield Change(code=code, about=tool, sentence=f"the result of tool {tool} {words}")

@@ -127,8 +127,8 @@ class _Judge:
             return
         refusal = self._refusal(entrance, tried)
         if bool(refusal) != tried.refused:
-            said = refusal or "the call is let through: expected that it is refused"
-            self._refuse(tried.at, f"{self._visitor.label} calls {tried.tool}: {said}")
+            sentence = refusal or "the call is let through: expected that it is refused"
+            self._refuse(tried.at, f"{self._visitor.label} calls {tried.tool}: {sentence}")
 
     def _misfit(self, tool: PrescribedTool | GraphQLTool, tried: Try) -> str:
         """Say why the arguments do not fit for any caller: such a call would be refused without any policy."""
@@ -175,7 +175,9 @@ class _Judge:
     def _lacking(self, entrance: Entrance) -> str:
         """Say that a caller lacks a tool, and why."""
         standing = self._reach.standing(entrance, self._visitor, counted=False)
-        why = standing.note or _told(rules_of(self._reach, entrance, self._visitor)) or "nothing is left of it"
+        why = (
+            standing.note or _causes_in_words(rules_of(self._reach, entrance, self._visitor)) or "nothing is left of it"
+        )
         return f"{self._visitor.label} does not have {entrance.name}: {why}"
 
     def _having(self, entrance: Entrance) -> str:
@@ -193,14 +195,14 @@ class _Judge:
         for entrance in self._reach.entrances:
             if self._reach.names(entrance, coordinate):
                 causes |= rules_at(self._reach, entrance, coordinate, self._visitor)
-        why = self._visitor.refusal or _told(causes) or "no tool of this endpoint reads it"
+        why = self._visitor.refusal or _causes_in_words(causes) or "no tool of this endpoint reads it"
         return f"{self._visitor.label} does not reach {coordinate}: {why}"
 
     def _reached(self, coordinate: str, ways: list[Passage]) -> str:
         """Say that a caller reaches a coordinate, the ways, and the rules that let the caller in."""
-        told = [f"{way.entrance.name} ({way.document or way.path or way.verdict})" for way in ways]
+        names_of_ways = [f"{way.entrance.name} ({way.document or way.path or way.verdict})" for way in ways]
         names = {coordinate, coordinate.partition(".")[0], coordinate.partition("(")[0]}
-        by = some(told, most=MAX_REASONS)
+        by = some(names_of_ways, most=MAX_REASONS)
         return f"{self._visitor.label} reaches {coordinate}, but should not: by {by}{self._opening(names)}"
 
     def _opening(self, coordinates: set[str]) -> str:
@@ -209,8 +211,8 @@ class _Judge:
         rules = [
             rule for rule in (*compiled.kit_rules, *compiled.rules) if not coordinates.isdisjoint(rule.coordinates)
         ]
-        told = [_shown(rule) for rule in rules if rule.mask == OPEN or meets(rule.mask)]
-        return f"; open by {some(told, most=MAX_REASONS)}" if told else "; no rule guards it"
+        openings = [_rule_in_words(rule) for rule in rules if rule.mask == OPEN or meets(rule.mask)]
+        return f"; open by {some(openings, most=MAX_REASONS)}" if openings else "; no rule guards it"
 
     def _coordinate(self, text: str, at: Place) -> str:
         """Return the coordinate that a text names; an empty string after reporting that it names none."""
@@ -266,12 +268,12 @@ def _first_line(reason: Exception) -> str:
     return str(reason).partition("\n")[0]
 
 
-def _told(causes: Causes) -> str:
-    rules = [f"{coordinate}: {_shown(cause.rule)}" for coordinate, each in causes.items() for cause in each]
+def _causes_in_words(causes: Causes) -> str:
+    rules = [f"{coordinate}: {_rule_in_words(cause.rule)}" for coordinate, each in causes.items() for cause in each]
     return some(list(dict.fromkeys(rules)), most=MAX_REASONS) if rules else ""
 
 
-def _shown(rule: Rule) -> str:
+def _rule_in_words(rule: Rule) -> str:
     return f"{shown(rule.place)}: {rule.text}" if rule.place else rule.text
 
 
