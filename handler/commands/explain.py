@@ -77,7 +77,10 @@ def _explain(options: argparse.Namespace) -> int:
             each for each in found if any(_is_called(entrance.tool, options.tool) for entrance in each[1].entrances)
         ]
         if not with_alias:
-            return _no_such_tool(options.tool, [each for _, each in found])
+            names = sorted(entrance.name for _, each in found for entrance in each.entrances if entrance.tool)
+            meant = did_you_mean(options.tool, names) or "."
+            complain(f'There is no tool "{options.tool}"{meant} There are: {", ".join(names)}')
+            return 2
         found = with_alias
     if options.field is not None:
         return _explain_field(found, options)
@@ -184,10 +187,3 @@ def _visitors(reaches: Sequence[Reach], callers: Sequence[NamedCaller]) -> list[
 
 def _is_called(tool: Any, name: str) -> bool:
     return tool is not None and name in (tool.name, *tool.options.aliases)
-
-
-def _no_such_tool(name: str, reaches: Sequence[Reach]) -> int:
-    names = sorted(entrance.name for reach in reaches for entrance in reach.entrances if entrance.tool)
-    meant = did_you_mean(name, names) or "."
-    complain(f'There is no tool "{name}"{meant} There are: {", ".join(names)}')
-    return 2

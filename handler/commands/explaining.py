@@ -234,7 +234,7 @@ class FieldReach:
         """Print who reaches the coordinate, and the rules for those who do not."""
         say(f"{self._coordinate} of {self._reach.compiled.bundle.endpoint}", "bold")
         shown = self.classes if full else self.classes[:MAX_CLASSES_SHOWN]
-        rows = [(class_in_words(each), self._through(each)) for each in shown]
+        rows = [(class_in_words(each), _ways_in_words(each)) for each in shown]
         show_table("Who reaches it", ("caller", "through"), rows)
         if len(shown) < len(self.classes):
             show_line(f"{len(self.classes) - len(shown)} more classes of callers: --full shows them")
@@ -269,13 +269,6 @@ class FieldReach:
                 ]
                 why = f"401: {refusal}" if refusal else "; ".join(dict.fromkeys(rules)) or "no tool leads there"
                 yield f"  {caller} -.-x|{_quoted(why)}| {prefix}"
-
-    def _through(self, found: CallerClass) -> str:
-        refusal = found.witnesses[0].refusal
-        if refusal:
-            return f"- (401: {refusal})"
-        ways = [f"{each.entrance.name}{_verdict(each)}" for each in found.passages if each.verdict != "no"]
-        return ", ".join(ways) or "-"
 
     def _show_ways(self) -> None:
         """Print the way through each entrance once, for the first caller who has one."""
@@ -324,6 +317,13 @@ class FieldReach:
             ],
             "because": {name: list(each) for name, each in reasons(self.causes(found), self._folder).items()},
         }
+
+
+def _ways_in_words(callers: CallerClass) -> str:
+    if refusal := callers.witnesses[0].refusal:
+        return f"- (401: {refusal})"
+    ways = [f"{each.entrance.name}{_verdict(each)}" for each in callers.passages if each.verdict != "no"]
+    return ", ".join(ways) or "-"
 
 
 def _joined(causes: Iterable[Causes]) -> Causes:

@@ -143,13 +143,10 @@ def _coordinates(author: AuthorSchema) -> Iterator[str]:
     for name, type_ in author.schema.type_map.items() if author.schema else ():
         if not name.startswith("__") and name not in author.hidden:
             yield name
-            members = (f"{name}.{member}" for member in (*members_of(type_), *_arguments_of(type_)))
+            fields = getattr(type_, "fields", {}).items()
+            arguments = (f"{field}({each}:)" for field, made in fields for each in getattr(made, "args", ()))
+            members = (f"{name}.{member}" for member in (*members_of(type_), *arguments))
             yield from (member for member in members if member not in author.hidden)
-
-
-def _arguments_of(type_: Any) -> Iterator[str]:
-    for name, field in getattr(type_, "fields", {}).items():
-        yield from (f"{name}({argument}:)" for argument in getattr(field, "args", ()))
 
 
 def _alone(changed: Set[str], there: Set[str]) -> tuple[str, ...]:
@@ -206,20 +203,14 @@ def _ruled(new: Compiled | None, schema: GraphQLSchema | None, added: Sequence[s
     """Return the new fields, and the other new coordinates that rules of policies are for, each with these rules."""
     if new is None or schema is None:
         return {}
-    found: dict[str, list[str]] = {each: [] for each in added if _is_field(each, schema)}
+    results = (GraphQLObjectType, GraphQLInterfaceType)
+    members = (each for each in added if "." in each and "(" not in each)
+    found: dict[str, list[str]] = {
+        each: [] for each in members if isinstance(schema.type_map[each.partition(".")[0]], results)
+    }
     for rule in new.rules:
         for coordinate in set(rule.coordinates) & set(added):
             found.setdefault(coordinate, []).append(
                 f"{rule.place.file}:{rule.place.line}: {rule.text}" if rule.place else rule.text
             )
     return {coordinate: tuple(rules) for coordinate, rules in sorted(found.items())}
-
-
-def _is_field(coordinate: str, schema: GraphQLSchema) -> bool:
-    """Return whether a coordinate is a field that answers can have."""
-    owner, _, member = coordinate.partition(".")
-    return (
-        bool(member)
-        and "(" not in member
-        and isinstance(schema.type_map[owner], GraphQLObjectType | GraphQLInterfaceType)
-    )
