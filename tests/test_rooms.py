@@ -16,6 +16,9 @@ ORDER = (
     ("handler.__main__", "handler.lambda_function"),
     ("stile",),
     ("handler.commands",),
+    ("handler.audience",),
+    # callers as a command line names them, and an endpoint in memory: they load nothing else of the commands
+    ("handler.commands.local.callers", "handler.commands.local.local_endpoint"),
     # request time
     ("handler.server.function",),
     ("handler.server.snapshots",),

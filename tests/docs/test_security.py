@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from handler.bundle.tools import PrescribedTool
-from handler.commands.policy_tests.expectations import KEYS
+from handler.commands.folders.policy_tests import KEYS
 from handler.commands.published.publish_checks import address_faults, publish_rules
 from handler.compiler.compile import compile_endpoint
 from handler.compiler.config.identity import CALLER_KEYS, ISSUER_KEYS, MIN_SECRET_BYTES, PUBLIC_ALGORITHMS

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from handler.audience.entrances import Entrance
+from handler.audience.reach import Reach, Visitor
+from handler.audience.view_paths import is_visible
 from handler.bundle.tools import CodeTool, PrescribedTool
-from handler.commands.reach.entrances import Entrance
-from handler.commands.reach.reach import Reach, Visitor
-from handler.commands.reach.view_paths import is_visible
 from handler.compiler.operations.operation_paths import find_path
 from handler.compiler.provenance import Cause, Holds, responsible
 from handler.compiler.tools.declarations.declaration import CompiledTool

@@ -17,7 +17,6 @@ from handler.commands.folders.endpoints import Outcome, compile_one
 from handler.commands.local.local_endpoint import local_endpoint
 from handler.commands.schema_source.origin import SCHEMA_FILE, SchemaSource
 from handler.commands.schema_source.schema_file import schema_of_folder, write_schema
-from handler.compiler.access.policies import Rule
 from handler.compiler.compile import Compiled
 from handler.compiler.operations.operation_files import OPERATIONS_FOLDER
 from handler.compiler.problems import Problems
@@ -34,7 +33,7 @@ OF_THE_TIME = re.compile(r":\d+:\d+|;? [Dd]id you mean .*| '\w+' has .*")
 """Parts of a sentence that change while the problem stays: places, and suggestions from the schema."""
 
 PARTS = ("title", "description", "inputSchema", "outputSchema", "annotations")
-"""The parts of a tool's entry that a change is told of."""
+"""The parts of a tool's entry that a report names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +51,7 @@ class Changes:
 
     @property
     def breaks(self) -> bool:
-        """Tell if tools or policies of the folder no longer work."""
+        """True if tools or policies of the folder no longer work."""
         return bool(self.problems or self.lost_tools)
 
     def plain(self) -> JSONObject:
@@ -70,7 +69,7 @@ class Changes:
 
 
 def are_equal(old: str, new: str) -> bool:
-    """Tell if two SDL texts have the same definitions, in any order."""
+    """Return whether two SDL texts have the same definitions, in any order."""
     if old == new:
         return True
     try:
@@ -119,7 +118,7 @@ def _compiled(folder: Path, stage: str | None, endpoint: str | None) -> tuple[Ou
 
 
 def _leave_out_broken(copy: Path, problems: Sequence[Problem]) -> bool:
-    """Delete the files of operations that have problems, and tell if these are all problems.
+    """Delete the files of operations that have problems, and return whether these are all problems.
 
     Without them the copy tells which policies are for new fields. Nothing behind a link, which may lead out of the
     copy, is deleted.
@@ -144,13 +143,10 @@ def _coordinates(author: AuthorSchema) -> Iterator[str]:
     for name, type_ in author.schema.type_map.items() if author.schema else ():
         if not name.startswith("__") and name not in author.hidden:
             yield name
-            members = (f"{name}.{member}" for member in (*members_of(type_), *_arguments_of(type_)))
+            fields = getattr(type_, "fields", {}).items()
+            arguments = (f"{field}({each}:)" for field, made in fields for each in getattr(made, "args", ()))
+            members = (f"{name}.{member}" for member in (*members_of(type_), *arguments))
             yield from (member for member in members if member not in author.hidden)
-
-
-def _arguments_of(type_: Any) -> Iterator[str]:
-    for name, field in getattr(type_, "fields", {}).items():
-        yield from (f"{name}({argument}:)" for argument in getattr(field, "args", ()))
 
 
 def _alone(changed: Set[str], there: Set[str]) -> tuple[str, ...]:
@@ -177,7 +173,10 @@ def _tool_changes(old: Compiled | None, new: Compiled | None) -> dict[str, Any]:
     if old is None or new is None:
         return {"new_tools": (), "lost_tools": (), "changed_tools": {}}
     before, after = _surfaces(old), _surfaces(new)
-    changed = {name: _differing(before[name], after[name]) for name in sorted(before.keys() & after.keys())}
+    changed = {
+        name: tuple(part for part in before[name] if before[name][part] != after[name][part])
+        for name in sorted(before.keys() & after.keys())
+    }
     return {
         "new_tools": tuple(sorted(after.keys() - before.keys())),
         "lost_tools": tuple(sorted(before.keys() - after.keys())),
@@ -200,30 +199,18 @@ def _surfaces(compiled: Compiled) -> dict[str, JSONObject]:
     return found
 
 
-def _differing(before: JSONObject, after: JSONObject) -> tuple[str, ...]:
-    return tuple(part for part in before if before[part] != after[part])
-
-
 def _ruled(new: Compiled | None, schema: GraphQLSchema | None, added: Sequence[str]) -> dict[str, tuple[str, ...]]:
     """Return the new fields, and the other new coordinates that rules of policies are for, each with these rules."""
     if new is None or schema is None:
         return {}
-    found: dict[str, list[str]] = {each: [] for each in added if _is_field(each, schema)}
+    results = (GraphQLObjectType, GraphQLInterfaceType)
+    members = (each for each in added if "." in each and "(" not in each)
+    found: dict[str, list[str]] = {
+        each: [] for each in members if isinstance(schema.type_map[each.partition(".")[0]], results)
+    }
     for rule in new.rules:
         for coordinate in set(rule.coordinates) & set(added):
-            found.setdefault(coordinate, []).append(_text(rule))
+            found.setdefault(coordinate, []).append(
+                f"{rule.place.file}:{rule.place.line}: {rule.text}" if rule.place else rule.text
+            )
     return {coordinate: tuple(rules) for coordinate, rules in sorted(found.items())}
-
-
-def _is_field(coordinate: str, schema: GraphQLSchema) -> bool:
-    """Tell if a coordinate is a field that answers can have."""
-    owner, _, member = coordinate.partition(".")
-    return (
-        bool(member)
-        and "(" not in member
-        and isinstance(schema.type_map[owner], GraphQLObjectType | GraphQLInterfaceType)
-    )
-
-
-def _text(rule: Rule) -> str:
-    return f"{rule.place.file}:{rule.place.line}: {rule.text}" if rule.place else rule.text

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
+from handler.audience.caller_classes import CallerClasses
+from handler.audience.condition_bits import leaves_of, predicate_trait
+from handler.audience.reach import Reach, Visitor
 from handler.bundle.content import FileResource, Skill
 from handler.bundle.tools import CompanionTool, GraphQLTool, PrescribedTool, Tool
-from handler.commands.reach.claims import ClaimValues
-from handler.commands.reach.classes import MAX_CLASSES, leaves
-from handler.commands.reach.reach import Reach, Visitor
 from handler.compiler.compile import Compiled
 from handler.compiler.problems import Place, Problems
 from handler.errors.authoring import Problem
 from handler.policy.evaluation import OPEN, Mask
 from handler.server.auth.principal import ANONYMOUS, Principal
 from handler.strict_json import to_json_bytes
+
+MOST_READERS = 64
+"""Classes of readers of one skill: a view of the schema may be needed for each."""
 
 WORD = re.compile(r"[a-z]+")
 """Names of tools that prose may mean as a word: only in code, as `search`, do they name the tool."""
@@ -33,15 +35,14 @@ def warnings_about_skills(compiled: Compiled) -> Sequence[Problem]:
         return ()
     reach = Reach(compiled, None)
     for skill, tool, at in named:
-        lacking = next((each for each in _readers(reach, skill, tool) if not _may_use(reach, tool, each)), None)
+        lacking = next(
+            (each for each in _readers(reach, skill, tool) if not reach.endpoint.is_visible(tool, each.evaluation)),
+            None,
+        )
         if lacking:
             sentence = f'the skill "{skill.name}" names the tool "{tool.name}", which {lacking.label} may not use'
             problems.warn(at, f"{sentence}, and may read the skill", code="unusable-skill-tool", about=[tool.name])
     return problems.warnings
-
-
-def _may_use(reach: Reach, tool: Tool, reader: Visitor) -> bool:
-    return reach.endpoint.is_visible(tool, reader.evaluation)
 
 
 def _tools_named(skill: Skill, compiled: Compiled) -> Iterator[tuple[Tool, Place]]:
@@ -49,7 +50,8 @@ def _tools_named(skill: Skill, compiled: Compiled) -> Iterator[tuple[Tool, Place
     uris = {each["uri"] for each in skill.entry["resources"]}
     resources = (each for each in compiled.bundle.resources if isinstance(each, FileResource))
     files = [each for each in resources if each.uri in uris]
-    allowed = _allowed(skill.entry["frontmatter"])
+    tools = skill.entry["frontmatter"].get("allowed-tools", "")  # that a skill asks its host to allow
+    allowed = {*(re.split(r"[\s,]+", tools) if isinstance(tools, str) else tools)}
     for tool in compiled.bundle.tools:
         for name in (tool.name, *tool.options.aliases):
             found = next(((each, at) for each in files if (at := _place_in(each.text, name)) >= 0), None)
@@ -58,12 +60,6 @@ def _tools_named(skill: Skill, compiled: Compiled) -> Iterator[tuple[Tool, Place
             file, offset = found or (files[0], 0)
             yield tool, _place(compiled.skill_places[file.uri], file.text, offset)
             break
-
-
-def _allowed(frontmatter: Mapping[str, Any]) -> set[str]:
-    """Return the tools that a skill asks its host to allow."""
-    said = frontmatter.get("allowed-tools", "")
-    return {*(re.split(r"[\s,]+", said) if isinstance(said, str) else said)}
 
 
 def _place_in(text: str, name: str) -> int:
@@ -85,22 +81,17 @@ def _place(at: Place, text: str, offset: int) -> Place:
 def _readers(reach: Reach, skill: Skill, tool: Tool) -> Iterator[Visitor]:
     """Yield the callers of each combination of conditions who may read a skill."""
     bundle = reach.compiled.bundle
-    if bundle.access.anonymous == "allow":
-        yield from _reading(skill, reach.visitor_of(ANONYMOUS, "a caller without a credential"))
-    if not bundle.identity.exists:
-        return
-    values = ClaimValues()
-    for number in sorted(leaves(reach, skill.mask | _conditions_of(tool, reach))):
-        values.add_predicate(bundle.conditions[number])
-    for claims in values.claims(most=MAX_CLASSES)[0]:
-        said = f"a caller with the claims {to_json_bytes(claims).decode()}" if claims else "a caller without claims"
-        yield from _reading(skill, reach.visitor_of(Principal(kind="token", name="", claims=claims), said))
-    yield from _reading(skill, reach.visitor_of(Principal(kind="development", unrestricted=True), "any caller"))
-
-
-def _reading(skill: Skill, visitor: Visitor) -> Iterator[Visitor]:
-    if visitor.evaluation.meets(skill.mask):
-        yield visitor
+    callers = [(ANONYMOUS, "a caller without a credential")] if bundle.access.anonymous == "allow" else []
+    if bundle.identity.exists:
+        conditions = leaves_of(bundle.conditions, skill.mask | _conditions_of(tool, reach))
+        traits = [predicate_trait(each, None) for each in conditions]
+        for _, principal in CallerClasses(bundle, bundle, traits, most=MOST_READERS, unissued=True).tokens():
+            claims = to_json_bytes(principal.claims).decode()
+            words = f"a caller with the claims {claims}" if principal.claims else "a caller without claims"
+            callers.append((principal, words))
+        callers.append((Principal(kind="development", unrestricted=True), "any caller"))
+    visitors = (reach.visitor_of(*each) for each in callers)
+    return (each for each in visitors if each.evaluation.meets(skill.mask))
 
 
 def _conditions_of(tool: Tool, reach: Reach) -> Mask:

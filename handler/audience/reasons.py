@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from handler.commands.changes.callers.caller_classes import CallerClasses
-from handler.commands.changes.callers.endpoint_version import Published
-from handler.commands.changes.callers.predicate_text import mask_in_words
-from handler.commands.changes.callers.ways import Way
+from handler.audience.caller_classes import CallerClasses
+from handler.audience.condition_bits import mask_in_words
+from handler.audience.view_paths import resolve_in
+from handler.audience.ways import Published, Way
+from handler.errors.authoring import UnknownCoordinate
 from handler.policy.evaluation import OPEN, Mask
 from handler.server.auth.principal import Principal
 from handler.server.endpoints.endpoint import Endpoint
@@ -39,7 +40,9 @@ class Reasons:
         said = {0: "before", 1: "now"}
         way = ways[0][closed] or ways[0][opened]
         found = [f"{said[closed]}: {each}" for each in self._closing(coordinate, bits, closed, way)]
-        condition = self._opening(coordinate, bits, opened, ways[0][opened])
+        principal = self._principal(bits, opened)
+        skips = principal is not None and principal.unrestricted
+        condition = SKIPS if skips else self._condition_of(coordinate, opened, ways[0][opened])
         if found == [f"{said[closed]}: {NOT_OWN}"]:
             return () if condition == NOT_OWN else (f"{said[opened]}: {condition}",)
         return tuple(found) if condition == NOT_OWN else (*found, f"{said[opened]}: {condition}")
@@ -53,10 +56,6 @@ class Reasons:
         return tuple(
             f"{said}: {self._condition_of(coordinate, side, ways[side])}" for side, said in enumerate(("before", "now"))
         )
-
-    def _opening(self, coordinate: str, bits: int, side: int, way: Way | None) -> str:
-        principal = self._principal(bits, side)
-        return SKIPS if principal and principal.unrestricted else self._condition_of(coordinate, side, way)
 
     def _principal(self, bits: int, side: int) -> Principal | None:
         """Return the caller of the first of some classes."""
@@ -86,17 +85,12 @@ class Reasons:
 
     def _exists(self, coordinate: str, side: int) -> bool:
         index = self._versions[side].index
-        if index is None:
+        if index is None or coordinate.startswith(("@", "$")):
+            return index is not None
+        try:
+            return bool(resolve_in(index, coordinate))
+        except UnknownCoordinate:
             return False
-        owner, _, rest = coordinate.partition(".")
-        member, _, argument = rest.removesuffix(":)").partition("(")
-        if coordinate.startswith(("@", "$")) or owner not in index:
-            return coordinate.startswith(("@", "$"))
-        if not member:
-            return True
-        if member not in index.members(owner):
-            return False
-        return not argument or argument in index[owner].fields[member].arguments
 
     def _condition_of(self, coordinate: str, side: int, way: Way | None) -> str:
         bundle = self._versions[side].bundle

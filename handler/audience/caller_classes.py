@@ -1,6 +1,6 @@
 """The classes of callers of two versions of an endpoint: those whom all conditions of both judge alike.
 
-Each class is one bit. Tokens are told apart by their claims. Conditions on different claims are independent, so the
+Each class is one bit. Tokens differ by their claims. Conditions on different claims are independent, so the
 classes of tokens are the combinations of what each group of conditions says.
 """
 
@@ -8,20 +8,20 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations, islice, product
 from math import prod
 from random import Random
 from typing import Any
 
+from handler.audience.claims import OF_NO_TYPE, ClaimValues
 from handler.bundle.model import Bundle
-from handler.commands.reach.claims import ClaimValues
 from handler.policy.predicates import Predicate
 from handler.server.auth.principal import ANONYMOUS, SCOPE_CLAIMS, Principal, principal_of_key
 
 MAX_CLASSES = 4_096
-"""Classes of tokens that are looked at. With more, some are, and coordinates of which nothing is known are told."""
+"""Classes of tokens that are looked at. With more, some are, and coordinates of which nothing is known are listed."""
 
 MOST_WORDS = 3
 """Witnesses that a sentence names."""
@@ -36,7 +36,7 @@ Claims = Mapping[str, Any]
 class Trait:
     """Something that decides about callers by their claims, in the version ``side`` or in both.
 
-    ``paths`` are the claims that it reads, and ``read`` tells its value for the principal of a caller.
+    ``paths`` are the claims that it reads, and ``read`` returns its value for the principal of a caller.
     """
 
     key: Hashable
@@ -70,14 +70,27 @@ class OutcomeClass:
 
 
 class CallerClasses:
-    """The classes of callers of two versions. ``complete``: these are all."""
+    """The classes of callers of two versions. ``complete``: these are all.
 
-    def __init__(self, before: Bundle, after: Bundle, traits: Sequence[Trait], *, most: int = MAX_CLASSES) -> None:
-        self._groups = [_Group(each) for each in _independent(traits)]
+    ``unissued``: with bearers of tokens although no version names an issuer.
+    """
+
+    def __init__(
+        self,
+        before: Bundle,
+        after: Bundle,
+        traits: Iterable[Trait],
+        *,
+        most: int = MAX_CLASSES,
+        unissued: bool = False,
+    ) -> None:
+        self._groups = [_Group(each) for each in _independent({each.key: each for each in traits}.values())]
         self._group_of = {
             trait.key: (place, group) for place, group in enumerate(self._groups) for trait in group.traits
         }
-        kinds = _token_kinds(before, after)
+        tokens = bool(before.identity.issuers) or unissued, bool(after.identity.issuers) or unissued
+        authorized = bool(before.identity.trusted_apis), bool(after.identity.trusted_apis)
+        kinds = [(kind, sides) for kind, sides in (("token", tokens), ("authorizer", authorized)) if any(sides)]
         self.total = prod(len(group.claims) for group in self._groups) if kinds else 1
         self.complete = not kinds or (self.total <= most and all(group.complete for group in self._groups))
         vectors = list(_vectors(self._groups, most)) if kinds else []
@@ -87,6 +100,12 @@ class CallerClasses:
         self._words = [each.words for each in self.classes]
         self._admitted = (self.admitted(0) | self.admitted(1)) & self.real
         self.everybody = (1 << len(self.classes)) - 1
+
+    def tokens(self) -> list[tuple[int, Principal]]:
+        """Return the places of classes with claims of their own, the smallest first, and the latest principals."""
+        places = ((place, each.principals[1]) for place, each in enumerate(self.classes) if each.vector is not None)
+        found = [(place, principal) for place, principal in places if principal is not None]
+        return sorted(found, key=lambda token: len(token[1].claims or ()))
 
     @property
     def real(self) -> int:
@@ -171,7 +190,7 @@ class _Group:
 
     def __init__(self, traits: Sequence[Trait]) -> None:
         self.traits = traits
-        values = ClaimValues(thorough=True)
+        values = ClaimValues()
         judged = {path[0] for trait in traits if trait.predicate is not None for path in trait.paths if path}
         # If conditions read a claim with scopes, the other one may hold the scopes, whatever the former has.
         free = [name for name in SCOPE_CLAIMS if name not in judged] or SCOPE_CLAIMS
@@ -180,7 +199,7 @@ class _Group:
                 values.add_predicate(trait.predicate)
             for path, tried in trait.values:
                 for name in free if path[0] in judged and path[0] in SCOPE_CLAIMS else path[:1]:
-                    values.add((name, *path[1:]), *tried)
+                    values.add((name, *path[1:]), *tried, OF_NO_TYPE)
         tried_claims, self.complete = values.claims(most=MAX_CLASSES)
         found: dict[tuple[Hashable, ...], Claims] = {}
         for claims in tried_claims:
@@ -194,11 +213,13 @@ class _Group:
         return self._values[key]
 
 
-def _independent(traits: Sequence[Trait]) -> list[list[Trait]]:
+def _independent(traits: Iterable[Trait]) -> list[list[Trait]]:
     """Return the traits in groups that read no claim in common."""
     groups: list[tuple[set[str], list[Trait]]] = []
     for trait in traits:
-        roots, members = {_root(path) for path in trait.paths}, [trait]
+        # A claim of another path may share the beginning of a path: claims decide which dots separate.
+        roots = {re.split(r"[./]", path[0])[0] if path else "" for path in trait.paths}
+        members = [trait]
         apart = []
         for group in groups:
             if group[0].isdisjoint(roots):
@@ -208,18 +229,6 @@ def _independent(traits: Sequence[Trait]) -> list[list[Trait]]:
                 members = [*group[1], *members]
         groups = [*apart, (roots, members)]
     return [members for _, members in groups]
-
-
-def _root(path: Sequence[str]) -> str:
-    """Return the beginning of a path that a claim of another path may share: claims decide what a dot separates."""
-    return re.split(r"[./]", path[0])[0] if path else ""
-
-
-def _token_kinds(before: Bundle, after: Bundle) -> list[tuple[str, tuple[bool, bool]]]:
-    """Return the kinds of principals with claims of their own, and the versions that admit each."""
-    tokens = bool(before.identity.issuers), bool(after.identity.issuers)
-    authorized = bool(before.identity.trusted_apis), bool(after.identity.trusted_apis)
-    return [(kind, sides) for kind, sides in (("token", tokens), ("authorizer", authorized)) if any(sides)]
 
 
 def _fixed(before: Bundle, after: Bundle) -> Iterator[OutcomeClass]:

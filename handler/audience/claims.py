@@ -10,15 +10,12 @@ from typing import Any
 
 from handler.policy.predicates import Predicate
 
-MAX_CLAIMS = 2_048
-"""Sets of claims that are tried. With more, only those of at most two claims are."""
-
 Path = tuple[str, ...]
 
 Values = Mapping[Path, Sequence[Any]]
 
 MOST_ITEMS = 9
-"""Items of a list of which all sets are tried, if claims are to be thorough."""
+"""Items of a list of which all sets are tried."""
 
 OF_NO_TYPE: Mapping[str, Any] = {}
 """A value that exists, and that no comparison takes."""
@@ -30,23 +27,17 @@ SAMPLES: Mapping[str, Any] = {"String": "x", "Int": 1, "Float": 1.5, "Boolean": 
 class ClaimValues:
     """Values worth trying for each claim that predicates, bindings and scopes name.
 
-    ``thorough``: also values of a type that no predicate expects, values between each two constants, and all sets of
-    items of a list. Claims that are compared with each other have the same values.
+    Among them are values of a type that no predicate expects, values between each two constants, and all sets of items
+    of a list. Claims that are compared with each other have the same values.
     """
 
-    def __init__(self, *, thorough: bool = False) -> None:
+    def __init__(self) -> None:
         self._values: dict[Path, list[Any]] = {}
         self._compared: list[set[Path]] = []  # claims that are compared, those that are with each other in one set
         self._holding: set[Path] = set()  # lists that are asked for the value of another claim
-        self._thorough = thorough
-
-    @property
-    def names(self) -> frozenset[str]:
-        """The names of the claims."""
-        return frozenset(path[0] for path in self._values if path)
 
     def add(self, path: Sequence[str], *values: Any) -> None:
-        """Add values of a claim."""
+        """Add values of a claim. A claim without values has any one."""
         known = self._values.setdefault(tuple(path), [])
         known[:] = _distinct([*known, *values])
 
@@ -59,38 +50,43 @@ class ClaimValues:
             case {"not": part}:
                 self.add_predicate(part)
             case {"exists": {"jwt": [_, *_] as path}}:
-                self.add(path, *([OF_NO_TYPE] if self._thorough else []))
+                self.add(path)
             case {"compare": _, "left": left, "right": right}:
-                self._add_operand(left, right)
-                self._add_operand(right, left)
+                for operand, other in ((left, right), (right, left)):
+                    if "jwt" in operand:
+                        value = other.get("value", SAMPLES.get(operand.get("type", ""), "x"))
+                        self.add(operand["jwt"], value, *([not value] if isinstance(value, bool) else []), OF_NO_TYPE)
                 self._compare({tuple(each["jwt"]) for each in (left, right) if "jwt" in each})
             case {"has": {"jwt": path, "type": type_}, "value": value}:
                 constant = value.get("value", SAMPLES.get(type_, "x"))
-                self.add(path, [constant], [])  # a claim without the value is not a missing claim
-                if self._thorough:
-                    self.add(path, constant, OF_NO_TYPE)
+                # An empty list: a claim without the value is not a missing claim.
+                self.add(path, [constant], [], constant, OF_NO_TYPE)
                 if "jwt" in value:
-                    self.add(value["jwt"], constant, *([OF_NO_TYPE] if self._thorough else []))
+                    self.add(value["jwt"], constant, OF_NO_TYPE)
                     self._holding.add(tuple(path))
                     self._compare({tuple(path), tuple(value["jwt"])})
-
-    def _add_operand(self, operand: Mapping[str, Any], other: Mapping[str, Any]) -> None:
-        if "jwt" not in operand:
-            return
-        value = other.get("value", SAMPLES.get(operand.get("type", ""), "x"))
-        if self._thorough:
-            self.add(operand["jwt"], value, *([not value] if isinstance(value, bool) else []), OF_NO_TYPE)
-        else:
-            self.add(operand["jwt"], *_near(value) if "value" in other else [value])
 
     def _compare(self, paths: set[Path]) -> None:
         joined = paths.union(*(each for each in self._compared if not each.isdisjoint(paths)))
         self._compared = [*(each for each in self._compared if each.isdisjoint(paths)), joined]
 
+    def claims(self, *, most: int) -> tuple[list[dict[str, Any]], bool]:
+        """Return sets of claims, the smallest first, and whether these are all combinations of the values.
+
+        With more combinations than ``most``, only sets of at most two claims are among them.
+        """
+        values = self._tried()
+        lists = {path: _with_lists(each or ["x"]) for path, each in values.items()}
+        whole = prod(len(each) + 1 for each in lists.values()) <= most
+        paths = range(len(lists) + 1 if whole else 3)
+        chosen = chain.from_iterable(combinations(lists, size) for size in paths)
+        claims = islice(chain.from_iterable(_of_paths(each, lists) for each in chosen), most)
+        return list(claims), whole and all(len(_items(each)) <= MOST_ITEMS for each in values.values())
+
     def _tried(self) -> dict[Path, list[Any]]:
         """Return the values of each claim; of compared ones, with those of claims beside them, and others between."""
         found = dict(self._values)
-        for paths in self._compared if self._thorough else ():
+        for paths in self._compared:
             known = list(chain.from_iterable(self._values[each] for each in self._values if each in paths))
             known = _distinct(chain.from_iterable(each if isinstance(each, list) else [each] for each in known))
             tried = [*known, *_beside(known, len(paths))]
@@ -98,22 +94,6 @@ class ClaimValues:
                 lists = [[each] for each in tried if each != OF_NO_TYPE] if path in self._holding else []
                 found[path] = _distinct([*self._values[path], *tried, *lists])
         return found
-
-    def claims(self, *, most: int = MAX_CLAIMS) -> tuple[list[dict[str, Any]], bool]:
-        """Return sets of claims, the smallest first, and whether these are all combinations of the values."""
-        items = MOST_ITEMS if self._thorough else 0
-        tried = self._tried()
-        values = {path: _with_lists(each or ["x"], whole_to=items) for path, each in tried.items()}
-        whole = prod(len(each) + 1 for each in values.values()) <= most
-        paths = len(values) if whole else 2
-        found = chain.from_iterable(_of_paths(chosen, values) for chosen in _by_size(values, paths))
-        kept = [claims for claims, _ in zip(found, range(most), strict=False)]
-        return kept, whole and not (self._thorough and any(_items(each) > items for each in tried.values()))
-
-
-def _by_size(paths: Iterable[Path], most: int) -> Iterator[tuple[Path, ...]]:
-    known = list(paths)
-    return chain.from_iterable(combinations(known, size) for size in range(most + 1))
 
 
 def _of_paths(paths: Sequence[Path], values: Values) -> Iterator[dict[str, Any]]:
@@ -128,26 +108,13 @@ def _put(claims: dict[str, Any], path: Path, value: Any) -> bool:
     *above, last = path
     for name in above:
         inner = claims.setdefault(name, {})
-        if not isinstance(inner, dict):
+        if not isinstance(inner, dict) or inner is OF_NO_TYPE:
             return False
         claims = inner
     if last in claims:
         return False
     claims[last] = value
     return True
-
-
-def _near(value: Any) -> list[Any]:
-    """Return a constant and values on both sides of it."""
-    match value:
-        case bool():
-            return [value, not value]
-        case int() | float():
-            return [value, value + 1, value - 1]
-        case str():
-            return [value, f"{value}x", ""]
-        case _:
-            return ["x"]
 
 
 def _distinct(values: Iterable[Any]) -> list[Any]:
@@ -177,15 +144,13 @@ def _beside(values: Sequence[Any], count: int) -> Iterator[Any]:
     yield from (each for each in below if each < texts[0])
 
 
-def _with_lists(values: Sequence[Any], *, whole_to: int) -> list[Any]:
-    """Add lists of several items: a caller may have some of them at once. Up to ``whole_to`` items, add all sets."""
-    items = [each[0] for each in values if isinstance(each, list) and each]
-    if len(items) <= whole_to:
-        more = [list(each) for size in range(2, len(items) + 1) for each in combinations(items, size)]
-    else:
-        more = [list(each) for size in (2, 3) for each in combinations(items, size)] if len(items) < 6 else [items]
-    return [*values, *more]
+def _with_lists(values: Sequence[Any]) -> list[Any]:
+    """Add lists of several items: a caller may have some of them at once. Up to ``MOST_ITEMS``, add all sets."""
+    items = _items(values)
+    if len(items) > MOST_ITEMS:
+        return [*values, items]
+    return [*values, *(list(each) for size in range(2, len(items) + 1) for each in combinations(items, size))]
 
 
-def _items(values: Sequence[Any]) -> int:
-    return sum(isinstance(each, list) and bool(each) for each in values)
+def _items(values: Sequence[Any]) -> list[Any]:
+    return [each[0] for each in values if isinstance(each, list) and each]

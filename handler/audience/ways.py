@@ -3,29 +3,86 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
 
-from handler.bundle.operations import PersistedOperation
-from handler.bundle.tools import CatalogTool, CodeTool, GraphQLTool, PrescribedTool
-from handler.commands.changes.callers.caller_classes import CallerClasses, Trait
-from handler.commands.changes.callers.condition_bits import (
+from handler.audience.caller_classes import CallerClasses, Trait
+from handler.audience.condition_bits import (
     ConditionBits,
     leaves_of,
     paths_in,
     predicate_trait,
     variables_in,
 )
-from handler.commands.changes.callers.endpoint_version import Published
-from handler.commands.changes.callers.guarded_names import names_seen
-from handler.commands.changes.callers.many_views import views_of
-from handler.commands.reach.operation_standing import operation_standing
+from handler.audience.entrances import operation_standing
+from handler.audience.many_views import names_seen, views_of
+from handler.bundle.model import Bundle
+from handler.bundle.operations import PersistedOperation
+from handler.bundle.stored import read_bundle
+from handler.bundle.tools import CatalogTool, CodeTool, GraphQLTool, PrescribedTool
+from handler.compiler.compile import Compiled
+from handler.compiler.config.change_ignores import ChangeIgnore
+from handler.compiler.provenance import Provenance
 from handler.graph.documents.fields_read import fields_of_text
+from handler.graph.index import SchemaIndex, load_index, read_index
 from handler.policy.evaluation import OPEN, Mask
 from handler.server.auth.principal import SCOPE_CLAIMS, Principal
 from handler.server.auth.scopes import has_scopes
 from handler.server.endpoints.endpoint import Endpoint
 from handler.storage.local import MemoryStorage
+from handler.storage.storage import Storage
+
+
+def no_index() -> bytes:
+    """Return the index of an endpoint without a schema."""
+    return b""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Published:
+    """A bundle and the way to its schema index, which is read only if the comparison needs it.
+
+    ``provenance`` has the rules behind the guards, and ``folder`` their files, for a folder that was compiled for it.
+    """
+
+    bundle: Bundle
+    load_index: Callable[[], bytes] = no_index
+    provenance: Provenance | None = None
+    folder: Path = field(default_factory=Path)
+    ignores: tuple[ChangeIgnore, ...] = ()
+
+    @cached_property
+    def index(self) -> SchemaIndex | None:
+        """The schema; ``None`` if the endpoint has none.
+
+        Raises:
+            StorageError, BundleError: the index cannot be loaded.
+        """
+        return read_index(self.load_index(), sha256=self.bundle.index) if self.bundle.index else None
+
+
+def version_of(compiled: Compiled, *, provenance: Provenance | None = None, folder: Path | None = None) -> Published:
+    """Return a compiled endpoint as a version."""
+    return Published(
+        bundle=compiled.bundle,
+        load_index=lambda: compiled.index,
+        provenance=provenance,
+        folder=folder or Path(),
+        ignores=compiled.ignored_changes,
+    )
+
+
+def version_in(storage: Storage, raw: bytes, *, endpoint: str) -> Published:
+    """Return a stored bundle as a version. Its schema index is read from the storage.
+
+    Raises:
+        BundleError: the bytes are not a bundle that this release reads.
+    """
+    bundle = read_bundle(raw, endpoint=endpoint)
+    return Published(bundle=bundle, load_index=lambda: load_index(storage, endpoint, bundle.index))
+
 
 Fixed = PrescribedTool | PersistedOperation
 
@@ -62,9 +119,10 @@ def traits_of(version: Published) -> Iterator[Trait]:
     for _, fixed in _operations(version):
         for predicate in leaves_of(bundle.conditions, fixed.mask):
             yield predicate_trait(predicate, frozenset(fixed.operation.variables))
-        if _is_bound(version, fixed):
+        if is_bound(version, fixed):
             yield standing_trait(version, endpoint, fixed)
-    for scopes in _all_scopes(version):
+    persisted = (each for document in bundle.graphql.documents for each in document.operations)
+    for scopes in {*(tool.options.scopes for tool in bundle.tools), *(each.scopes for each in persisted)}:
         yield scopes_trait(scopes)
 
 
@@ -110,7 +168,8 @@ def _samples(type_: object) -> tuple[object, ...]:
     return ("x", 1, True, 1.5) if type_ != "array" else (["x"], [1])
 
 
-def _is_bound(version: Published, fixed: Fixed) -> bool:
+def is_bound(version: Published, fixed: Fixed) -> bool:
+    """Return whether bound values of variables decide about an operation: claims, or constants for a condition."""
     if any(binding.source == "claim" for binding in fixed.bindings):
         return True
     valued = {binding.variable for binding in fixed.bindings if binding.source == "value"}
@@ -133,20 +192,13 @@ def _operations(version: Published) -> Iterator[tuple[str, Fixed]]:
                 yield f"{ROUTE} {tools[name].operation.name or document.id}", tools[name]
 
 
-def _all_scopes(version: Published) -> set[tuple[str, ...]]:
-    of_tools = {tool.options.scopes for tool in version.bundle.tools}
-    return of_tools | {
-        persisted.scopes for document in version.bundle.graphql.documents for persisted in document.operations
-    }
-
-
 class Ways:
     """The ways into one version."""
 
     def __init__(self, version: Published, classes: CallerClasses, side: int, *, cache: ViewCache) -> None:
         self.version = version
         self.bits = ConditionBits(version.bundle, classes, side)
-        self._classes = classes
+        self.classes = classes
         self._side = side
         self._cache = cache
         self._masks: dict[Mask, int] = {}
@@ -168,7 +220,7 @@ class Ways:
 
     def _of_view(self, name: str, tool: GraphQLTool | None) -> Way:
         may_use = self.bits.surely(tool.mask) & self._with_scopes(tool.options.scopes) if tool else self.bits.admitted
-        seen = {each: bits & may_use for each, bits in self._views(tool).items() if bits & may_use}
+        seen = {each: bits & may_use for each, bits in self.views(tool).items() if bits & may_use}
         index = self.version.index
         opened = 0
         for root in index.roots.values() if index else ():
@@ -178,17 +230,17 @@ class Ways:
     def _of_code(self, tool: CodeTool) -> Way:
         """Return the way of a function in Python, which may ask the API for all that its caller may."""
         may_use = self.bits.surely(tool.mask) & self._with_scopes(tool.options.scopes)
-        views = self._views(None) if self.version.index else {}
+        views = self.views(None) if self.version.index else {}
         seen = {each: bits & may_use for each, bits in views.items() if bits & may_use}
         return Way(name=tool.name, kind="code", open=may_use, sure=may_use, seen=seen, mask=tool.mask)
 
     def _of_operation(self, name: str, fixed: Fixed) -> Way:
         is_tool = isinstance(fixed, PrescribedTool)
         scopes = fixed.options.scopes if isinstance(fixed, PrescribedTool) else fixed.scopes
-        if _is_bound(self.version, fixed):
+        if is_bound(self.version, fixed):
             trait = standing_trait(self.version, endpoint_of(self.version), fixed)
-            opened = self._classes.bits(trait, lambda verdict: verdict in CALLABLE, self._side)
-            sure = self._classes.bits(trait, lambda verdict: verdict == "yes", self._side)
+            opened = self.classes.bits(trait, lambda verdict: verdict in CALLABLE, self._side)
+            sure = self.classes.bits(trait, lambda verdict: verdict == "yes", self._side)
         else:
             allowed = self._with_scopes(scopes)
             opened = self.bits.may(fixed.mask, fixed.operation.variables) & allowed
@@ -207,18 +259,19 @@ class Ways:
         )
 
     def _with_scopes(self, scopes: tuple[str, ...]) -> int:
-        return self._classes.bits(scopes_trait(scopes), bool, self._side) if scopes else self.bits.admitted
+        return self.classes.bits(scopes_trait(scopes), bool, self._side) if scopes else self.bits.admitted
 
     def _mask(self, mask: Mask) -> int:
         if mask not in self._masks:
             self._masks[mask] = self.bits.surely(mask)
         return self._masks[mask]
 
-    def _views(self, tool: GraphQLTool | None) -> dict[str, int]:
+    def views(self, tool: GraphQLTool | None) -> dict[str, int]:
+        """Return visible coordinate -> classes, of the views of a GraphQL tool or of the whole endpoint."""
         index, bundle = self.version.index, self.version.bundle
         if index is None:
             return {}
-        everybody = self._classes.everybody
+        everybody = self.classes.everybody
         hidden: dict[str, int] = {}
         for table in (bundle.guards, (tool or bundle.graphql).guards):
             for coordinate, mask in table.items():

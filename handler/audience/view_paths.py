@@ -1,20 +1,24 @@
-"""Shortest ways from a root type to a schema coordinate through a view, as GraphQL documents."""
+"""Schema coordinates: those that a text names, those that a view has, and the shortest documents that use them."""
 
 from __future__ import annotations
 
+import re
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from handler.errors.authoring import UnknownCoordinate
+from handler.graph.index import SchemaIndex
 from handler.graph.index_types import InputValue, named
 from handler.graph.view import View
+from handler.text.sentences import did_you_mean
 
 Edge = tuple[str, str]
 """A type and its field that leads on, or the empty string for an inline fragment on another type."""
 
 
 def is_visible(view: View, coordinate: str) -> bool:
-    """Tell if a view has a coordinate."""
+    """Return whether a view has a coordinate."""
     if coordinate.startswith("@"):
         name, _, argument = coordinate.removeprefix("@").removesuffix(":)").partition("(")
         directive = view.directives().get(name)
@@ -230,3 +234,46 @@ def _printed(kind: str, selection: str, written: _Written, directives: str = "")
     return f"{kind}{f' ({declared})' if declared else ''}{directives} {{ {selection} }}".replace(
         f"{kind} (", f"{kind}(", 1
     )
+
+
+USUAL_ROOTS = {"Query": "query", "Mutation": "mutation"}
+FORM = re.compile(r"(@?)(\w+)(?:\.(\w+))?(?:\((\w+):\))?", re.ASCII)
+EXPECTED = (
+    "expected Type, Type.field, Type.field(argument:), Input.field, Enum.VALUE, @directive or @directive(argument:)"
+)
+
+
+def resolve_in(index: SchemaIndex, text: str) -> str:
+    """Return the coordinate of a schema that a text names. ``Query`` and ``Mutation`` mean the root types.
+
+    Raises:
+        UnknownCoordinate: the schema does not have it, or the text is not a coordinate.
+    """
+    form = FORM.fullmatch(text)
+    if form is None:
+        raise UnknownCoordinate(f"not a coordinate: {EXPECTED}")
+    at, name, member, argument = form.groups()
+    if at:
+        if name not in index.directives:
+            raise UnknownCoordinate(
+                f'the schema has no directive "@{name}" for requests{did_you_mean(name, index.directives)}'
+            )
+        if argument:
+            _require(argument, index.directives[name].arguments, "argument", f"@{name}")
+        return f"@{name}({argument}:)" if argument else f"@{name}"
+    owner = name if name in index else index.roots.get(USUAL_ROOTS.get(name, ""), name)
+    if owner not in index:
+        raise UnknownCoordinate(f'the schema has no type "{name}"{did_you_mean(name, list(index))}')
+    if member is None:
+        return owner
+    _require(member, index.members(owner), "value" if index.kind(owner) == "enum" else "field", owner)
+    if argument is None:
+        return f"{owner}.{member}"
+    fields = index[owner].fields
+    _require(argument, fields[member].arguments if member in fields else (), "argument", f"{owner}.{member}")
+    return f"{owner}.{member}({argument}:)"
+
+
+def _require(name: str, known: Collection[str], kind: str, owner: str) -> None:
+    if name not in known:
+        raise UnknownCoordinate(f'"{owner}" has no {kind} "{name}"{did_you_mean(name, known)}')

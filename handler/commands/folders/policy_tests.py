@@ -1,25 +1,28 @@
-"""Judge the expectations of ``policies.test.yaml`` by the endpoint as it is served."""
+"""The expectations of ``policies.test.yaml``, judged by the endpoint as it is served."""
 
 from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 
+from handler.audience.closing_rules import Causes, rules_at, rules_of
+from handler.audience.entrances import Entrance
+from handler.audience.reach import OPEN_VERDICTS, Passage, Reach, Visitor
+from handler.audience.view_paths import USUAL_ROOTS, resolve_in
 from handler.bundle.tools import GraphQLTool, PrescribedTool
+from handler.commands.local.callers import NOTATION, NamedCaller, read_caller
 from handler.commands.local.local_endpoint import stored
 from handler.commands.local.local_server import local_http, local_services
-from handler.commands.policy_tests.expectations import Expectation, Named, Try, read_expectations
-from handler.commands.reach.closing_rules import Causes, rules_at, rules_of
-from handler.commands.reach.coordinate_text import USUAL_ROOTS, resolve_in
-from handler.commands.reach.entrances import Entrance
-from handler.commands.reach.reach import OPEN_VERDICTS, Passage, Reach, Visitor
 from handler.compiler.access.policies import Rule
 from handler.compiler.compile import Compiled, compile_explained
 from handler.compiler.problems import Place, Problems, shown
-from handler.compiler.source.files import POLICY_TESTS
+from handler.compiler.source.files import POLICY_TESTS, EndpointFiles, join
+from handler.compiler.source.yaml_section import Section
+from handler.compiler.source.yaml_tree import parse_yaml_list
 from handler.errors.access import AccessError
 from handler.errors.authoring import Problem, UnknownCaller, UnknownCoordinate
 from handler.errors.calls import CallError
@@ -27,7 +30,7 @@ from handler.graph.documents.document_check import check_document
 from handler.graph.documents.partial_schema import ViewSchemas
 from handler.graph.view import build_view
 from handler.policy.evaluation import OPEN
-from handler.server.auth.principal import DEVELOPMENT
+from handler.server.auth.principal import DEVELOPMENT, Principal
 from handler.server.context.caller import Caller
 from handler.server.graphql.documents import Document, prepare_document
 from handler.server.mcp.calls.graphql_tools import prepare_prescribed_call
@@ -124,8 +127,8 @@ class _Judge:
             return
         refusal = self._refusal(entrance, tried)
         if bool(refusal) != tried.refused:
-            said = refusal or "the call is let through: expected that it is refused"
-            self._refuse(tried.at, f"{self._visitor.label} calls {tried.tool}: {said}")
+            sentence = refusal or "the call is let through: expected that it is refused"
+            self._refuse(tried.at, f"{self._visitor.label} calls {tried.tool}: {sentence}")
 
     def _misfit(self, tool: PrescribedTool | GraphQLTool, tried: Try) -> str:
         """Say why the arguments do not fit for any caller: such a call would be refused without any policy."""
@@ -172,7 +175,9 @@ class _Judge:
     def _lacking(self, entrance: Entrance) -> str:
         """Say that a caller lacks a tool, and why."""
         standing = self._reach.standing(entrance, self._visitor, counted=False)
-        why = standing.note or _told(rules_of(self._reach, entrance, self._visitor)) or "nothing is left of it"
+        why = (
+            standing.note or _causes_in_words(rules_of(self._reach, entrance, self._visitor)) or "nothing is left of it"
+        )
         return f"{self._visitor.label} does not have {entrance.name}: {why}"
 
     def _having(self, entrance: Entrance) -> str:
@@ -190,14 +195,14 @@ class _Judge:
         for entrance in self._reach.entrances:
             if self._reach.names(entrance, coordinate):
                 causes |= rules_at(self._reach, entrance, coordinate, self._visitor)
-        why = self._visitor.refusal or _told(causes) or "no tool of this endpoint reads it"
+        why = self._visitor.refusal or _causes_in_words(causes) or "no tool of this endpoint reads it"
         return f"{self._visitor.label} does not reach {coordinate}: {why}"
 
     def _reached(self, coordinate: str, ways: list[Passage]) -> str:
         """Say that a caller reaches a coordinate, the ways, and the rules that let the caller in."""
-        told = [f"{way.entrance.name} ({way.document or way.path or way.verdict})" for way in ways]
+        names_of_ways = [f"{way.entrance.name} ({way.document or way.path or way.verdict})" for way in ways]
         names = {coordinate, coordinate.partition(".")[0], coordinate.partition("(")[0]}
-        by = some(told, most=MAX_REASONS)
+        by = some(names_of_ways, most=MAX_REASONS)
         return f"{self._visitor.label} reaches {coordinate}, but should not: by {by}{self._opening(names)}"
 
     def _opening(self, coordinates: set[str]) -> str:
@@ -206,8 +211,8 @@ class _Judge:
         rules = [
             rule for rule in (*compiled.kit_rules, *compiled.rules) if not coordinates.isdisjoint(rule.coordinates)
         ]
-        told = [_shown(rule) for rule in rules if rule.mask == OPEN or meets(rule.mask)]
-        return f"; open by {some(told, most=MAX_REASONS)}" if told else "; no rule guards it"
+        openings = [_rule_in_words(rule) for rule in rules if rule.mask == OPEN or meets(rule.mask)]
+        return f"; open by {some(openings, most=MAX_REASONS)}" if openings else "; no rule guards it"
 
     def _coordinate(self, text: str, at: Place) -> str:
         """Return the coordinate that a text names; an empty string after reporting that it names none."""
@@ -263,10 +268,117 @@ def _first_line(reason: Exception) -> str:
     return str(reason).partition("\n")[0]
 
 
-def _told(causes: Causes) -> str:
-    rules = [f"{coordinate}: {_shown(cause.rule)}" for coordinate, each in causes.items() for cause in each]
+def _causes_in_words(causes: Causes) -> str:
+    rules = [f"{coordinate}: {_rule_in_words(cause.rule)}" for coordinate, each in causes.items() for cause in each]
     return some(list(dict.fromkeys(rules)), most=MAX_REASONS) if rules else ""
 
 
-def _shown(rule: Rule) -> str:
+def _rule_in_words(rule: Rule) -> str:
     return f"{shown(rule.place)}: {rule.text}" if rule.place else rule.text
+
+
+KEYS = ("as", "sees", "not", "tools", "may", "may_not", "stages")
+EXPECTING = ("sees", "not", "tools", "may", "may_not")
+LISTS = ("sees", "not", "may", "may_not")
+
+Named = tuple[str, Place]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Try:
+    """A call of a tool, which is expected to be let through or refused."""
+
+    tool: str
+    arguments: JSONObject
+    at: Place
+    refused: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expectation:
+    """One entry of the file: what one caller is expected to have."""
+
+    caller: NamedCaller
+    at: Place  # of the caller
+    sees: Sequence[Named]
+    misses: Sequence[Named]
+    exactly: Sequence[Named] | None  # all tools that the caller may call; ``None`` if not given
+    exactly_at: Place
+    tries: Sequence[Try]
+
+
+def read_expectations(folder: Path, file: str, problems: Problems, *, stage: str | None) -> list[Expectation]:
+    """Read the entries for a stage. Files of claims are found from the folder of ``file``."""
+    files = EndpointFiles(folder, problems)
+    text = files.read(file)
+    node = None if text is None else parse_yaml_list(text, file, problems, key="tests")
+    top = Section(node, file=file, problems=problems, variables=None)
+    found = []
+    if text is not None and not top.has_items("tests") and not problems.any_errors:
+        sentence = "it expects nothing: write an entry, as - {as: anonymous, tools: {exactly: []}}, or remove the file"
+        problems.add(Place(file), sentence, code="unknown-expectation")
+    for section in top.sections("tests"):
+        section.expect(*KEYS)
+        stages = list(_stages(section, files, file=file, problems=problems))
+        if not stages or (stage or "") in stages:
+            entry = _entry(section, problems, folder=(folder / file).parent)
+            found += [entry] if entry else []
+    return found
+
+
+def _stages(section: Section, files: EndpointFiles, *, file: str, problems: Problems) -> Iterator[str]:
+    """Yield the stages of an entry. An entry of a stage that does not exist would never be judged."""
+    for name, at in section.texts("stages"):
+        if name and not files.exists(join(file, f"config.{name}.yaml")):
+            sentence = f'there is no stage "{name:.80}": config.{name:.80}.yaml does not exist'
+            problems.add(at, sentence, code="unknown-expectation")
+        yield name
+
+
+def _entry(section: Section, problems: Problems, *, folder: Path) -> Expectation | None:
+    caller = _caller(section, problems, folder=folder)
+    if not any(key in section for key in EXPECTING):
+        section.refuse("sees", f"one of {', '.join(EXPECTING)}: the entry expects nothing")
+    for key in LISTS:
+        if key in section and not section.has_items(key):
+            section.refuse(key, "at least one: an empty list expects nothing")
+    tools = section.section("tools")
+    tools.expect("exactly")
+    if "tools" in section and "exactly" not in tools:
+        section.refuse("tools", "{exactly: […]}, with [] for a caller without tools")
+    tries = [*_tries(section, "may", refused=False), *_tries(section, "may_not", refused=True)]
+    if caller is None:
+        return None
+    return Expectation(
+        caller=caller,
+        at=section.place("as"),
+        sees=section.texts("sees"),
+        misses=section.texts("not"),
+        exactly=tools.texts("exactly") if "exactly" in tools else None,
+        exactly_at=tools.key_place("exactly"),
+        tries=tries,
+    )
+
+
+def _caller(section: Section, problems: Problems, *, folder: Path) -> NamedCaller | None:
+    if section.is_mapping("as"):
+        given = section.section("as")
+        given.expect("claims")
+        principal = Principal(kind="token", name="claims", claims=given.json_object("claims"))
+        return NamedCaller(text=f"the caller of line {section.place('as').line}", known=principal)
+    text = section.text("as")
+    if not text:
+        section.refuse("as", f"{NOTATION}, or {{claims: {{…}}}}")
+        return None
+    try:
+        return read_caller(text, folder=folder)
+    except UnknownCaller as exc:
+        problems.add(section.place("as"), str(exc), code="unknown-caller")
+        return None
+
+
+def _tries(section: Section, key: str, *, refused: bool) -> Iterator[Try]:
+    for each in section.sections(key, short="tool"):
+        each.expect("tool", "arguments")
+        arguments = each.json_object("arguments") if "arguments" in each else {}
+        yield Try(tool=each.text("tool"), arguments=arguments, at=each.place("tool"), refused=refused)

@@ -1,21 +1,21 @@
-"""The conditions of one version, each as the classes of callers for which it holds."""
+"""The conditions of one version: each as the classes of callers for which it holds, and as its author writes it."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, reduce
+from operator import and_
 from typing import Any
 
+from handler.audience.caller_classes import CallerClasses, Trait
 from handler.bundle.model import Bundle
-from handler.commands.changes.callers.caller_classes import CallerClasses, Trait
-from handler.policy.evaluation import NEVER, OWN_TOKEN, Mask
+from handler.policy.evaluation import HIDDEN, KNOWN, NEVER, OWN_TOKEN, Mask
 from handler.policy.operands import UNKNOWN
 from handler.policy.predicates import Predicate, compile_predicate
 from handler.policy.truth import HOLDS, MAY_HOLD, SURELY_HOLDS
 from handler.server.auth.principal import Principal
-
-WITHOUT_TOKEN = ("api_key", "authorizer")
+from handler.server.endpoints.endpoint import WITHOUT_TOKEN
 
 
 class ConditionBits:
@@ -37,21 +37,12 @@ class ConditionBits:
         return self._of(mask, SURELY_HOLDS, None) | self._of(mask, MAY_HOLD, frozenset(variables))
 
     def _of(self, mask: Mask, fact: int, variables: frozenset[str] | None) -> int:
-        found = self.admitted
-        for number in mask:
-            found &= self._condition(number, fact, variables)
-        return found
+        return reduce(and_, (self._condition(number, fact, variables) for number in mask), self.admitted)
 
     def _condition(self, number: int, fact: int, variables: frozenset[str] | None) -> int:
-        key = (number, fact, variables)
-        if key not in self._known:
-            self._known.update(self._with_made(number, fact, variables))
-        return self._known[key]
-
-    def _with_made(
-        self, number: int, fact: int, variables: frozenset[str] | None
-    ) -> dict[tuple[int, int, frozenset[str] | None], int]:
-        """Return the classes of a condition and of those it is made of: the greatest fixed point."""
+        """Return the classes of a condition. For those that it is made of, take the greatest fixed point."""
+        if (number, fact, variables) in self._known:
+            return self._known[number, fact, variables]
         made: dict[int, list[list[int]]] = {}
         bits: dict[int, int] = {}
         waiting = [number]
@@ -60,24 +51,23 @@ class ConditionBits:
             if each in bits:
                 continue
             alternatives = alternatives_of(self.bundle.conditions, each)
-            bits[each] = self.admitted if alternatives is not None else self._leaf(each, fact, variables)
-            if alternatives is not None:
-                made[each] = alternatives
-                waiting += [other for ways in alternatives for other in ways]
+            if alternatives is None:
+                bits[each] = self._leaf(each, fact, variables)
+                continue
+            bits[each], made[each] = self.admitted, alternatives
+            waiting += [other for ways in alternatives for other in ways]
         changed = True
         while changed:
             changed = False
             for each, alternatives in made.items():
                 holds = 0
                 for ways in alternatives:
-                    of_way = self.admitted
-                    for other in ways:
-                        of_way &= bits[other]
-                    holds |= of_way
+                    holds |= reduce(and_, (bits[other] for other in ways), self.admitted)
                 if holds & bits[each] != bits[each]:
                     bits[each] &= holds
                     changed = True
-        return {(each, fact, variables): found for each, found in bits.items()}
+        self._known.update({(each, fact, variables): known for each, known in bits.items()})
+        return bits[number]
 
     def _leaf(self, number: int, fact: int, variables: frozenset[str] | None) -> int:
         conditions = self.bundle.conditions
@@ -85,15 +75,12 @@ class ConditionBits:
         if predicate == NEVER:
             return 0
         if predicate == OWN_TOKEN:
-            return self.classes.of(self.side, _has_own_token)
+            return self.classes.of(
+                self.side,
+                lambda caller: caller.kind not in WITHOUT_TOKEN and (caller.unrestricted or caller.claims is not None),
+            )
         trait = predicate_trait(predicate, variables)
         return self.classes.bits(trait, lambda truth: bool(truth & fact), self.side)
-
-
-def _has_own_token(principal: Principal) -> bool:
-    if principal.kind in WITHOUT_TOKEN:
-        return False
-    return principal.unrestricted or principal.claims is not None
 
 
 def alternatives_of(conditions: Sequence[Predicate], number: int) -> list[list[int]] | None:
@@ -159,3 +146,71 @@ def variables_in(predicate: Predicate) -> Iterator[str]:
 def paths_in(predicate: Predicate) -> Iterator[tuple[str, ...]]:
     """Yield the paths of the claims that a predicate names."""
     return (tuple(each["jwt"]) for each in _operands(predicate) if each.get("jwt"))
+
+
+NOBODY_MEETS = "nobody"
+MAX_CHARS = 300
+
+
+def mask_in_words(mask: Mask, conditions: Sequence[Predicate]) -> str:
+    """Return the conditions of a mask, all of which have to hold."""
+    if not mask:
+        return "no condition"
+    if not mask.isdisjoint(HIDDEN):
+        return NOBODY_MEETS
+    text = " && ".join(sorted(_of_number(number, conditions, frozenset()) for number in mask))
+    return text if len(text) <= MAX_CHARS else f"{text[:MAX_CHARS]}…"
+
+
+def _of_number(number: int, conditions: Sequence[Predicate], inside: frozenset[int]) -> str:
+    predicate = conditions[number] if 0 <= number < len(conditions) else {}
+    alternatives = predicate.get("any")
+    if not isinstance(alternatives, list):
+        return predicate_in_words(predicate)
+    if number in inside or len(inside) > 2:
+        return "…"
+    ways = [
+        " && ".join(_of_number(each, conditions, inside | {number}) for each in way) or "true" for way in alternatives
+    ]
+    return f"any of ({' or '.join(dict.fromkeys(ways))})"
+
+
+def predicate_in_words(predicate: Any) -> str:
+    """Return a predicate as an author writes it."""
+    if predicate in (KNOWN, OWN_TOKEN):
+        return "?$jwt" if predicate == KNOWN else "a token of the caller's own"
+    match predicate:
+        case {"not": part}:
+            return f"!({predicate_in_words(part)})"
+        case {"and": parts}:
+            return " && ".join(f"({predicate_in_words(each)})" for each in parts)
+        case {"or": parts}:
+            return " || ".join(f"({predicate_in_words(each)})" for each in parts)
+        case _:
+            return _atom(predicate)
+
+
+def _atom(predicate: Any) -> str:
+    match predicate:
+        case {"literal": value}:
+            return "true" if value else "false"
+        case {"exists": operand}:
+            return f"?{_operand(operand)}"
+        case {"compare": sign, "left": left, "right": right}:
+            return f"{_operand(left)} {sign} {_operand(right)}"
+        case {"has": operand, "value": value}:
+            return f"{_operand(operand)} has {_operand(value)}"
+        case _:
+            return NOBODY_MEETS
+
+
+def _operand(operand: Any) -> str:
+    match operand:
+        case {"jwt": path, **rest}:
+            return ".".join(["$jwt", *path]) + (f":{rest['type']}" if "type" in rest else "")
+        case {"variables": path, **rest}:
+            return ".".join(["$variables", *path]) + (f":{rest['type']}" if "type" in rest else "")
+        case {"value": value}:
+            return json.dumps(value, ensure_ascii=False)
+        case _:
+            return "?"
