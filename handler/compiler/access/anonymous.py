@@ -24,7 +24,7 @@ def read_access(context: CompileContext, *, opened: Sequence[str]) -> Access:
     Source: StepZen, "Policies for Access Control of GraphQL Fields": policies hold for requests without a token too.
     """
     access = context.config.access
-    access.expect("anonymous", "policies", "hide", "show", "scopes")
+    access.expect()
     asked = any(section.keys() for section in context.config.identity)
     lets_in = context.is_guarded_as_stepzen
     default = "challenge" if (asked and not (opened and lets_in)) or "policies" not in access else "allow"
@@ -38,11 +38,11 @@ def read_access(context: CompileContext, *, opened: Sequence[str]) -> Access:
             about=opened,
         )
     scopes = access.section("scopes")
-    scopes.expect("list", "advertise")
+    scopes.expect()
     return Access(
-        anonymous=access.choice("anonymous", ("allow", "challenge"), default=default),
-        listed=scopes.choice("list", ("all", "allowed"), default="all"),
-        advertises_scopes=scopes.boolean("advertise", default=True),
+        anonymous=access.choice("anonymous", default=default),
+        listed=scopes.choice("list"),
+        advertises_scopes=scopes.boolean("advertise"),
     )
 
 

@@ -87,7 +87,7 @@ class _PolicyReader:
         found: list[Rule] = []
         named: set[str] = set()
         for policy in self._access.sections("policies"):
-            policy.expect("type", "rules", "policyDefault")
+            policy.expect()
             type_ = self._policy_type(policy)
             rules = self._rules_of(policy, type_)
             if type_ and type_.name in named:
@@ -131,13 +131,13 @@ class _PolicyReader:
         named: set[str] = set()
         found: list[Rule] = []
         for section in policy.sections("rules"):
-            section.expect("name", "description", "condition", "fields")
+            section.expect()
             mask = self._mask(section)
             fields = self._fields_of(section, type_, known=known, named=named) if type_ else []
             named.update(fields)
             found.append(_rule(section, mask, fields))
         default = policy.section("policyDefault")
-        default.expect("condition")
+        default.expect()
         rest = [each for each in known if each not in named]
         if default.keys():
             return [*found, _rule(default, self._mask(default), rest, default=True)]

@@ -24,7 +24,7 @@ def read_api_keys(sections: Iterable[Section], problems: Problems) -> list[ApiKe
 
 
 def _api_key(entry: Section) -> ApiKey:
-    entry.expect("name", "sha256", "claims", "expires")
+    entry.expect()
     if not entry.text("name"):
         entry.refuse("name", "the name of the key, for the log")
     digest = entry.text("sha256").lower()

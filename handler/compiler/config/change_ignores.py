@@ -27,13 +27,13 @@ class ChangeIgnore:
 
 def read_change_ignores(diff: Section, problems: Problems) -> tuple[ChangeIgnore, ...]:
     """Read ``diff``. Each entry needs the code of a difference, names, and a reason."""
-    diff.expect("ignore")
+    diff.expect()
     return tuple(_ignores(diff.sections("ignore"), problems))
 
 
 def _ignores(sections: Iterable[Section], problems: Problems) -> Iterator[ChangeIgnore]:
     for section in sections:
-        section.expect("code", "about", "reason")
+        section.expect()
         reason, code = " ".join(section.text("reason").split()), section.text("code")
         if not reason:
             section.refuse("reason", "a text that says why the difference is accepted")

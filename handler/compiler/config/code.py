@@ -10,8 +10,6 @@ from handler.compiler.problems import Place, Problems, shown
 from handler.compiler.source.yaml_section import Section
 from handler.settings import MODULE
 
-KIT_KEYS = ("use", "hidden", "visible", "category", "condition")
-
 ATTRIBUTE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 
 
@@ -42,14 +40,14 @@ class CodeConfig:
 
 def read_code_config(top: Section, problems: Problems) -> CodeConfig:
     """Read ``code``: a list of ``module:attribute``, or of mappings with that as ``use``."""
-    sections = top.sections("code", short="use")
+    sections = top.sections("code")
     return CodeConfig(kits=tuple(_kits(sections, problems)), named=bool(sections), at=top.place("code"))
 
 
 def _kits(sections: list[Section], problems: Problems) -> Iterator[KitUse]:
     first: dict[str, Place] = {}
     for section in sections:
-        section.expect(*KIT_KEYS)
+        section.expect()
         use, at = section.text("use"), section.place("use")
         hidden = _flag(section, "hidden")
         visible = _flag(section, "visible")
@@ -70,4 +68,4 @@ def _is_use(text: str) -> bool:
 
 
 def _flag(section: Section, key: str) -> bool | None:
-    return section.boolean(key, default=False) if key in section else None
+    return section.boolean(key) if key in section else None

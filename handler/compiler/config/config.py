@@ -19,58 +19,15 @@ from handler.compiler.config.foreign import warn_of_foreign_keys
 from handler.compiler.config.ignores import Ignore, read_ignores
 from handler.compiler.config.log_section import LogConfig, read_log_config
 from handler.compiler.config.misnamed import misnamed_files, report_misnamed
-from handler.compiler.config.schema_limits import KEYS as SCHEMA_KEYS
-from handler.compiler.config.schema_limits import OUTPUT_SCHEMA, SchemaLimits, read_schema_limits
+from handler.compiler.config.schema_limits import SchemaLimits, read_schema_limits
+from handler.compiler.config.table import ADOPTED, DOCUMENT_LIMITS, KEYS, MAX_INSTRUCTIONS_BYTES, STEPZEN_IGNORED
 from handler.compiler.config.upstream import read_upstream
 from handler.compiler.problems import Place, Problems
 from handler.compiler.source.env_file import Variables
 from handler.compiler.source.files import CONFIG, ENV_FILE, EndpointFiles, join
 from handler.compiler.source.yaml_section import Section
 from handler.compiler.source.yaml_tree import overlay, parse_yaml
-from handler.json_schema.json_bounds import MAX_RESULT_BYTES, MAX_VALUES
 from handler.text.sentences import did_you_mean, some
-
-KEYS = (
-    "upstream",
-    "limits",
-    "access",
-    "identity",
-    "tools",
-    "default_tool",
-    "graphql",
-    "output_schema",
-    "scalars",
-    "instructions",
-    "resources",
-    "skills",
-    "ui",
-    "code",
-    "catalog",
-    "log",
-    "find",
-    "checks",
-    "diff",
-)
-
-STEPZEN_IGNORED: Mapping[str, str] = {
-    "configurationset": "is for backends that StepZen runs",
-    "ruleset": "is for backends that StepZen runs",
-    "fieldbasedrules": "is the form of access.policies in older StepZen projects",
-}
-"""Sections of StepZen projects on backends and access: accepted, but not read."""
-
-GRAPHQL_MODES = ("off", "persisted", "on")
-"""Documents that the endpoint's own GraphQL takes: none, persisted ones only, or any."""
-
-ADOPTED: Mapping[str, frozenset[str]] = {
-    "queries": frozenset({"query"}),
-    "queries_and_mutations": frozenset({"query", "mutation"}),
-}
-"""Value of ``tools.operations`` -> the kinds of operations that become tools without ``@mcpTool``."""
-
-MAX_INSTRUCTIONS_BYTES = 2_048
-"""The limit of ``instructions``, which clients show their model. A widely used client cuts longer ones."""
-
 
 STAGE_FILE = re.compile(r"config\.(.+)\.yaml")
 """A file that ``--stage`` lays over ``config.yaml``."""
@@ -94,7 +51,7 @@ class Config:
     adopted: frozenset[str]  # kinds of operations that become tools without a directive
     tools_at: Place
     default_tool: bool | None  # an endpoint without declared tools gets one; ``None`` if not given
-    graphql: str  # one of GRAPHQL_MODES; empty if not given
+    graphql: str  # off, persisted or on; empty if not given
     graphql_at: Place
     instructions: str
     resources: Section
@@ -123,25 +80,28 @@ def read_config(
     file = join(f"{root}/", CONFIG)
     variables = Variables(environ, files, join(file, ENV_FILE))
     report_misnamed(files, file, problems)
-    top = Section(_top(files, file, problems, stage=stage), file=file, problems=problems, variables=variables)
+    top = Section(
+        _top(files, file, problems, stage=stage), file=file, problems=problems, variables=variables, keys=KEYS
+    )
     _expect_keys(top, problems)
     limits, upstream = top.section("limits"), top.section("upstream")
+    limits.expect()
     return Config(
         upstream=read_upstream(upstream, problems),
         url_at=upstream.place("url"),
         auth_at=upstream.place("auth"),
-        limits=_limits(limits),
+        limits=Limits(**{name: limits.integer(name) for name in DOCUMENT_LIMITS}),
         list_sizes=limits.section("list_sizes"),
-        continues=limits.boolean("continue", default=False),
-        schemas=read_schema_limits(limits, output=top.choice("output_schema", OUTPUT_SCHEMA, default="on")),
+        continues=limits.boolean("continue"),
+        schemas=read_schema_limits(limits, output=top.choice("output_schema")),
         access=top.section("access"),
         identity=_identity(top, problems),
         identity_in_deployment="identity" in top.section("deployment"),
         scalars=top.section("scalars"),
         adopted=_adopted(top),
         tools_at=top.place("tools"),
-        default_tool=top.boolean("default_tool", default=True) if "default_tool" in top else None,
-        graphql=top.choice("graphql", GRAPHQL_MODES, default="persisted") if "graphql" in top else "",
+        default_tool=top.boolean("default_tool") if "default_tool" in top else None,
+        graphql=top.choice("graphql") if "graphql" in top else "",
         graphql_at=top.place("graphql"),
         instructions=_instructions(top, problems),
         resources=top.section("resources"),
@@ -179,16 +139,11 @@ def _missing_stage(files: EndpointFiles, name: str, stage: str) -> str:
 
 
 def _expect_keys(top: Section, problems: Problems) -> None:
-    for key in top.accept("deployment", *STEPZEN_IGNORED):
-        if key in STEPZEN_IGNORED:
-            problems.warn(
-                top.key_place(key),
-                f'"{key}" {STEPZEN_IGNORED[key]}: it is ignored here',
-                code="ignored-section",
-                about=[key],
-            )
-    warn_of_foreign_keys(top, problems, own=[*KEYS, "deployment", *STEPZEN_IGNORED])
-    top.expect(*KEYS)
+    for key in top.accept(*STEPZEN_IGNORED):
+        sentence = f'"{key}" {STEPZEN_IGNORED[key]}: it is ignored here'
+        problems.warn(top.key_place(key), sentence, code="ignored-section", about=[key])
+    warn_of_foreign_keys(top, problems, own=KEYS)
+    top.expect()
 
 
 def _adopted(top: Section) -> frozenset[str]:
@@ -200,8 +155,8 @@ def _adopted(top: Section) -> frozenset[str]:
             top.refuse("tools", "operations, or {operations: queries_and_mutations}")
         return ADOPTED["queries"]
     section = top.section("tools")
-    section.expect("operations")
-    return ADOPTED[section.choice("operations", tuple(ADOPTED), default="queries")] if section.keys() else frozenset()
+    section.expect()
+    return ADOPTED[section.choice("operations")] if section.keys() else frozenset()
 
 
 def _instructions(top: Section, problems: Problems) -> str:
@@ -216,7 +171,7 @@ def _instructions(top: Section, problems: Problems) -> str:
 def _identity(top: Section, problems: Problems) -> tuple[Section, ...]:
     """Read the sections of ``identity``, or of ``deployment.identity`` as in StepZen."""
     deployment = top.section("deployment")
-    deployment.expect("identity")
+    deployment.expect()
     if "identity" in top and "identity" in deployment:
         problems.add(
             deployment.key_place("identity"),
@@ -224,16 +179,3 @@ def _identity(top: Section, problems: Problems) -> tuple[Section, ...]:
             code="duplicate-identity",
         )
     return tuple((deployment if "identity" in deployment else top).one_or_more("identity"))
-
-
-def _limits(section: Section) -> Limits:
-    section.expect(*Limits.__slots__, "list_sizes", "continue", *SCHEMA_KEYS)
-    return Limits(
-        max_tokens=section.integer("max_tokens", 5_000, least=10, most=100_000),
-        max_depth=section.integer("max_depth", 12, least=1, most=50),
-        max_fields=section.integer("max_fields", 200, least=1, most=10_000),
-        max_aliases=section.integer("max_aliases", 20, least=0, most=10_000),
-        max_cost=section.integer("max_cost", 5_000, least=1, most=10_000_000),
-        max_values=section.integer("max_values", MAX_VALUES, least=1, most=1_000_000),
-        max_result_bytes=section.integer("max_result_bytes", MAX_RESULT_BYTES, least=0, most=10_000_000),
-    )

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from handler.compiler.config.table import MAX_WORDS
 from handler.compiler.source.yaml_section import Section
 from handler.search.words import STOP_WORDS, split
-
-MAX_WORDS = 500
-"""Words with synonyms. All of them are in the schema index."""
 
 
 def read_find(section: Section) -> Mapping[str, tuple[str, ...]]:
     """Return the words of questions, each with the words that it also finds."""
-    section.expect("words")
+    section.expect()
     words = section.section("words")
     if len(words.keys()) > MAX_WORDS:
         section.refuse("words", f"at most {MAX_WORDS} words")

@@ -16,23 +16,18 @@ from handler.bundle.identity import (
 from handler.bundle.upstream import SECRET_SOURCES
 from handler.compiler.config.api_keys import read_api_keys
 from handler.compiler.config.oauth_proxy import read_oauth_proxy
-from handler.compiler.config.public_keys import FAULTS, public_key_pem
+from handler.compiler.config.public_keys import PUBLIC_ALGORITHMS, public_key_pem
+from handler.compiler.config.table import ISSUER
 from handler.compiler.config.urls import is_http_url, is_on_loopback
 from handler.compiler.problems import Problems
 from handler.compiler.source.yaml_section import Section
 from handler.errors.authoring import KeyRefused
 from handler.text.sentences import did_you_mean
 
-ISSUER_KEYS = ("jwksendpoint", "keys", "issuer", "audience", "subject", "claims", "algorithms", "leeway_s")
-"""Settings that describe an issuer of accepted tokens."""
-
 CALLER_KEYS = ("api_keys", "trust_authorizer")
 """Settings that admit callers without a token for this function to verify."""
 
 PROXY_KEY, OLD_PROXY_KEY = "oauth_proxy", "bridge"
-
-PUBLIC_ALGORITHMS = tuple(FAULTS)
-"""Algorithms whose verification keys are public. A key set has no others."""
 
 MIN_SECRET_BYTES = 32
 """The least size of an HS256 secret. Source: RFC 7518, section 3.2."""
@@ -49,9 +44,8 @@ def read_identity(sections: Sequence[Section], problems: Problems) -> Identity:
     """Read issuers, API keys, trusted APIs and the OAuth proxy. A section has an issuer, or API keys, or both."""
     issuers: list[Issuer] = []
     for section in sections:
-        section.accept(OLD_PROXY_KEY)
-        section.expect(*ISSUER_KEYS, *CALLER_KEYS, PROXY_KEY)
-        if not section.accept(*ISSUER_KEYS):
+        section.expect()
+        if not section.accept(*ISSUER):
             continue
         issuer = _issuer(section, problems)
         if issuer.issuer in [other.issuer for other in issuers]:
@@ -119,7 +113,7 @@ def _issuer(section: Section, problems: Problems) -> Issuer:
             code="missing-keys",
         )
     if not audiences:
-        place = section.key_place(section.accept(*ISSUER_KEYS)[0])
+        place = section.key_place(section.accept(*ISSUER)[0])
         problems.warn(
             place, "no audience: any token of this issuer is taken, also one made for another API", code="no-audience"
         )
@@ -133,7 +127,7 @@ def _issuer(section: Section, problems: Problems) -> Issuer:
         algorithms=_algorithms(section, problems),
         jwks_url=_jwks_url(section, problems),
         keys=keys,
-        leeway_s=section.integer("leeway_s", 30, least=0, most=300),
+        leeway_s=section.integer("leeway_s"),
     )
 
 
@@ -181,7 +175,7 @@ def _keys(section: Section, problems: Problems) -> tuple[VerificationKey, ...]:
     several = len(entries) > 1 or "jwksendpoint" in section
     found: list[VerificationKey] = []
     for entry in entries:
-        entry.expect("algorithm", "key", "keyid")
+        entry.expect()
         key = _key(entry, problems)
         if several and not key.id:
             entry.refuse("keyid", "the id that tokens name this key by, as it is not the only one")
@@ -253,8 +247,8 @@ def _names_a_place(text: str) -> bool:
 def _trusted_apis(section: Section, problems: Problems) -> list[tuple[str, bool]]:
     """Read the API ids, each with true if its authorizer reads the token from the header that the function reads."""
     found = []
-    for entry in section.sections("trust_authorizer", short="api"):
-        entry.expect("api", "identity_source")
+    for entry in section.sections("trust_authorizer"):
+        entry.expect()
         api, source = entry.text("api"), entry.text("identity_source")
         if not API_ID.fullmatch(api):
             problems.add(

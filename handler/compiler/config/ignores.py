@@ -29,7 +29,7 @@ class Ignore:
 
 def read_ignores(checks: Section, problems: Problems) -> tuple[Ignore, ...]:
     """Read ``checks``. Each entry needs the code of a warning, and a reason."""
-    checks.expect("ignore")
+    checks.expect()
     return tuple(_ignores(checks.sections("ignore"), problems))
 
 
@@ -56,7 +56,7 @@ def unused_ignores(warnings: Iterable[Problem], ignores: Iterable[Ignore]) -> It
 
 def _ignores(sections: Iterable[Section], problems: Problems) -> Iterator[Ignore]:
     for section in sections:
-        section.expect("code", "coordinates", "reason")
+        section.expect()
         if not section.text("reason").strip():
             section.refuse("reason", "a text that says why the warning does not matter")
         code = section.text("code")

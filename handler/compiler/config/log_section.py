@@ -18,7 +18,5 @@ class LogConfig:
 
 def read_log_config(section: Section) -> LogConfig:
     """Read ``log``. Without it, the log has neither coordinates nor arguments."""
-    section.expect("coordinates", "arguments")
-    return LogConfig(
-        coordinates=section.boolean("coordinates", default=False), arguments=tuple(section.texts("arguments"))
-    )
+    section.expect()
+    return LogConfig(coordinates=section.boolean("coordinates"), arguments=tuple(section.texts("arguments")))

@@ -10,21 +10,6 @@ from handler.compiler.config.urls import is_http_url, is_on_loopback
 from handler.compiler.problems import Place, Problems
 from handler.compiler.source.yaml_section import Section
 
-KEYS = (
-    "authorize_url",
-    "token_url",
-    "client_id",
-    "client_secret",
-    "redirect_uris",
-    "client_metadata_documents",
-    "scope_prefix",
-    "extra_scopes",
-    "resource",
-    "assertion_clients",
-)
-
-RESOURCE = ("drop", "keep")
-
 MAX_SECRETS = 2
 """Secrets of one client: the new one, and the old one until the client has the new one."""
 
@@ -42,7 +27,7 @@ ACTIVE_SCHEMES = ("about", "blob", "data", "file", "filesystem", "ftp", "javascr
 
 def read_oauth_proxy(section: Section, issuer: str, problems: Problems) -> OAuthProxy:
     """Read the OAuth proxy to the provider of one issuer."""
-    section.expect(*KEYS)
+    section.expect()
     if not issuer:
         problems.add(
             section.place(),
@@ -59,7 +44,7 @@ def read_oauth_proxy(section: Section, issuer: str, problems: Problems) -> OAuth
         client_metadata_documents=_documents(section, problems),
         scope_prefix=_scope_prefix(section),
         extra_scopes=_extra_scopes(section, problems),
-        resource=section.choice("resource", RESOURCE, default="drop"),
+        resource=section.choice("resource"),
         assertion_clients=_assertion_clients(section, issuer, problems),
     )
 
@@ -69,7 +54,7 @@ def _assertion_clients(section: Section, issuer: str, problems: Problems) -> tup
     public = [section.text("client_id"), *(url for url, _ in section.texts("client_metadata_documents"))]
     found: list[AssertionClient] = []
     for entry in section.sections("assertion_clients"):
-        entry.expect("id", "sha256", "issuer")
+        entry.expect()
         client = _assertion_client(entry, issuer, problems)
         if client.id in public:
             entry.refuse("id", "an id of its own: clients without a secret have this one")

@@ -12,20 +12,15 @@ from handler.compiler.problems import Problems
 from handler.compiler.source.yaml_section import Section
 from handler.http.url_keys import keys_in
 
-KEYS = ("url", "tenant_pattern", "timeout_s", "max_bytes", "headers", "forward_headers", "documents", "auth")
-
-DOCUMENTS = ("text", "documentId", "apollo")
-"""Ways to name the operation to an upstream: by its text, or by the digest of a text that the upstream knows."""
-
 
 def read_upstream(section: Section, problems: Problems) -> Upstream:
     """Read the API behind the endpoint. ``judge_passthrough`` checks ``passthrough``, which needs ``identity``."""
-    section.expect(*KEYS)
+    section.expect()
     url = _url(section, problems)
     tenant = read_tenant(section, problems, url=url)
     auth = read_auth(section, problems, url=sample_of(url))
     headers = read_headers(section, problems, credential=auth.header if isinstance(auth, HeaderAuth) else "")
-    timeout_s = section.number("timeout_s", 10, least=0.1, most=900)
+    timeout_s = section.number("timeout_s")
     if timeout_s > MAX_ANSWER_S:
         problems.warn(
             section.place("timeout_s"),
@@ -35,11 +30,11 @@ def read_upstream(section: Section, problems: Problems) -> Upstream:
     return Upstream(
         url=url,
         timeout_s=timeout_s,
-        max_bytes=section.integer("max_bytes", 5_000_000, least=1_000, most=50_000_000),
+        max_bytes=section.integer("max_bytes"),
         headers=headers.fixed,
         claim_headers=headers.claims,
         forward_headers=headers.forwarded,
-        documents=section.choice("documents", DOCUMENTS, default="text"),
+        documents=section.choice("documents"),
         auth=auth,
         tenant=tenant,
     )

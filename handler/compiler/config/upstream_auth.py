@@ -8,9 +8,7 @@ from urllib.parse import urlsplit
 
 from handler.bundle.identity import Identity
 from handler.bundle.upstream import (
-    CLIENT_AUTH,
     SIGNED_SERVICES,
-    TOKEN_TYPES,
     BearerAuth,
     ClientCredentialsAuth,
     HeaderAuth,
@@ -31,9 +29,6 @@ from handler.compiler.source.yaml_section import Section
 NONE = "none"
 CREDENTIAL_HEADERS = frozenset({"authorization", "x-api-key"})
 """Headers that ``headers`` refuses because they belong in ``auth``."""
-
-CLIENT_KEYS = ("token_url", "client_id", "client_secret", "client_auth", "scope", "audience", "resource")
-EXCHANGE_KEYS = ("subject_token_type", "actor_token", "actor_token_type")
 
 AWS_HOST = re.compile(
     r".+\.(appsync|execute|vpc-lattice-svcs)(?:-api)?\.([a-z]{2}[a-z-]*-\d)\.(?:amazonaws\.com|on\.aws)"
@@ -102,7 +97,7 @@ def _header(section: Section, problems: Problems, _: str) -> HeaderAuth:
 
 def _passthrough(section: Section, _: Problems, __: str) -> PassthroughAuth:
     inner = section.section("passthrough")
-    inner.expect("audience")
+    inner.expect()
     if not inner.text("audience"):
         inner.refuse("audience", "the audience that the API expects in the claim aud of a token")
     return PassthroughAuth(audience=inner.text("audience"))
@@ -110,13 +105,13 @@ def _passthrough(section: Section, _: Problems, __: str) -> PassthroughAuth:
 
 def _client_credentials(section: Section, problems: Problems, _: str) -> ClientCredentialsAuth:
     inner = section.section("client_credentials")
-    inner.expect(*CLIENT_KEYS)
+    inner.expect()
     return ClientCredentialsAuth(client=_client(inner, problems))
 
 
 def _token_exchange(section: Section, problems: Problems, _: str) -> TokenExchangeAuth:
     inner = section.section("token_exchange")
-    inner.expect(*CLIENT_KEYS, *EXCHANGE_KEYS)
+    inner.expect()
     if "actor_token_type" in inner and "actor_token" not in inner:
         problems.add(
             inner.place("actor_token_type"),
@@ -125,9 +120,9 @@ def _token_exchange(section: Section, problems: Problems, _: str) -> TokenExchan
         )
     return TokenExchangeAuth(
         client=_client(inner, problems),
-        subject_type=inner.choice("subject_token_type", tuple(TOKEN_TYPES), default="access_token"),
+        subject_type=inner.choice("subject_token_type"),
         actor_token=_secret(inner, "actor_token", problems) if "actor_token" in inner else "",
-        actor_type=inner.choice("actor_token_type", tuple(TOKEN_TYPES), default="access_token"),
+        actor_type=inner.choice("actor_token_type"),
     )
 
 
@@ -138,7 +133,7 @@ def _client(section: Section, problems: Problems) -> OAuthClient:
         token_url=_token_url(section, problems),
         client_id=section.text("client_id"),
         client_secret=_secret(section, "client_secret", problems),
-        client_auth=section.choice("client_auth", CLIENT_AUTH, default="basic"),
+        client_auth=section.choice("client_auth"),
         scope=" ".join(text for text, _ in section.texts("scope")),
         audience=section.text("audience"),
         resource=_resource(section),
@@ -168,7 +163,7 @@ def _resource(section: Section) -> str:
 
 def _sigv4(section: Section, _: Problems, url: str) -> SigV4Auth:
     inner = section.section("sigv4")
-    inner.expect("service", "region")
+    inner.expect()
     host = AWS_HOST.fullmatch(urlsplit(url).hostname or "") if is_http_url(url) else None
     told = {"appsync": "appsync", "execute": "execute-api"}.get(host[1], host[1]) if host else ""
     service, region = inner.text("service", told), inner.text("region", host[2] if host else "")

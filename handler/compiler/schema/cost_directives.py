@@ -23,6 +23,7 @@ from graphql import (
     value_from_ast_untyped,
 )
 
+from handler.compiler.config.table import MAX_LIST_SIZE
 from handler.compiler.problems import Problems
 from handler.compiler.schema.coordinates import resolve
 from handler.compiler.schema.vendor_directives import coordinates_of
@@ -33,8 +34,6 @@ from handler.text.sentences import did_you_mean
 
 LIST_SIZE = ("listSize", "federation__listSize")
 COST = ("cost", "federation__cost")
-
-MAX_SIZE = 1_000_000_000
 
 
 def declared_costs(definitions: Iterable[DefinitionNode], problems: Problems) -> dict[str, JSONObject]:
@@ -55,7 +54,7 @@ def with_list_sizes(
     """Add ``limits.list_sizes`` to the costs; it overrides the assumed sizes of fields."""
     found = dict(costs)
     for text in sizes.keys():  # noqa: SIM118 - a Section is not a dict
-        size = sizes.integer(text, 1, least=0, most=MAX_SIZE)
+        size = sizes.integer(text)
         try:
             coordinate = resolve(schema, text)
         except UnknownCoordinate as exc:
@@ -86,7 +85,7 @@ def _weight(directive: DirectiveNode, text: Any, problems: Problems) -> JSONObje
         weight = float(text)
     except (TypeError, ValueError):
         weight = math.nan
-    if not 0 <= weight <= MAX_SIZE:
+    if not 0 <= weight <= MAX_LIST_SIZE:
         problems.warn(
             directive, f'@cost: weight "{text!s:.40}" is not a number from 0 on, so it is ignored', code="invalid-cost"
         )
@@ -119,7 +118,7 @@ def _texts(value: Any) -> list[str]:
 
 
 def _count(value: Any) -> int | None:
-    return min(value, MAX_SIZE) if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    return min(value, MAX_LIST_SIZE) if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 
 def _has_a_list(schema: GraphQLSchema, coordinate: str) -> bool:
