@@ -90,11 +90,9 @@ ONE_SUBJECT = {
     ),  # a tool's options: compiled, and as its author gives them
     "catalog.py": (
         "code_tools.catalog",
-        "compiler.config.catalog",
         "compiler.tools.catalog",
         "server.mcp.listing.catalog",
     ),  # the catalog: of a toolkit, of config.yaml, compiled, and answered
-    "find.py": ("commands.find", "compiler.config.find"),  # the command, and `find` of config.yaml
     "code.py": ("compiler.config.code", "compiler.tools.code"),  # `code` of config.yaml: read, and compiled
     "completion.py": (
         "commands.completion",

@@ -1,4 +1,4 @@
-"""Split names into words, to find the inputs that mention a field."""
+"""Split names into words and their singulars, to find the inputs that mention a field."""
 
 from __future__ import annotations
 
@@ -8,13 +8,73 @@ from functools import cache
 from itertools import islice, product
 from typing import NamedTuple
 
-from handler.compiler.access.plurals import stems
-
 PIECE = re.compile(r"(?P<capitals>[A-Z]+)(?P<small>[a-z]*)|[a-z]+|[0-9]+(?:s(?![a-z]))?")
 """Capitals and the small letters behind them, small letters, or digits. Other characters separate pieces."""
 
 Word = tuple[str, ...]
 """A word in lower case and its singulars."""
+
+ENDINGS = (
+    ("s", ("",)),
+    ("es", ("", "is")),
+    ("ies", ("y", "ie")),
+    ("sses", ("s",)),
+    ("zzes", ("z",)),
+    ("ves", ("f", "fe")),
+    ("ices", ("ex", "ix")),
+    ("men", ("man",)),
+    ("people", ("person",)),
+    ("children", ("child",)),
+    ("brethren", ("brother",)),
+    ("oxen", ("ox",)),
+    ("feet", ("foot",)),
+    ("teeth", ("tooth",)),
+    ("geese", ("goose",)),
+    ("mice", ("mouse",)),
+    ("lice", ("louse",)),
+    ("dice", ("die",)),
+    ("pence", ("penny",)),
+    ("eaux", ("eau",)),
+    ("ae", ("a",)),
+    ("mata", ("ma",)),
+    ("ora", ("us",)),
+    ("era", ("us",)),
+    ("a", ("um", "on")),
+    ("i", ("us", "o")),
+)
+"""Ending of plurals -> endings of the singular: English, its irregular words, Latin and Greek."""
+
+MIN_CHARS = 2
+"""Characters of a singular. An ending alone is not a plural."""
+
+MIN_CHARS_OF_VOWELS = 4
+"""Characters of a plural in ``a`` or ``i``: ``data`` and ``radii`` are plurals, ``api`` is not."""
+
+
+@cache
+def stems(word: str) -> tuple[str, ...]:
+    """Return a word in lower case and every singular that it may have, the shortest one first.
+
+    Two words are alike if they share a stem. ``statuses`` has the stems ``statuse`` and ``status``.
+    """
+    found = {word}
+    for ending, singulars in ENDINGS:
+        if _ends_as_plural(word, ending):
+            found.update(f"{word[: -len(ending)]}{singular}" for singular in singulars)
+    return tuple(
+        sorted((stem for stem in found if len(stem) >= MIN_CHARS or stem.isdigit() or stem == word), key=_order)
+    )
+
+
+def _ends_as_plural(word: str, ending: str) -> bool:
+    if not word.endswith(ending) or (ending == "s" and word.endswith("ss")):
+        return False
+    return len(ending) > 1 or ending == "s" or len(word) >= MIN_CHARS_OF_VOWELS
+
+
+def _order(stem: str) -> tuple[int, str]:
+    return len(stem), stem
+
 
 _OPERATORS = """
 above after any asc at average avg before below between by contains count desc distinct empty ends eq equal equals every

@@ -1,15 +1,16 @@
-"""Read ``access.policies``, ``hide`` and ``show``: the masks that policies put on coordinates.
+"""Read ``access``: the masks of ``policies``, ``hide`` and ``show``, and the access of callers without a credential.
 
 Source: IBM API Connect for GraphQL, "Using field policies".
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Iterable, Iterator, Mapping
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from graphql import GraphQLSchema
 
+from handler.bundle.identity import Access
 from handler.compiler.access.predicate_parser import parse_predicate
 from handler.compiler.compile_context import CompileContext
 from handler.compiler.conditions import ConditionTable
@@ -18,9 +19,9 @@ from handler.compiler.schema.coordinates import resolve, root_or_type, rule_for_
 from handler.compiler.schema.visibility import FEDERATION_FIELDS, FieldsType, types_with_fields
 from handler.compiler.source.yaml_section import Section
 from handler.errors.authoring import UnknownCoordinate
-from handler.policy.evaluation import HIDDEN, OPEN, Mask
+from handler.policy.evaluation import HIDDEN, OPEN, Evaluation, Mask, union_of
 from handler.policy.predicates import Predicate
-from handler.text.sentences import did_you_mean
+from handler.text.sentences import did_you_mean, some
 
 FALSE: Predicate = {"literal": False}
 
@@ -260,3 +261,49 @@ def condition_mask(section: Section, conditions: ConditionTable, problems: Probl
     if predicate is None and told is not problems:
         section.refuse("condition", 'a condition, such as $jwt.role:String == "admin"')
     return conditions.mask(predicate or FALSE)
+
+
+def read_access(context: CompileContext, *, opened: Sequence[str]) -> Access:
+    """Read ``access.anonymous`` and ``access.scopes``: the treatment of callers without a credential, or a scope.
+
+    By default callers without a credential are challenged if ``identity`` has credentials or there are no policies.
+    Exception: ``opened`` fields, which StepZen would leave open to these callers, let them in if ``identity`` is
+    StepZen's own, with a warning. Keys of Stile beside them challenge, with a warning, too.
+
+    Source: StepZen, "Policies for Access Control of GraphQL Fields": policies hold for requests without a token too.
+    """
+    access = context.config.access
+    access.expect()
+    asked = any(section.keys() for section in context.config.identity)
+    lets_in = context.is_guarded_as_stepzen
+    default = "challenge" if (asked and not (opened and lets_in)) or "policies" not in access else "allow"
+    if asked and opened and "policies" in access and "anonymous" not in access:
+        ends, said = ("challenge", "may") if lets_in else ("allow", "get 401, and in StepZen they may")
+        context.problems.warn(
+            access.key_place("policies"),
+            f"callers without a credential {said} use {some(opened)}{', as in StepZen' * lets_in}; "
+            f"access.anonymous: {ends} ends that",
+            code="open-to-anonymous" if lets_in else "closed-to-anonymous",
+            about=opened,
+        )
+    scopes = access.section("scopes")
+    scopes.expect()
+    return Access(
+        anonymous=access.choice("anonymous", default=default),
+        listed=scopes.choice("list"),
+        advertises_scopes=scopes.boolean("advertise"),
+    )
+
+
+def opened_by_policies(
+    schema: GraphQLSchema, guards: Sequence[Mapping[str, Mask]], conditions: ConditionTable, *, introspection: bool
+) -> list[str]:
+    """Return the root fields that a caller without claims may use for at least some values of variables."""
+    anonymous = Evaluation(conditions, claims=None)
+    roots = [root for root in (schema.query_type, schema.mutation_type) if root]
+    names: list[tuple[str, tuple[str, ...]]]
+    names = [(f"{root.name}.{name}", (root.name, f"{root.name}.{name}")) for root in roots for name in root.fields]
+    if introspection and schema.query_type:
+        names += [(f"{schema.query_type.name}.{name}", (name,)) for name in INTROSPECTION]
+    masks = {shown: OPEN.union(*(union_of(each, keys) for each in guards)) for shown, keys in names}
+    return [shown for shown, mask in masks.items() if anonymous.may_ever_meet(mask)]

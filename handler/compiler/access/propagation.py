@@ -16,6 +16,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from copy import copy
+from dataclasses import dataclass
+from dataclasses import field as with_default
 
 from graphql import (
     GraphQLArgument,
@@ -27,13 +29,13 @@ from graphql import (
     is_required_input_field,
 )
 
-from handler.compiler.access.hidden_along import Losses
 from handler.compiler.access.input_inference import Questions
 from handler.compiler.access.name_matching import spellings
 from handler.compiler.conditions import Alternatives, ConditionTable, least, renumbered
 from handler.compiler.json_schemas.defaults import coordinates_in
 from handler.compiler.schema.coordinates import members_of
-from handler.compiler.schema.executable_directives import executable_directives
+from handler.compiler.schema.directives import executable_directives
+from handler.compiler.schema.name_graph import Graph, reachable
 from handler.compiler.schema.visibility import fields_of, types_with_fields
 from handler.policy.evaluation import OPEN, Mask
 
@@ -220,3 +222,39 @@ def _needs_of_input(own: str, value: GraphQLArgument | GraphQLInputField) -> Ite
     yield get_named_type(value.type).name, own
     default = value.ast_node.default_value if value.ast_node else None
     yield from ((coordinate, own) for coordinate in coordinates_in(default, value.type))
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class TakenAlong:
+    """Fields that are ``lost`` with ``guarded`` ones. Naming the ``show`` inputs in ``access.show`` restores them."""
+
+    guarded: tuple[str, ...]
+    lost: tuple[str, ...]
+    show: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Losses:
+    """The record of fields that were lost with inputs while guards spread."""
+
+    _causes: dict[str, set[str]] = with_default(default_factory=dict)  # input -> guarded fields that it names
+    _lost: dict[str, set[str]] = with_default(default_factory=dict)  # input -> fields that cannot be used without it
+
+    def add(
+        self, named: Mapping[str, Collection[str]], *, needs: Graph, fields: Collection[str], before: Mapping[str, Mask]
+    ) -> None:
+        """Record the fields that ``named`` inputs take along, unless they had a mask ``before`` for another reason."""
+        for coordinate, causes in named.items():
+            lost = {each for each in reachable([coordinate], needs) if each in fields and not before.get(each, OPEN)}
+            if lost and coordinate not in before:
+                self._causes.setdefault(coordinate, set()).update(causes)
+                self._lost.setdefault(coordinate, set()).update(lost)
+
+    def grouped(self) -> Iterator[TakenAlong]:
+        """Yield all lost fields, grouped by the guarded fields that they are lost with."""
+        groups: dict[tuple[str, ...], set[str]] = {}
+        for coordinate, causes in self._causes.items():
+            groups.setdefault(tuple(sorted(causes)), set()).add(coordinate)
+        for guarded, show in sorted(groups.items()):
+            lost = set().union(*(self._lost[each] for each in show))
+            yield TakenAlong(guarded, tuple(sorted(lost)), tuple(sorted(show)))

@@ -1,32 +1,42 @@
-"""Read ``config.yaml``, with a stage's file laid over it."""
+"""Read ``config.yaml``, with a stage's file laid over it: its sections that have no module of their own.
+
+An endpoint without its ``config.yaml`` has no policies, no ``access.hide`` and no identity: `stile dev` would show
+everything. So a file that only seems to be ``config.yaml`` is an error if ``config.yaml`` is missing. Beside a
+``config.yaml`` such a file is a warning, because another program may read it. So is a file that only seems to have the
+tests of policies or the questions: its expectations would never be judged.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from types import MappingProxyType
 
 import yaml
 
 from handler.bundle.operations import Limits
 from handler.bundle.upstream import Upstream
-from handler.compiler.config.catalog import CatalogUse, read_catalog
-from handler.compiler.config.change_ignores import ChangeIgnore, read_change_ignores
 from handler.compiler.config.code import CodeConfig, read_code_config
-from handler.compiler.config.find import read_find
 from handler.compiler.config.foreign import warn_of_foreign_keys
-from handler.compiler.config.ignores import Ignore, read_ignores
-from handler.compiler.config.log_section import LogConfig, read_log_config
-from handler.compiler.config.misnamed import misnamed_files, report_misnamed
-from handler.compiler.config.schema_limits import SchemaLimits, read_schema_limits
-from handler.compiler.config.table import ADOPTED, DOCUMENT_LIMITS, KEYS, MAX_INSTRUCTIONS_BYTES, STEPZEN_IGNORED
+from handler.compiler.config.ignores import ChangeIgnore, Ignore, read_change_ignores, read_ignores
+from handler.compiler.config.table import (
+    ADOPTED,
+    DOCUMENT_LIMITS,
+    KEYS,
+    MAX_INSTRUCTIONS_BYTES,
+    MAX_WORDS,
+    STEPZEN_IGNORED,
+    UNLISTED,
+)
 from handler.compiler.config.upstream import read_upstream
 from handler.compiler.problems import Place, Problems
 from handler.compiler.source.env_file import Variables
-from handler.compiler.source.files import CONFIG, ENV_FILE, EndpointFiles, join
+from handler.compiler.source.files import CONFIG, ENV_FILE, POLICY_TESTS, QUESTIONS, EndpointFiles, join
 from handler.compiler.source.yaml_section import Section
 from handler.compiler.source.yaml_tree import overlay, parse_yaml
+from handler.search.words import STOP_WORDS, split
 from handler.text.sentences import did_you_mean, some
 
 STAGE_FILE = re.compile(r"config\.(.+)\.yaml")
@@ -179,3 +189,158 @@ def _identity(top: Section, problems: Problems) -> tuple[Section, ...]:
             code="duplicate-identity",
         )
     return tuple((deployment if "identity" in deployment else top).one_or_more("identity"))
+
+
+def read_find(section: Section) -> Mapping[str, tuple[str, ...]]:
+    """Return the words of questions, each with the words that it also finds."""
+    section.expect()
+    words = section.section("words")
+    if len(words.keys()) > MAX_WORDS:
+        section.refuse("words", f"at most {MAX_WORDS} words")
+        return {}
+    found = {word: tuple(other for other, _ in words.texts(word)) for word in words.keys()}  # noqa: SIM118
+    for word, others in found.items():
+        if len(list(split(word))) != 1:
+            words.refuse(word, "one word as the key, such as turnover")
+        elif not STOP_WORDS.isdisjoint(split(word)):
+            words.refuse(word, "a word about a subject: searches leave this one out")
+        elif not others or not all(any(split(other)) for other in others):
+            words.refuse(word, "a list of words, such as [revenue]")
+    return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogConfig:
+    """The values of ``log``."""
+
+    coordinates: bool
+    arguments: tuple[tuple[str, Place], ...]  # each tool.argument
+
+
+def read_log_config(section: Section) -> LogConfig:
+    """Read ``log``. Without it, the log has neither coordinates nor arguments."""
+    section.expect()
+    return LogConfig(coordinates=section.boolean("coordinates"), arguments=tuple(section.texts("arguments")))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SchemaLimits:
+    """The limits of the schemas in a tool's list entry; 0 for none."""
+
+    max_schema_bytes: int
+    max_output_schema_bytes: int
+    recursive: bool  # a reference may lead to itself
+    output: bool  # prescribed tools have an output schema
+
+
+def read_schema_limits(limits: Section, *, output: str) -> SchemaLimits:
+    """Read the keys of ``limits`` on schemas. ``output`` is one of OUTPUT_SCHEMA."""
+    return SchemaLimits(
+        max_schema_bytes=limits.integer("max_schema_bytes"),
+        max_output_schema_bytes=limits.integer("max_output_schema_bytes"),
+        recursive=limits.choice("recursion") == "ref",
+        output=output != "off",
+    )
+
+
+CATALOG_NAME = re.compile(r"[A-Za-z0-9_.-]{1,100}")
+"""Names of tools have 128 characters at most, and two tools have more behind this one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CatalogUse:
+    """The tools that find other tools and call them by name."""
+
+    at: Place
+    name: str
+    hidden: bool  # not listed as long as all tools are
+    unlisted: str  # a value of UNLISTED
+    list_budget: int  # tokens of a caller's list above which only pinned tools are listed
+
+
+def read_catalog(top: Section) -> CatalogUse | None:
+    """Read ``catalog``: a boolean, or a mapping that overrides the defaults. ``None``: the endpoint has none."""
+    if "catalog" not in top:
+        return None
+    if not top.is_mapping("catalog") and not top.boolean("catalog"):
+        return None
+    section = top.section("catalog") if top.is_mapping("catalog") else top.defaults("catalog")
+    section.expect()
+    if not CATALOG_NAME.fullmatch(section.text("name", "catalog")):
+        section.refuse("name", "1 to 100 letters, digits, _, - or .")
+    return CatalogUse(
+        at=section.place("name") if "name" in section else top.place("catalog"),
+        name=section.text("name", "catalog"),
+        hidden=section.boolean("hidden"),
+        unlisted=UNLISTED[section.choice("list")],
+        list_budget=section.integer("list_budget"),
+    )
+
+
+STEM, SUFFIX = CONFIG.split(".")
+SUFFIXES = (".yaml", ".yml")
+ADDED = ".txt"
+"""The suffix that some editors add, and some file managers hide."""
+
+OTHER_STEMS = ("conf", "configuration")
+LIKENESS = 0.9
+"""``confg``, ``cnofig`` and ``configs`` are like ``config``."""
+
+TESTING = {name.removesuffix(".yaml"): name for name in (POLICY_TESTS, QUESTIONS)}
+TESTING_LIKENESS = 0.8
+"""``policy.test`` and ``policies.tests`` are like ``policies.test``, and ``policies`` is not."""
+
+
+def report_misnamed(files: EndpointFiles, file: str, problems: Problems) -> None:
+    """Report the unread files beside ``file``, which is ``config.yaml``, that look like it or a stage's file."""
+    exists = files.exists(file)
+    for name, meant in misnamed_files(files.names_beside(file)):
+        if exists and meant == CONFIG and name.casefold() == CONFIG:
+            continue  # a file system that ignores case reads it
+        at = Place(join(file, name))
+        if exists:
+            remedy = f"move what it says to {CONFIG}" if meant == CONFIG else f"rename it to {meant}"
+            sentence = f"this file is not read beside {CONFIG}: {remedy}, or remove it"
+            problems.warn(at, sentence, code="unread-file", about=[at.file])
+        else:
+            sentence = (
+                f"this file is not read, so its policies, identity and upstream do not hold: rename it to {meant}"
+            )
+            problems.add(at, sentence, code="misnamed-config")
+    for name, meant in _misnamed_tests(files.names_beside(file)):
+        if name.casefold() == meant and files.exists(join(file, meant)):
+            continue  # a file system that ignores case reads it
+        at = Place(join(file, name))
+        problems.warn(
+            at, f"this file is not read: rename it to {meant}, or remove it", code="unread-file", about=[name]
+        )
+
+
+def misnamed_files(names: list[str]) -> Iterator[tuple[str, str]]:
+    """Yield the names that are not read but look as if they were, each with the name that may be meant."""
+    for name in names:
+        stem, *stage = _without_suffix(name).split(".")
+        meant = ".".join((STEM, *stage, SUFFIX))
+        if stem and len(stage) < 2 and meant != name and _is_alike(stem) and _has_suffix(name):
+            yield name, meant
+
+
+def _misnamed_tests(names: list[str]) -> Iterator[tuple[str, str]]:
+    for name in names:
+        stem = _without_suffix(name).casefold().replace("-", ".").replace("_", ".")
+        alike = get_close_matches(stem, TESTING, n=1, cutoff=TESTING_LIKENESS) if _has_suffix(name) else []
+        if alike and name != TESTING[alike[0]]:
+            yield name, TESTING[alike[0]]
+
+
+def _has_suffix(name: str) -> bool:
+    return name.casefold().removesuffix(ADDED).endswith(SUFFIXES)
+
+
+def _without_suffix(name: str) -> str:
+    plain = name[: -len(ADDED)] if name.casefold().endswith(ADDED) else name
+    return plain.rpartition(".")[0]
+
+
+def _is_alike(stem: str) -> bool:
+    return stem.casefold() in OTHER_STEMS or bool(get_close_matches(stem.casefold(), [STEM], cutoff=LIKENESS))

@@ -1,11 +1,12 @@
-"""Read ``checks.ignore`` of ``config.yaml``: warnings that an author has judged."""
+"""Read ``checks.ignore`` and ``diff.ignore`` of ``config.yaml``: warnings and differences that an author has judged."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from handler.compiler.codes import CODES
+from handler.compiler.codes.change_codes import CHANGE_CODES
 from handler.compiler.problems import Place, Problems
 from handler.compiler.source.yaml_section import Section
 from handler.errors.authoring import Problem
@@ -30,7 +31,7 @@ class Ignore:
 def read_ignores(checks: Section, problems: Problems) -> tuple[Ignore, ...]:
     """Read ``checks``. Each entry needs the code of a warning, and a reason."""
     checks.expect()
-    return tuple(_ignores(checks.sections("ignore"), problems))
+    return tuple(_warning_ignores(checks.sections("ignore"), problems))
 
 
 def left_over(warnings: Iterable[Problem], ignores: Iterable[Ignore]) -> list[Problem]:
@@ -54,7 +55,7 @@ def unused_ignores(warnings: Iterable[Problem], ignores: Iterable[Ignore]) -> It
             )
 
 
-def _ignores(sections: Iterable[Section], problems: Problems) -> Iterator[Ignore]:
+def _warning_ignores(sections: Iterable[Section], problems: Problems) -> Iterator[Ignore]:
     for section in sections:
         section.expect()
         if not section.text("reason").strip():
@@ -78,3 +79,39 @@ def _is_warning(code: str, section: Section, problems: Problems) -> bool:
         problems.add(section.place("code"), sentence, code="not-ignorable")
         return False
     return True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeIgnore:
+    """One entry: differences of a code about some parts, by coordinate, tool or name, and the reason to accept them."""
+
+    code: str
+    names: frozenset[str]
+    reason: str
+    at: Place
+
+    def covers(self, code: str, about: Sequence[str]) -> bool:
+        """Tell if the entry names a difference, with all parts that the difference is about."""
+        return code == self.code and bool(about) and self.names.issuperset(about)
+
+
+def read_change_ignores(diff: Section, problems: Problems) -> tuple[ChangeIgnore, ...]:
+    """Read ``diff``. Each entry needs the code of a difference, names, and a reason."""
+    diff.expect()
+    return tuple(_difference_ignores(diff.sections("ignore"), problems))
+
+
+def _difference_ignores(sections: Iterable[Section], problems: Problems) -> Iterator[ChangeIgnore]:
+    for section in sections:
+        section.expect()
+        reason, code = " ".join(section.text("reason").split()), section.text("code")
+        if not reason:
+            section.refuse("reason", "a text that says why the difference is accepted")
+        names = frozenset(text for text, _ in section.texts("about"))
+        if not names:
+            section.refuse("about", "one or more coordinates, tools or other names")
+        if code not in CHANGE_CODES:
+            sentence = f'diff.ignore: there is no code "{code:.80}"{did_you_mean(code, CHANGE_CODES)}'
+            problems.add(section.place("code"), sentence, code="unknown-code")
+            continue
+        yield ChangeIgnore(code=code, names=names, reason=reason, at=section.place("code"))

@@ -18,7 +18,7 @@ from graphql import (
     GraphQLUnionType,
 )
 
-from handler.compiler.schema.executable_directives import executable_directives
+from handler.compiler.schema.directives import executable_directives
 from handler.errors.authoring import UnknownCoordinate
 from handler.text.sentences import did_you_mean, some
 

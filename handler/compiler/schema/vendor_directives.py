@@ -6,13 +6,14 @@ Source: StepZen's, AWS AppSync's, Apollo Federation's and Hasura's references of
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from graphql import (
     DefinitionNode,
     DirectiveDefinitionNode,
+    DirectiveNode,
     FieldDefinitionNode,
     InputValueDefinitionNode,
     ListTypeNode,
@@ -25,11 +26,11 @@ from graphql import (
     TypeExtensionNode,
     TypeNode,
     parse,
+    value_from_ast_untyped,
 )
 
 from handler.compiler.problems import Problems
 from handler.compiler.schema.directives import BELONGS, ON_SCHEMA
-from handler.compiler.schema.federation_names import names_of_inaccessible
 
 STEPZEN = frozenset(
     {
@@ -254,3 +255,33 @@ def _named(type_: TypeNode) -> str:
     while isinstance(type_, ListTypeNode | NonNullTypeNode):
         type_ = type_.type
     return type_.name.value if isinstance(type_, NamedTypeNode) else ""
+
+
+NAME = "inaccessible"
+USUAL = frozenset({NAME, f"federation__{NAME}"})
+URLS = ("url", "feature")
+"""The arguments of ``@link`` and ``@core`` with the URL of a specification."""
+
+
+def names_of_inaccessible(definitions: Iterable[DefinitionNode]) -> frozenset[str]:
+    """Return the names of directives that hide as ``@inaccessible`` does."""
+    schemas = (node for node in definitions if isinstance(node, SchemaDefinitionNode | SchemaExtensionNode))
+    imports = (each for node in schemas for each in node.directives or ())
+    return USUAL.union(*(_imported(each) for each in imports))
+
+
+def _imported(directive: DirectiveNode) -> Iterator[str]:
+    given = {argument.name.value: value_from_ast_untyped(argument.value) for argument in directive.arguments or ()}
+    urls = [str(given[key]) for key in URLS if key in given]
+    prefix, elements = given.get("as"), given.get("import")
+    if urls and isinstance(prefix, str):
+        yield f"{prefix}__{NAME}"
+        if any(NAME in url.split("/") for url in urls):  # a specification of this one directive
+            yield prefix
+    for each in elements if isinstance(elements, list) else [elements]:  # a single value is a list of one
+        if isinstance(each, Mapping) and each.get("name") == f"@{NAME}":
+            yield _without_at(each.get("as"))
+
+
+def _without_at(name: Any) -> str:
+    return name.removeprefix("@") if isinstance(name, str) else NAME

@@ -10,7 +10,7 @@ from pathlib import Path
 from handler.bundle.model import Bundle
 from handler.bundle.stored import read_bundle
 from handler.compiler.compile import Compiled
-from handler.compiler.config.change_ignores import ChangeIgnore
+from handler.compiler.config.ignores import ChangeIgnore
 from handler.compiler.provenance import Provenance
 from handler.graph.index import SchemaIndex, load_index, read_index
 from handler.storage.storage import Storage
