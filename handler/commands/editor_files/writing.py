@@ -4,34 +4,17 @@ from __future__ import annotations
 
 import errno
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import yaml
-from graphql import (
-    DefinitionNode,
-    DirectiveDefinitionNode,
-    DirectiveNode,
-    DocumentNode,
-    GraphQLError,
-    Source,
-    TypeDefinitionNode,
-    Visitor,
-    parse,
-    print_ast,
-    print_schema,
-    visit,
-)
 
 from handler.compiler.config.table import KEYS
 from handler.compiler.operations.operation_files import OPERATIONS_FOLDER
 from handler.compiler.problems import Problems
-from handler.compiler.schema.directives import DEFINITIONS
+from handler.compiler.schema.editor_definitions import definitions_for_editors
 from handler.compiler.schema.schema import read_schema
-from handler.compiler.schema.sdl_parser import parse_sdl
-from handler.compiler.schema.vendor_directives import is_foreign, missing_definitions
 from handler.compiler.source.files import CONFIG, SDL_SUFFIXES, EndpointFiles
 from handler.compiler.source.keys import schema_of_mapping
 from handler.compiler.source.project import read_project
@@ -131,87 +114,3 @@ def names_schema(folder: Path) -> bool:
     """Tell if config.yaml names a schema for editors, or is not there."""
     files = EndpointFiles(folder, Problems())
     return not files.exists(CONFIG) or "yaml-language-server:" in files.glance(CONFIG)
-
-
-UNUSED = "Query"
-"""A type that ``DEFINITIONS`` has only because each schema needs a query type."""
-
-ANYTHING = "Stile_JSON"
-"""A scalar of ``DEFINITIONS`` that takes every constant."""
-
-LOCATIONS = {
-    "SchemaDefinitionNode": "SCHEMA",
-    "SchemaExtensionNode": "SCHEMA",
-    "ScalarTypeDefinitionNode": "SCALAR",
-    "ObjectTypeDefinitionNode": "OBJECT",
-    "ObjectTypeExtensionNode": "OBJECT",
-    "FieldDefinitionNode": "FIELD_DEFINITION",
-    "InputValueDefinitionNode": "ARGUMENT_DEFINITION | INPUT_FIELD_DEFINITION",
-    "InterfaceTypeDefinitionNode": "INTERFACE",
-    "InterfaceTypeExtensionNode": "INTERFACE",
-    "UnionTypeDefinitionNode": "UNION",
-    "UnionTypeExtensionNode": "UNION",
-    "EnumTypeDefinitionNode": "ENUM",
-    "EnumTypeExtensionNode": "ENUM",
-    "EnumValueDefinitionNode": "ENUM_VALUE",
-    "InputObjectTypeDefinitionNode": "INPUT_OBJECT",
-    "InputObjectTypeExtensionNode": "INPUT_OBJECT",
-}
-"""Node with directives -> the location of its directives."""
-
-
-def definitions_for_editors(schemas: Iterable[str], *, stepzen: bool = False) -> str:
-    """Return SDL that completes the endpoint's own ``schemas`` for an editor, without definitions that these have.
-
-    A schema with a syntax error counts as empty. ``stepzen``: the project is StepZen's.
-    """
-    nodes = [node for text in schemas for node in _definitions(text)]
-    defined = {UNUSED, *map(_name, nodes)}
-    own = parse(print_schema(DEFINITIONS)).definitions
-    added = [*own, *missing_definitions(nodes, stepzen=stepzen), *_foreign(nodes)]
-    return "\n\n".join(print_ast(node) for node in added if _name(node) not in defined) + "\n"
-
-
-def _definitions(text: str) -> Sequence[DefinitionNode]:
-    try:
-        return parse_sdl(Source(text)).definitions
-    except GraphQLError:
-        return ()
-
-
-def _name(node: DefinitionNode) -> str:
-    """Return the name of a type, or that of a directive after ``@``; an empty string for other definitions."""
-    match node:
-        case DirectiveDefinitionNode():
-            return f"@{node.name.value}"
-        case TypeDefinitionNode():
-            return node.name.value
-        case _:
-            return ""
-
-
-def _foreign(nodes: Sequence[DefinitionNode]) -> Iterator[DefinitionNode]:
-    """Yield a definition for each directive of another system, with the arguments and locations that ``nodes`` use."""
-    uses = _Uses()
-    visit(DocumentNode(definitions=tuple(nodes)), uses)
-    for name, places in uses.places.items():
-        arguments = ", ".join(f"{each}: {ANYTHING}" for each in uses.arguments[name])
-        listed = f"({arguments})" if arguments else ""
-        yield from parse(f"directive @{name}{listed} repeatable on {' | '.join(places)}").definitions
-
-
-class _Uses(Visitor):
-    """Collector of other systems' directives: name -> locations, and name -> arguments."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.places: dict[str, dict[str, None]] = {}
-        self.arguments: dict[str, dict[str, None]] = {}
-
-    def enter_directive(self, node: DirectiveNode, _key: Any, _parent: Any, _path: Any, ancestors: Any) -> None:
-        """Note one use."""
-        place = LOCATIONS.get(type(ancestors[-2 if isinstance(ancestors[-1], tuple) else -1]).__name__)
-        if place and is_foreign(node):
-            self.places.setdefault(node.name.value, {})[place] = None
-            named = self.arguments.setdefault(node.name.value, {})
-            named |= dict.fromkeys(each.name.value for each in node.arguments or ())

@@ -93,7 +93,7 @@ def own_mask(section: Section, conditions: ConditionTable, problems: Problems) -
 
 
 def asks_of_variables(predicate: Any) -> bool:
-    """Tell if any part of a predicate asks for a variable."""
+    """Return whether any part of a predicate asks for a variable."""
     match predicate:
         case dict():
             return "variables" in predicate or any(map(asks_of_variables, predicate.values()))

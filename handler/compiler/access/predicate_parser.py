@@ -90,10 +90,10 @@ class _Parser:
             raise self.mistake(f"the condition has {len(self.text):,} characters: expected {MAX_CHARS:,} at most")
         if not self.rest():
             raise self.mistake('there is no condition: expected one, such as true or $jwt.role:String == "admin"', 0)
-        found = self._or()
+        predicate = self._or()
         if self.rest():
             raise self.unexpected("&&, || or the end", '?$jwt && $jwt.role:String == "admin"')
-        return found
+        return predicate
 
     def _or(self) -> Predicate:
         parts = [self._and()]
@@ -111,10 +111,10 @@ class _Parser:
         if self.took("!"):
             return _negated(self._nested(self._not))
         if self.took("("):
-            found = self._nested(self._or)
+            predicate = self._nested(self._or)
             if not self.took(")"):
                 raise self.unexpected("&&, || or )", "(?$jwt || ?$variables.key)")
-            return found
+            return predicate
         return self._existence() if self.took("?") else self._comparison()
 
     def _nested(self, parse: Callable[[], Predicate]) -> Predicate:
@@ -123,9 +123,9 @@ class _Parser:
             raise self.mistake(
                 f"the condition is nested too deeply here: expected {MAX_NESTING} levels of ( and ! at most"
             )
-        found = parse()
+        result = parse()
         self._depth -= 1
-        return found
+        return result
 
     def _existence(self) -> Predicate:
         self.skip_blanks()
@@ -168,11 +168,11 @@ class _Parser:
             return operand | {"type": self._type(start)}
         if text.startswith(("'", '"')):
             return {"value": self._quoted()}
-        if found := _BOOLEAN.match(self.text, self.at):
-            self.at = found.end()
-            return {"value": found[0] == "true"}
-        if found := _NUMBER.match(self.text, self.at):
-            return {"value": self._number(found)}
+        if match := _BOOLEAN.match(self.text, self.at):
+            self.at = match.end()
+            return {"value": match[0] == "true"}
+        if match := _NUMBER.match(self.text, self.at):
+            return {"value": self._number(match)}
         raise self.unexpected("true, false, a text, a number or a variable", '$jwt.role:String == "admin"')
 
     def _number(self, found: re.Match[str]) -> float:
@@ -184,36 +184,36 @@ class _Parser:
 
     def _quoted(self) -> str:
         quote = self._next()
-        found = _QUOTED[quote].match(self.text, self.at)
-        if found is None:
+        match = _QUOTED[quote].match(self.text, self.at)
+        if match is None:
             raise self.mistake(
                 f"a text begins here and has no end: expected a closing {quote}, as in {quote}admin{quote}"
             )
-        if found[2] != quote:
-            sentence = f"{found[2]} is not an escape here: expected \\{quote} or \\\\ where a backslash is"
-            raise self.mistake(sentence, found.start(2))
-        self.at = found.end()
-        return _ESCAPE.sub(r"\1", found[1])
+        if match[2] != quote:
+            sentence = f"{match[2]} is not an escape here: expected \\{quote} or \\\\ where a backslash is"
+            raise self.mistake(sentence, match.start(2))
+        self.at = match.end()
+        return _ESCAPE.sub(r"\1", match[1])
 
     def variable(self, *, typed: bool) -> Operand:
         """Read a variable's root and path. With a type, the path is required; ``?$jwt`` may stand alone."""
-        found = _ROOT.match(self.text, self.at)
-        if found is None or found[0] not in ("$jwt", "$variables"):
+        match = _ROOT.match(self.text, self.at)
+        if match is None or match[0] not in ("$jwt", "$variables"):
             raise self.unexpected("$jwt or $variables", '$jwt.role:String == "admin"' if typed else "?$jwt.role")
-        self.at = found.end()
-        if found[0] == "$variables":
+        self.at = match.end()
+        if match[0] == "$variables":
             return {"variables": self._variable_path()}
         if not typed and self._next() != ".":
             return {"jwt": []}
         return {"jwt": self._claim_path()}
 
     def _variable_path(self) -> list[str]:
-        found = _VARIABLE.match(self.text, self.at + 1) if self._next() == "." else None
-        if found is None:
+        match = _VARIABLE.match(self.text, self.at + 1) if self._next() == "." else None
+        if match is None:
             raise self.unexpected("a dot and the name of a variable right after $variables", "$variables.userId:String")
-        path = found[0].split(".")
+        path = match[0].split(".")
         self._refuse_many(len(path))
-        self.at = found.end()
+        self.at = match.end()
         return path
 
     def _claim_path(self) -> list[str]:
@@ -229,9 +229,9 @@ class _Parser:
             self.at += 1
             if self._next() in ("'", '"'):
                 return self._quoted()
-            if found := _CLAIM.match(self.text, self.at):
-                self.at = found.end()
-                return found[0]
+            if match := _CLAIM.match(self.text, self.at):
+                self.at = match.end()
+                return match[0]
             self.at -= 1
         raise self.unexpected(
             "a dot and the name of a claim right after it", '$jwt.role:String or $jwt."https://example.com/role":String'
@@ -242,31 +242,31 @@ class _Parser:
             raise self.mistake(f"this path has {names} names: expected {MAX_NAMES} at most", at)
 
     def has_type(self) -> bool:
-        """Tell if a type follows."""
+        """Return whether a type follows."""
         return bool(_TYPE.match(self.text, self.at))
 
     def _type(self, start: int) -> str:
         """Read the type behind a variable that begins at ``start``."""
-        found = _TYPE.match(self.text, self.at)
-        if found and found[1] in TYPES:
-            self.at = found.end()
-            return found[1]
+        match = _TYPE.match(self.text, self.at)
+        if match and match[1] in TYPES:
+            self.at = match.end()
+            return match[1]
         variable = self.text[start : self.at]
-        wrong, at = (found[1], found.start(1)) if found else ("", start)
-        if not found and ":" in variable:  # an unknown type was read as a part of the name
+        wrong, at = (match[1], match.start(1)) if match else ("", start)
+        if not match and ":" in variable:  # an unknown type was read as a part of the name
             wrong = variable.rpartition(":")[2]
             at = self.at - len(wrong)
         expected = "expected :Int, :Float, :Boolean or :String after it, as in $jwt.role:String"
-        said = f'"{variable:.80}" has no type' + (f' ("{wrong:.40}" is not a type)' if wrong else "")
-        raise self.mistake(f"{said}: {expected}{did_you_mean(wrong, TYPES) if wrong else ''}", at)
+        sentence = f'"{variable:.80}" has no type' + (f' ("{wrong:.40}" is not a type)' if wrong else "")
+        raise self.mistake(f"{sentence}: {expected}{did_you_mean(wrong, TYPES) if wrong else ''}", at)
 
     def took(self, token: str) -> bool:
         """Step over a token if it is next; tell if it was."""
         self.skip_blanks()
-        found = self.text.startswith(token, self.at)
-        if found:
+        is_there = self.text.startswith(token, self.at)
+        if is_there:
             self.at += len(token)
-        return found
+        return is_there
 
     def rest(self) -> str:
         """Return the text that is left, without blanks in front."""
@@ -322,10 +322,10 @@ def _joined(kind: str, parts: list[Predicate]) -> Predicate:
     flat = [each for part in parts for each in part.get(kind, [part])]
     if deciding in flat:
         return deciding
-    left = [each for each in flat if "literal" not in each]
-    if not left:
+    others = [each for each in flat if "literal" not in each]
+    if not others:
         return {"literal": kind == "and"}
-    return left[0] if len(left) == 1 else {kind: left}
+    return others[0] if len(others) == 1 else {kind: others}
 
 
 def type_of(operand: Operand) -> str:

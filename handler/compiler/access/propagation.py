@@ -72,10 +72,12 @@ class Consequences:
         """Return the guards with all guards that follow from them."""
         masks = _down(self._schema, own)
         self._spread(masks, self._needs)
-        named, causes = self.named_by_inputs(masks)
-        kept = {coordinate: found for coordinate, found in causes.items() if coordinate not in self._shown}
-        self.losses.add(kept, needs=self._needs, fields=self._fields, before=masks)
-        for coordinate, mask in named.items():
+        input_masks, causes = self.named_by_inputs(masks)
+        losses = {
+            coordinate: names_of_cause for coordinate, names_of_cause in causes.items() if coordinate not in self._shown
+        }
+        self.losses.add(losses, needs=self._needs, fields=self._fields, before=masks)
+        for coordinate, mask in input_masks.items():
             if coordinate in self._shown:
                 self.excepted.add(coordinate)
             else:
@@ -92,13 +94,13 @@ class Consequences:
         for type_, name, _ in fields_of(self._schema):
             for condition in guards.get(f"{type_.name}.{name}", OPEN) if type_.name not in self._roots else ():
                 telling.setdefault((spellings(name), condition), {})[type_.name] = name
-        found: dict[str, Mask] = {}
+        masks_of_inputs: dict[str, Mask] = {}
         causes: dict[str, set[str]] = {}
         for (_, condition), types in telling.items():
             for coordinate in self.questions.that_name(next(iter(types.values())), types):
-                found[coordinate] = found.get(coordinate, OPEN) | {condition}
+                masks_of_inputs[coordinate] = masks_of_inputs.get(coordinate, OPEN) | {condition}
                 causes.setdefault(coordinate, set()).update(f"{owner}.{name}" for owner, name in types.items())
-        return found, causes
+        return masks_of_inputs, causes
 
     def _spread(self, masks: dict[str, Mask], *dependents: Mapping[str, Collection[str]]) -> None:
         """Give each mask to the dependents of its coordinate, until nothing changes."""
@@ -154,10 +156,10 @@ def _add(masks: dict[str, Mask], coordinate: str, more: Mask) -> list[str]:
 
 
 def _dependents(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    dependents: dict[str, list[str]] = {}
     for needed, dependent in pairs:
-        found.setdefault(needed, []).append(dependent)
-    return found
+        dependents.setdefault(needed, []).append(dependent)
+    return dependents
 
 
 def _members_of_types(schema: GraphQLSchema) -> dict[str, list[str]]:

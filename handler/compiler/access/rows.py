@@ -63,7 +63,7 @@ class Rows:
         self._linked_alike: dict[str, bool] = {}
 
     def speak_of_own(self, answer: ReturnedType, taken: InputMember, mention: Mention, guarded: Guarded) -> bool:
-        """Tell if an input that mentions a field means one that all rows of an answer have unguarded.
+        """Return whether an input that mentions a field means one that all rows of an answer have unguarded.
 
         Rows of a list or page are compared by their own fields. A single object is looked up by a value: a comparison
         there may be about the rows below it, and so may any input if the object may be a page of other rows.
@@ -79,7 +79,7 @@ class Rows:
         return all(row.name not in guarded.types and self._has(row, guarded.field) for row in rows)
 
     def _may_hold(self, rows: Sequence[FieldsType], guarded: Guarded) -> bool:
-        """Tell if some row without an ``id`` has a list below it that leads to a guarded type."""
+        """Return whether some row without an ``id`` has a list below it that leads to a guarded type."""
         return any(
             not guarded.leading.isdisjoint(self._lists.get(below, ()))
             for row in rows
@@ -93,7 +93,7 @@ class Rows:
         return not self._fields[row.name].isdisjoint(spellings(field))
 
     def _has_misleading_link(self, row: FieldsType) -> bool:
-        """Tell if a link of a row has a name that filters use themselves: ``field`` may lead to another row."""
+        """Return whether a link of a row has a name that filters use themselves: ``field`` may lead to another row."""
         if row.name not in self._linked_alike:
             self._linked_alike[row.name] = not all(self._keeping.isdisjoint(spellings(name)) for name, _ in links(row))
         return self._linked_alike[row.name]
@@ -123,7 +123,7 @@ def members_of_abstract(schema: GraphQLSchema, abstract: GraphQLInterfaceType | 
 
 
 def compares(words: Collection[Word]) -> bool:
-    """Tell if some word compares or sorts."""
+    """Return whether some word compares or sorts."""
     return any(COMPARING.intersection(word) for word in words)
 
 
@@ -153,8 +153,8 @@ def _behind(type_: FieldsType, name: str, target: GraphQLNamedType) -> list[Grap
 
 def links(type_: FieldsType) -> list[tuple[str, GraphQLNamedType]]:
     """List the fields of a type that lead to other types, with these types."""
-    found = ((name, get_named_type(field.type)) for name, field in type_.fields.items())
-    return [(name, target) for name, target in found if is_composite_type(target)]
+    pairs = ((name, get_named_type(field.type)) for name, field in type_.fields.items())
+    return [(name, target) for name, target in pairs if is_composite_type(target)]
 
 
 def listed_links(schema: GraphQLSchema) -> dict[str, list[str]]:
@@ -166,8 +166,8 @@ def listed_links(schema: GraphQLSchema) -> dict[str, list[str]]:
 
 
 def _lists(type_: FieldsType, name: str) -> bool:
-    made = type_.fields[name].type
-    return is_list_type(made.of_type if is_non_null_type(made) else made)
+    type_of_field = type_.fields[name].type
+    return is_list_type(type_of_field.of_type if is_non_null_type(type_of_field) else type_of_field)
 
 
 STRUCTURAL = frozenset(("filterby", "orderby", "orderfield", "sortby", "sortfield", "sortkey"))
@@ -228,18 +228,26 @@ def inputs_of(schema: GraphQLSchema) -> Iterator[InputMember]:
     """Yield every input of a schema with its answers."""
     types = _InputTypes(schema)
     own = _Answers({}, {}, {})
-    written = {schema.mutation_type, schema.subscription_type} - {schema.query_type, None}
+    write_roots = {schema.mutation_type, schema.subscription_type} - {schema.query_type, None}
     for type_, name, field in fields_of(schema):
-        answer = ReturnedType(get_named_type(field.type).name, listed=_is_list(field.type), written=type_ in written)
+        answer = ReturnedType(
+            get_named_type(field.type).name, listed=_is_list(field.type), written=type_ in write_roots
+        )
         one = frozenset([answer])
         for argument, value in field.args.items():
-            taken = get_named_type(value.type).name
-            chooses = not answer.written or types.choose(argument, taken)
+            type_name = get_named_type(value.type).name
+            chooses = not answer.written or types.choose(argument, type_name)
             kind = own.data if not chooses else own.near if keeps_rows(argument) else own.far
-            kind.setdefault(taken, set()).add(answer)
-            asked = AskedTypes(near=one, far=NOTHING) if chooses else AskedTypes(near=NOTHING, far=NOTHING, data=one)
+            kind.setdefault(type_name, set()).add(answer)
+            asked_types = (
+                AskedTypes(near=one, far=NOTHING) if chooses else AskedTypes(near=NOTHING, far=NOTHING, data=one)
+            )
             yield InputMember(
-                f"{type_.name}.{name}({argument}:)", argument, asked, types.is_leaf(taken), types.compares(taken)
+                f"{type_.name}.{name}({argument}:)",
+                argument,
+                asked_types,
+                types.is_leaf(type_name),
+                types.compares(type_name),
             )
     yield from _taken_by_directives(schema, types, own)
     yield from types.members(own)
@@ -248,17 +256,17 @@ def inputs_of(schema: GraphQLSchema) -> Iterator[InputMember]:
 def _taken_by_directives(schema: GraphQLSchema, types: _InputTypes, own: _Answers) -> Iterator[InputMember]:
     """Yield the arguments of the API's directives. A directive may change any answer, so they choose from all."""
     everything = frozenset(ReturnedType(root.name) for root in (schema.query_type, schema.mutation_type) if root)
-    asked = AskedTypes(near=NOTHING, far=everything)
+    asked_types = AskedTypes(near=NOTHING, far=everything)
     for directive in executable_directives(schema):
         for argument, value in directive.args.items():
-            taken = get_named_type(value.type).name
-            own.far.setdefault(taken, set()).update(everything)
+            type_name = get_named_type(value.type).name
+            own.far.setdefault(type_name, set()).update(everything)
             place = f"@{directive.name}({argument}:)"
-            yield InputMember(place, argument, asked, types.is_leaf(taken), types.compares(taken))
+            yield InputMember(place, argument, asked_types, types.is_leaf(type_name), types.compares(type_name))
 
 
 def is_structural(name: str) -> bool:
-    """Tell if an input's name only says that it chooses, such as ``orderBy``."""
+    """Return whether an input's name only says that it chooses, such as ``orderBy``."""
     return not STRUCTURAL.isdisjoint(spellings(name))
 
 
@@ -291,7 +299,7 @@ class _InputTypes:
         return type_name not in self._steps
 
     def compares(self, type_name: str) -> bool:
-        """Tell if all fields of a type are operators."""
+        """Return whether all fields of a type are operators."""
         return bool(self._steps.get(type_name)) and all(is_operation(name) for name, _ in self._steps[type_name])
 
     def choose(self, name: str, type_name: str) -> bool:
@@ -302,18 +310,20 @@ class _InputTypes:
 
     def members(self, own: _Answers) -> Iterator[InputMember]:
         """Yield every input field and enum value that a caller can give."""
-        given = handed_down(own.data, self._leading(lambda name, below: not self.choose(name, below)))
+        inherited = handed_down(own.data, self._leading(lambda name, below: not self.choose(name, below)))
         near = handed_down(own.near, self._leading(lambda name, _: keeps_rows(name)))
         far = {name: set(answers) for name, answers in own.far.items()}
-        for answers, passes in ((near, lambda name, _: not keeps_rows(name)), (given, self.choose)):
+        for answers, passes in ((near, lambda name, _: not keeps_rows(name)), (inherited, self.choose)):
             for type_name, leading in self._leading(passes).items():
                 for below in leading if type_name in answers else ():
                     far.setdefault(below, set()).update(answers[type_name])
         linked = handed_down(far, self._leading(lambda *_: True))
-        for type_name in near.keys() | linked.keys() | given.keys():
-            asked = AskedTypes(*(answers.get(type_name, NOTHING) for answers in (near, linked, given)))
-            for name, taken in self._members(type_name):
-                yield InputMember(f"{type_name}.{name}", name, asked, self.is_leaf(taken), self.compares(taken))
+        for type_name in near.keys() | linked.keys() | inherited.keys():
+            asked_types = AskedTypes(*(answers.get(type_name, NOTHING) for answers in (near, linked, inherited)))
+            for name, input_type in self._members(type_name):
+                yield InputMember(
+                    f"{type_name}.{name}", name, asked_types, self.is_leaf(input_type), self.compares(input_type)
+                )
 
     def _members(self, type_name: str) -> Iterable[tuple[str, str]]:
         match self._types[type_name]:

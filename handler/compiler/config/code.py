@@ -57,9 +57,11 @@ def _kits(sections: list[Section], problems: Problems) -> Iterator[KitUse]:
             problems.add(at, f'"{use}" also appears at {shown(first[use])}: remove one', code="duplicate-toolkit")
         else:
             first[use] = at
-            said = None if visible is None else not visible
+            by_visible = None if visible is None else not visible
             category = section.text("category")
-            yield KitUse(use=use, hidden=said if hidden is None else hidden, category=category, section=section, at=at)
+            yield KitUse(
+                use=use, hidden=by_visible if hidden is None else hidden, category=category, section=section, at=at
+            )
 
 
 def _is_use(text: str) -> bool:

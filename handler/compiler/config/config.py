@@ -140,8 +140,8 @@ def _top(files: EndpointFiles, file: str, problems: Problems, *, stage: str | No
 
 def _missing_stage(files: EndpointFiles, name: str, stage: str) -> str:
     beside = files.names_beside(name)
-    stages = [found[1] for found in map(STAGE_FILE.fullmatch, beside) if found]
-    misnamed = [each for each, meant in misnamed_files(beside) if join(name, meant) == name]
+    stages = [match[1] for match in map(STAGE_FILE.fullmatch, beside) if match]
+    misnamed = [each for each, right_name in misnamed_files(beside) if join(name, right_name) == name]
     if misnamed:
         return f'the file of the stage "{stage}" does not exist: rename {misnamed[0]}, which is not read'
     remedy = f"the stages here are {some(stages, most=10)}" if stages else "create it, or leave out --stage"
@@ -198,15 +198,15 @@ def read_find(section: Section) -> Mapping[str, tuple[str, ...]]:
     if len(words.keys()) > MAX_WORDS:
         section.refuse("words", f"at most {MAX_WORDS} words")
         return {}
-    found = {word: tuple(other for other, _ in words.texts(word)) for word in words.keys()}  # noqa: SIM118
-    for word, others in found.items():
+    synonyms = {word: tuple(other for other, _ in words.texts(word)) for word in words.keys()}  # noqa: SIM118
+    for word, others in synonyms.items():
         if len(list(split(word))) != 1:
             words.refuse(word, "one word as the key, such as turnover")
         elif not STOP_WORDS.isdisjoint(split(word)):
             words.refuse(word, "a word about a subject: searches leave this one out")
         elif not others or not all(any(split(other)) for other in others):
             words.refuse(word, "a list of words, such as [revenue]")
-    return found
+    return synonyms
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -294,25 +294,24 @@ TESTING_LIKENESS = 0.8
 def report_misnamed(files: EndpointFiles, file: str, problems: Problems) -> None:
     """Report the unread files beside ``file``, which is ``config.yaml``, that look like it or a stage's file."""
     exists = files.exists(file)
-    for name, meant in misnamed_files(files.names_beside(file)):
-        if exists and meant == CONFIG and name.casefold() == CONFIG:
+    for name, right_name in misnamed_files(files.names_beside(file)):
+        if exists and right_name == CONFIG and name.casefold() == CONFIG:
             continue  # a file system that ignores case reads it
         at = Place(join(file, name))
         if exists:
-            remedy = f"move what it says to {CONFIG}" if meant == CONFIG else f"rename it to {meant}"
+            remedy = f"move what it says to {CONFIG}" if right_name == CONFIG else f"rename it to {right_name}"
             sentence = f"this file is not read beside {CONFIG}: {remedy}, or remove it"
             problems.warn(at, sentence, code="unread-file", about=[at.file])
         else:
-            sentence = (
-                f"this file is not read, so its policies, identity and upstream do not hold: rename it to {meant}"
-            )
+            remedy = f"rename it to {right_name}"
+            sentence = f"this file is not read, so its policies, identity and upstream do not hold: {remedy}"
             problems.add(at, sentence, code="misnamed-config")
-    for name, meant in _misnamed_tests(files.names_beside(file)):
-        if name.casefold() == meant and files.exists(join(file, meant)):
+    for name, right_name in _misnamed_tests(files.names_beside(file)):
+        if name.casefold() == right_name and files.exists(join(file, right_name)):
             continue  # a file system that ignores case reads it
         at = Place(join(file, name))
         problems.warn(
-            at, f"this file is not read: rename it to {meant}, or remove it", code="unread-file", about=[name]
+            at, f"this file is not read: rename it to {right_name}, or remove it", code="unread-file", about=[name]
         )
 
 
@@ -320,9 +319,9 @@ def misnamed_files(names: list[str]) -> Iterator[tuple[str, str]]:
     """Yield the names that are not read but look as if they were, each with the name that may be meant."""
     for name in names:
         stem, *stage = _without_suffix(name).split(".")
-        meant = ".".join((STEM, *stage, SUFFIX))
-        if stem and len(stage) < 2 and meant != name and _is_alike(stem) and _has_suffix(name):
-            yield name, meant
+        right_name = ".".join((STEM, *stage, SUFFIX))
+        if stem and len(stage) < 2 and right_name != name and _is_alike(stem) and _has_suffix(name):
+            yield name, right_name
 
 
 def _misnamed_tests(names: list[str]) -> Iterator[tuple[str, str]]:

@@ -87,20 +87,20 @@ def _judge_assertion_issuers(
 
 
 def _oauth_proxy(sections: Sequence[Section], problems: Problems) -> OAuthProxy | None:
-    found = [(section, key) for section in sections for key in section.accept(PROXY_KEY, OLD_PROXY_KEY)]
-    for section, key in found:
+    proxies = [(section, key) for section in sections for key in section.accept(PROXY_KEY, OLD_PROXY_KEY)]
+    for section, key in proxies:
         if key == OLD_PROXY_KEY:
             new = section.name(PROXY_KEY)
             problems.warn(section.key_place(key), f"{section.name(key)} is the old name of {new}", code="old-key")
-    for section, key in found[1:]:
+    for section, key in proxies[1:]:
         problems.add(
             section.key_place(key),
             "there is an OAuth proxy already: an endpoint has one at most",
             code="duplicate-oauth-proxy",
         )
-    if not found:
+    if not proxies:
         return None
-    section, key = found[0]
+    section, key = proxies[0]
     return read_oauth_proxy(section.section(key), section.text("issuer"), problems)
 
 
@@ -133,28 +133,28 @@ def _issuer(section: Section, problems: Problems) -> Issuer:
 
 
 def _names(section: Section, key: str, problems: Problems) -> tuple[str, ...]:
-    found = section.texts(key)
-    for text, place in found:
+    names = section.texts(key)
+    for text, place in names:
         if not text:
             problems.add(place, f"{section.name(key)}: expected a text that is not empty", code="invalid-value")
-    return tuple(text for text, _ in found)
+    return tuple(text for text, _ in names)
 
 
 def _algorithms(section: Section, problems: Problems) -> tuple[str, ...]:
     if "algorithms" not in section:
         return PUBLIC_ALGORITHMS
-    found = section.texts("algorithms")
-    for text, place in found:
+    algorithms = section.texts("algorithms")
+    for text, place in algorithms:
         if text not in PUBLIC_ALGORITHMS:
-            known = ", ".join(PUBLIC_ALGORITHMS) + did_you_mean(text, PUBLIC_ALGORITHMS)
+            choices = ", ".join(PUBLIC_ALGORITHMS) + did_you_mean(text, PUBLIC_ALGORITHMS)
             problems.add(
                 place,
-                f"{section.name('algorithms')}: the keys of a key set are for one of {known}",
+                f"{section.name('algorithms')}: the keys of a key set are for one of {choices}",
                 code="invalid-algorithm",
             )
-    if not found:
+    if not algorithms:
         section.refuse("algorithms", f"some of {', '.join(PUBLIC_ALGORITHMS)}")
-    return tuple(text for text, _ in found)
+    return tuple(text for text, _ in algorithms)
 
 
 def _jwks_url(section: Section, problems: Problems) -> str:
@@ -174,16 +174,16 @@ def _jwks_url(section: Section, problems: Problems) -> str:
 def _keys(section: Section, problems: Problems) -> tuple[VerificationKey, ...]:
     entries = section.sections("keys")
     several = len(entries) > 1 or "jwksendpoint" in section
-    found: list[VerificationKey] = []
+    keys: list[VerificationKey] = []
     for entry in entries:
         entry.expect()
         key = _key(entry, problems)
         if several and not key.id:
             entry.refuse("keyid", "the id that tokens name this key by, as it is not the only one")
-        elif key.id and key.id in [other.id for other in found]:
+        elif key.id and key.id in [other.id for other in keys]:
             problems.add(entry.place("keyid"), f'two keys have the id "{key.id:.80}"', code="duplicate-key-id")
-        found.append(key)
-    return tuple(found)
+        keys.append(key)
+    return tuple(keys)
 
 
 def _key(entry: Section, problems: Problems) -> VerificationKey:
@@ -241,13 +241,13 @@ _HOW_SECRETS_ARE_NAMED = (
 
 
 def _names_a_place(text: str) -> bool:
-    """Tell if a text is meant to reference a secret elsewhere. As the secret itself, the reference could be guessed."""
+    """Return whether a text is meant to reference a secret elsewhere. As the secret itself, it could be guessed."""
     return text.strip().partition(":")[0].lower() in ("arn", *SECRET_SOURCES) and ":" in text
 
 
 def _trusted_apis(section: Section, problems: Problems) -> list[tuple[str, bool]]:
     """Read the API ids, each with true if its authorizer reads the token from the header that the function reads."""
-    found = []
+    apis = []
     for entry in section.sections("trust_authorizer"):
         entry.expect()
         api, source = entry.text("api"), entry.text("identity_source")
@@ -259,8 +259,8 @@ def _trusted_apis(section: Section, problems: Problems) -> list[tuple[str, bool]
             )
         if source.lower() not in ("", AUTHORIZATION, AUTHORIZATION_SOURCE):
             entry.refuse("identity_source", f"{AUTHORIZATION}; where the authorizer reads another place, leave it out")
-        found.append((api, source != ""))
-    return found
+        apis.append((api, source != ""))
+    return apis
 
 
 SHA256_DIGITS = 64
@@ -268,13 +268,13 @@ SHA256_DIGITS = 64
 
 def read_api_keys(sections: Iterable[Section], problems: Problems) -> list[ApiKey]:
     """Read the keys of all sections of ``identity``."""
-    found: list[ApiKey] = []
+    keys: list[ApiKey] = []
     for entry in (entry for section in sections for entry in section.sections("api_keys")):
         key = _api_key(entry)
-        if key.name and key.name in [other.name for other in found]:
+        if key.name and key.name in [other.name for other in keys]:
             problems.add(entry.place("name"), f'two keys are named "{key.name}"', code="duplicate-api-key")
-        found.append(key)
-    return found
+        keys.append(key)
+    return keys
 
 
 def _api_key(entry: Section) -> ApiKey:

@@ -22,7 +22,7 @@ class Ignore:
     at: Place
 
     def silences(self, warning: Problem) -> bool:
-        """Tell if the entry covers a warning with all coordinates that the warning is about."""
+        """Return whether the entry covers a warning with all coordinates that the warning is about."""
         if warning.code != self.code:
             return False
         return not self.coordinates or (bool(warning.about) and self.coordinates.issuperset(warning.about))
@@ -42,10 +42,10 @@ def left_over(warnings: Iterable[Problem], ignores: Iterable[Ignore]) -> list[Pr
 
 def unused_ignores(warnings: Iterable[Problem], ignores: Iterable[Ignore]) -> Iterator[Problem]:
     """Warn of each entry that does not silence any warning."""
-    found = tuple(warnings)
+    all_warnings = tuple(warnings)
     for entry in ignores:
-        if not any(map(entry.silences, found)):
-            some = " about these coordinates" if any(warning.code == entry.code for warning in found) else ""
+        if not any(map(entry.silences, all_warnings)):
+            some = " about these coordinates" if any(warning.code == entry.code for warning in all_warnings) else ""
             yield Problem(
                 file=entry.at.file,
                 line=entry.at.line,
@@ -70,7 +70,7 @@ def _warning_ignores(sections: Iterable[Section], problems: Problems) -> Iterato
 
 def _is_warning(code: str, section: Section, problems: Problems) -> bool:
     if code not in CODES:
-        warnings = [name for name, known in CODES.items() if known.is_warning]
+        warnings = [name for name, code_entry in CODES.items() if code_entry.is_warning]
         sentence = f'checks.ignore: there is no code "{code:.80}"{did_you_mean(code, warnings)}'
         problems.add(section.place("code"), sentence, code="unknown-code")
         return False
@@ -91,7 +91,7 @@ class ChangeIgnore:
     at: Place
 
     def covers(self, code: str, about: Sequence[str]) -> bool:
-        """Tell if the entry names a difference, with all parts that the difference is about."""
+        """Return whether the entry names a difference, with all parts that the difference is about."""
         return code == self.code and bool(about) and self.names.issuperset(about)
 
 

@@ -52,18 +52,18 @@ def read_oauth_proxy(section: Section, issuer: str, problems: Problems) -> OAuth
 def _assertion_clients(section: Section, issuer: str, problems: Problems) -> tuple[AssertionClient, ...]:
     """Read the clients that exchange identity assertions. Their ids are not those that public clients get."""
     public = [section.text("client_id"), *(url for url, _ in section.texts("client_metadata_documents"))]
-    found: list[AssertionClient] = []
+    clients: list[AssertionClient] = []
     for entry in section.sections("assertion_clients"):
         entry.expect()
         client = _assertion_client(entry, issuer, problems)
         if client.id in public:
             entry.refuse("id", "an id of its own: clients without a secret have this one")
-        if client.id in [other.id for other in found]:
+        if client.id in [other.id for other in clients]:
             problems.add(
                 entry.place("id"), f'two clients have the id "{client.id:.80}"', code="duplicate-assertion-client"
             )
-        found.append(client)
-    return tuple(found)
+        clients.append(client)
+    return tuple(clients)
 
 
 def _assertion_client(entry: Section, issuer: str, problems: Problems) -> AssertionClient:
@@ -112,13 +112,13 @@ def _client_secret(section: Section, problems: Problems) -> str:
 
 
 def _redirect_uris(section: Section, problems: Problems) -> tuple[str, ...]:
-    found = section.texts("redirect_uris")
-    if not found:
+    uris = section.texts("redirect_uris")
+    if not uris:
         section.refuse("redirect_uris", "the URIs that clients may be sent back to")
-    for uri, place in found:
+    for uri, place in uris:
         if fault := _redirect_fault(uri):
             problems.add(place, f"{section.name('redirect_uris')}: {fault}", code="invalid-redirect-uri")
-    return tuple(uri for uri, _ in found)
+    return tuple(uri for uri, _ in uris)
 
 
 def _redirect_fault(uri: str) -> str:
@@ -141,15 +141,15 @@ def _redirect_fault(uri: str) -> str:
 
 
 def _documents(section: Section, problems: Problems) -> tuple[str, ...]:
-    found = section.texts("client_metadata_documents")
-    for url, place in found:
+    urls = section.texts("client_metadata_documents")
+    for url, place in urls:
         if not is_http_url(url) or not url.startswith("https:") or url.count("/") < 3 or "#" in url:
             problems.add(
                 place,
                 f"{section.name('client_metadata_documents')}: expected the https URL of a client ID metadata document",
                 code="invalid-client-id",
             )
-    return tuple(url for url, _ in found)
+    return tuple(url for url, _ in urls)
 
 
 def _scope_prefix(section: Section) -> str:
@@ -162,12 +162,12 @@ def _scope_prefix(section: Section) -> str:
 
 
 def _extra_scopes(section: Section, problems: Problems) -> tuple[str, ...]:
-    found: list[tuple[str, Place]] = section.texts("extra_scopes")
-    for scope, place in found:
+    scopes: list[tuple[str, Place]] = section.texts("extra_scopes")
+    for scope, place in scopes:
         if not SCOPE.fullmatch(scope):
             problems.add(
                 place,
                 f"{section.name('extra_scopes')}: expected a scope, characters without spaces and quotes",
                 code="invalid-scope",
             )
-    return tuple(scope for scope, _ in found)
+    return tuple(scope for scope, _ in scopes)

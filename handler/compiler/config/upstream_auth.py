@@ -78,7 +78,7 @@ def judge_passthrough(auth: UpstreamAuth, identity: Identity, *, at: Place, prob
 
 
 def is_by_token(auth: UpstreamAuth) -> bool:
-    """Tell if the API is asked with the caller's token, or with one that is got for it."""
+    """Return whether the API is asked with the caller's token, or with one that is got for it."""
     return isinstance(auth, TokenExchangeAuth | PassthroughAuth)
 
 
@@ -165,8 +165,8 @@ def _sigv4(section: Section, _: Problems, url: str) -> SigV4Auth:
     inner = section.section("sigv4")
     inner.expect()
     host = AWS_HOST.fullmatch(urlsplit(url).hostname or "") if is_http_url(url) else None
-    told = {"appsync": "appsync", "execute": "execute-api"}.get(host[1], host[1]) if host else ""
-    service, region = inner.text("service", told), inner.text("region", host[2] if host else "")
+    host_service = {"appsync": "appsync", "execute": "execute-api"}.get(host[1], host[1]) if host else ""
+    service, region = inner.text("service", host_service), inner.text("region", host[2] if host else "")
     if service not in SIGNED_SERVICES:
         inner.refuse("service", f"one of {', '.join(SIGNED_SERVICES)}")
     if not REGION.fullmatch(region):

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 
 def is_http_url(url: str) -> bool:
-    """Tell if a text is an absolute http(s) URL without a user, written as it is sent."""
+    """Return whether a text is an absolute http(s) URL without a user, written as it is sent."""
     if not url.isascii() or not url.isprintable() or set(url) & set(" {}"):
         return False
     try:
@@ -18,7 +18,7 @@ def is_http_url(url: str) -> bool:
 
 
 def is_on_loopback(url: str) -> bool:
-    """Tell if a URL names the local machine."""
+    """Return whether a URL names the local machine."""
     host, address = _host_of(url)
     return address.is_loopback if address else host == "localhost" or host.endswith(".localhost")
 

@@ -161,8 +161,8 @@ class _Group:
     def close(self, expression: str, at: int) -> None:
         """End the last branch, and read the quantifier."""
         self.branches[-1].end = self.closed_at = at
-        found = _QUANTIFIER.match(expression, at + 1)
-        self.end = found.end() if found else at + 1
+        quantifier = _QUANTIFIER.match(expression, at + 1)
+        self.end = quantifier.end() if quantifier else at + 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,7 +180,7 @@ class Alternative:
 
     @property
     def is_whole(self) -> bool:
-        """Tell if the alternative is the whole expression."""
+        """True if the alternative is the whole expression."""
         return self.text == self.expression
 
     @property

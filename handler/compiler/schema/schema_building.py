@@ -161,7 +161,7 @@ def mend(
     scalars = [ScalarTypeDefinitionNode(name=NameNode(value=name)) for name in sorted(missing)]
     others = [node for node in whole if not isinstance(node, TypeDefinitionNode | TypeExtensionNode)]
     document = DocumentNode(definitions=(*others, *_one_definition_each(whole, kinds), *scalars))
-    several = {name for name, found in kinds.items() if len(set(found)) > 1}
+    several = {name for name, own_kinds in kinds.items() if len(set(own_kinds)) > 1}
     try:
         return build_ast_schema(document, assume_valid=True, assume_valid_sdl=True), frozenset(missing | several)
     except (GraphQLError, TypeError, RecursionError):
@@ -170,8 +170,8 @@ def mend(
 
 def _types(nodes: Iterable[DefinitionNode]) -> list[Any]:
     """Return the definitions of types, then the extensions."""
-    found = [node for node in nodes if isinstance(node, TypeDefinitionNode | TypeExtensionNode)]
-    return sorted(found, key=lambda node: isinstance(node, TypeExtensionNode))
+    types = [node for node in nodes if isinstance(node, TypeDefinitionNode | TypeExtensionNode)]
+    return sorted(types, key=lambda node: isinstance(node, TypeExtensionNode))
 
 
 def _kind(node: Any) -> type:
@@ -181,10 +181,10 @@ def _kind(node: Any) -> type:
 
 def _kinds(nodes: Iterable[DefinitionNode]) -> dict[str, list[type]]:
     """Return type -> the kinds of its parts, the definition's first. They differ only by mistake."""
-    found: dict[str, list[type]] = {}
+    kinds: dict[str, list[type]] = {}
     for node in _types(nodes):
-        found.setdefault(node.name.value, []).append(_kind(node))
-    return found
+        kinds.setdefault(node.name.value, []).append(_kind(node))
+    return kinds
 
 
 def _named_in(errors: Iterable[GraphQLError]) -> set[str]:
@@ -212,7 +212,7 @@ def _converted(node: Any, kind: type) -> Any:
 def _of_fitting_kinds(node: Any, kinds: Mapping[str, Sequence[type]]) -> Any:
     """Remove from ``implements`` all but interfaces, and from a union all but object types."""
     for part, kind in (("interfaces", InterfaceTypeDefinitionNode), ("types", ObjectTypeDefinitionNode)):
-        named = getattr(node, part, None) or ()
-        kept = tuple(each for each in named if kind in kinds.get(each.name.value, ())[:1])
-        node = replace(node, **{part: kept}) if len(kept) < len(named) else node
+        members = getattr(node, part, None) or ()
+        fitting = tuple(each for each in members if kind in kinds.get(each.name.value, ())[:1])
+        node = replace(node, **{part: fitting}) if len(fitting) < len(members) else node
     return node

@@ -147,7 +147,7 @@ class AuthorOptions:
         )
 
     def wants_output_schema(self, by_default: bool) -> bool:  # noqa: FBT001 - the endpoint's choice
-        """Tell if the tool's entry has an output schema."""
+        """Return whether the tool's entry has an output schema."""
         return by_default if self.output_schema is None else self.output_schema == "on"
 
     def listed(self, entry: JSONObject, *, limits: Limits) -> JSONObject:

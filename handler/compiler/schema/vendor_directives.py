@@ -177,18 +177,18 @@ def missing_definitions(definitions: Sequence[DefinitionNode], *, stepzen: bool)
 def types_named(definitions: Iterable[DefinitionNode]) -> set[str]:
     """Return the names of types of fields and inputs, members of unions, and extended types."""
     nodes = list(definitions)
-    found = {_named(node.type) for node in _all_below(nodes) if _is_typed(node)}
-    found |= {each.name.value for node in nodes for each in getattr(node, "types", None) or ()}
-    return found | {node.name.value for node in nodes if isinstance(node, TypeExtensionNode)}
+    names = {_named(node.type) for node in _all_below(nodes) if _is_typed(node)}
+    names |= {each.name.value for node in nodes for each in getattr(node, "types", None) or ()}
+    return names | {node.name.value for node in nodes if isinstance(node, TypeExtensionNode)}
 
 
 def _is_known(node: DirectiveDefinitionNode) -> bool:
-    """Tell if the directive is known: projects define it for editors, maybe without its argument types."""
+    """Return whether the directive is known: projects define it for editors, maybe without its argument types."""
     return is_foreign(node) or node.name.value in BELONGS
 
 
 def is_foreign(node: Any) -> bool:
-    """Tell if a directive, or its definition, has the name of another system's."""
+    """Return whether a directive, or its definition, has the name of another system's."""
     name = node.name.value
     return name in STEPZEN or name in FEDERATION or name in HASURA or name.startswith(PREFIXES)
 
@@ -196,8 +196,8 @@ def is_foreign(node: Any) -> bool:
 def without_directives(node: Any, unwanted: Callable[[Any], bool]) -> Any:
     """Remove directives from a node and its parts, down to arguments. An unchanged node stays the same object."""
     directives = node.directives or ()
-    kept = tuple(one for one in directives if not unwanted(one))
-    changes: dict[str, Any] = {"directives": kept} if len(kept) < len(directives) else {}
+    remaining = tuple(one for one in directives if not unwanted(one))
+    changes: dict[str, Any] = {"directives": remaining} if len(remaining) < len(directives) else {}
     for part in MAY_CARRY_DIRECTIVES:
         before = getattr(node, part, None) or ()
         after = tuple(without_directives(each, unwanted) for each in before)
@@ -210,8 +210,8 @@ def _warn_of_unsupported(definitions: Sequence[DefinitionNode], problems: Proble
     marked = [(node, {one.name.value for one in node.directives or ()}) for node in _all_below(definitions)]
     backed = [(node, names & STEPZEN) for node, names in marked if names & STEPZEN]
     if backed:
-        used = Counter(name for _, names in backed for name in names)
-        names = ", ".join(f"@{name}" for name in sorted(used, key=lambda name: (-used[name], name)))
+        counts = Counter(name for _, names in backed for name in names)
+        names = ", ".join(f"@{name}" for name in sorted(counts, key=lambda name: (-counts[name], name)))
         nodes = [node for node, _ in backed]
         problems.warn(
             nodes[0],
@@ -271,9 +271,9 @@ def names_of_inaccessible(definitions: Iterable[DefinitionNode]) -> frozenset[st
 
 
 def _imported(directive: DirectiveNode) -> Iterator[str]:
-    given = {argument.name.value: value_from_ast_untyped(argument.value) for argument in directive.arguments or ()}
-    urls = [str(given[key]) for key in URLS if key in given]
-    prefix, elements = given.get("as"), given.get("import")
+    values = {argument.name.value: value_from_ast_untyped(argument.value) for argument in directive.arguments or ()}
+    urls = [str(values[key]) for key in URLS if key in values]
+    prefix, elements = values.get("as"), values.get("import")
     if urls and isinstance(prefix, str):
         yield f"{prefix}__{NAME}"
         if any(NAME in url.split("/") for url in urls):  # a specification of this one directive

@@ -75,8 +75,8 @@ def hidden_by_patterns(
         return None
     decisions = _Decisions(schema, rules, within=within)
     decisions.report_overridden(problems)
-    told = decisions.report_unmatched(problems)
-    return None if told and decisions.exposes_nothing else dict.fromkeys(decisions.hidden, HIDDEN)
+    has_slips = decisions.report_unmatched(problems)
+    return None if has_slips and decisions.exposes_nothing else dict.fromkeys(decisions.hidden, HIDDEN)
 
 
 class _Decisions:
@@ -108,7 +108,7 @@ class _Decisions:
 
     @property
     def exposes_nothing(self) -> bool:
-        """Tell if all fields of a tool's root types are hidden."""
+        """True if all fields of a tool's root types are hidden."""
         return self._within is None and not self._exposed
 
     def report_unmatched(self, problems: Problems) -> bool:
@@ -245,7 +245,7 @@ class Matched:
 def report_unmatched(
     pattern: VisibilityPattern, matched: Matched, *, scope: PatternScope, exposes_nothing: bool, problems: Problems
 ) -> bool:
-    """Report the alternatives of a pattern that match nothing, and tell if there is one.
+    """Report the alternatives of a pattern that match nothing, and return whether there is one.
 
     They are errors if the pattern hides, or if it is of a tool that exposes nothing.
     """
@@ -285,13 +285,13 @@ def _slips(pattern: VisibilityPattern, matched: Matched, scope: PatternScope) ->
     absent = [name for name in scope.absent if is_type(name)]
     lost = untaken(pattern.types, {*types, *absent})
     for each, subject in _subjects(lost, "types", pattern.types):
-        meant = _type_meant(letters_of(each), types, scope)
-        yield _Slip(each.text, f"{subject} matches no type with fields, {so}; {meant}")
+        remedy = _type_meant(letters_of(each), types, scope)
+        yield _Slip(each.text, f"{subject} matches no type with fields, {so}; {remedy}")
     fields = {name: None for type_ in types for name in scope.fields[type_]}
     lost = untaken(pattern.fields, matched.fields) if types else iter(())
     for each, subject in _subjects(lost, "fields", pattern.fields):
-        meant = _meant(letters_of(each), fields, matched.fields)
-        yield _Slip(each.text, f"{subject} matches no field of {some(types)}, {so}; {meant}")
+        remedy = _meant(letters_of(each), fields, matched.fields)
+        yield _Slip(each.text, f"{subject} matches no field of {some(types)}, {so}; {remedy}")
 
 
 def _idle_types(pattern: VisibilityPattern, matched: Matched, scope: PatternScope) -> Iterator[_Slip]:
@@ -308,12 +308,12 @@ def _idle_types(pattern: VisibilityPattern, matched: Matched, scope: PatternScop
 
 def _subjects(alternatives: Iterable[Alternative], argument: str, expression: str) -> Iterator[tuple[Alternative, str]]:
     """Yield each alternative with the beginning of a sentence; one for all others after ``MAX_TOLD``."""
-    found = list(alternatives)
+    listed = list(alternatives)
     whole = f'{argument} "{cut(expression)}"'
-    for each in found[:MAX_TOLD]:
+    for each in listed[:MAX_TOLD]:
         yield each, whole if each.is_whole else f'"{cut(each.text)}" in {whole}'
-    if len(found) > MAX_TOLD:
-        yield found[MAX_TOLD], f"each of {len(found) - MAX_TOLD} more alternatives in {whole}"
+    if len(listed) > MAX_TOLD:
+        yield listed[MAX_TOLD], f"each of {len(listed) - MAX_TOLD} more alternatives in {whole}"
 
 
 def _type_meant(letters: str, taken: Collection[str], scope: PatternScope) -> str:

@@ -60,7 +60,7 @@ class EndpointFiles:
         self._digests: dict[str, str] = {}
 
     def exists(self, name: str) -> bool:
-        """Tell if the folder has an entry of this name. It may be unreadable."""
+        """Return whether the folder has an entry of this name. It may be unreadable."""
         return os.path.lexists(self.folder / name)
 
     def all_below(self, below: str) -> list[str]:
@@ -68,9 +68,9 @@ class EndpointFiles:
 
         A link to a folder counts as a file and is not followed.
         """
-        found = (path.relative_to(self.folder) for path in (self.folder / below).rglob("*") if not _is_folder(path))
+        paths = (path.relative_to(self.folder) for path in (self.folder / below).rglob("*") if not _is_folder(path))
         inside = len(Path(below).parts)
-        return sorted(path.as_posix() for path in found if not any(_is_hidden(each) for each in path.parts[inside:]))
+        return sorted(path.as_posix() for path in paths if not any(_is_hidden(each) for each in path.parts[inside:]))
 
     def find(self, below: str, *, suffixes: tuple[str, ...] = ()) -> Found:
         """Find the files below a folder, without hidden ones, editors' copies and ``NEVER_ENTERED``.
@@ -91,12 +91,12 @@ class EndpointFiles:
 
         for path, folders, names in os.walk(top, onerror=note):
             here = Path(path)
-            named, linked, entered = _sorted_folders(here, folders, suffixes=suffixes)
+            as_files, linked, entered = _sorted_folders(here, folders, suffixes=suffixes)
             if entered and len(here.relative_to(top).parts) >= MAX_FOLDERS_DEEP:
                 faults.append((self._name(here), f"has more folders: expected at most {MAX_FOLDERS_DEEP} levels"))
                 entered = []
             folders[:] = entered if inside else []
-            files += [self._name(here / name) for name in (*names, *named) if not _is_copy(name)]
+            files += [self._name(here / name) for name in (*names, *as_files) if not _is_copy(name)]
             links += [self._name(here / name) for name in linked]
             if len(files) > MAX_FILES_FOUND:
                 faults.append((below, f"has more than {MAX_FILES_FOUND:,} files"))
@@ -119,11 +119,11 @@ class EndpointFiles:
         return self._names_in(posixpath.dirname(name))
 
     def has_folder(self, name: str) -> bool:
-        """Tell if there is a folder of exactly this name: some file systems accept other spellings, too."""
+        """Return whether there is a folder of exactly this name: some file systems accept other spellings, too."""
         return (self.folder / name).is_dir() and (name == "." or self._stands(name))
 
     def is_read(self, name: str) -> bool:
-        """Tell if ``read`` was called for a file."""
+        """Return whether ``read`` was called for a file."""
         return name in self._texts
 
     def glance(self, name: str) -> str:
@@ -224,20 +224,20 @@ class EndpointFiles:
         if self._stands(name) or above.startswith(("..", "/")) or not missing.endswith(SDL_SUFFIXES):
             return ""
         stems = {posixpath.splitext(each)[0]: each for each in self._names_in(above) if each.endswith(SDL_SUFFIXES)}
-        meant = nearest(posixpath.splitext(missing)[0], [stem for stem in stems if stems[stem] != ENTRY])
-        if meant is None:
+        nearest_stem = nearest(posixpath.splitext(missing)[0], [stem for stem in stems if stems[stem] != ENTRY])
+        if nearest_stem is None:
             return ": expected a path that begins beside the file that names it"
-        return f"; did you mean {posixpath.join(above, stems[meant])}?"
+        return f"; did you mean {posixpath.join(above, stems[nearest_stem])}?"
 
 
 def _sorted_folders(
     here: Path, folders: Iterable[str], *, suffixes: tuple[str, ...]
 ) -> tuple[list[str], list[str], list[str]]:
     """Sort out the folders in a folder: named like files, links, and those that a search enters."""
-    kept = sorted(name for name in folders if not _is_hidden(name) and name not in NEVER_ENTERED)
-    named = [name for name in kept if name.lower().endswith(suffixes)] if suffixes else []
-    linked = [name for name in kept if name not in named and (here / name).is_symlink()]
-    return named, linked, [name for name in kept if name not in (*named, *linked)]
+    visible = sorted(name for name in folders if not _is_hidden(name) and name not in NEVER_ENTERED)
+    as_files = [name for name in visible if name.lower().endswith(suffixes)] if suffixes else []
+    linked = [name for name in visible if name not in as_files and (here / name).is_symlink()]
+    return as_files, linked, [name for name in visible if name not in (*as_files, *linked)]
 
 
 def _is_folder(path: Path) -> bool:
@@ -249,7 +249,7 @@ def _is_hidden(part: str) -> bool:
 
 
 def _is_copy(name: str) -> bool:
-    """Tell if a file is hidden or a copy that an editor keeps beside the one it has open."""
+    """Return whether a file is hidden or a copy that an editor keeps beside the one it has open."""
     return _is_hidden(name) or name.endswith("~") or (name.startswith("#") and name.endswith("#"))
 
 

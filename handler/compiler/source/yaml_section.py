@@ -92,13 +92,13 @@ class Section:
         return character_place(node, offset) if isinstance(node, yaml.ScalarNode) else self.place(key)
 
     def is_variable(self, key: str) -> bool:
-        """Tell if a text names a variable, whose value messages must not show."""
+        """Return whether a text names a variable, whose value messages must not show."""
         node = self._values.get(key)
-        named = isinstance(node, yaml.ScalarNode) and NAME.fullmatch(str(node.value)) is not None
-        return named and self._variables is not None
+        is_name = isinstance(node, yaml.ScalarNode) and NAME.fullmatch(str(node.value)) is not None
+        return is_name and self._variables is not None
 
     def is_mapping(self, key: str) -> bool:
-        """Tell if the value of a key is a mapping."""
+        """Return whether the value of a key is a mapping."""
         return isinstance(self._values.get(key), yaml.MappingNode)
 
     def key_place(self, key: str) -> Place:
@@ -118,8 +118,8 @@ class Section:
     def text(self, key: str, default: str = "") -> str:
         node = self._values.get(key)
         if node is None or isinstance(node, yaml.ScalarNode):
-            found = None if node is None else self._resolved(node)
-            return default if found is None else found
+            value = None if node is None else self._resolved(node)
+            return default if value is None else value
         self.refuse(key, "a text")
         return default
 
@@ -174,18 +174,18 @@ class Section:
     def sections(self, key: str, *, short: str = "") -> list[Section]:
         """List the mappings in the list below a key. A text is a mapping from ``short``, or the table's, to it."""
         short = self._keys[key].short if key in self._keys else short
-        found = []
-        for place, given in enumerate(self._items(key)):
-            node, at = given, given.start_mark
-            if short and isinstance(given, yaml.ScalarNode):
-                node = yaml.MappingNode("", [(yaml.ScalarNode("", short, at), given)], at)
+        mappings = []
+        for place, item in enumerate(self._items(key)):
+            node, at = item, item.start_mark
+            if short and isinstance(item, yaml.ScalarNode):
+                node = yaml.MappingNode("", [(yaml.ScalarNode("", short, at), item)], at)
             if isinstance(node, yaml.MappingNode):
-                found.append(self._below(node, f"{self._path}{key}[{place}].", key))
+                mappings.append(self._below(node, f"{self._path}{key}[{place}].", key))
             else:
                 self._problems.add(
                     node_place(node), f'"{self._path}{key}[{place}]": expected a mapping', code="invalid-value"
                 )
-        return found
+        return mappings
 
     def one_or_more(self, key: str) -> list[Section]:
         """List the mappings in the list below a key, or the single mapping there."""
@@ -200,15 +200,15 @@ class Section:
             self.refuse(key, "a mapping of keys to values")
             return {}
         try:
-            found: JSONObject = value_of(node, text_of=self._resolved)
+            value: JSONObject = value_of(node, text_of=self._resolved)
         except yaml.MarkedYAMLError as exc:
             at = mark_place(exc.problem_mark) if exc.problem_mark else self.place(key)
             self._problems.add(at, f"{self.name(key)}: {exc.problem}", code="invalid-value")
             return {}
-        return found
+        return value
 
     def has_items(self, key: str) -> bool:
-        """Tell if there is anything in the list below a key."""
+        """Return whether there is anything in the list below a key."""
         return bool(self._items(key))
 
     def texts(self, key: str) -> list[tuple[str, Place]]:
@@ -235,7 +235,7 @@ class Section:
         return value
 
     def _is_secret(self, key: str) -> bool:
-        """Tell if the value of a key may be a secret."""
+        """Return whether the value of a key may be a secret."""
         return re.split(r"[.\[]", f"{self._path}{key}", maxsplit=1)[0] in WITH_SECRETS
 
     def _items(self, key: str) -> list[yaml.Node]:

@@ -95,26 +95,26 @@ def _sentence(exc: yaml.MarkedYAMLError, text: str) -> str:
         return "a tab is not allowed here: indent with spaces"
     if rest[:1] in SPECIAL and problem.startswith(SPECIAL_FAULTS):
         condition = CONDITION.match(rest)
-        shown = f', as in "{condition[0]}"' if condition else ""
-        return f"a text that begins with {rest[0]} needs quotes{shown}"
+        example = f', as in "{condition[0]}"' if condition else ""
+        return f"a text that begins with {rest[0]} needs quotes{example}"
     return problem + next((remedy for begin, remedy in REMEDIES.items() if problem.startswith(begin)), "")
 
 
 def _check_nodes(node: yaml.Node | None, problems: Problems) -> None:
     """Report duplicate keys. Refuse keys that are not texts, circles and half characters: later readers expect none."""
-    done: set[int] = set()
+    checked_nodes: set[int] = set()
     above: set[int] = set()
 
     def check(node: yaml.Node) -> None:
         if id(node) in above:
             raise yaml.MarkedYAMLError(problem="it contains itself", problem_mark=node.start_mark)
-        if id(node) in done:
+        if id(node) in checked_nodes:
             return
         above.add(id(node))
         for child in _children(node, problems):
             check(child)
         above.remove(id(node))
-        done.add(id(node))
+        checked_nodes.add(id(node))
 
     if node is not None:
         check(node)
@@ -156,7 +156,7 @@ def overlay(base: yaml.MappingNode | None, over: yaml.MappingNode | None) -> yam
 
 
 def is_empty(node: yaml.Node) -> bool:
-    """Tell if a node has no value: an empty text, ``null`` or ``~``."""
+    """Return whether a node has no value: an empty text, ``null`` or ``~``."""
     return isinstance(node, yaml.ScalarNode) and node.value in ("", "null", "~")
 
 
@@ -192,14 +192,14 @@ def read_front_matter(source: Source, problems: Problems) -> tuple[yaml.MappingN
     The mapping is ``None`` if there is no front matter, if it is empty, or after reporting that it is not valid.
     YAML reads the first ``---`` as its document marker, so places in the mapping are those in the file.
     """
-    found = _FRONT_MATTER.match(source.body)
-    if found is None and source.body.partition("\n")[0].rstrip() == "---":
+    match = _FRONT_MATTER.match(source.body)
+    if match is None and source.body.partition("\n")[0].rstrip() == "---":
         problems.add(
             Place(source.name, 1, 1),
             'the front matter has no end: expected another line "---"',
             code="unclosed-front-matter",
         )
-    return (parse_yaml(found[1], source.name, problems), found.end()) if found else (None, 0)
+    return (parse_yaml(match[1], source.name, problems), match.end()) if match else (None, 0)
 
 
 MAX_VALUES = 1_000
@@ -231,12 +231,12 @@ def value_of(node: yaml.Node, *, text_of: Callable[[yaml.ScalarNode], str | None
     Raises:
         yaml.MarkedYAMLError: too many values or levels, or a number that JSON cannot hold.
     """
-    left = MAX_VALUES
+    budget = MAX_VALUES
 
     def value(node: yaml.Node, levels: int) -> Any:
-        nonlocal left
-        left -= 1
-        if left < 0 or levels < 0:
+        nonlocal budget
+        budget -= 1
+        if budget < 0 or levels < 0:
             raise _refusal(node, f"at most {MAX_VALUES} values, nested {MAX_LEVELS} deep")
         match node:
             case yaml.MappingNode():
