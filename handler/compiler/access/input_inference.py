@@ -224,7 +224,7 @@ class _Judge:
         return any(self._is_about(answer, taken, near=False) for answer in data)
 
     def _is_about(self, answer: ReturnedType, taken: InputMember, *, near: bool) -> bool:
-        """Return if an input may mean the field, given one of its answers. A query's must lead to a guarded type."""
+        """Return whether an input may mean the field by one of its answers. A query's must lead to a guarded type."""
         if answer.type not in self._guarded.leading:
             return answer.written and not self._others and not self._shows(answer)
         if not self._guarded.met(answer.type).isdisjoint(self._others):
@@ -232,7 +232,7 @@ class _Judge:
         return not (near and self._questions.rows.speak_of_own(answer, taken, self._mention, self._guarded))
 
     def _shows(self, answer: ReturnedType) -> bool:
-        """Return if a mutation's result leads to a field of that name. A mere count does not show what was counted."""
+        """Return whether a mutation's result leads to a field of that name: a mere count does not."""
         return answer.type in self._questions.leading_to(self._questions.having(self._guarded.field))
 
 

@@ -19,7 +19,7 @@ from handler.bundle.upstream import SECRET_SOURCES
 from handler.compiler.config.oauth_proxy import read_oauth_proxy
 from handler.compiler.config.public_keys import PUBLIC_ALGORITHMS, public_key_pem
 from handler.compiler.config.table import ISSUER
-from handler.compiler.config.urls import is_http_url, is_on_loopback
+from handler.compiler.config.urls import read_https_url
 from handler.compiler.problems import Problems
 from handler.compiler.source.yaml_section import Section
 from handler.errors.authoring import KeyRefused
@@ -126,7 +126,9 @@ def _issuer(section: Section, problems: Problems) -> Issuer:
         subject=section.text("subject"),
         required_claims=_names(section, "claims", problems),
         algorithms=_algorithms(section, problems),
-        jwks_url=_jwks_url(section, problems),
+        jwks_url=read_https_url(section, "jwksendpoint", "the https URL of a JSON Web Key Set", problems)
+        if "jwksendpoint" in section
+        else "",
         keys=keys,
         leeway_s=section.integer("leeway_s"),
     )
@@ -155,20 +157,6 @@ def _algorithms(section: Section, problems: Problems) -> tuple[str, ...]:
     if not algorithms:
         section.refuse("algorithms", f"some of {', '.join(PUBLIC_ALGORITHMS)}")
     return tuple(text for text, _ in algorithms)
-
-
-def _jwks_url(section: Section, problems: Problems) -> str:
-    url = section.text("jwksendpoint")
-    if "@" in url:  # not shown: it may hold a password
-        name = section.name("jwksendpoint")
-        problems.add(
-            section.place("jwksendpoint"),
-            f"{name}: expected a URL without credentials in it",
-            code="credentials-in-url",
-        )
-    elif "jwksendpoint" in section and not (is_http_url(url) and (url.startswith("https:") or is_on_loopback(url))):
-        section.refuse("jwksendpoint", "the https URL of a JSON Web Key Set")
-    return url
 
 
 def _keys(section: Section, problems: Problems) -> tuple[VerificationKey, ...]:

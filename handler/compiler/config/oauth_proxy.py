@@ -6,7 +6,7 @@ import re
 
 from handler.bundle.identity import AssertionClient, OAuthProxy
 from handler.bundle.upstream import parse_reference
-from handler.compiler.config.urls import is_http_url, is_on_loopback
+from handler.compiler.config.urls import is_http_url, read_https_url
 from handler.compiler.problems import Place, Problems
 from handler.compiler.source.yaml_section import Section
 
@@ -24,6 +24,8 @@ OWN_MACHINE = re.compile(r"http://(127\.0\.0\.1|localhost|\[::1\])(:[0-9]{1,5})?
 ACTIVE_SCHEMES = ("about", "blob", "data", "file", "filesystem", "ftp", "javascript", "vbscript", "view-source")
 """Schemes that browsers run or open themselves. Any other is an app's own (RFC 8252, section 7.1)."""
 
+_EXPECTED_URL = "an https URL of the provider"
+
 
 def read_oauth_proxy(section: Section, issuer: str, problems: Problems) -> OAuthProxy:
     """Read the OAuth proxy to the provider of one issuer."""
@@ -36,8 +38,8 @@ def read_oauth_proxy(section: Section, issuer: str, problems: Problems) -> OAuth
         )
     return OAuthProxy(
         issuer=issuer,
-        authorize_url=_url(section, "authorize_url", problems),
-        token_url=_url(section, "token_url", problems),
+        authorize_url=read_https_url(section, "authorize_url", _EXPECTED_URL, problems, fragment=False),
+        token_url=read_https_url(section, "token_url", _EXPECTED_URL, problems, fragment=False),
         client_id=_client_id(section),
         client_secret=_client_secret(section, problems),
         redirect_uris=_redirect_uris(section, problems),
@@ -76,19 +78,6 @@ def _assertion_client(entry: Section, issuer: str, problems: Problems) -> Assert
         expected = "the SHA-256 of one or two secrets in hexadecimal, as `stile key NAME` prints it"
         problems.add(entry.place("sha256"), f"{entry.name('sha256')}: expected {expected}", code="invalid-value")
     return AssertionClient(id=client_id, sha256=digests, issuer=entry.text("issuer", issuer))
-
-
-def _url(section: Section, key: str, problems: Problems) -> str:
-    url = section.text(key)
-    if "@" in url:  # not shown: it may hold a password
-        problems.add(
-            section.place(key),
-            f"{section.name(key)}: expected a URL without credentials in it",
-            code="credentials-in-url",
-        )
-    elif "#" in url or not is_http_url(url) or not (url.startswith("https:") or is_on_loopback(url)):
-        section.refuse(key, "an https URL of the provider")
-    return url
 
 
 def _client_id(section: Section) -> str:

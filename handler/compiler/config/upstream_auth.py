@@ -22,7 +22,7 @@ from handler.bundle.upstream import (
     parse_reference,
 )
 from handler.compiler.config.upstream_headers import FORBIDDEN, FORBIDDEN_PREFIXES, NAME, is_printable_ascii
-from handler.compiler.config.urls import is_http_url, is_on_loopback
+from handler.compiler.config.urls import is_http_url, read_https_url
 from handler.compiler.problems import Place, Problems
 from handler.compiler.source.yaml_section import Section
 
@@ -130,7 +130,7 @@ def _client(section: Section, problems: Problems) -> OAuthClient:
     if not section.text("client_id") or not is_printable_ascii(section.text("client_id")):
         section.refuse("client_id", "the id that the identity provider knows the endpoint by")
     return OAuthClient(
-        token_url=_token_url(section, problems),
+        token_url=read_https_url(section, "token_url", "the https URL of the token endpoint", problems),
         client_id=section.text("client_id"),
         client_secret=_secret(section, "client_secret", problems),
         client_auth=section.choice("client_auth"),
@@ -138,19 +138,6 @@ def _client(section: Section, problems: Problems) -> OAuthClient:
         audience=section.text("audience"),
         resource=_resource(section),
     )
-
-
-def _token_url(section: Section, problems: Problems) -> str:
-    url = section.text("token_url")
-    if "@" in url:  # not shown: it may hold a password
-        problems.add(
-            section.place("token_url"),
-            f"{section.name('token_url')}: expected a URL without credentials in it",
-            code="credentials-in-url",
-        )
-    elif not is_http_url(url) or not (url.startswith("https:") or is_on_loopback(url)):
-        section.refuse("token_url", "the https URL of the token endpoint")
-    return url
 
 
 def _resource(section: Section) -> str:

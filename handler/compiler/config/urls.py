@@ -5,6 +5,20 @@ from __future__ import annotations
 import ipaddress
 from urllib.parse import urlsplit
 
+from handler.compiler.problems import Problems
+from handler.compiler.source.yaml_section import Section
+
+
+def read_https_url(section: Section, key: str, expected: str, problems: Problems, *, fragment: bool = True) -> str:
+    """Read an https URL, or an http URL of this machine. ``fragment``: the URL may have one."""
+    url = section.text(key)
+    if "@" in url:  # not shown: it may hold a password
+        sentence = f"{section.name(key)}: expected a URL without credentials in it"
+        problems.add(section.place(key), sentence, code="credentials-in-url")
+    elif not is_http_url(url) or not (url.startswith("https:") or is_on_loopback(url)) or ("#" in url and not fragment):
+        section.refuse(key, expected)
+    return url
+
 
 def is_http_url(url: str) -> bool:
     """Return whether a text is an absolute http(s) URL without a user, written as it is sent."""
