@@ -177,7 +177,11 @@ def missing_definitions(definitions: Sequence[DefinitionNode], *, stepzen: bool)
 def types_named(definitions: Iterable[DefinitionNode]) -> set[str]:
     """Return the names of types of fields and inputs, members of unions, and extended types."""
     nodes = list(definitions)
-    names = {_named(node.type) for node in _all_below(nodes) if _is_typed(node)}
+    names = {
+        _named(node.type)
+        for node in _all_below(nodes)
+        if isinstance(node, FieldDefinitionNode | InputValueDefinitionNode)
+    }
     names |= {each.name.value for node in nodes for each in getattr(node, "types", None) or ()}
     return names | {node.name.value for node in nodes if isinstance(node, TypeExtensionNode)}
 
@@ -245,10 +249,6 @@ def _all_below(nodes: Iterable[Any]) -> Iterator[Any]:
         yield node
         for part in MAY_CARRY_DIRECTIVES:
             yield from _all_below(getattr(node, part, None) or ())
-
-
-def _is_typed(node: Node) -> bool:
-    return isinstance(node, FieldDefinitionNode | InputValueDefinitionNode)
 
 
 def _named(type_: TypeNode) -> str:
