@@ -62,6 +62,10 @@ format: $(VENV)/.stamp  ## Format the code, and fix what can be fixed
 figures: $(VENV)/.stamp  ## Sizes of folders and modules, import circles, catches, and how the prose reads
 	@$(VENV)/bin/python -m tests.support.figures
 
+.PHONY: reference
+reference: $(VENV)/.stamp  ## Write the tables of docs/reference/config.md from the table of keys
+	@$(VENV)/bin/python -m tests.docs.config_tables
+
 .PHONY: corpora
 corpora: $(VENV)/.stamp  ## Fetch real schemas and operations with npm and pip, and compile all of them
 	$(VENV)/bin/python -m tests.corpora.fetch
