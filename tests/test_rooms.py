@@ -141,6 +141,7 @@ EDGES = {
     "a change": "handler/commands/local/dev_session.py",
     "an MCP request": "handler/server/mcp/route.py",
     "an author's code": "handler/code_tools/functions/boundary.py",
+    "an author's error": "handler/code_tools/functions/boundary.py",
     "an author's module": "handler/compiler/tools/code_modules.py",
     "an author's thread": "handler/code_tools/functions/awaiting.py",
     "an item of a batch": "handler/server/mcp/route.py",

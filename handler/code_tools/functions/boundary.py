@@ -56,7 +56,7 @@ def _readable(error: BaseException) -> BaseException:
     try:
         str(error)
         traceback.format_exception(error)
-    except (Exception, SystemExit):  # noqa: BLE001 - of an author's class
+    except (Exception, SystemExit):  # noqa: BLE001 - the edge of an author's error: its text is its author's code
         return RuntimeError("an exception of a class whose text cannot be read").with_traceback(place)
     return error
 
