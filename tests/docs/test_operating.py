@@ -12,7 +12,6 @@ from typing import Any, get_args
 import pytest
 import yaml
 
-from handler.bundle.operations import Limits
 from handler.bundle.upstream import SECRET_SOURCES, SIGNED_SERVICES, HeaderAuth, UpstreamAuth
 from handler.graph.documents.fields_read import MAX_IMPLEMENTERS
 from handler.json_schema.answer_check import MAX_STEPS
