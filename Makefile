@@ -19,7 +19,8 @@ CALLS ?= 200000
 WORKERS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
 T ?= tests/policy
 CASES ?= 50000
-CLIENTS := node node-mastra0 familiar mcp1 agents chains
+PACKAGES := packages-mcp1 packages-mcp2 packages-camel
+CLIENTS := node node-mastra0 node-packages familiar mcp1 agents chains $(PACKAGES)
 PEERS := labs sdk fastmcp graphql-mcp
 UPSTREAMS := upstreams upstreams-graphene
 
@@ -60,6 +61,10 @@ format: $(VENV)/.stamp  ## Format the code, and fix what can be fixed
 .PHONY: figures
 figures: $(VENV)/.stamp  ## Sizes of folders and modules, import circles, catches, and how the prose reads
 	@$(VENV)/bin/python -m tests.support.figures
+
+.PHONY: reference
+reference: $(VENV)/.stamp  ## Write the tables of docs/reference/config.md from the table of keys
+	@$(VENV)/bin/python -m tests.docs.config_tables
 
 .PHONY: corpora
 corpora: $(VENV)/.stamp  ## Fetch real schemas and operations with npm and pip, and compile all of them
@@ -111,6 +116,10 @@ life: $(VENV)/.stamp  ## The life of a published endpoint at full counts: kills,
 .PHONY: fuzz
 fuzz: $(VENV)/.stamp  ## Send requests with something wrong, and write tests/fuzz/RESULT.md; CASES=5000 for fewer
 	$(VENV)/bin/python -m tests.fuzz --cases $(if $(filter file,$(origin CASES)),100000,$(CASES)) --write
+
+.PHONY: fuzz-parsers
+fuzz-parsers: $(VENV)/.stamp .stile/fuzz-parsers/.stamp  ## Fuzz the parsers of hostile bytes by the code that inputs reach; CASES=20000 for fewer, ARGS="http bundle" for some
+	PYTHONPATH=.stile/fuzz-parsers $(VENV)/bin/python -m tests.fuzz_parsers --runs $(if $(filter file,$(origin CASES)),500000,$(CASES)) $(ARGS)
 
 .PHONY: work
 work: $(VENV)/.stamp  ## Search for requests that cost too much, and write tests/work/RESULT.md; CASES=500 for fewer
@@ -234,7 +243,7 @@ operate-test: $(VENV)/.stamp
 
 .PHONY: clients
 clients: $(VENV)/.stamp $(CLIENTS:%=.stile/%/.stamp)  ## Real MCP clients and agent frameworks against two endpoints; without npm, its Python ones
-	STILE_REQUIRE="fastmcp,mcp1,agents,chains,$${STILE_REQUIRE:-}" $(VENV)/bin/python -m pytest tests/clients $(ARGS)
+	STILE_REQUIRE="fastmcp,mcp1,agents,chains,packages,$${STILE_REQUIRE:-}" $(VENV)/bin/python -m pytest tests/clients $(ARGS)
 
 .PHONY: conformance
 conformance: $(VENV)/.stamp .stile/node-conformance/.stamp  ## The official MCP conformance suite; without npm it is skipped
@@ -284,7 +293,9 @@ lock: .venv-lock/.stamp  ## Write requirements/*.txt anew from pyproject.toml; A
 	$(UV_COMPILE) --group sbom -o requirements/sbom.txt $(ARGS)
 	$(UV_COMPILE) --group advisories -o requirements/advisories.txt $(ARGS)
 	$(UV_COMPILE) --group page -c requirements/dev.txt -o requirements/page.txt $(ARGS)
+	$(UV_COMPILE) --group fuzz-parsers -o requirements/fuzz-parsers.txt $(ARGS)
 	@for group in mcp1 agents chains $(UPSTREAMS); do $(UV_COMPILE) --group $$group -o requirements/$$group.txt $(ARGS); done
+	@for group in $(PACKAGES); do $(UV_COMPILE) --group $$group --override tests/clients/unused.txt -o requirements/$$group.txt $(ARGS); done
 	@for peer in $(PEERS); do $(UV_COMPILE) --group peer-$$peer -o requirements/peer-$$peer.txt $(ARGS); done
 
 UV_COMPILE := .venv-lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
@@ -361,6 +372,9 @@ $(SAM_VENV)/.stamp: requirements/sam.txt
 .stile/node-mastra0/.stamp: tests/clients/mastra0/package.json tests/clients/mastra0/package-lock.json
 	@$(call npm_ci_or_skip,clients)
 
+.stile/node-packages/.stamp: tests/clients/packages/package.json tests/clients/packages/package-lock.json
+	@$(call npm_ci_or_skip,clients)
+
 .stile/node-conformance/.stamp: tests/conformance/package.json tests/conformance/package-lock.json
 	@$(call npm_ci_or_skip,conformance)
 
@@ -373,8 +387,9 @@ $(SAM_VENV)/.stamp: requirements/sam.txt
 .stile/node-page/.stamp: tests/page/package.json tests/page/package-lock.json
 	@$(call npm_ci_or_skip,page)
 
-# Beside .venv and for its Python: a driver of browsers, which brings its own Node.js, is larger than all the rest.
-.stile/page/.stamp: requirements/page.txt $(VENV)/.stamp
+# Beside .venv and for its Python: a driver of browsers, which brings its own Node.js, is larger than all the rest, and
+# the fuzzer of parsers has wheels for some machines alone.
+.stile/page/.stamp .stile/fuzz-parsers/.stamp: .stile/%/.stamp: requirements/%.txt $(VENV)/.stamp
 	@rm -rf $(@D)
 	@echo "Installing $< into $(@D) (half a minute or less)"
 	@$(VENV)/bin/python $(PIP_INSTALL) --no-deps --require-hashes -r $< --target $(@D)
@@ -406,7 +421,7 @@ $(SAM_VENV)/.stamp: requirements/sam.txt
 	@touch $@
 
 # Each in an environment of its own: they hold different versions of the same packages.
-ENVIRONMENTS := familiar mcp1 agents chains sbom advisories $(UPSTREAMS)
+ENVIRONMENTS := familiar mcp1 agents chains $(PACKAGES) sbom advisories $(UPSTREAMS)
 $(ENVIRONMENTS:%=.stile/%/.stamp): .stile/%/.stamp: requirements/%.txt
 	@$(call make_venv,$(@D))
 	@echo "Installing $< into $(@D) (a minute or less)"

@@ -25,8 +25,7 @@ from graphql import build_schema  # noqa: TID251 - a benchmark compiles schemas
 
 from benchmarks.find_sets import Row, compiled, github_rows, live_row, other_rows, spider_row
 from benchmarks.report import machine, write_page
-from handler.compiler.schema.schema_index import build_index
-from handler.compiler.schema.search_words import with_words
+from handler.compiler.schema.schema_index import build_index, with_words
 from handler.graph.index import read_index, write_index
 from handler.graph.view import build_view
 from handler.search.schema_search import SchemaSearch

@@ -14,8 +14,7 @@ from typing import NamedTuple
 
 from graphql import build_schema  # noqa: TID251 - a benchmark compiles schemas
 
-from handler.compiler.schema.schema_index import build_index
-from handler.compiler.schema.search_words import with_words
+from handler.compiler.schema.schema_index import build_index, with_words
 from handler.graph.index import read_index, write_index
 from handler.graph.index_types import named
 from handler.graph.view import View, build_view

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import re
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any, NoReturn, TypeVar
@@ -96,7 +97,9 @@ def to_well_formed_json(value: Any) -> bytes:
 
 def well_formed(text: str) -> str:
     """Replace each lone surrogate in a text. Two adjacent halves of a pair become its character."""
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    if re.search("[\ud800-\udbff][\udc00-\udfff]", text):
+        text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+    return re.sub("[\ud800-\udfff]", "\ufffd", text)
 
 
 class Entry(dict[str, Any]):

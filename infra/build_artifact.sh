@@ -88,12 +88,12 @@ find "$artifact" -type f \( -name '*.pyi' -o -name py.typed \) -delete
 rm -rf "$artifact/aws_lambda_powertools/event_handler"
 find "$artifact/aws_lambda_powertools/utilities" -mindepth 1 -maxdepth 1 -type d ! -name jmespath_utils -exec rm -rf {} +
 
-# The request's half of the function, and what authors' modules import: the compiler and the commands work at deploy
-# time only.
+# The half of the function for requests, and what modules of authors import: the compiler, the commands and the audience
+# work at deploy time only.
 if [ ! -f vendor/requirements.txt ]; then
     cp -R handler stile "$artifact/"
 fi
-rm -rf "$artifact/handler/compiler" "$artifact/handler/commands" "$artifact/handler/__main__.py"
+rm -rf "$artifact/handler/audience" "$artifact/handler/compiler" "$artifact/handler/commands" "$artifact/handler/__main__.py"
 if [ -z "$has_page" ]; then
     rm -rf "$artifact/handler/page"
 fi

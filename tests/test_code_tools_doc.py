@@ -14,7 +14,7 @@ import pytest
 import stile
 from handler.code_tools.functions.option_checks import HINTS
 from handler.code_tools.functions.options import KitOptions, RegistrationOptions, ToolOptions
-from handler.compiler.config.code import KIT_KEYS
+from handler.compiler.config.table import KEYS
 from tests.conftest import ROOT
 from tests.infra.test_build_settings import settings
 
@@ -104,7 +104,7 @@ def test_keys_of_an_entry_are_all_there_are() -> None:
     rows = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]
 
     assert re.findall(r"`(\w+)`", "".join(rows)) == ["use", "condition", "hidden", "visible", "category"]
-    assert set(re.findall(r"`(\w+)`", "".join(rows))) == set(KIT_KEYS)
+    assert set(re.findall(r"`(\w+)`", "".join(rows))) == set(KEYS["code"].keys)
 
 
 def test_tests_of_the_page_pass(workplace: Path) -> None:

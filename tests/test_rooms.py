@@ -16,6 +16,9 @@ ORDER = (
     ("handler.__main__", "handler.lambda_function"),
     ("stile",),
     ("handler.commands",),
+    ("handler.audience",),
+    # callers as a command line names them, and an endpoint in memory: they load nothing else of the commands
+    ("handler.commands.local.callers", "handler.commands.local.local_endpoint"),
     # request time
     ("handler.server.function",),
     ("handler.server.snapshots",),
@@ -44,7 +47,8 @@ ORDER = (
     ("handler.compiler.json_schemas",),
     ("handler.compiler.operations",),
     ("handler.compiler.compile_context",),
-    ("handler.compiler.schema", "handler.compiler.config"),
+    ("handler.compiler.schema",),
+    ("handler.compiler.config",),
     ("handler.compiler.source",),
     ("handler.compiler.conditions", "handler.compiler.problems"),
     ("handler.compiler",),
@@ -89,11 +93,9 @@ ONE_SUBJECT = {
     ),  # a tool's options: compiled, and as its author gives them
     "catalog.py": (
         "code_tools.catalog",
-        "compiler.config.catalog",
         "compiler.tools.catalog",
         "server.mcp.listing.catalog",
     ),  # the catalog: of a toolkit, of config.yaml, compiled, and answered
-    "find.py": ("commands.find", "compiler.config.find"),  # the command, and `find` of config.yaml
     "code.py": ("compiler.config.code", "compiler.tools.code"),  # `code` of config.yaml: read, and compiled
     "completion.py": (
         "commands.completion",

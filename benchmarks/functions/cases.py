@@ -53,8 +53,8 @@ PRESCRIBED_WARM_GATE, GRAPHQL_WARM_GATE = 2.4, 6.2
 
 MEMORY_GATE = 2.2
 
-ANSWERED = "octocat"
-"""What the upstream answers with, whatever it is asked."""
+ANSWERED = "structuredContent"
+"""A part of each result, and of no error."""
 
 LIST = ("tools/list", dict[str, Any]())
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from handler.answers.outline import CutForm, Outline, Unit
 from handler.answers.places import CutPlace, Spot
 from handler.answers.plan import Members
-from handler.answers.sizes import size_of
+from handler.answers.sizes import exceeds, size_of
 from handler.answers.units import CuttableRows, Kept
 from handler.records import record
 from handler.strict_json import JSONObject
@@ -53,6 +53,8 @@ def cut(value: JSONObject, members: Members, *, room: int, way: CutForm, spot: S
     """Return the value cut to ``room`` bytes; ``None`` if it cannot be cut to that size."""
     outline = Outline(way, room=room)
     kept = outline.of_object(value, members, {}, spot)
+    if exceeds(kept, room):
+        return None
     left = room - size_of(kept)
     if way.size and len(outline.units) == 1 and isinstance(outline.units[0], CuttableRows):
         outline.units[0].know(way.size - (room - left))

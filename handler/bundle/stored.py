@@ -12,6 +12,7 @@ from typing import Any
 
 from handler.bundle.model import Bundle
 from handler.bundle.reading import read_record
+from handler.bundle.schema_references import require_own_references
 from handler.bundle.upstream import require_own_headers
 from handler.errors.infrastructure import BundleError
 from handler.strict_json import JSONObject, parse_stored, to_json_bytes
@@ -86,6 +87,7 @@ def read_bundle(raw: bytes, *, endpoint: str) -> Bundle:
     if bundle.endpoint != endpoint:
         raise BundleError(f"this is the bundle of {bundle.endpoint}, expected {endpoint}")
     require_own_headers(bundle.upstream)
+    require_own_references(bundle)
     if bundle.identity.trusts_development:
         raise BundleError("identity trusts the development issuer of `stile token`, which only its author may")
     return bundle

@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import argparse
 import gc
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
-from handler.commands.changes.callers.endpoint_version import Published
+from handler.audience.ways import Published, version_in, version_of
+from handler.bundle.stored import bundle_key, older_bundle_keys
 from handler.commands.changes.changes_report import markdown, text_lines
-from handler.commands.changes.compared_sources import Side, compiled_side, is_destination, opened, published_side
 from handler.commands.changes.endpoint_changes import EndpointChanges, compare
-from handler.commands.folders.endpoint_folders import add_compile_options
-from handler.commands.terminal.console import complain, say, show_json, show_verbatim
+from handler.commands.folders.endpoint_folders import add_compile_options, find_endpoints
+from handler.commands.published.listed import endpoints_in_bucket
+from handler.commands.terminal.console import ERR, complain, complain_of, say, show_json, show_verbatim, track
 from handler.commands.terminal.exit_codes import BREAKING, DIFFERENT, DONE, NOT_COMPARED, OPENING
-from handler.errors.infrastructure import BundleError, StorageError
+from handler.compiler.compile import compile_explained
+from handler.errors.authoring import CompileError
+from handler.errors.infrastructure import BundleError, ObjectNotFound, StorageError
+from handler.http.client import HttpClient
+from handler.storage.location import open_storage
+from handler.storage.storage import Storage
 
 EXAMPLES = (
     "stile diff s3://bucket/prefix endpoints --stage prod",
@@ -131,3 +139,96 @@ def _source(text: str) -> str:
         fault = "it is a file" if text and Path(text).exists() else "there is no such folder"
         raise argparse.ArgumentTypeError(f'"{text}": {fault}; expected {SOURCE}')
     return text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Side:
+    """One side: the versions by the name of the endpoint. ``published``: read from a destination."""
+
+    versions: Mapping[str, Published]
+    published: bool
+
+
+def is_destination(source: str) -> bool:
+    """Return whether a source has published bundles, and is not a folder of endpoints."""
+    return source.startswith("s3://") or not any(find_endpoints(Path(source)))
+
+
+def compiled_side(folder: Path, *, stage: str | None, endpoint: str | None) -> Side | None:
+    """Compile the endpoints at or below a folder; ``None`` after printing their problems."""
+    found: dict[str, Published] = {}
+    problems = 0
+    folders = list(find_endpoints(folder))
+    for each in track(folders, "Compiling", ERR, name=Path.as_posix):
+        try:
+            compiled, provenance = compile_explained(each, stage=stage, endpoint=endpoint, environ=os.environ)
+        except CompileError as exc:
+            problems += len(exc.problems)
+            for problem in exc.problems:
+                complain_of(problem, each)
+            continue
+        name = compiled.bundle.endpoint
+        if name in found:
+            raise BundleError(f'the endpoint "{name}" is made by two folders, the second is {each.as_posix()}')
+        found[name] = version_of(compiled, provenance=provenance, folder=each)
+    return None if problems else Side(versions=found, published=False)
+
+
+@contextmanager
+def opened(source: str) -> Iterator[Storage]:
+    """Open a destination until the block ends.
+
+    Raises:
+        StorageError: the location is not valid.
+        SettingsError: an AWS variable is missing or malformed.
+    """
+    http = HttpClient()
+    try:
+        yield open_storage(source, http=http, environ=os.environ)
+    finally:
+        http.close()
+
+
+def published_side(storage: Storage, source: str, *, names: Sequence[str] | None) -> Side:
+    """Read the bundles of endpoints from a destination; ``None`` for all that it has.
+
+    Raises:
+        StorageError: the destination does not answer, or may not be listed.
+        BundleError: an object is not a bundle that this release reads.
+    """
+    found: dict[str, Published] = {}
+    for name in names_in(source) if names is None else names:
+        for key in (bundle_key(name), *older_bundle_keys(name)):
+            try:
+                stored = storage.read(key)
+            except ObjectNotFound:
+                continue
+            if stored is None:
+                continue
+            try:
+                found[name] = version_in(storage, stored.body, endpoint=name)
+            except BundleError as exc:
+                raise BundleError(f"{source}/{key}: {exc}") from exc
+            break
+    return Side(versions=found, published=True)
+
+
+def names_in(source: str) -> list[str]:
+    """Return the names of the endpoints at a destination.
+
+    Raises:
+        StorageError: the destination does not answer, or may not be listed.
+    """
+    if source.startswith("s3://"):
+        names = endpoints_in_bucket(source, patterns=_BUNDLES)
+        if names is None:
+            raise StorageError(source, "the credentials may not list the bucket, which s3:ListBucket allows")
+        return names
+    folder = Path(source)
+    if not folder.is_dir():
+        raise StorageError(source, "it is a file: expected a folder" if folder.exists() else "there is no such folder")
+    found = [each for pattern in _BUNDLES for each in folder.glob(pattern)]
+    return sorted({each.parent.relative_to(folder).as_posix() for each in found})
+
+
+_BUNDLES = (bundle_key("*/*"), *older_bundle_keys("*/*"))

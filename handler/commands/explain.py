@@ -9,17 +9,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from handler.commands.explaining.one_caller import OneCaller
-from handler.commands.explaining.side_by_side import FieldReach, show_side_by_side
+from handler.audience.reach import Reach, Visitor
+from handler.audience.view_paths import resolve_in
+from handler.commands.explaining import FieldReach, OneCaller, show_side_by_side
 from handler.commands.folders.endpoint_folders import add_folder_arguments, find_endpoints
 from handler.commands.local.callers import NOTATION, SKIPS_POLICIES, NamedCaller, caller_argument
-from handler.commands.reach.coordinate_text import known_coordinate
-from handler.commands.reach.reach import Reach, Visitor
 from handler.commands.terminal.console import ERR, complain, located, show_json, show_verbatim, track
 from handler.commands.terminal.exit_codes import REFUSED, USAGE
 from handler.compiler.compile import compile_explained
 from handler.errors.authoring import CompileError, UnknownCaller, UnknownCoordinate
-from handler.text.sentences import did_you_mean
+from handler.text.sentences import cut, did_you_mean
 
 EXAMPLES = (
     "stile explain endpoints --as anonymous --as claims.json",
@@ -78,22 +77,29 @@ def _explain(options: argparse.Namespace) -> int:
             each for each in found if any(_is_called(entrance.tool, options.tool) for entrance in each[1].entrances)
         ]
         if not with_alias:
-            return _no_such_tool(options.tool, [each for _, each in found])
+            names = sorted(entrance.name for _, each in found for entrance in each.entrances if entrance.tool)
+            meant = did_you_mean(options.tool, names) or "."
+            complain(f'There is no tool "{options.tool}"{meant} There are: {", ".join(names)}')
+            return 2
         found = with_alias
     if options.field is not None:
         return _explain_field(found, options)
     named = options.callers or [SKIPS_POLICIES]
-    told = [(folder, reach) for folder, reach in found if not options.tool or _has_tool(reach, options.tool)]
-    visitors = _visitors([reach for _, reach in told], named)
+    endpoints = [
+        (folder, reach)
+        for folder, reach in found
+        if not options.tool or any(_is_called(entrance.tool, options.tool) for entrance in reach.entrances)
+    ]
+    visitors = _visitors([reach for _, reach in endpoints], named)
     if options.json:
         views = [
             OneCaller(folder, reach, visitor, tool=options.tool)
-            for (folder, reach), of_endpoint in zip(told, visitors, strict=True)
+            for (folder, reach), of_endpoint in zip(endpoints, visitors, strict=True)
             for visitor in of_endpoint
         ]
         show_json({"endpoints": [view.plain() for view in views]})
         return 0
-    for (folder, reach), of_endpoint in zip(told, visitors, strict=True):
+    for (folder, reach), of_endpoint in zip(endpoints, visitors, strict=True):
         if len(of_endpoint) == 1:
             OneCaller(folder, reach, of_endpoint[0], tool=options.tool).show(full=options.full)
         elif of_endpoint:
@@ -119,12 +125,12 @@ def _read(options: argparse.Namespace) -> list[tuple[Path, Reach]] | None:
 
 def _explain_field(found: Sequence[tuple[Path, Reach]], options: argparse.Namespace) -> int:
     """Explain who reaches a coordinate, at each endpoint that has it."""
-    coordinate, having = known_coordinate([reach for _, reach in found], options.field)
-    told = [(folder, reach) for folder, reach in found if reach in having]
-    visitors = _visitors([reach for _, reach in told], options.callers)
+    coordinate, having = _known_coordinate([reach for _, reach in found], options.field)
+    endpoints = [(folder, reach) for folder, reach in found if reach in having]
+    visitors = _visitors([reach for _, reach in endpoints], options.callers)
     views = [
         FieldReach(folder, reach, coordinate[reach], visitors=of_endpoint)
-        for (folder, reach), of_endpoint in zip(told, visitors, strict=True)
+        for (folder, reach), of_endpoint in zip(endpoints, visitors, strict=True)
     ]
     if options.json:
         show_json({"field": options.field, "endpoints": [view.plain() for view in views]})
@@ -136,6 +142,26 @@ def _explain_field(found: Sequence[tuple[Path, Reach]], options: argparse.Namesp
     for view in views:
         view.show(full=options.full)
     return 0
+
+
+def _known_coordinate(reaches: Sequence[Reach], text: str) -> tuple[dict[Reach, str], list[Reach]]:
+    """Return the coordinate that a text names at each endpoint that has it, and these endpoints.
+
+    Raises:
+        UnknownCoordinate: no endpoint has it; the message is of the first with a schema.
+    """
+    found: dict[Reach, str] = {}
+    refusal: UnknownCoordinate | None = None
+    for reach in reaches:
+        if reach.index is None:
+            continue
+        try:
+            found[reach] = resolve_in(reach.index, text)
+        except UnknownCoordinate as exc:
+            refusal = refusal or UnknownCoordinate(f'--field "{cut(text)}": {exc}')
+    if not found:
+        raise refusal or UnknownCoordinate(f'--field "{cut(text)}": no endpoint here has a schema')
+    return found, list(found)
 
 
 def _visitors(reaches: Sequence[Reach], callers: Sequence[NamedCaller]) -> list[list[Visitor]]:
@@ -161,14 +187,3 @@ def _visitors(reaches: Sequence[Reach], callers: Sequence[NamedCaller]) -> list[
 
 def _is_called(tool: Any, name: str) -> bool:
     return tool is not None and name in (tool.name, *tool.options.aliases)
-
-
-def _has_tool(reach: Reach, name: str) -> bool:
-    return any(_is_called(entrance.tool, name) for entrance in reach.entrances)
-
-
-def _no_such_tool(name: str, reaches: Sequence[Reach]) -> int:
-    names = sorted(entrance.name for reach in reaches for entrance in reach.entrances if entrance.tool)
-    meant = did_you_mean(name, names) or "."
-    complain(f'There is no tool "{name}"{meant} There are: {", ".join(names)}')
-    return 2

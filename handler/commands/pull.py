@@ -11,7 +11,6 @@ from typing import Any
 
 from handler.commands.folders.atomic_writes import replace_text
 from handler.commands.folders.endpoint_folders import add_folder_arguments, find_endpoints
-from handler.commands.schema_changes.comparison import Changes, are_equal, compare
 from handler.commands.schema_source.header_options import RequestHeaders, add_header_argument, request_headers
 from handler.commands.schema_source.origin import (
     SCHEMA_FILE,
@@ -23,6 +22,7 @@ from handler.commands.schema_source.origin import (
     without_heading,
 )
 from handler.commands.schema_source.refusal import SourceRefused, UsageRefused
+from handler.commands.schema_source.schema_effects import Changes, are_equal, compare
 from handler.commands.schema_source.schema_reading import read_sdl
 from handler.commands.schema_source.source_options import add_source_argument, add_timeout_argument
 from handler.commands.terminal.console import announce, complain, located, place_of, say, show_json

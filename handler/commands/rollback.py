@@ -7,8 +7,8 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from handler.audience.ways import Published, version_in
 from handler.bundle.stored import index_key
-from handler.commands.changes.callers.endpoint_version import Published, version_in
 from handler.commands.changes.endpoint_changes import EndpointChanges, compare
 from handler.commands.published.described import Described, describe
 from handler.commands.published.endpoint_place import EndpointPlace, add_endpoint_place, change_published

@@ -16,17 +16,15 @@ from types import MappingProxyType
 from handler.bundle.identity import Identity
 from handler.bundle.model import Bundle
 from handler.bundle.stored import bundle_key, index_key, write_bundle
-from handler.compiler.access.anonymous import read_access
 from handler.compiler.access.code_access import AccessDefaults, access_defaults
-from handler.compiler.access.hidden_along import TakenAlong
-from handler.compiler.access.policies import Rule
+from handler.compiler.access.policies import Rule, read_access
+from handler.compiler.access.propagation import TakenAlong
 from handler.compiler.checks import CHECKS, CLIENT_CHECKS
 from handler.compiler.checks.compiled_endpoint import CompiledEndpoint
 from handler.compiler.checks.finding import run_checks
 from handler.compiler.compile_context import CompileContext, read_context
-from handler.compiler.config.change_ignores import ChangeIgnore
 from handler.compiler.config.identity import read_identity
-from handler.compiler.config.ignores import Ignore
+from handler.compiler.config.ignores import ChangeIgnore, Ignore
 from handler.compiler.config.upstream_auth import judge_passthrough
 from handler.compiler.graphql_api import read_api
 from handler.compiler.operations.author_operations import AuthorDocument, AuthorOperation

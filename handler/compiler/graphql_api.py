@@ -9,10 +9,8 @@ from hashlib import sha256
 from graphql import GraphQLSchema
 
 from handler.bundle.operations import GraphQLEndpoint
-from handler.compiler.access.anonymous import opened_by_policies
-from handler.compiler.access.hidden_along import TakenAlong
-from handler.compiler.access.policies import Policies, Rule, read_policies, refuse_exceptions
-from handler.compiler.access.propagation import Consequences
+from handler.compiler.access.policies import Policies, Rule, opened_by_policies, read_policies, refuse_exceptions
+from handler.compiler.access.propagation import Consequences, TakenAlong
 from handler.compiler.api_context import ApiContext
 from handler.compiler.compile_context import CompileContext
 from handler.compiler.json_schemas.author_scalars import read_scalars
@@ -31,8 +29,7 @@ from handler.compiler.schema.coordinates import with_members
 from handler.compiler.schema.cost_directives import with_list_sizes
 from handler.compiler.schema.directives import ToolDirective
 from handler.compiler.schema.schema import AuthorSchema, read_schema
-from handler.compiler.schema.schema_index import build_index
-from handler.compiler.schema.search_words import with_words
+from handler.compiler.schema.schema_index import build_index, with_words
 from handler.compiler.source.files import ENTRY
 from handler.compiler.tools.content_files.prompts import PROMPTS_FOLDER
 from handler.compiler.tools.content_files.resources import RESOURCES_FOLDER

@@ -19,7 +19,7 @@ from handler.policy.evaluation import HIDDEN, NEVER, OPEN, Evaluation, Mask
 from handler.policy.predicates import Predicate
 
 Holds = Callable[[Mask], bool]
-"""A function that tells if a caller meets a rule's mask."""
+"""A function that returns whether a caller meets a rule's mask."""
 
 
 MAX_REASONS = 8
@@ -45,10 +45,18 @@ class Provenance:
         self, api: ApiContext, *, rules: Sequence[Rule], patterned: Mapping[str, tuple[At, Collection[str]]]
     ) -> None:
         self._api = api
-        of_patterns = {name: _pattern_rule(name, at, hidden) for name, (at, hidden) in patterned.items()}
+        of_patterns = {
+            name: Rule(mask=HIDDEN, coordinates=tuple(sorted(hidden)), text=f"the patterns of {name}", place=where(at))
+            for name, (at, hidden) in patterned.items()
+        }
         self._rules = dict(enumerate([*rules, *of_patterns.values()], start=1))
         self._number_of_patterns = {name: len(rules) + 1 + place for place, name in enumerate(of_patterns)}
-        self._own = _own_guards(self._rules, api)
+        found: dict[str, set[int]] = {}
+        for number, rule in self._rules.items():
+            for coordinate in with_members(api.schema, rule.coordinates):
+                if rule.mask and coordinate.partition(".")[2] not in INTROSPECTION:
+                    found.setdefault(coordinate, set()).add(number)
+        self._own = {coordinate: frozenset(numbers) for coordinate, numbers in found.items()}
         self._spread: dict[str, tuple[Mapping[str, Mask], Sequence[Predicate]]] = {}  # by the name of a tool
         self._evaluations: dict[tuple[str, frozenset[int]], Evaluation] = {}
         self._causes: dict[tuple[str, Mask, frozenset[int]], frozenset[int]] = {}
@@ -101,7 +109,7 @@ class Provenance:
         return self._causes[key]
 
     def _counts(self, number: int, tool: str) -> bool:
-        """Tell if a rule counts for a tool: patterns are for their own tool."""
+        """Return whether a rule counts for a tool: patterns are for their own tool."""
         patterns = set(self._number_of_patterns.values())
         return number not in patterns or number == self._number_of_patterns.get(tool)
 
@@ -129,7 +137,7 @@ class Provenance:
 def responsible(numbers: Collection[int], closes: Callable[[frozenset[int]], bool]) -> frozenset[int]:
     """Return those of the rules that close something: each set of them closes it alone, and needs all of its rules.
 
-    ``closes`` tells if some rules close it when the caller meets all others. Several sets are independent reasons.
+    ``closes`` is for a caller who meets all other rules. Several sets are independent reasons.
     """
     found: frozenset[int] = frozenset()
     left = sorted(numbers)
@@ -156,20 +164,6 @@ def _least(numbers: Sequence[int], closes: Callable[[frozenset[int]], bool]) -> 
         if size == 1:
             return frozenset(kept)
         size //= 2
-
-
-def _pattern_rule(tool: str, at: At, hidden: Collection[str]) -> Rule:
-    return Rule(mask=HIDDEN, coordinates=tuple(sorted(hidden)), text=f"the patterns of {tool}", place=where(at))
-
-
-def _own_guards(rules: Mapping[int, Rule], api: ApiContext) -> dict[str, Mask]:
-    """Return coordinate -> the numbers of the rules that name it, or the type that it belongs to."""
-    found: dict[str, set[int]] = {}
-    for number, rule in rules.items():
-        for coordinate in with_members(api.schema, rule.coordinates):
-            if rule.mask and coordinate.partition(".")[2] not in INTROSPECTION:
-                found.setdefault(coordinate, set()).add(number)
-    return {coordinate: frozenset(numbers) for coordinate, numbers in found.items()}
 
 
 def _leaves(mask: Mask, conditions: Sequence[Predicate], unmet: Callable[[int], bool]) -> Iterator[int]:

@@ -5,7 +5,7 @@ inputs). This module removes the rest: a type without visible members, every fie
 interface fields that a removed field implements, and finally everything that the root types do not reach.
 
 The rules stand once, in ``Removals`` and ``leads``. ``build_view`` adds them up for one caller, as sets, and
-``views_of`` of ``handler/commands/changes/callers/many_views.py`` for many callers, as integers with a bit for each.
+``views_of`` of ``handler/audience/many_views.py`` for many callers, as integers with a bit for each.
 """
 
 from __future__ import annotations
@@ -40,7 +40,15 @@ class View:
 
     def directives(self) -> dict[str, Directive]:
         """Return the visible directives that a request may carry, each with its visible arguments."""
-        return _visible_directives(self.index, self.gone) if self.root_fields() else {}
+        if not self.root_fields():
+            return {}
+        found = {}
+        for name, directive in self.index.directives.items():
+            arguments = directive.arguments.items()
+            shown = {each: value for each, value in arguments if f"@{name}({each}:)" not in self.gone}
+            if f"@{name}" not in self.gone:
+                found[name] = replace(directive, arguments=shown)
+        return found
 
     def root_fields(self) -> dict[str, tuple[str, ...]]:
         """Return operation kind -> visible fields of its root type."""
@@ -80,12 +88,10 @@ class _Members(Mapping[str, tuple[str, ...]]):
         if known is None:
             if name not in self._visible:
                 raise KeyError(name)
-            known = self._known[name] = _left(self._index, name, self._gone)
+            known = self._known[name] = tuple(
+                member for member in self._index.members(name) if f"{name}.{member}" not in self._gone
+            )
         return known
-
-
-def _left(index: SchemaIndex, name: str, gone: Set[str]) -> tuple[str, ...]:
-    return tuple(member for member in index.members(name) if f"{name}.{member}" not in gone)
 
 
 class Removals:
@@ -224,18 +230,3 @@ def _reachable(index: SchemaIndex, gone: Set[str]) -> set[str]:
         for name in opening:
             returned.update(index.implementers[name])
     return found
-
-
-def _visible_directives(index: SchemaIndex, gone: Set[str]) -> dict[str, Directive]:
-    return {
-        name: replace(
-            directive,
-            arguments={
-                argument: value
-                for argument, value in directive.arguments.items()
-                if f"@{name}({argument}:)" not in gone
-            },
-        )
-        for name, directive in index.directives.items()
-        if f"@{name}" not in gone
-    }

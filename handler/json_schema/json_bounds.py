@@ -1,7 +1,11 @@
-"""Bounds on the number and nesting of values in a caller's JSON, checked before any other code walks it."""
+"""Bounds on the number and nesting of values in a caller's JSON, checked before any other code walks it.
+
+The JSON of an API may be much larger. Its bounds are checked on its bytes, before it is read.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from typing import Any
 
@@ -34,6 +38,42 @@ def excess_of(value: Any, *, max_values: float) -> str:
     return f"{pointer_of(place)}: {count:,} values, counting items of lists and members of objects; {limit}"
 
 
+USUAL_MAX_BYTES = 5_000_000
+BYTES_PER_PART = 10
+"""The least mean size of the parts of an answer that is as large as it may be: a list is one part, an object two, and a
+member two if objects have more than ``FEW_MEMBERS``, because the names in wide objects mostly differ."""
+
+FEW_MEMBERS = 64
+
+MAX_DIGITS = 1_000
+"""Digits of an integer, which is read and written in quadratic time."""
+
+_MARKS = bytes(set(range(256)) - {*b'"[{:'})
+_DIGITS = bytes(49 if byte in b"0123456789" else 44 if byte in b"\t\n\r ,-:[" else 0 for byte in range(256))
+
+
+def excess_of_json(raw: bytes, *, max_bytes: int) -> str:
+    """Return what makes JSON of at most ``max_bytes`` too costly to read; empty string if nothing does."""
+    most = max(max_bytes, USUAL_MAX_BYTES) // BYTES_PER_PART
+    if len(raw) <= most:
+        return ""
+    if _parts(raw) > most and _parts(_without_strings(raw)) > most:
+        return f"more than {most:,} lists, objects and members"
+    is_long = b"," + b"1" * (MAX_DIGITS + 1) in raw.translate(_DIGITS)
+    return f"a number of more than {MAX_DIGITS:,} digits" if is_long else ""
+
+
+def _parts(raw: bytes) -> int:
+    objects = raw.count(b"{")
+    return raw.count(b"[") + 2 * (objects + max(0, raw.count(b":") - FEW_MEMBERS * objects))
+
+
+def _without_strings(raw: bytes) -> bytes:
+    """Return the marks of JSON outside of its strings. Strings without marks go first, for ``sub`` makes many parts."""
+    marks = raw.replace(b"\\\\", b"").replace(b'\\"', b"").translate(None, _MARKS).replace(b'""', b"")
+    return re.sub(rb'"[^"]*"', b"", marks)
+
+
 def nests_deeper(value: Any, levels: int) -> bool:
     """Tell if lists and objects are nested more than ``levels`` deep."""
     return _count(value, levels) is None
@@ -48,7 +88,7 @@ def _count(value: Any, levels: int = MAX_NESTING) -> int | None:
     """Count the values in a value; ``None`` if it is nested more than ``levels`` deep."""
     count, level = 0, [value] if isinstance(value, dict | list) else []
     for _ in range(levels):
-        parts = [part for each in level for part in _parts(each)]
+        parts = [part for each in level for part in _values(each)]
         count += len(parts)
         level = [part for part in parts if isinstance(part, dict | list)]
         if not level:
@@ -65,5 +105,5 @@ def _largest_part(value: Any, count: int, max_values: float) -> tuple[list[str |
     return [], count
 
 
-def _parts(value: Any) -> Collection[Any]:
+def _values(value: Any) -> Collection[Any]:
     return value.values() if isinstance(value, dict) else value

@@ -559,6 +559,56 @@ def test_bundle_that_no_compiler_wrote_says_nothing_of_the_connection(member: st
         read(content)
 
 
+REFERS: dict[str, tuple[Any, str]] = {
+    "to a file": ({"properties": {"a": {"$ref": "file:///etc/passwd"}}}, "'file:///etc/passwd' is not one of"),
+    "to another host": ({"items": [{"$ref": "https://example.com/a"}]}, "'https://example.com/a' is not one of"),
+    "to nothing": ({"$ref": "#/$defs/A", "$defs": {"B": {}}}, "'#/$defs/A' is not one of"),
+    "to all of itself": ({"properties": {"a": {"$ref": "#"}}}, "'#' is not one of"),
+    "by another keyword": ({"properties": {"a": {"$dynamicRef": "#meta"}}}, "'#meta' is not one of"),
+    "to nothing by name": ({"$ref": {}}, "'{}' is not one of"),
+    "from another place": ({"$defs": {"A": {"$id": "https://example.com/"}}}, "'https://example.com/' is not one of"),
+    "in a circle": ({"$defs": {"A": {"$ref": "#/$defs/A"}}}, "'#/$defs/A' is defined by itself"),
+    "in a circle of two": (
+        {"$defs": {"A": {"anyOf": [{}, {"not": {"$ref": "#/$defs/B"}}]}, "B": {"allOf": [{"$ref": "#/$defs/A"}]}}},
+        "'#/$defs/A' is defined by itself",
+    ),
+    "in a property like a value": ({"properties": {"default": {"$ref": "x"}}}, "'x' is not one of"),
+}
+SCHEMAS: tuple[tuple[Any, ...], ...] = (
+    ("tools", 0, "arguments"),
+    ("tools", 0, "bound"),
+    ("tools", 0, "entry", "outputSchema"),
+    ("tools", 1, "arguments"),
+    ("graphql", "documents", 0, "operations", 0, "variables"),
+)
+
+
+@pytest.mark.parametrize("place", SCHEMAS, ids=lambda place: ".".join(map(str, place)))
+@pytest.mark.parametrize(("schema", "words"), REFERS.values(), ids=REFERS)
+def test_schema_that_refers_to_what_it_does_not_have_is_refused(
+    place: tuple[Any, ...], schema: Any, words: str
+) -> None:
+    content = content_of(HANDMADE)
+    inner = content
+    for key in place[:-1]:
+        inner = inner[key]
+    inner[place[-1]] = schema
+
+    with pytest.raises(BundleError) as caught:
+        read(content)
+
+    assert words in str(caught.value)
+    assert caught.value.path.startswith(str(place[0]))
+
+
+def test_schema_may_have_values_of_itself_and_values_that_look_like_references() -> None:
+    content = content_of(HANDMADE)
+    node = {"properties": {"parts": {"items": {"$ref": "#/$defs/A"}}, "$ref": {"default": {"$ref": "x"}}}}
+    content["tools"][0]["arguments"] = {"anyOf": [{"$ref": "#/$defs/A"}, {"enum": [{"$ref": 1}]}], "$defs": {"A": node}}
+
+    read(content)
+
+
 def test_missing_member_is_refused_wherever_it_was() -> None:
     for member in content_of(HANDMADE).keys() - {"log", "synonyms", "skills"}:  # which older bundles lack
         content = content_of(HANDMADE)

@@ -14,12 +14,12 @@ from random import Random
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from handler.audience.caller_classes import MAX_CLASSES
+from handler.audience.many_views import names_seen
+from handler.audience.ways import Published, version_of
 from handler.bundle.identity import Issuer
 from handler.bundle.operations import Operation
 from handler.bundle.tools import CodeTool, GraphQLTool, PrescribedTool, Tool
-from handler.commands.changes.callers.caller_classes import MAX_CLASSES
-from handler.commands.changes.callers.endpoint_version import Published, version_of
-from handler.commands.changes.callers.guarded_names import names_seen
 from handler.commands.changes.endpoint_changes import EndpointChanges, compare
 from handler.commands.local.local_endpoint import local_endpoint
 from handler.compiler.compile import Compiled, compile_endpoint

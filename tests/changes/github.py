@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 
 from graphql import ObjectTypeDefinitionNode, parse
 
-from handler.commands.changes.callers.endpoint_version import version_of
+from handler.audience.ways import version_of
 from handler.commands.changes.endpoint_changes import compare
 from handler.compiler.compile import compile_explained
 from tests.corpora.fetch import folder_of

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from handler.commands.changes.callers.endpoint_version import version_of
+from handler.audience.ways import version_of
 from handler.commands.changes.change import Change
 from handler.commands.changes.changes_report import markdown, text_lines
 from handler.commands.changes.endpoint_changes import EndpointChanges, compare

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from handler.commands.changes.callers.endpoint_version import Published, version_of
+from handler.audience.ways import Published, version_of
 from handler.commands.changes.change import Change
 from handler.commands.changes.endpoint_changes import EndpointChanges, compare
 from handler.compiler.compile import compile_explained

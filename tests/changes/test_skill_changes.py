@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from handler.commands.changes.callers.endpoint_version import version_of
+from handler.audience.ways import version_of
 from handler.commands.changes.endpoint_changes import compare
 from tests.support.endpoints import READABLE, compiled
 

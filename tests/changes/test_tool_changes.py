@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from handler.audience.ways import Published, version_of
 from handler.bundle.tools import CodeKit
-from handler.commands.changes.callers.endpoint_version import Published, version_of
 from handler.commands.changes.endpoint_changes import compare
 from handler.compiler.codes.change_codes import CHANGE_CODES
 from tests.changes.kinds import FILES, KINDS, NAMES, Kind

@@ -519,7 +519,7 @@ def test_callers_of_a_field_stand_with_witnesses_tools_and_ways(paid: str, stile
         ("any", "call"),
         ("fixed", "refused"),
     ]
-    assert through['{"employee_id": "x", "kind": "partnerx", "roles": ["hr"], "scope": "pay"}'] == [
+    assert through['{"employee_id": "x", "kind": "partnerx", "roles": ["hr"], "scope": ["pay"]}'] == [
         ("mine", "yes"),
         ("any", "yes"),
         ("fixed", "yes"),

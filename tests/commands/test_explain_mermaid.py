@@ -39,7 +39,7 @@ def test_open_callers_have_a_way_and_closed_ones_the_rule(folder: str, stile: St
     result = stile("explain", folder, "--field", "Employee.salary", "--mermaid")
 
     head, *lines = result.out.splitlines()
-    nodes = dict(found.groups() for line in lines if (found := NODE.fullmatch(line)))
+    nodes = {found[1]: found[2] for line in lines if (found := NODE.fullmatch(line))}
     arrows = {nodes[found[1]]: (found[2], found[3]) for line in lines if (found := LINE.fullmatch(line))}
     assert (result.code, head) == (0, "flowchart LR")
     assert len(lines) == len(nodes) + len(arrows)

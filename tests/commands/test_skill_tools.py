@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from handler.commands.reach.skill_tools import warnings_about_skills
+from handler.audience.skill_tools import warnings_about_skills
 from tests.support.endpoints import compiled
 
 CONFIG = """\

@@ -106,7 +106,6 @@ def test_problems_of_all_files_are_reported_at_once_in_file_order(tmp_path: Path
             "config.prod.yaml:2:14 invalid-value: \"limits.max_depth\" & 1 to 50 & '0'",
             "config.yaml:3:1 invalid-yaml",
             'index.graphql:1:45 unreadable-file: "gone.graphql"',
-            "index.graphql:2:3 wrong-value: @tool & 'name' & 'String!'",
             'index.graphql:2:9 unknown-argument: @tool & "nam" & did you mean name?',
             "operations/a.graphql:3:1 anonymous-operation",
             "operations/b.graphql:1:10 syntax-error",

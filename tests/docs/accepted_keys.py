@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from handler.compiler.compile import compile_endpoint
-from handler.compiler.config.config import STEPZEN_IGNORED
+from handler.compiler.config.table import STEPZEN_IGNORED
 from handler.errors.authoring import CompileError
 from tests.support.endpoints import write_endpoint
 

@@ -75,7 +75,7 @@ def test_map_has_every_folder_with_the_time_that_it_runs() -> None:
 
     assert set(times) == packages | {"stile"}
     for folder, time in times.items():
-        half = {"commands": "deploy", "compiler": "deploy", "server": "request"}
+        half = {"audience": "deploy", "commands": "deploy", "compiler": "deploy", "server": "request"}
         assert time == half.get(folder.partition("/")[2].partition("/")[0], "both"), folder
 
 

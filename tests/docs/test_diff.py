@@ -6,8 +6,8 @@ import re
 
 import yaml
 
+from handler.audience.caller_classes import MAX_CLASSES
 from handler.commands import diff
-from handler.commands.changes.callers.caller_classes import MAX_CLASSES
 from handler.commands.changes.changes_report import MAX_MARKDOWN_CHARS
 from handler.compiler.codes.change_codes import CHANGE_CODES
 from tests.docs.reference import page

@@ -15,9 +15,9 @@ from handler.bundle.tools import MAX_CONSENT_CHARS
 from handler.compiler.checks.list_size import MAX_LIST_TOKENS, MAX_LISTED
 from handler.compiler.checks.tool_size import MAX_DESCRIPTION_BYTES, MAX_ENTRY_BYTES
 from handler.compiler.compile import compile_endpoint
-from handler.compiler.config.config import MAX_INSTRUCTIONS_BYTES
 from handler.compiler.config.foreign import APOLLO, COSMO
-from handler.compiler.json_schemas.author_scalars import MAX_PATTERN_CHARS, NUMBER_KEYWORDS, TEXT_KEYWORDS, TYPES
+from handler.compiler.config.table import MAX_INSTRUCTIONS_BYTES, SCALAR_KEYS
+from handler.compiler.json_schemas.author_scalars import MAX_PATTERN_CHARS, NUMBER_KEYWORDS, TEXT_KEYWORDS
 from handler.compiler.json_schemas.descriptions import MAX_ENUM_CHARS
 from handler.compiler.operations.operation_files import MANIFEST_SUFFIXES, SCHEMA_SUFFIX, SUFFIXES
 from handler.compiler.schema.directives import DEFINITIONS
@@ -160,7 +160,7 @@ def test_keys_of_scalars_are_all_there_are() -> None:
     table = page[page.index("| key |") :].split("\n\n")[0]
     named = set(re.findall(r"`([A-Za-z0-9-]+)`", table))
 
-    assert named == {"type", *TYPES, *TEXT_KEYWORDS, *NUMBER_KEYWORDS, *STANDARD_FORMATS}
+    assert named == {"type", *SCALAR_KEYS["type"].known, *TEXT_KEYWORDS, *NUMBER_KEYWORDS, *STANDARD_FORMATS}
 
 
 ORDERS = """

@@ -11,11 +11,12 @@ from pathlib import Path
 import pytest
 
 from handler.bundle.tools import PrescribedTool
-from handler.commands.policy_tests.expectations import KEYS
+from handler.commands.folders.policy_tests import KEYS
 from handler.commands.published.publish_checks import address_faults, publish_rules
 from handler.compiler.compile import compile_endpoint
-from handler.compiler.config.identity import CALLER_KEYS, ISSUER_KEYS, MIN_SECRET_BYTES, PUBLIC_ALGORITHMS
-from handler.compiler.config.oauth_proxy import KEYS as OAUTH_PROXY_KEYS
+from handler.compiler.config.identity import CALLER_KEYS, MIN_SECRET_BYTES
+from handler.compiler.config.public_keys import PUBLIC_ALGORITHMS
+from handler.compiler.config.table import ISSUER, PROXY
 from handler.policy.evaluation import Evaluation
 from handler.server.auth.jwks import FRESH_S, STALE_S, UNKNOWN_KEY_PAUSE_S
 from handler.server.auth.token_parsing import MAX_TOKEN_CHARS
@@ -268,7 +269,7 @@ def test_issuers_of_the_page_are_read_and_all_their_keys_are_told(tmp_path: Path
         "https://ci.example.com/",
     ]
     assert made.warnings == ()
-    assert set(told) == {*ISSUER_KEYS, *CALLER_KEYS, "oauth_proxy"}
+    assert set(told) == {*ISSUER, *CALLER_KEYS, "oauth_proxy"}
     assert told["algorithms"] == ", ".join(PUBLIC_ALGORITHMS)
     assert f"a secret of {MIN_SECRET_BYTES} bytes or more" in TOKENS.text
     assert f"Tokens of {MAX_TOKEN_CHARS // 1024} KB at most" in TOKENS.text
@@ -308,7 +309,7 @@ def test_oauth_proxies_of_the_pages_are_read(tmp_path: Path, provider: str) -> N
 
 
 def test_all_keys_of_the_oauth_proxy_are_told() -> None:
-    assert first_codes(table(SIGN_IN.text, "key", "default", "meaning")) == list(OAUTH_PROXY_KEYS)
+    assert first_codes(table(SIGN_IN.text, "key", "default", "meaning")) == list(PROXY)
 
 
 def test_redirect_uris_of_clients_can_all_be_named(tmp_path: Path) -> None:

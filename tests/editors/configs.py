@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from handler.compiler.source.yaml_values import value_of
+from handler.compiler.source.yaml_tree import value_of
 
 Path = tuple[str | int, ...]
 

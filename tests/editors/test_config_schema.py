@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft7Validator
 
-from handler.commands.editor_files.config_schema import OLD_KEYS, config_schema
+from handler.commands.editor_files.writing import config_schema
 from handler.compiler.compile import compile_endpoint
 from handler.errors.authoring import CompileError, Problem
 from tests.conftest import ROOT
@@ -52,7 +52,7 @@ def _keys(schema: Any, path: str) -> Iterator[tuple[str, Any]]:
         return
     for each in forms:
         for key, below in each.get("properties", {}).items():
-            if key not in OLD_KEYS:
+            if not below.get("deprecated"):
                 name = f"{path}.{key}" if path else key
                 yield name, below
                 yield from _keys(below, name) if name != ALIKE else ()

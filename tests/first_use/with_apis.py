@@ -143,7 +143,7 @@ WITH_APIS = (
         title="upstream.url is a web page",
         make=_answered(PAGE),
         place=API,
-        cause="<!doctype html>|<title>Sign in",
+        cause=r'answered 200 with text/html: "Sign in',
         remedy=r"is upstream\.url the URL of the GraphQL API",
     ),
     Mistake(

@@ -27,8 +27,12 @@ def test_it_holds_the_request_half_of_the_package(artifact: Path) -> None:
     handler = names(artifact / "handler")
 
     assert {"__init__.py", "lambda_function.py", "server", "bundle"} <= handler
-    assert not {"compiler", "commands", "__main__.py"} & handler
-    assert not [name for name in entries(artifact) if name.startswith(("handler.compiler", "handler.commands"))]
+    assert not {"audience", "compiler", "commands", "__main__.py"} & handler
+    assert not [
+        name
+        for name in entries(artifact)
+        if name.startswith(("handler.audience", "handler.compiler", "handler.commands"))
+    ]
 
 
 def test_it_holds_the_package_that_authors_import_from(artifact: Path) -> None:

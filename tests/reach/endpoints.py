@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from random import Random
 
-from handler.commands.reach.reach import Reach
+from handler.audience.reach import Reach
 from handler.compiler.access.policies import Rule
 from handler.compiler.compile import compile_explained
 from handler.errors.authoring import CompileError

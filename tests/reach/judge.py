@@ -1,6 +1,6 @@
 """The view that is enforced, seen from outside: through the answers of the function, and through views alone.
 
-No part of ``handler/commands/reach`` is used here, nor of the rules behind guards.
+No part of ``handler/audience`` is used here, nor of the rules behind guards.
 """
 
 from __future__ import annotations

@@ -7,15 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from handler.commands.reach import closing_rules, reach
-from handler.commands.reach.claims import MAX_CLAIMS, ClaimValues
-from handler.commands.reach.entrances import Entrance
-from handler.commands.reach.view_paths import find_document
+from handler.audience import closing_rules, reach
+from handler.audience.claims import OF_NO_TYPE, ClaimValues
+from handler.audience.entrances import Entrance
+from handler.audience.reach import find_classes
+from handler.audience.view_paths import find_document
 from handler.compiler.compile import compile_explained
 from handler.compiler.provenance import Cause, Provenance
 from handler.server.auth.principal import ANONYMOUS, Principal
@@ -121,20 +123,15 @@ def test_claims_are_tried_in_every_combination_within_bounds() -> None:
     values.add_predicate({"has": {"jwt": ["roles"], "type": "String"}, "value": {"value": "hr"}})
     values.add_predicate({"has": {"jwt": ["roles"], "type": "String"}, "value": {"value": "it"}})
 
-    found, whole = values.claims()
+    claims, whole = values.claims(most=100)
 
+    roles: list[Any] = [["hr"], [], "hr", {}, ["it"], "it", ["hr", "it"]]
     assert whole
-    assert found == [
+    assert claims == [
         {},
         {"a": {"b": 1}},
-        {"roles": ["hr"]},
-        {"roles": []},
-        {"roles": ["it"]},
-        {"roles": ["hr", "it"]},
-        {"a": {"b": 1}, "roles": ["hr"]},
-        {"a": {"b": 1}, "roles": []},
-        {"a": {"b": 1}, "roles": ["it"]},
-        {"a": {"b": 1}, "roles": ["hr", "it"]},
+        *({"roles": each} for each in roles),
+        *({"a": {"b": 1}, "roles": each} for each in roles),
     ]
 
 
@@ -143,7 +140,20 @@ def test_claim_without_a_value_is_tried_beside_a_missing_claim() -> None:
     values = ClaimValues()
     values.add_predicate({"not": {"has": {"jwt": ["groups"], "type": "String"}, "value": {"value": "x"}}})
 
-    assert values.claims() == ([{}, {"groups": ["x"]}, {"groups": []}], True)
+    tried: list[Any] = [["x"], [], "x", {}]
+    assert values.claims(most=100) == ([{}, *({"groups": each} for each in tried)], True)
+
+
+def test_claim_and_a_claim_inside_of_it_are_tried_apart_and_together() -> None:
+    values = ClaimValues()
+    values.add_predicate({"compare": "==", "left": {"jwt": ["a"], "type": "String"}, "right": {"value": "y"}})
+    values.add_predicate({"exists": {"jwt": ["a", "b"]}})
+
+    claims, _ = values.claims(most=100)
+
+    assert {} in claims
+    assert {"a": {"b": "x"}} in claims
+    assert OF_NO_TYPE == {}, "the value of one claim is not the place of another"
 
 
 def test_too_many_claims_are_said_to_be_too_many() -> None:
@@ -151,11 +161,31 @@ def test_too_many_claims_are_said_to_be_too_many() -> None:
     for number in range(30):
         values.add((f"c{number}",), 1)
 
-    found, whole = values.claims()
+    claims, whole = values.claims(most=600)
 
     assert not whole
-    assert len(found) <= MAX_CLAIMS
-    assert {"c0": 1, "c29": 1} in found
+    assert len(claims) <= 600
+    assert {"c0": 1, "c29": 1} in claims
+
+
+def test_explain_and_diff_tell_the_same_callers_apart(tmp_path: Path) -> None:
+    """Seven independent conditions have 128 combinations."""
+    fields = [f"f{each}" for each in range(7)]
+    rules = "".join(f"{{fields: [{each}], condition: '?$jwt.{each}'}}, " for each in fields)
+    tool = 'schema @tool(name: "ask", graphql: [{expose: true, types: "Query", fields: ".*"}]) { query: Query }'
+    files = {
+        "index.graphql": f"{tool} type Query {{ {' '.join(f'{each}: Int' for each in ('a', *fields))} }}",
+        "config.yaml": f"access: {{policies: [{{type: Query, rules: [{rules}], policyDefault: {{condition: true}}}}]}}",
+    }
+    made = reach.Reach(*compile_explained(write_endpoint(tmp_path, files), environ={}))
+
+    classes, complete = find_classes(made, "Query.f6")
+
+    assert complete
+    tokens = [each for each in classes if each.witnesses[0].principal.kind == "token"]
+    claims = [[each.principal.claims for each in token.witnesses] for token in tokens]
+    assert claims == [[{}], [{"f6": "x"}]]
+    assert [bool(each.ways) for each in tokens] == [False, True]
 
 
 def test_persisted_operation_names_the_conditions_of_all_of_its_tools(tmp_path: Path) -> None:

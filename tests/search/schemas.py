@@ -8,8 +8,7 @@ from random import Random
 
 from graphql import build_schema
 
-from handler.compiler.schema.schema_index import build_index
-from handler.compiler.schema.search_words import with_words
+from handler.compiler.schema.schema_index import build_index, with_words
 from handler.graph.index import SchemaIndex, read_index, write_index
 from handler.graph.view import View, build_view
 from tests.graph.random_schemas import random_sdl

@@ -8,8 +8,7 @@ from random import Random
 import pytest
 from graphql import build_schema
 
-from handler.compiler.schema.schema_index import build_index
-from handler.compiler.schema.search_words import with_words
+from handler.compiler.schema.schema_index import build_index, with_words
 from handler.errors.infrastructure import BundleError
 from handler.graph.index import SchemaIndex, read_index, write_index
 from handler.search.postings import Postings, read_steps, write_steps

@@ -54,6 +54,7 @@ LISTING = {
     "bundle.model",
     "bundle.operations",
     "bundle.reading",
+    "bundle.schema_references",
     "bundle.stored",
     "bundle.tools",
     "bundle.upstream",

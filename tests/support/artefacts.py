@@ -45,7 +45,11 @@ def copy_function(folder: Path, *, packages: bool = False) -> None:
     places += [_place(name) for name in PACKAGES] if packages else []
     for place in places:
         if place.is_dir():
-            left_out = ("compiler", "commands") if place.parent == ROOT else ("tests", "benchmarks", "event_handler")
+            left_out = (
+                ("audience", "compiler", "commands")
+                if place.parent == ROOT
+                else ("tests", "benchmarks", "event_handler")
+            )
             shutil.copytree(place, folder / place.name, ignore=shutil.ignore_patterns("__pycache__", *left_out))
         else:
             shutil.copy(place, folder)

@@ -12,7 +12,7 @@ from handler.code_tools.definitions.definition import ToolDefinition
 from handler.code_tools.loading import digest_of, load_kit
 from handler.code_tools.toolkit import Toolkit
 from handler.compiler.compile import Compiled
-from handler.compiler.config.catalog import CatalogUse
+from handler.compiler.config.config import CatalogUse
 from handler.compiler.problems import Place
 from handler.compiler.tools.catalog import catalog_tools
 from handler.policy.evaluation import OPEN, Mask

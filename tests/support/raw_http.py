@@ -31,6 +31,11 @@ class Peer:
                 SESSION.note(Output.PEER, request)
         return request
 
+    @property
+    def requests(self) -> list[bytes]:
+        """All requests that the server has kept."""
+        return self._server.requests
+
     def send(self, answer: bytes) -> None:
         self._socket.sendall(answer)
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from tests.work.documents import call, sent
-from tests.work.genomes import Case, Family, Gene, Genome
+from tests.work.genomes import MAX_ANSWER_BYTES, Case, Family, Gene, Genome, json_of
 from tests.work.values import DOCUMENT_ID
 
 QUERY = "query Q0 { everything { __typename ... on Account { id name color amounts parent { id } } } }"
@@ -38,7 +38,23 @@ KINDS = (
     "type",
     "zip",
     "request",
+    "nested lists",
+    "wide objects",
+    "long integers",
+    "empty values",
+    "half pairs",
 )
+LOOSE = "query Q0 { loose cubes }"
+LOOSE_REQUESTS = (
+    call("loose", {}),
+    call("ask", {"query": LOOSE}),
+    sent(LOOSE, 2),
+    call("pass_on", {"query": LOOSE}),
+    sent(LOOSE, 4),
+    call("everything", {}),
+)
+"""For answers of any JSON (``loose``), and of lists in lists (``cubes``)."""
+LOOSE_KINDS = frozenset(KINDS[-5:])
 
 
 ACCOUNT: dict[str, Any] = {
@@ -65,7 +81,8 @@ def _answer(genome: Genome) -> bytes:
         _add(content, gene)
     if not content:
         content = {"data": {"everything": []}}
-    raw = json.dumps(content, ensure_ascii=any(gene.kind == "texts" and gene.variant > 2 for gene in genome)).encode()
+    escaped = any(gene.kind == "half pairs" or (gene.kind == "texts" and gene.variant > 2) for gene in genome)
+    raw = json_of(content, ensure_ascii=escaped, separators=(",", ":"))
     junk = next((gene for gene in genome if gene.kind == "junk"), None)
     return raw if junk is None else _with_junk(raw, junk)
 
@@ -87,8 +104,34 @@ def _add(content: dict[str, Any], gene: Gene) -> None:
         case "paths":
             message = TEXTS[gene.variant] * gene.count + "x"
             content.setdefault("errors", []).append({"message": message, "path": ["a"] * min(count, 1_000)})
+        case "nested lists":
+            inner: Any = ([], [[]], [1], [[1]], [[None]], [[], []])[gene.variant]
+            content.setdefault("data", {"loose": None})["cubes"] = [inner] * gene.count
+        case kind if kind in LOOSE_KINDS:
+            data = content.setdefault("data", {"cubes": []})
+            data["loose"] = [_loose(gene), data["loose"]] if data.get("loose") else _loose(gene)
         case _:
             _everything(content, _values(gene, count))
+
+
+def _loose(gene: Gene) -> Any:
+    """What stands in a field of any JSON."""
+    match gene.kind:
+        case "wide objects":
+            value: Any = (0, "", [], {}, 0, 0)[gene.variant]
+            members = (0, 0, 0, 0, 16, 64)[gene.variant]
+            names = [f"{number}" for number in range(gene.count)]
+            size = members or len(names)
+            objects = [dict.fromkeys(names[start : start + size], value) for start in range(0, len(names), size)]
+            return objects if members else objects[0]
+        case "long integers":
+            digits = (4_000, 4_299, 1_000, 300, 20, 10)[gene.variant]
+            return [int("9" * digits)] * min(gene.count, MAX_ANSWER_BYTES // digits)
+        case "empty values":
+            return [({}, [], {"": {}}, "", [{}], {"a": 0, "b": 0})[gene.variant]] * gene.count
+        case _:
+            halves = ("\ud800", "\udc00", "\ud83d\ude00", "\ude00\ud83d", "\ud800x", "\ud800\u00e9")[gene.variant]
+            return halves * gene.count if gene.count % 2 else [halves] * gene.count
 
 
 def _values(gene: Gene, count: int) -> list[Any]:
@@ -97,7 +140,7 @@ def _values(gene: Gene, count: int) -> list[Any]:
         case "objects":
             return [OBJECTS[gene.variant]] * count
         case "numbers":
-            return [{**ACCOUNT, "amounts": [(1, 1.5, 1e300, "1", None, True)[gene.variant]] * count}]
+            return [{**ACCOUNT, "amounts": [(1, 1.5, 1e300, "1", None, True)[gene.variant]] * gene.count}]
         case "texts":
             return [{**ACCOUNT, "name": "é<>&\u2028" * (1 + gene.variant)} for _ in range(count)]
         case "letters":
@@ -136,12 +179,13 @@ def _with_junk(raw: bytes, gene: Gene) -> bytes:
 
 def _answer_case(genome: Genome) -> Case:
     request = next((gene.variant for gene in genome if gene.kind == "request"), 0)
+    requests = LOOSE_REQUESTS if any(gene.kind in LOOSE_KINDS for gene in genome) else REQUESTS
     kind = next((TYPES[gene.variant] for gene in genome if gene.kind == "type"), TYPES[0])
     content = _answer(genome)
     headers = {"content_type": kind}
     if any(gene.kind == "zip" for gene in genome):
         content, headers = gzip.compress(content, 1), {**headers, "content_encoding": "gzip"}
-    return replace(REQUESTS[request], answer=content, answer_headers=headers)
+    return replace(requests[request], answer=content, answer_headers=headers)
 
 
 ANSWERS = Family("answers", KINDS, _answer_case)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlencode
 
-from tests.work.genomes import Case, Family, Gene, Genome
+from tests.work.genomes import Case, Family, Gene, Genome, json_of
 from tests.work.schema import names
 
 TYPES = names()
@@ -241,7 +240,10 @@ def sent(text: str, way: int, variables: object = None) -> Case:
         case 3:
             return Case(path="/api/things/tools/ask/graphql", body=_json(graphql))
         case 4:
-            written = {**arguments, **({"variables": json.dumps(variables)} if given else {})}
+            written = {
+                **arguments,
+                **({"variables": json_of(variables, ensure_ascii=True).decode()} if given else {}),
+            }
             return Case(verb="GET", path="/api/things/graphql", query_string=urlencode(written))
         case _:
             return call("pass_on", {key: value for key, value in arguments.items() if key != "operationName"})
@@ -254,7 +256,7 @@ def call(tool: str, arguments: object, **more: object) -> Case:
 
 
 def _json(value: object) -> bytes:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode(errors="surrogatepass")
+    return json_of(value, separators=(",", ":"))
 
 
 def _document_case(genome: Genome) -> Case:
@@ -273,33 +275,70 @@ QUESTIONS = (
 WRAPPED = "fragment T on __Type { kind name ofType { kind name ofType { kind name ofType { kind name } } } }"
 
 
+LISTS = (
+    "fields",
+    "enumValues(includeDeprecated: true)",
+    "possibleTypes",
+    "interfaces",
+    "inputFields",
+    "fields(includeDeprecated: true)",
+)
+WIDE = ("Query", "Anything", "Color", "WideFilter", "Node", "Mutation")
+LEFT_OUT = "name @skip(if: true)", "name @include(if: false)", "name @skip(if: false) @include(if: false)"
+MAX_AGAIN = 240
+"""Aliases of one selection, of which some more are refused as they are counted."""
+
+
+def _again(gene: Gene) -> str:
+    """One selection by many aliases, which makes many objects and little text if its fields are left out."""
+    each, left_out = LISTS[gene.variant], LEFT_OUT[gene.count % len(LEFT_OUT)]
+    below = {
+        "aliases, left out": f"{each} {{ {left_out} }}",
+        "aliases of arguments, left out": f"fields {{ args {{ {left_out} }} }}",
+        "aliases of types, left out": f"fields {{ type {{ {each} {{ {left_out} }} }} }}",
+        "aliases of types": f"fields {{ type {{ {each} {{ name }} }} }}",
+    }[gene.kind]
+    return " ".join(f"d{number}: {below}" for number in range(min(gene.count, MAX_AGAIN)))
+
+
+AGAIN = ("aliases, left out", "aliases of arguments, left out", "aliases of types, left out", "aliases of types")
+
+
 def _introspection_case(genome: Genome) -> Case:
-    parts: list[str] = []
-    way = 0
-    for gene in genome:
-        count = min(gene.count, 10_000)
-        question = QUESTIONS[gene.variant]
-        match gene.kind:
-            case "types":
-                parts.append(f"__schema {{ types {{ {question} }} }}")
-            case "fields again":
-                again = " ".join(f"a{number}: name" for number in range(count))
-                parts.append(f"__schema {{ types {{ fields {{ {again} }} {question} }} }}")
-            case "named types":
-                parts += [f'b{n}: __type(name: "{TYPES[n % 400]}") {{ {question} }}' for n in range(count)]
-            case "levels":
-                parts.append(f"__schema {{ types {{ {'fields { type { ' * count}name{' } }' * count} }} }}")
-            case "wide types":
-                wide = ("Query", "Anything", "Color", "WideFilter", "Node", "Mutation")[gene.variant]
-                parts += [f'c{n}: __type(name: "{wide}") {{ {QUESTIONS[n % 6]} }}' for n in range(count)]
-            case "way":
-                way = gene.variant
-    return sent(f"query Q0 {{ {' '.join(parts)} }} {WRAPPED}", way)
+    named = next((gene for gene in genome if gene.kind == "by name"), None)
+    selection = " ".join(_question(gene, named) for gene in genome)
+    way = next((gene.variant for gene in genome if gene.kind == "way"), 0)
+    return sent(f"query Q0 {{ {selection} }} {WRAPPED if '...T' in selection else ''}", way)
+
+
+def _question(gene: Gene, named: Gene | None) -> str:
+    """The fields of introspection that a gene stands for; those of ``AGAIN`` below types by name if a gene says so."""
+    count, question, wide = min(gene.count, 10_000), QUESTIONS[gene.variant], WIDE[gene.variant]
+    match gene.kind:
+        case "types":
+            return f"__schema {{ types {{ {question} }} }}"
+        case "fields again":
+            again = " ".join(f"a{number}: name" for number in range(count))
+            return f"__schema {{ types {{ fields {{ {again} }} {question} }} }}"
+        case "named types":
+            return " ".join(f'b{n}: __type(name: "{TYPES[n % 400]}") {{ {question} }}' for n in range(count))
+        case "levels":
+            return f"__schema {{ types {{ {'fields { type { ' * count}name{' } }' * count} }} }}"
+        case "wide types":
+            return " ".join(f'c{n}: __type(name: "{wide}") {{ {QUESTIONS[n % 6]} }}' for n in range(count))
+        case "way" | "by name":
+            return ""
+    if named is None:
+        return f"__schema {{ types {{ {_again(gene)} }} }}"
+    wide = WIDE[named.variant]
+    return " ".join(f'e{n}: __type(name: "{wide}") {{ {_again(gene)} }}' for n in range(named.count % 20))
 
 
 DOCUMENTS = Family("documents", (*PARTS, "way", "unknown fields", "line breaks"), _document_case)
 INTROSPECTION = Family(
-    "introspection", ("types", "fields again", "named types", "levels", "wide types", "way"), _introspection_case
+    "introspection",
+    ("types", "fields again", "named types", "levels", "wide types", "way", "by name", *AGAIN),
+    _introspection_case,
 )
 WITHOUT_LIMITS = Family(
     "documents without limits",

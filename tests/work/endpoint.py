@@ -45,6 +45,7 @@ query Everything($where: WideFilter, $colors: [Color!], $ids: [Int!], $matrix: [
 query Search($text: String!, $colors: [Color!]) @mcpTool(name: "search") {
   search(text: $text, colors: $colors) { __typename ... on Account { id } ... on Branch { id color } }
 }
+query Loose @mcpTool(name: "loose") { loose cubes }
 mutation Add($input: AccountInput!) @mcpTool(name: "add", confirm: required) { addAccount(input: $input) { id name } }
 """
 

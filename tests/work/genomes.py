@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import base64
+import json
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
@@ -15,7 +17,10 @@ MAX_HEAD_BYTES = 10_240
 MAX_ANSWER_BYTES = 5_000_000
 """What ``upstream.max_bytes`` lets through of an API's answer, unless its author says something else."""
 
-MAX_COUNT = 500_000
+MAX_JSON_BYTES = 4 * MAX_ANSWER_BYTES
+"""What is written of JSON before it is looked at whether it may arrive."""
+
+MAX_COUNT = 2_000_000
 MAX_GENES = 8
 
 
@@ -105,6 +110,40 @@ class Shape:
         return self.family.build(self.genome)
 
 
+class TooLong(Exception):
+    """JSON that is far longer than what may arrive."""
+
+
+def json_of(value: Any, **options: Any) -> bytes:
+    """The JSON of a value. One list may stand in a value a million times, so its length is known before it is written.
+
+    Raises:
+        TooLong: the JSON would be several times as long as what may arrive.
+    """
+    if _least_length(value) > MAX_JSON_BYTES:
+        raise TooLong
+    return json.dumps(value, **{"ensure_ascii": False, **options}).encode(errors="surrogatepass")
+
+
+def _least_length(value: Any) -> int:
+    """Less than the length of a value's JSON, counted once for each list and object, however often it stands there."""
+    known: dict[int, int] = {}
+    waiting = [value]
+    while waiting:
+        each = waiting[-1]
+        parts = [*each, *each.values()] if isinstance(each, dict) else each if isinstance(each, list) else ()
+        different = {id(part): part for part in parts}
+        inner = [part for key, part in different.items() if isinstance(part, dict | list) and key not in known]
+        if inner:
+            waiting += inner
+            continue
+        known |= {key: len(part) if isinstance(part, str) else 1 for key, part in different.items() if key not in known}
+        times = Counter(map(id, parts))
+        known[id(each)] = sum((1 + known[key]) * count for key, count in times.items())
+        waiting.pop()
+    return known[id(value)] if isinstance(value, dict | list) else len(str(value))
+
+
 def random_shape(family: Family, chance: Random) -> Shape:
     """A shape to begin with."""
     genes = tuple(_random_gene(family, chance) for _ in range(chance.randint(1, 4)))
@@ -137,13 +176,20 @@ def mutated(shape: Shape, chance: Random) -> Shape:
 def fitted(shape: Shape) -> Shape:
     """The shape with its largest counts cut until its request may arrive."""
     genes = list(shape.genome)
-    while not Shape(shape.family, tuple(genes)).case().fits:
+    while not _fits(Shape(shape.family, tuple(genes))):
         place = max(range(len(genes)), key=lambda each: genes[each].count)
         if genes[place].count == 1:
             del genes[place]
         else:
             genes[place] = replace(genes[place], count=genes[place].count // 2)
     return Shape(shape.family, tuple(genes))
+
+
+def _fits(shape: Shape) -> bool:
+    try:
+        return shape.case().fits
+    except TooLong:
+        return False
 
 
 def _random_gene(family: Family, chance: Random) -> Gene:

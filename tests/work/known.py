@@ -16,6 +16,12 @@ KNOWN: Mapping[str, Mapping[str, Genome]] = {
     "introspection": {
         "the whole schema through a tool": (Gene("types", 1, 2), Gene("way", 1, 0)),
         "the whole schema on a route": (Gene("types", 1, 2), Gene("way", 1, 2)),
+        "aliases of fields that are skipped": (Gene("aliases, left out", 60, 0), Gene("way", 1, 4)),
+        "aliases of all, skipped": (Gene("aliases, left out", 230, 1), Gene("way", 1, 3)),
+        "aliases of arguments, skipped": (Gene("aliases of arguments, left out", 230, 0), Gene("way", 1, 2)),
+        "types by name, skipped": (Gene("by name", 10, 0), Gene("aliases of types, left out", 9, 0), Gene("way", 1, 2)),
+        "values of types of fields": (Gene("aliases of types", 60, 1), Gene("way", 1, 2)),
+        "a union's types by name": (Gene("by name", 10, 1), Gene("aliases, left out", 20, 2), Gene("way", 1, 2)),
     },
     "arguments": {
         "empty items of a wide filter": (Gene("target", 3, 0), Gene("items", 340_000, 0), Gene("wrapper", 1, 5)),
@@ -38,6 +44,14 @@ KNOWN: Mapping[str, Mapping[str, Genome]] = {
     "answers": {
         "spaces in an error's message": (Gene("paths", 20_000, 1),),
         "small objects": (Gene("objects", 60_000, 0),),
+        "empty lists in lists": (Gene("nested lists", 850_000, 1), Gene("request", 1, 2)),
+        "as many lists as are read": (Gene("nested lists", 240_000, 3),),
+        "a wide object": (Gene("wide objects", 450_000, 0),),
+        "as wide an object as is read, of a tool in Python": (Gene("wide objects", 245_000, 0), Gene("request", 1, 3)),
+        "objects of names that differ": (Gene("wide objects", 400_000, 5), Gene("request", 1, 3)),
+        "empty objects": (Gene("empty values", 1_600_000, 0), Gene("request", 1, 2)),
+        "long integers": (Gene("long integers", 1_200, 0),),
+        "halves of pairs": (Gene("half pairs", 830_001, 0),),
     },
 }
 """By family, and by what stands in them."""

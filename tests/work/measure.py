@@ -117,6 +117,7 @@ class Api:
 
     def script(self, peer: Peer) -> None:
         while peer.read_request():
+            peer.requests.clear()  # each may have a megabyte, and nobody asks for them
             peer.send(self.answer)
 
 

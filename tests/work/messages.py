@@ -11,7 +11,7 @@ from graphql import get_introspection_query
 from tests.support.issuers import signed_with_secret
 from tests.work.documents import call, document_of
 from tests.work.endpoint import SECRETS
-from tests.work.genomes import Case, Family, Gene, Genome
+from tests.work.genomes import Case, Family, Gene, Genome, json_of
 
 SCHEMA = "stile://api/things/schema.graphql"
 REVIEW = {"type": "ref/prompt", "name": "review"}
@@ -70,7 +70,7 @@ def _message_case(genome: Genome) -> Case:
     ]
     body = written if times else written[0]
     headers = {"mcp-protocol-version": "2025-03-26" if times else "2025-11-25"}
-    return Case(headers=headers, body=json.dumps(body, ensure_ascii=False).encode())
+    return Case(headers=headers, body=json_of(body))
 
 
 NAMES = ("accept", "authorization", "origin", "traceparent", "tracestate", "baggage", "cookie", "x-api-key", "mcp-name")

@@ -48,6 +48,8 @@ def _roots(ordinary: Sequence[str]) -> Iterator[str]:
         "node(id: ID!): Node",
         "everything(where: WideFilter, colors: [Color!], ids: [Int!], matrix: [[Int]], json: JSON): [Anything!]",
         "search(text: String!, colors: [Color!]): [Found!]!",
+        "loose: JSON",
+        "cubes: [[[Int]]]",
         "self: Query",
     ]
     yield _block("type Query", [*own, *singles, *pages])

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from typing import Any
 
 from tests.work.documents import call, sent
 from tests.work.endpoint import OPERATIONS
-from tests.work.genomes import Case, Family, Gene, Genome
+from tests.work.genomes import Case, Family, Gene, Genome, json_of
 
 ATOMS: tuple[Any, ...] = ({}, 1, "SHADE_1_OF_ADDRESS", {"account": "x"}, 1.5, None)
 MISFITS: tuple[Any, ...] = (1.5, {"account": 1}, "SHADE", [], True, "x")
@@ -101,7 +100,7 @@ def _variable_case(genome: Genome) -> Case:
         names = ("where", "colors", "ids", "matrix", "json", "where")
         given = {names[target.variant]: variables["v"]}
         graphql = {"documentId": DOCUMENT_ID, "operationName": "Everything", "variables": given}
-        return Case(path="/api/things/graphql", body=json.dumps(graphql).encode())
+        return Case(path="/api/things/graphql", body=json_of(graphql))
     return sent(VARIABLES[target.variant], target.count, variables)
 
 

@@ -147,7 +147,7 @@ def _of_input(
 
 
 def _is_stricter(one: str, other: str) -> bool:
-    """Tell if a type is another one with further ``!``, and so takes or gives fewer values."""
+    """Return whether a type is another one with further ``!``, and so takes or gives fewer values."""
     if one.replace("!", "") != other.replace("!", ""):
         return False
     return _marks(one) > _marks(other)

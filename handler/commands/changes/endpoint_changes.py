@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
+from itertools import chain
 from typing import Any
 
+from handler.audience.caller_classes import MAX_CLASSES
+from handler.audience.ways import Published
 from handler.bundle.model import Bundle
-from handler.commands.changes.callers.caller_classes import MAX_CLASSES
-from handler.commands.changes.callers.endpoint_version import Published
 from handler.commands.changes.change import Change
-from handler.commands.changes.content_changes import content_changes
 from handler.commands.changes.reach_changes import ReachChanges
-from handler.commands.changes.settings_changes import settings_changes
+from handler.commands.changes.settings_changes import content_changes, settings_changes
 from handler.commands.changes.tool_changes import renamed_tools, tool_changes
 from handler.text.sentences import counted
 
@@ -56,7 +56,7 @@ class EndpointChanges:
 def compare(before: Published | None, after: Published | None, *, most_classes: int = MAX_CLASSES) -> EndpointChanges:
     """Compare two versions of an endpoint; ``None`` for an endpoint that does not exist.
 
-    ``most_classes`` bounds the classes of callers that are told apart.
+    ``most_classes`` bounds the classes of callers that are compared.
 
     Raises:
         StorageError, BundleError: a schema index that the comparison needs cannot be loaded.
@@ -68,8 +68,10 @@ def compare(before: Published | None, after: Published | None, *, most_classes: 
     if before.bundle.index == after.bundle.index:
         before = replace(before, load_index=after.load_index)  # the same bytes: a folder's need no storage
     reach = ReachChanges(before, after, renamed=renamed_tools(before.bundle, after.bundle), most_classes=most_classes)
-    others = (replace(each, for_everybody=reach.opens_to_everybody(each)) for each in _differences(before, after))
-    found = [*reach.changes(), *others] or list(_others(before.bundle, after.bundle))
+    pair = before.bundle, after.bundle
+    others = chain(tool_changes(*pair), content_changes(*pair), settings_changes(*pair))
+    judged = (replace(each, for_everybody=reach.opens_to_everybody(each)) for each in others)
+    found = [*reach.changes(), *judged] or list(_others(before.bundle, after.bundle))
     return EndpointChanges(
         endpoint=after.bundle.endpoint,
         changes=tuple(sorted((_judged(each, after) for each in found), key=_rank)),
@@ -98,12 +100,6 @@ def _opened_by(new: Published, most_classes: int) -> Iterator[Change]:
             yield replace(each, rules=tuple(rule for rule in each.rules if rule.startswith("now: ")))
 
 
-def _differences(before: Published, after: Published) -> Iterator[Change]:
-    yield from tool_changes(before.bundle, after.bundle)
-    yield from content_changes(before.bundle, after.bundle)
-    yield from settings_changes(before.bundle, after.bundle)
-
-
 def _others(before: Bundle, after: Bundle) -> Iterator[Change]:
     """Yield a difference of a part that no comparison is about. Comments in files are none."""
     names = [each.name for each in fields(Bundle) if each.name != "sources"]
@@ -114,12 +110,10 @@ def _others(before: Bundle, after: Bundle) -> Iterator[Change]:
 
 
 def _judged(change: Change, after: Published) -> Change:
-    reason = next((each.reason for each in after.ignores if each.covers(change.code, _names(change))), "")
+    reason = next(
+        (each.reason for each in after.ignores if each.covers(change.code, change.coordinates or (change.about,))), ""
+    )
     return replace(change, ignored=reason) if reason else change
-
-
-def _names(change: Change) -> Sequence[str]:
-    return change.coordinates or (change.about,)
 
 
 def _rank(change: Change) -> tuple[bool, bool, bool, bool]:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from operator import or_
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from handler.commands.changes.callers.caller_classes import EVERYBODY, CallerClasses
-from handler.commands.changes.callers.endpoint_version import Published
-from handler.commands.changes.callers.followers import differing_guards, following
-from handler.commands.changes.callers.reasons import Reasons
-from handler.commands.changes.callers.ways import ViewCache, Way, Ways, traits_of
+from handler.audience.caller_classes import EVERYBODY, CallerClasses
+from handler.audience.condition_bits import alternatives_of
+from handler.audience.reasons import Reasons
+from handler.audience.ways import Published, ViewCache, Way, Ways, traits_of
 from handler.commands.changes.change import Change
-from handler.commands.changes.content_changes import contents_of
 from handler.commands.changes.document_types import document_type_changes
+from handler.commands.changes.settings_changes import contents_of
+from handler.graph.index import SchemaIndex
+from handler.graph.index_types import named
+from handler.graph.view import leads
 from handler.policy.evaluation import OPEN, Mask
 from handler.policy.predicates import Predicate
 
@@ -38,8 +41,8 @@ class ReachChanges:
     """The differences of reach between two versions. ``renamed``: old name of a tool -> its new name."""
 
     def __init__(self, before: Published, after: Published, *, renamed: Mapping[str, str], most_classes: int) -> None:
-        traits = {trait.key: trait for version in (before, after) for trait in traits_of(version)}
-        self.classes = CallerClasses(before.bundle, after.bundle, list(traits.values()), most=most_classes)
+        traits = (*traits_of(before), *traits_of(after))
+        self.classes = CallerClasses(before.bundle, after.bundle, traits, most=most_classes)
         cache: ViewCache = {}
         sides = [Ways(version, self.classes, side, cache=cache) for side, version in enumerate((before, after))]
         self._versions = (before, after)
@@ -103,7 +106,7 @@ class ReachChanges:
             yield from document_type_changes(before, after, seen=seen, ways=tuple(way.name for way in both))
 
     def _has_readers(self, way: Way) -> bool:
-        """Tell if a way's results have the schema's types, and no output schema that is compared for itself."""
+        """Return whether a way's results have the schema's types, and no output schema that is compared for itself."""
         entries = [tool.entry for version in self._versions for tool in version.bundle.tools if tool.name == way.name]
         fixed = way.kind == "prescribed" and all("outputSchema" in each for each in entries)
         return bool(way.seen) and way.kind != "code" and not fixed
@@ -135,15 +138,15 @@ class ReachChanges:
             {coordinate for coordinate, each, _ in self._of_way(name) if each == code}
             for code in ("reach-gained", "reach-lost")
         )
-        told = gained & lost  # others may also differ the other way
+        both = gained & lost  # others may also differ the other way
         if _NO_WAY in (old, new):
-            return sorted({each for each, bits in {**old.seen, **new.seen}.items() if bits & meets} - told)
+            return sorted({each for each, bits in {**old.seen, **new.seen}.items() if bits & meets} - both)
         changed = differing_guards(
             *(_guards(version, way) for version, way in zip(self._versions, (old, new), strict=True))
         )
         if new.kind in FIXED:
             differ = self._reasons.condition(old, 0) != self._reasons.condition(new, 1)
-            return sorted({*old.seen, *new.seen} - told) if differ else []
+            return sorted({*old.seen, *new.seen} - both) if differ else []
         among = {
             coordinate
             for coordinate in {**old.seen, **new.seen}
@@ -154,8 +157,8 @@ class ReachChanges:
         if not among or indexes[0] is None or indexes[1] is None:
             return []
         if self._versions[0].bundle.index != self._versions[1].bundle.index:
-            return sorted(among - told)
-        return sorted(following(indexes[1], changed, among) - told)
+            return sorted(among - both)
+        return sorted(following(indexes[1], changed, among) - both)
 
     def _of_coordinates(self) -> Iterator[Change]:
         found: dict[_Group, list[str]] = {}
@@ -169,14 +172,16 @@ class ReachChanges:
                     if part:
                         by_part.setdefault((coordinate, code, part, further), []).append(name)
         for (coordinate, code, bits, further), names in by_part.items():
-            rules = self._reasons.of(coordinate, bits, gained=code == "reach-gained", ways=self._named(names))
+            rules = self._reasons.of(
+                coordinate,
+                bits,
+                gained=code == "reach-gained",
+                ways=[(self._ways[0].get(name), self._ways[1].get(name)) for name in names],
+            )
             is_open = code == "reach-gained" and bool(bits & EVERYBODY & ~free.get(coordinate, 0))
             found.setdefault(_Group(code, bits, tuple(names), rules, further, is_open), []).append(coordinate)
         for group, coordinates in sorted(_merged(found).items(), key=lambda each: (each[0].code, each[0].further)):
             yield self._change(group, coordinates)
-
-    def _named(self, names: Iterable[str]) -> list[tuple[Way | None, Way | None]]:
-        return [(self._ways[0].get(name), self._ways[1].get(name)) for name in names]
 
     def _of_way(self, name: str) -> Iterator[tuple[str, str, int]]:
         """Yield each coordinate that differs through one way, with its code and the classes."""
@@ -188,20 +193,17 @@ class ReachChanges:
                 if now & ~was:
                     yield coordinate, "reach-gained", now & ~was
                 if was & ~now:
-                    yield from self._lost(coordinate, was & ~now, new)
+                    bits = was & ~now
+                    less = bits & new.open if new and new.kind in FIXED else 0
+                    if less:
+                        yield coordinate, "reads-less", less
+                    if bits & ~less:
+                        yield coordinate, "reach-lost", bits & ~less
         for label, was, now in _of_names(old, new, self._real):
             if now & ~was:
                 yield label, "reach-gained", now & ~was
             if was & ~now:
                 yield label, "reach-lost", was & ~now
-
-    def _lost(self, coordinate: str, bits: int, new: Way | None) -> Iterator[tuple[str, str, int]]:
-        """Yield a lost coordinate. An operation that its caller may still use selects less: its result is judged."""
-        less = bits & new.open if new and new.kind in FIXED else 0
-        if less:
-            yield coordinate, "reads-less", less
-        if bits & ~less:
-            yield coordinate, "reach-lost", bits & ~less
 
     def _change(self, group: _Group, coordinates: list[str]) -> Change:
         who = self.classes.sentence(group.bits, gained=group.code == "reach-gained")
@@ -263,12 +265,11 @@ _TOO_MANY = (
 def _guards(version: Published, way: Way) -> tuple[tuple[Mapping[str, Mask], ...], Sequence[Predicate]]:
     bundle = version.bundle
     of_way = (way.view_of or bundle.graphql).guards
-    whole = dict.fromkeys(_roots(version), way.mask | (way.view_of.mask if way.view_of else OPEN))
+    whole = dict.fromkeys(
+        list(version.index.roots.values()) if version.index else [],
+        way.mask | (way.view_of.mask if way.view_of else OPEN),
+    )
     return (bundle.guards, of_way, whole), bundle.conditions
-
-
-def _roots(version: Published) -> list[str]:
-    return list(version.index.roots.values()) if version.index else []
 
 
 def _counted(coordinates: Sequence[str]) -> str:
@@ -304,3 +305,84 @@ def _of_names(old: Way | None, new: Way | None, real: int) -> Iterator[tuple[str
         was, now = old.names.get(label, 0) & both, seen & both
         if was != now:
             yield label, was, now
+
+
+Guards = tuple[Mapping[str, Mask], ...]
+
+
+def differing_guards(before: tuple[Guards, Sequence[Predicate]], after: tuple[Guards, Sequence[Predicate]]) -> set[str]:
+    """Return the coordinates that two versions guard by other conditions."""
+    old, new = (_written(*each) for each in (before, after))
+    return {each for each in {**old, **new} if old.get(each) != new.get(each)}
+
+
+def _written(tables: Guards, conditions: Sequence[Predicate]) -> dict[str, str]:
+    known: dict[Mask, Any] = {}
+    found: dict[str, str] = {}
+    for coordinate in dict.fromkeys(each for table in tables for each in table):
+        mask = OPEN.union(*(table.get(coordinate, OPEN) for table in tables))
+        if mask not in known:
+            known[mask] = json.dumps(_plain(mask, conditions, frozenset()), sort_keys=True)
+        found[coordinate] = known[mask]
+    return found
+
+
+def _plain(mask: Iterable[int], conditions: Sequence[Predicate], inside: frozenset[int]) -> list[Any]:
+    found = []
+    for number in mask:
+        alternatives = alternatives_of(conditions, number)
+        if alternatives is None:
+            found.append(json.dumps(conditions[number], sort_keys=True))
+        elif number in inside:
+            found.append("*")
+        else:
+            ways = [_plain(way, conditions, inside | {number}) for way in alternatives]
+            found.append(json.dumps(sorted(json.dumps(way) for way in ways)))
+    return sorted(found)
+
+
+def following(index: SchemaIndex, changed: Collection[str], among: Collection[str]) -> set[str]:
+    """Return the coordinates to which a change can spread through others that are all ``among`` some."""
+    found: set[str] = set()
+    waiting = list(changed)
+    seen = set(waiting)
+    while waiting:
+        coordinate = waiting.pop()
+        if coordinate in among:
+            found.add(coordinate)
+        elif coordinate not in changed:
+            continue
+        new = {each for each in _next(index, coordinate) if each not in seen}
+        seen |= new
+        waiting += new
+    return found
+
+
+def _next(index: SchemaIndex, coordinate: str) -> Iterator[str]:
+    """Yield the coordinates that may be lost or gained with one."""
+    if coordinate.startswith("@"):
+        name = coordinate.removeprefix("@").partition("(")[0]
+        known = index.directives.get(name)
+        for each, value in known.arguments.items() if known else ():
+            yield f"@{name}({each}:)"
+            yield named(value.type)
+        yield f"@{name}"
+        return
+    owner, _, rest = coordinate.partition(".")
+    member = rest.partition("(")[0]
+    if owner not in index:
+        return
+    yield owner
+    if not member:
+        yield from (f"{owner}.{each}" for each in index.members(owner))
+        yield from (*index.interfaces(owner), *index.implementers.get(owner, ()))
+        for user in index.users.get(owner, ()):
+            yield from (path[-1] for type_, path in leads(index, user) if type_ == owner)
+        return
+    yield f"{owner}.{member}"
+    yield from (f"{each}.{rest}" for each in index.interfaces(owner))
+    for name, of_argument, target in index.references(owner):
+        if name == member:
+            yield target
+            if of_argument:
+                yield f"{owner}.{member}({of_argument}:)"

@@ -1,4 +1,4 @@
-"""The differences of two JSON Schemas: what values fit, part by part."""
+"""The differences of two JSON Schemas, part by part, and those of the arguments that tools and prompts take."""
 
 from __future__ import annotations
 
@@ -7,22 +7,34 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from handler.commands.changes.schema_forms import (
-    ANY,
-    IS_LIST,
-    NOT_NULL,
-    canonical,
-    enum_of,
-    is_coerced_list,
-    joined_by,
-    reference_of,
-    types_of,
-)
+from handler.bundle.listed_entry import listed_entry
+from handler.bundle.tools import PrescribedTool, Tool
+from handler.commands.changes.change import Change
 from handler.policy.guarded_schema import GUARDS
+from handler.strict_json import JSONObject
 
 MOST = ("maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties")
 LEAST = ("minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties")
 
+
+ANY = "any"
+"""The type of a schema that takes values of every type."""
+
+TYPES: Mapping[type, str] = {
+    type(None): "null",
+    bool: "boolean",
+    int: "integer",
+    float: "number",
+    str: "string",
+    list: "array",
+    dict: "object",
+}
+"""Type of a JSON value in Python -> its name in schemas."""
+
+NOT_NULL = {"not": {"type": "null"}}
+IS_LIST = {"type": "array"}
+
+NULL = {"type": "null"}
 
 REFERENCE = re.compile(r'"#/\$defs/([^"]*)"')
 
@@ -100,7 +112,7 @@ class _Walk:
         yield from self._of_types(old, new, path, is_coerced=is_coerced_list(before) and is_coerced_list(after))
 
     def _of_types(self, old: Branches, new: Branches, path: str, *, is_coerced: bool) -> Iterator[Difference]:
-        """Yield the differences of each type. If an item may stand for a list, those of items are told once."""
+        """Yield the differences of each type. If an item may stand for a list, those of items come once."""
         found = [
             difference
             for name in [name for name in old if name != "null"]
@@ -259,3 +271,148 @@ def _bounds(before: Mapping[str, Any], after: Mapping[str, Any], path: str) -> I
             if old != new:
                 words = f"{name} {after.get(name, 'none')}, before {before.get(name, 'none')}"
                 yield Difference("raised" if new > old else "lowered", path, words)
+
+
+def joined_by(schema: Mapping[str, Any]) -> str:
+    """Return the keyword that joins alternatives, or that refers to one schema; empty string if there is none."""
+    for keyword in ("anyOf", "oneOf", "allOf"):
+        found = schema.get(keyword)
+        if isinstance(found, list) and (keyword != "allOf" or len(found) == 1):
+            return keyword
+    return ""
+
+
+def types_of(schema: Mapping[str, Any]) -> Sequence[str]:
+    types, values = schema.get("type", ANY), enum_of(schema)
+    if types == ANY and values:
+        return list(dict.fromkeys(TYPES[type(each)] for each in values))
+    return [types] if isinstance(types, str) else types
+
+
+def enum_of(schema: Mapping[str, Any]) -> Sequence[Any] | None:
+    """Return the values that a schema takes, of which ``const`` has one; ``None`` if it has no list of them."""
+    return [schema["const"]] if "const" in schema else schema.get("enum")
+
+
+def is_coerced_list(schema: Any) -> bool:
+    """Return whether a schema is the compiler's form of a list, for which an item of the list may stand."""
+    return (
+        isinstance(schema, dict)
+        and schema.get("if") == IS_LIST
+        and isinstance(schema.get("then"), dict)
+        and "else" in schema
+    )
+
+
+def reference_of(schema: Any) -> str:
+    """Return the definitions that a schema refers to, in each form that the compiler writes; empty for others."""
+    match schema:
+        case {"$ref": str() as reference} | {"then": {"$ref": str() as reference}}:
+            return reference
+        case {"anyOf": [*branches]}:
+            found = [reference_of(branch) for branch in branches if branch != NULL]
+            return " ".join(found) if all(found) else ""
+        case _:
+            return ""
+
+
+def canonical(schema: Any) -> str:
+    return json.dumps(schema, sort_keys=True, default=str)
+
+
+ARGUMENT_CODES: Mapping[str, tuple[str, str]] = {
+    "added": ("argument-added", "takes {path}, which may be left out"),
+    "added-required": ("argument-required-added", "needs {path}"),
+    "open": ("argument-widened", "{path} takes {words}"),
+    "removed": ("argument-removed", "does not take {path}"),
+    "required": ("argument-required", "needs {path}, which could be left out"),
+    "optional": ("argument-optional", "does not need {path}"),
+    "wider": ("argument-widened", "{path} takes more values: {words}"),
+    "nullable": ("argument-widened", "{path} may be null"),
+    "narrower": ("argument-narrowed", "{path} takes fewer values: {words}"),
+    "not-null": ("argument-narrowed", "{path} may not be null"),
+    "type": ("argument-type", "{path} takes values of other types: {words}"),
+    "value-added": ("argument-value-added", "{path} takes the value {words}"),
+    "value-removed": ("argument-value-removed", "{path} does not take the value {words}"),
+    "raised": ("argument-limit-raised", "{path} takes more values: {words}"),
+    "lowered": ("argument-limit-lowered", "{path} takes fewer values: {words}"),
+    "rule": ("argument-rule", "{path} has another rule: {words}"),
+    "default": ("argument-default", "{path} has another default: {words}"),
+}
+"""Kind of a difference of schemas -> its code for arguments, and the sentence behind the tool's name."""
+
+AS_LISTED = ("default", "text")
+"""Kinds that only the listed schema shows, as it does patterns of scalars; the enforced schema has all others."""
+
+MOST_TEXTS = 3
+"""Arguments that a sentence names of those with other texts: one long schema more may shorten many texts."""
+
+
+def entry_of(tool: Tool) -> JSONObject:
+    """Return the entry of a tool for callers from whom no argument is hidden."""
+    return listed_entry(tool, tool.conditions) if isinstance(tool, PrescribedTool) else tool.entry
+
+
+def argument_changes(before: Tool, after: Tool) -> Iterator[Change]:
+    """Yield the differences of a tool's arguments, as enforced and as listed."""
+    enforced = schema_differences(before.arguments, after.arguments)
+    listed = schema_differences(entry_of(before)["inputSchema"], entry_of(after)["inputSchema"])
+    found = dict.fromkeys(
+        [
+            *(each for each in enforced if each.kind not in AS_LISTED),
+            *(each for each in listed if each.kind in AS_LISTED or each.words == "pattern"),
+        ]
+    )
+    texts = [f'"{each.path}"' for each in found if each.kind == "text"]
+    yield from (_change(each, after.name, what=f"tool {after.name}") for each in found if each.kind != "text")
+    if texts:
+        more = f" and {len(texts) - MOST_TEXTS:,} more" if len(texts) > MOST_TEXTS else ""
+        words = ", ".join(texts[:MOST_TEXTS]) + more
+        yield Change(
+            code="text-changed", about=after.name, sentence=f"tool {after.name}: lists have other texts of {words}"
+        )
+
+
+def _change(difference: Difference, about: str, *, what: str) -> Change:
+    code, sentence = ARGUMENT_CODES[difference.kind]
+    path = f'"{difference.path}"' if difference.path else "its arguments"
+    words = sentence.format(path=path, words=difference.words)
+    return Change(code=code, about=about, sentence=f"{what}: {words}" if words[0] == '"' else f"{what} {words}")
+
+
+def variable_changes(before: Mapping[str, Any], after: Mapping[str, Any], *, about: str) -> Iterator[Change]:
+    """Yield the differences of the variables that an operation takes. ``about`` names it."""
+    yield from (
+        _change(each, about, what=about) for each in schema_differences(before, after) if each.kind in ARGUMENT_CODES
+    )
+
+
+def prompt_argument_changes(before: Any, after: Any, *, about: str) -> Iterator[Change]:
+    """Yield the differences of a prompt's arguments, which are lists of names."""
+    old, new = ({str(each["name"]): each.get("required") is True for each in of or ()} for of in (before, after))
+    for name in {**old, **new}:
+        if name not in old:
+            code, what = ("argument-required-added", "needs") if new[name] else ("argument-added", "takes")
+            yield Change(code=code, about=about, sentence=f'{about} {what} "{name}"')
+        elif name not in new:
+            yield Change(code="argument-removed", about=about, sentence=f'{about} does not take "{name}"')
+        elif old[name] != new[name]:
+            code, what = ("argument-required", "needs") if new[name] else ("argument-optional", "does not need")
+            yield Change(code=code, about=about, sentence=f'{about} {what} "{name}"')
+
+
+def prompt_value_changes(
+    before: Mapping[str, Sequence[str]], after: Mapping[str, Sequence[str]], *, about: str
+) -> Iterator[Change]:
+    """Yield the differences of the values that a prompt's arguments take. An argument that is not there takes all."""
+    for name in {**before, **after}:
+        old, new = before.get(name), after.get(name)
+        if old is None or new is None:
+            code, what = ("argument-narrowed", "some values") if old is None else ("argument-widened", "any value")
+            yield Change(code=code, about=about, sentence=f'{about} takes {what} of "{name}"')
+            continue
+        for each in [each for each in new if each not in old]:
+            yield Change(code="argument-value-added", about=about, sentence=f'{about}: "{name}" takes the value {each}')
+        for each in [each for each in old if each not in new]:
+            sentence = f'{about}: "{name}" does not take the value {each}'
+            yield Change(code="argument-value-removed", about=about, sentence=sentence)

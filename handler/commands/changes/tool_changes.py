@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from handler.bundle.model import Bundle
 from handler.bundle.tools import (
@@ -12,17 +13,15 @@ from handler.bundle.tools import (
     GraphQLTool,
     PrescribedTool,
     Tool,
-    ToolOptions,
 )
-from handler.commands.changes.argument_changes import argument_changes, entry_of
 from handler.commands.changes.change import Change
-from handler.commands.changes.limit_changes import limit_changes, result_size_change
-from handler.commands.changes.output_changes import output_changes
+from handler.commands.changes.schema_comparison import argument_changes, entry_of, schema_differences
+from handler.commands.changes.settings_changes import limit_changes, result_size_change
 from handler.list_entries.listed_sizes import BYTES_PER_TOKEN
 from handler.strict_json import JSONObject, to_json_bytes
 
 MIN_TOKENS = 50
-"""Tokens by which an entry has to grow or shrink to be told of: shorter texts are told of by themselves."""
+"""Tokens by which an entry has to grow or shrink for a difference: shorter texts are differences by themselves."""
 
 FORMS: Mapping[str, frozenset[str]] = {
     "both": frozenset({"text", "structured"}),
@@ -39,26 +38,18 @@ def tool_changes(before: Bundle, after: Bundle) -> Iterator[Change]:
         if name not in old and name not in renamed.values():
             yield Change(code="tool-added", about=name, sentence=f"tool {name} is new")
     for name, tool in old.items():
-        if name in new:
-            yield from _of_tool(tool, new[name])
-            yield from _result_size(tool, new[name], before, after)
-        elif name in renamed:
-            yield Change(
-                code="tool-renamed",
-                about=name,
-                sentence=f"tool {name} is now {renamed[name]}, and may be called by its old name",
-            )
-            yield from _of_tool(tool, new[renamed[name]])
-            yield from _result_size(tool, new[renamed[name]], before, after)
+        if name in renamed:
+            sentence = f"tool {name} is now {renamed[name]}, and may be called by its old name"
+            yield Change(code="tool-renamed", about=name, sentence=sentence)
+        successor = new.get(renamed.get(name, name))
+        if successor:
+            yield from _of_tool(tool, successor)
+            yield from _result_size(tool, successor, before, after)
+        elif other := next((each.name for each in new.values() if name in each.options.aliases), ""):
+            sentence = f"tool {name} is gone, and calls of it call {other}"
+            yield Change(code="tool-replaced", about=name, sentence=sentence)
         else:
-            yield _gone(name, new.values())
-
-
-def _gone(name: str, tools: Iterable[Tool]) -> Change:
-    other = next((tool.name for tool in tools if name in tool.options.aliases), "")
-    if other:
-        return Change(code="tool-replaced", about=name, sentence=f"tool {name} is gone, and calls of it call {other}")
-    return Change(code="tool-removed", about=name, sentence=f"tool {name} is gone")
+            yield Change(code="tool-removed", about=name, sentence=f"tool {name} is gone")
 
 
 def renamed_tools(before: Bundle, after: Bundle) -> dict[str, str]:
@@ -81,7 +72,10 @@ def _of_tool(before: Tool, after: Tool) -> Iterator[Change]:
     yield from _texts(before, after)
     yield from argument_changes(before, after)
     yield from output_changes(before.entry.get("outputSchema"), after.entry.get("outputSchema"), tool=name)
-    yield from _sizes(before, after)
+    old, new = _tokens(before), _tokens(after)
+    if abs(new - old) >= MIN_TOKENS:
+        sentence = f"tool {name} takes about {new:,} tokens of a list, and took {old:,}"
+        yield Change(code="size-changed", about=name, sentence=sentence)
     match before, after:
         case PrescribedTool(), PrescribedTool():
             yield from _operation(before, after)
@@ -94,8 +88,8 @@ def _of_tool(before: Tool, after: Tool) -> Iterator[Change]:
 
 
 def _result_size(old: Tool, new: Tool, before: Bundle, after: Bundle) -> Iterator[Change]:
-    """Yield the difference of a limit of its own; the endpoint's is told once for all tools."""
-    of_graphql = isinstance(old, GraphQLTool) and isinstance(new, GraphQLTool)  # told with its other limits
+    """Yield the difference of a limit of its own; the endpoint's comes once for all tools."""
+    of_graphql = isinstance(old, GraphQLTool) and isinstance(new, GraphQLTool)  # it comes with its other limits
     if not of_graphql and old.options.max_result_bytes != new.options.max_result_bytes:
         sizes = before.max_result_bytes(old), after.max_result_bytes(new)
         yield from result_size_change(*sizes, about=new.name, where=f"tool {new.name}")
@@ -113,8 +107,19 @@ def _options(before: Tool, after: Tool) -> Iterator[Change]:
     for alias in old.aliases:
         if alias not in (*new.aliases, name):
             yield Change(code="alias-removed", about=name, sentence=f"tool {name} may not be called as {alias}")
-    yield from _listing(old, new, name)
-    yield from _scopes(old, new, name)
+    if old.hidden != new.hidden:
+        code, what = ("tool-unlisted", "lists do not have") if new.hidden else ("tool-listed", "lists have")
+        yield Change(code=code, about=name, sentence=f"{what} tool {name}")
+    if old.pinned != new.pinned:
+        what = "stays" if new.pinned else "does not stay"
+        yield Change(code="catalog-changed", about=name, sentence=f"tool {name} {what} in a short list")
+    added = [each for each in new.scopes if each not in old.scopes]
+    removed = [each for each in old.scopes if each not in new.scopes]
+    if added:
+        yield Change(code="scopes-added", about=name, sentence=f"tool {name} needs the scopes {', '.join(added)}")
+    if removed:
+        sentence = f"tool {name} does not need the scopes {', '.join(removed)}"
+        yield Change(code="scopes-removed", about=name, sentence=sentence)
     if old.confirm != new.confirm:
         raised = CONFIRM_LEVELS.index(new.confirm) > CONFIRM_LEVELS.index(old.confirm)
         yield Change(
@@ -131,25 +136,6 @@ def _options(before: Tool, after: Tool) -> Iterator[Change]:
         )
     if old.meta != new.meta:
         yield Change(code="meta-changed", about=name, sentence=f"tool {name}: results have another _meta")
-
-
-def _listing(old: ToolOptions, new: ToolOptions, name: str) -> Iterator[Change]:
-    if old.hidden != new.hidden:
-        code, what = ("tool-unlisted", "lists do not have") if new.hidden else ("tool-listed", "lists have")
-        yield Change(code=code, about=name, sentence=f"{what} tool {name}")
-    if old.pinned != new.pinned:
-        what = "stays" if new.pinned else "does not stay"
-        yield Change(code="catalog-changed", about=name, sentence=f"tool {name} {what} in a short list")
-
-
-def _scopes(old: ToolOptions, new: ToolOptions, name: str) -> Iterator[Change]:
-    added = [each for each in new.scopes if each not in old.scopes]
-    removed = [each for each in old.scopes if each not in new.scopes]
-    if added:
-        yield Change(code="scopes-added", about=name, sentence=f"tool {name} needs the scopes {', '.join(added)}")
-    if removed:
-        sentence = f"tool {name} does not need the scopes {', '.join(removed)}"
-        yield Change(code="scopes-removed", about=name, sentence=sentence)
 
 
 def _view(tool: Tool) -> tuple[str, JSONObject]:
@@ -175,20 +161,9 @@ def _texts(before: Tool, after: Tool) -> Iterator[Change]:
     if old != new:
         yield Change(code="meta-changed", about=name, sentence=f"tool {name}: lists have another _meta")
     if before.entry.get("annotations") != after.entry.get("annotations"):
-        hints = {**(before.entry.get("annotations") or {}), **(after.entry.get("annotations") or {})}
-        other = [
-            hint
-            for hint in hints
-            if (before.entry.get("annotations") or {}).get(hint) != (after.entry.get("annotations") or {}).get(hint)
-        ]
+        hints, others = (tool.entry.get("annotations") or {} for tool in (before, after))
+        other = [hint for hint in {**hints, **others} if hints.get(hint) != others.get(hint)]
         yield Change(code="annotations-changed", about=name, sentence=f"tool {name}: other hints: {', '.join(other)}")
-
-
-def _sizes(before: Tool, after: Tool) -> Iterator[Change]:
-    old, new = _tokens(before), _tokens(after)
-    if abs(new - old) >= MIN_TOKENS:
-        sentence = f"tool {after.name} takes about {new:,} tokens of a list, and took {old:,}"
-        yield Change(code="size-changed", about=after.name, sentence=sentence)
 
 
 def _tokens(tool: Tool) -> int:
@@ -216,3 +191,38 @@ def _operation(before: PrescribedTool, after: PrescribedTool) -> Iterator[Change
         now = {each.variable: each for each in after.bindings}
         others = [f"${each}" for each in {**bound, **now} if bound.get(each) != now.get(each)]
         yield Change(code="binding-changed", about=name, sentence=f"tool {name}: otherwise bound: {', '.join(others)}")
+
+
+RESULT_CODES: Mapping[str, tuple[str, str]] = {
+    "added": ("output-added", "has {path}"),
+    "added-required": ("output-added", "has {path}"),
+    "removed": ("output-removed", "does not have {path}"),
+    "open": ("output-removed", "may have any members in {path}: its schema is open there"),
+    "required": ("output-required", "always has {path}"),
+    "optional": ("output-nullable", "may lack {path}"),
+    "nullable": ("output-nullable", "may have null as {path}"),
+    "not-null": ("output-required", "never has null as {path}"),
+    "wider": ("output-type", "has values of further types as {path}: {words}"),
+    "narrower": ("output-type", "has values of fewer types as {path}: {words}"),
+    "type": ("output-type", "has values of other types as {path}: {words}"),
+    "value-added": ("output-value-added", "may have {words} as {path}"),
+    "value-removed": ("output-value-removed", "does not have {words} as {path}"),
+    "raised": ("output-type", "has other values as {path}: {words}"),
+    "lowered": ("output-type", "has other values as {path}: {words}"),
+    "rule": ("output-type", "has other values as {path}: {words}"),
+}
+"""Kind of a difference of schemas -> its code for results, and the sentence behind ``the result of``."""
+
+
+def output_changes(before: Any, after: Any, *, tool: str) -> Iterator[Change]:
+    """Yield the differences of an output schema; ``None`` for a tool without one."""
+    if before is None or after is None:
+        if before is not after:
+            code, what = ("output-removed", "does not have") if after is None else ("output-added", "has")
+            yield Change(code=code, about=tool, sentence=f"tool {tool} {what} an output schema")
+        return
+    for each in schema_differences(before, after):
+        if each.kind in RESULT_CODES:
+            code, sentence = RESULT_CODES[each.kind]
+            words = sentence.format(path=f'"{each.path}"' if each.path else "a whole", words=each.words)
+            yield Change(code=code, about=tool, sentence=f"the result of tool {tool} {words}")

@@ -10,13 +10,15 @@ from pathlib import Path
 
 import yaml
 
-from handler.commands.editor_files.config_schema import config_schema
+from handler.compiler.config.table import KEYS
 from handler.compiler.operations.operation_files import OPERATIONS_FOLDER
 from handler.compiler.problems import Problems
 from handler.compiler.schema.editor_definitions import definitions_for_editors
 from handler.compiler.schema.schema import read_schema
 from handler.compiler.source.files import CONFIG, SDL_SUFFIXES, EndpointFiles
+from handler.compiler.source.keys import schema_of_mapping
 from handler.compiler.source.project import read_project
+from handler.strict_json import JSONObject
 
 FOLDER = ".editor"
 CONFIG_SCHEMA = f"{FOLDER}/config.schema.json"
@@ -66,6 +68,12 @@ def editor_texts(found: GraphQLFiles) -> dict[str, str]:
         CONFIG_SCHEMA: json.dumps(config_schema(), ensure_ascii=False) + "\n",
         DIRECTIVES: HEADING + definitions_for_editors(found.schemas.values(), stepzen=found.stepzen),
     }
+
+
+def config_schema() -> JSONObject:
+    """Return the JSON Schema (draft-07) of the configuration of an endpoint. The readers of the compiler decide."""
+    meaning = {"title": "config.yaml", "description": "The configuration of an endpoint of Stile."}
+    return {"$schema": "http://json-schema.org/draft-07/schema#", **meaning, **schema_of_mapping(KEYS)}
 
 
 def graphql_config(found: GraphQLFiles) -> str:

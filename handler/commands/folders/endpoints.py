@@ -50,7 +50,7 @@ def _tested(outcome: Outcome, *, stage: str | None, endpoint: str | None) -> Out
     compiled = outcome.compiled
     if compiled is None or not os.path.lexists(compiled.env_file.with_name(POLICY_TESTS)):
         return outcome
-    from handler.commands.policy_tests.judging import policy_problems  # it loads everything that serves requests
+    from handler.commands.folders.policy_tests import policy_problems  # it loads everything that serves requests
 
     return replace(outcome, problems=policy_problems(outcome.folder, compiled, stage=stage, endpoint=endpoint))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 
-from handler.compiler.access.hidden_along import TakenAlong
+from handler.compiler.access.propagation import TakenAlong
 from handler.text.sentences import some
 
 MAX_GROUPS = 5

@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from handler.commands.explaining.side_by_side import FieldReach
+from handler.audience.reach import Passage, Reach
+from handler.audience.view_paths import resolve_in
+from handler.commands.explaining import FieldReach
 from handler.commands.page.page_answers import Reason, plain_causes, reason, shown_place
 from handler.commands.page.personas import Persona
 from handler.commands.page.served import ServedEndpoint, visitor_of
-from handler.commands.reach.coordinate_text import resolve_in
-from handler.commands.reach.reach import Passage, Reach
 from handler.errors.authoring import UnknownCoordinate
 from handler.graph.index import SchemaIndex
 from handler.graph.index_types import named

@@ -6,6 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from handler.audience.closing_rules import rules_of
+from handler.audience.entrances import Entrance, Standing
+from handler.audience.reach import Reach, Visitor
 from handler.commands.folders.tool_costs import ToolRow
 from handler.commands.local.client_lines import client_lines
 from handler.commands.local.dev_session import Workbench
@@ -14,10 +17,6 @@ from handler.commands.local.local_secrets import unset_secrets
 from handler.commands.local.upstream_words import shown_url
 from handler.commands.page.personas import Persona
 from handler.commands.page.served import ServedEndpoint, visitor_of
-from handler.commands.reach.closing_rules import rules_of
-from handler.commands.reach.entrances import Entrance
-from handler.commands.reach.operation_standing import Standing
-from handler.commands.reach.reach import Reach, Visitor
 from handler.commands.terminal.console import plain_problem
 from handler.compiler.problems import Place
 from handler.compiler.provenance import Cause

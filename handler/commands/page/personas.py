@@ -19,6 +19,7 @@ from urllib.parse import quote
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from handler.audience.condition_bits import leaves_of, paths_in
 from handler.bundle.identity import ApiKey
 from handler.bundle.model import Bundle
 from handler.bundle.tools import PrescribedTool
@@ -30,7 +31,6 @@ from handler.commands.local.callers import (
     NamedCaller,
     read_caller,
 )
-from handler.commands.reach.claims import ClaimValues
 from handler.compiler.compile import Compiled
 from handler.errors.access import CredentialRefused, CredentialRequired
 from handler.errors.authoring import UnknownCaller
@@ -167,12 +167,10 @@ def _id(kind: str, name: str) -> str:
 
 def _claims_of_rules(compiled: Compiled) -> frozenset[str]:
     """Return the names of the claims that the conditions and bound variables of an endpoint read."""
-    values = ClaimValues()
-    for condition in compiled.bundle.conditions:
-        values.add_predicate(condition)
+    names = {path[0] for each in leaves_of(compiled.bundle.conditions) for path in paths_in(each)}
     fixed = (made.tool for made in compiled.made if isinstance(made.tool, PrescribedTool))
     bound = {binding.name for tool in fixed for binding in tool.bindings if binding.source == "claim"}
-    return values.names | bound
+    return frozenset(names | bound)
 
 
 class ChosenPersona:

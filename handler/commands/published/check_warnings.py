@@ -14,7 +14,7 @@ def check_warnings(compiled: Compiled, folder: Path) -> list[Problem]:
     """Return all warnings about an endpoint, in file order."""
     added = [*warnings_about_questions(compiled), *warnings_about_upstream(compiled, folder)]
     if compiled.bundle.skills:
-        from handler.commands.reach.skill_tools import warnings_about_skills  # it loads the server
+        from handler.audience.skill_tools import warnings_about_skills  # it loads the server
 
         added += warnings_about_skills(compiled)
     found = [*compiled.warnings, *compiled.client_warnings, *added]

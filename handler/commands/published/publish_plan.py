@@ -8,8 +8,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from handler.audience.ways import Published, version_in, version_of
 from handler.bundle.stored import older_bundle_keys
-from handler.commands.changes.callers.endpoint_version import Published, version_in, version_of
 from handler.commands.changes.endpoint_changes import EndpointChanges, compare
 from handler.commands.published.bundle_parts import changed_parts, parts_as_json
 from handler.commands.published.parallel import Parallel

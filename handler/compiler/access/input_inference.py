@@ -7,12 +7,29 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from functools import cached_property
 from itertools import islice
 
-from graphql import GraphQLInterfaceType, GraphQLSchema, GraphQLUnionType, get_named_type
+from graphql import GraphQLInterfaceType, GraphQLNamedType, GraphQLSchema, GraphQLUnionType, get_named_type
 
-from handler.compiler.access.input_returns import InputMember, ReturnedType, inputs_of, is_structural
-from handler.compiler.access.name_matching import OPERATORS, Mention, beginnings, joined, mentions, spellings
-from handler.compiler.access.rows import Guarded, Rows, compares, members_of_abstract
-from handler.compiler.access.word_meanings import Meanings
+from handler.compiler.access.name_matching import (
+    OPERATORS,
+    Mention,
+    Word,
+    beginnings,
+    is_operator,
+    joined,
+    mentions,
+    spellings,
+)
+from handler.compiler.access.rows import (
+    Guarded,
+    InputMember,
+    ReturnedType,
+    Rows,
+    compares,
+    inputs_of,
+    is_structural,
+    members_of_abstract,
+    rows_on,
+)
 from handler.compiler.schema.name_graph import reachable, turned
 from handler.compiler.schema.visibility import fields_of
 
@@ -50,10 +67,10 @@ class Questions:
         """
         having = self.leading_to(self.having(field))
         for name in self._that_mention(field):
-            for taken in self._by_name[name]:
-                answers = {each.type for each in taken.asked.chosen() if not each.written}
+            for member in self._by_name[name]:
+                answers = {each.type for each in member.asked.chosen() if not each.written}
                 if answers and answers.isdisjoint(having):
-                    yield taken.coordinate
+                    yield member.coordinate
 
     def that_begin_with(self, field: str, types: Collection[str]) -> Iterator[str]:
         """Yield the coordinates about ``types`` with a word that begins with a field's letters and goes on.
@@ -87,35 +104,38 @@ class Questions:
     def _asking(self, inputs: Iterable[InputMember], types: Collection[str]) -> Iterator[str]:
         leading = self.leading_to(types)
         asking: dict[int, bool] = {}
-        for taken in inputs:
-            key = id(taken.asked)
+        for member in inputs:
+            key = id(member.asked)
             if key not in asking:
-                asking[key] = any(each.type in leading for each in taken.asked.chosen())
+                asking[key] = any(each.type in leading for each in member.asked.chosen())
             if asking[key]:
-                yield taken.coordinate
+                yield member.coordinate
 
     def _judged(
         self, field: str, types: Collection[str], verdict: Callable[[_Judge, InputMember], bool]
     ) -> Iterator[str]:
         """Yield the coordinates that mention a field if the verdict on some mention is true."""
-        for name, found in self._that_mention(field).items():
+        for name, fields_mentions in self._that_mention(field).items():
             guarded = Guarded(field, types, self.leading_to(types), self.met)
-            judges = [_Judge(self, mention, self._meanings.others(mention, field, types), guarded) for mention in found]
+            judges = [
+                _Judge(self, mention, self._meanings.others(mention, field, types), guarded)
+                for mention in fields_mentions
+            ]
             decided: dict[tuple[int, bool], bool] = {}  # inputs of one type share what is returned for them
-            for taken in self._by_name[name]:
-                key = id(taken.asked), taken.leaf
+            for member in self._by_name[name]:
+                key = id(member.asked), member.leaf
                 if key not in decided:
-                    decided[key] = any(verdict(judge, taken) for judge in judges)
+                    decided[key] = any(verdict(judge, member) for judge in judges)
                 if decided[key]:
-                    yield taken.coordinate
+                    yield member.coordinate
 
     def _that_mention(self, field: str) -> Mapping[str, Collection[Mention]]:
         """Return the names of inputs that have a field's name as whole words -> these mentions."""
-        found: dict[str, dict[Mention, None]] = {}
+        mentions_of: dict[str, dict[Mention, None]] = {}
         for spelling in spellings(field):
             for name, mention in self._mentioned.get(spelling, ()):
-                found.setdefault(name, {})[mention] = None
-        return found
+                mentions_of.setdefault(name, {})[mention] = None
+        return mentions_of
 
     def _names_that_begin_with(self, field: str) -> Iterator[str]:
         """Yield the names of inputs with a word that begins with a field's letters, but without a mention of it."""
@@ -129,9 +149,9 @@ class Questions:
                 yield name
 
     def _mentions_longer(self, name: str, letters: str) -> bool:
-        """Tell if a name mentions a field that begins with some letters, such as a field ``namespace``."""
-        found = (spelling for mention in mentions(name) for spelling in joined(mention.words))
-        return any(each.startswith(letters) and each in self._meanings.fields for each in found)
+        """Return whether a name mentions a field that begins with some letters, such as a field ``namespace``."""
+        spellings_in = (spelling for mention in mentions(name) for spelling in joined(mention.words))
+        return any(each.startswith(letters) and each in self._meanings.fields for each in spellings_in)
 
     @cached_property
     def _taken(self) -> Sequence[InputMember]:
@@ -139,23 +159,23 @@ class Questions:
 
     @cached_property
     def _by_name(self) -> Mapping[str, Sequence[InputMember]]:
-        found: dict[str, list[InputMember]] = {}
-        for taken in self._taken:
-            found.setdefault(taken.name, []).append(taken)
-        return found
+        members: dict[str, list[InputMember]] = {}
+        for member in self._taken:
+            members.setdefault(member.name, []).append(member)
+        return members
 
     @cached_property
     def _mentioned(self) -> Mapping[str, Sequence[tuple[str, Mention]]]:
         """The spelling of a field -> the names of inputs that mention it."""
         fields = self._meanings.fields
         longest = max(map(len, fields), default=0)
-        found: dict[str, list[tuple[str, Mention]]] = {}
+        mentions_by: dict[str, list[tuple[str, Mention]]] = {}
         for name in self._by_name:
             for mention in () if is_structural(name) else mentions(name, max_chars=longest):
                 for spelling in joined(mention.words):
                     if spelling in fields:
-                        found.setdefault(spelling, []).append((name, mention))
-        return found
+                        mentions_by.setdefault(spelling, []).append((name, mention))
+        return mentions_by
 
     @cached_property
     def _beginnings(self) -> Sequence[tuple[str, str]]:
@@ -190,7 +210,7 @@ class _Judge:
         self._compares = compares([*mention.before, *mention.after])
 
     def asks(self, taken: InputMember) -> bool:
-        """Tell if an input chooses rows by the field."""
+        """Return whether an input chooses rows by the field."""
         if any(self._is_about(answer, taken, near=True) for answer in taken.asked.near):
             return True
         if any(self._is_about(answer, taken, near=False) for answer in taken.asked.far):
@@ -199,12 +219,12 @@ class _Judge:
         return any(self._is_about(answer, taken, near=False) for answer in data)
 
     def writes(self, taken: InputMember) -> bool:
-        """Tell if an input only gives a mutation a value of the field's name."""
+        """Return whether an input only gives a mutation a value of the field's name."""
         data = () if self._compares or taken.compared else taken.asked.data
         return any(self._is_about(answer, taken, near=False) for answer in data)
 
     def _is_about(self, answer: ReturnedType, taken: InputMember, *, near: bool) -> bool:
-        """Tell if an input may mean the field, given one of its answers. A query's must lead to a guarded type."""
+        """Return whether an input may mean the field by one of its answers. A query's must lead to a guarded type."""
         if answer.type not in self._guarded.leading:
             return answer.written and not self._others and not self._shows(answer)
         if not self._guarded.met(answer.type).isdisjoint(self._others):
@@ -212,7 +232,7 @@ class _Judge:
         return not (near and self._questions.rows.speak_of_own(answer, taken, self._mention, self._guarded))
 
     def _shows(self, answer: ReturnedType) -> bool:
-        """Tell if a mutation's result leads to a field of that name. A mere count does not show what was counted."""
+        """Return whether a mutation's result leads to a field of that name: a mere count does not."""
         return answer.type in self._questions.leading_to(self._questions.having(self._guarded.field))
 
 
@@ -226,3 +246,71 @@ def _types_above(schema: GraphQLSchema) -> dict[str, set[str]]:
             for member in members_of_abstract(schema, abstract):
                 above.setdefault(member.name, set()).add(abstract.name)
     return above
+
+
+NONE: frozenset[str] = frozenset()
+
+
+class Meanings:
+    """The fields and types of one schema by the spellings of their names."""
+
+    def __init__(self, schema: GraphQLSchema) -> None:
+        self._having: dict[str, set[str]] = {}  # the spelling of a field -> the types that have it
+        self._meant: dict[str, set[str]] = {}  # the spelling of a type, or of a field that returns it -> the type
+        possible = {type_.name: _possible(schema, type_) for type_ in schema.type_map.values()}
+        for type_ in list(schema.type_map.values()):
+            paged = rows_on(type_)  # the name of a page may mean the rows on it
+            possible[type_.name] |= possible[paged.name] if paged else set()
+        for type_, name, field in fields_of(schema):
+            for spelling in spellings(name):
+                self._having.setdefault(spelling, set()).add(type_.name)
+                self._meant.setdefault(spelling, set()).update(possible[get_named_type(field.type).name])
+        for name in {type_.name for type_, _, _ in fields_of(schema)}:
+            for spelling in spellings(name):
+                self._meant.setdefault(spelling, set()).update(possible[name])
+
+    @property
+    def fields(self) -> Mapping[str, Collection[str]]:
+        """The spelling of a field -> the types that have it."""
+        return self._having
+
+    def having(self, field: str) -> set[str]:
+        """Return the types that have a field of this name."""
+        return self._of(self._having, spellings(field))
+
+    def others(self, mention: Mention, field: str, types: Collection[str]) -> set[str]:
+        """Return the types that the words around a field name instead of ``types``; empty if they name none.
+
+        The words may name the owner of the field, or be part of a longer field name: ``databaseId`` is not ``id``.
+        They may name several types (``toOwner`` a field, ``Owner`` a type). The result is empty if ``types`` has one.
+        """
+        having = self.having(field)
+        others: list[set[str]] = []
+        for skipped in range(len(mention.before)):
+            words = mention.before[skipped:]
+            owners = self._of(self._meant, joined(words)) & having
+            if not owners.isdisjoint(types):
+                return set()
+            others += [owners] if owners and not any(map(is_operator, words)) else []
+        return others[0] if others else self._having_longer(mention)
+
+    def _having_longer(self, mention: Mention) -> set[str]:
+        """Return the types that have a field whose name is the mentioned one and words around it."""
+        for start in range(len(mention.before) + 1):
+            for end in range(len(mention.after), -1, -1):
+                before, after = mention.before[start:], mention.after[:end]
+                added: Sequence[Word] = (*before, *after)
+                if added and not any(map(is_operator, added)):
+                    longer = self._of(self._having, joined((*before, *mention.words, *after)))
+                    if longer:
+                        return longer
+        return set()
+
+    def _of(self, known: Mapping[str, Collection[str]], found: Collection[str]) -> set[str]:
+        return {name for spelling in found for name in known.get(spelling, ())}
+
+
+def _possible(schema: GraphQLSchema, type_: GraphQLNamedType) -> set[str]:
+    if not isinstance(type_, GraphQLInterfaceType | GraphQLUnionType):
+        return {type_.name}
+    return {type_.name, *(each.name for each in members_of_abstract(schema, type_))}

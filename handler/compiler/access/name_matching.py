@@ -1,4 +1,4 @@
-"""Split names into words, to find the inputs that mention a field."""
+"""Split names into words and their singulars, to find the inputs that mention a field."""
 
 from __future__ import annotations
 
@@ -8,13 +8,73 @@ from functools import cache
 from itertools import islice, product
 from typing import NamedTuple
 
-from handler.compiler.access.plurals import stems
-
 PIECE = re.compile(r"(?P<capitals>[A-Z]+)(?P<small>[a-z]*)|[a-z]+|[0-9]+(?:s(?![a-z]))?")
 """Capitals and the small letters behind them, small letters, or digits. Other characters separate pieces."""
 
 Word = tuple[str, ...]
 """A word in lower case and its singulars."""
+
+ENDINGS = (
+    ("s", ("",)),
+    ("es", ("", "is")),
+    ("ies", ("y", "ie")),
+    ("sses", ("s",)),
+    ("zzes", ("z",)),
+    ("ves", ("f", "fe")),
+    ("ices", ("ex", "ix")),
+    ("men", ("man",)),
+    ("people", ("person",)),
+    ("children", ("child",)),
+    ("brethren", ("brother",)),
+    ("oxen", ("ox",)),
+    ("feet", ("foot",)),
+    ("teeth", ("tooth",)),
+    ("geese", ("goose",)),
+    ("mice", ("mouse",)),
+    ("lice", ("louse",)),
+    ("dice", ("die",)),
+    ("pence", ("penny",)),
+    ("eaux", ("eau",)),
+    ("ae", ("a",)),
+    ("mata", ("ma",)),
+    ("ora", ("us",)),
+    ("era", ("us",)),
+    ("a", ("um", "on")),
+    ("i", ("us", "o")),
+)
+"""Ending of plurals -> endings of the singular: English, its irregular words, Latin and Greek."""
+
+MIN_CHARS = 2
+"""Characters of a singular. An ending alone is not a plural."""
+
+MIN_CHARS_OF_VOWELS = 4
+"""Characters of a plural in ``a`` or ``i``: ``data`` and ``radii`` are plurals, ``api`` is not."""
+
+
+@cache
+def stems(word: str) -> tuple[str, ...]:
+    """Return a word in lower case and every singular that it may have, the shortest one first.
+
+    Two words are alike if they share a stem. ``statuses`` has the stems ``statuse`` and ``status``.
+    """
+    words = {word}
+    for ending, singulars in ENDINGS:
+        if _ends_as_plural(word, ending):
+            words.update(f"{word[: -len(ending)]}{singular}" for singular in singulars)
+    return tuple(
+        sorted((stem for stem in words if len(stem) >= MIN_CHARS or stem.isdigit() or stem == word), key=_order)
+    )
+
+
+def _ends_as_plural(word: str, ending: str) -> bool:
+    if not word.endswith(ending) or (ending == "s" and word.endswith("ss")):
+        return False
+    return len(ending) > 1 or ending == "s" or len(word) >= MIN_CHARS_OF_VOWELS
+
+
+def _order(stem: str) -> tuple[int, str]:
+    return len(stem), stem
+
 
 _OPERATORS = """
 above after any asc at average avg before below between by contains count desc distinct empty ends eq equal equals every
@@ -80,10 +140,12 @@ def readings(name: str) -> list[list[Word]]:
     """
     mixed = not name.isupper()
     pieces = [
-        _read_piece(found["capitals"], found["small"], mixed=mixed) if found["capitals"] else [[found[0]]]
-        for found in PIECE.finditer(name)
+        _read_piece(piece_match["capitals"], piece_match["small"], mixed=mixed)
+        if piece_match["capitals"]
+        else [[piece_match[0]]]
+        for piece_match in PIECE.finditer(name)
     ]
-    read = [[word for piece in chosen for word in piece] for chosen in islice(product(*pieces), MAX_READINGS)]
+    read = [[word for piece in way for word in piece] for way in islice(product(*pieces), MAX_READINGS)]
     return [[stems(word.lower()) for word in words] for words in read if words]
 
 
@@ -101,12 +163,12 @@ def words_in(name: str) -> frozenset[str]:
 
 def joined(words: Sequence[Word]) -> Collection[str]:
     """Return the spellings of a run of words."""
-    found = [""]
+    spellings_so_far = [""]
     for word in words:
-        if len(found) * len(word) > MAX_SPELLINGS:
+        if len(spellings_so_far) * len(word) > MAX_SPELLINGS:
             return ["".join(each[0] for each in words)]
-        found = [f"{left}{stem}" for left in found for stem in word]
-    return found
+        spellings_so_far = [f"{beginning}{stem}" for beginning in spellings_so_far for stem in word]
+    return spellings_so_far
 
 
 def mentions(name: str, *, max_chars: int = MAX_CHARS) -> Iterator[Mention]:
@@ -128,17 +190,17 @@ def mentions(name: str, *, max_chars: int = MAX_CHARS) -> Iterator[Mention]:
 
 def beginnings(name: str) -> Iterator[str]:
     """Yield a name from the beginning of each of its words on, in small letters and without separators."""
-    words = [found[0].lower() for found in PIECE.finditer(name)]
+    words = [match[0].lower() for match in PIECE.finditer(name)]
     yield from ("".join(words[first:]) for first in range(len(words)))
 
 
 def is_operation(name: str) -> bool:
-    """Tell if all words of a name are operators."""
+    """Return whether all words of a name are operators."""
     return any(words and all(map(is_operator, words)) for words in readings(name))
 
 
 def is_operator(word: Word) -> bool:
-    """Tell if a word is an operator."""
+    """Return whether a word is an operator."""
     return not OPERATORS.isdisjoint(word)
 
 
@@ -148,13 +210,13 @@ def _read_piece(capitals: str, small: str, *, mixed: bool) -> list[list[str]]:
         return [[f"{capitals}{small}"]]
     if not small:
         return _read_acronym(capitals, mixed=mixed)
-    found = [[*words, f"{capitals[-1]}{small}"] for words in _read_acronym(capitals[:-1], mixed=mixed)]
+    ways = [[*words, f"{capitals[-1]}{small}"] for words in _read_acronym(capitals[:-1], mixed=mixed)]
     if small in ("s", "es"):  # SSNs; IDIs may be one "ID is"
-        found = [words for words in found if words[-1].lower() in OPERATORS]
-        found.append([f"{capitals}{small}"])
+        ways = [words for words in ways if words[-1].lower() in OPERATORS]
+        ways.append([f"{capitals}{small}"])
     elif small in OPERATORS:  # SSNgt
-        found += [[*words, small] for words in _read_acronym(capitals, mixed=mixed)]
-    return found
+        ways += [[*words, small] for words in _read_acronym(capitals, mixed=mixed)]
+    return ways
 
 
 def _read_acronym(capitals: str, *, mixed: bool) -> list[list[str]]:

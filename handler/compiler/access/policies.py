@@ -1,15 +1,16 @@
-"""Read ``access.policies``, ``hide`` and ``show``: the masks that policies put on coordinates.
+"""Read ``access``: the masks of ``policies``, ``hide`` and ``show``, and the access of callers without a credential.
 
 Source: IBM API Connect for GraphQL, "Using field policies".
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Iterable, Iterator, Mapping
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from graphql import GraphQLSchema
 
+from handler.bundle.identity import Access
 from handler.compiler.access.predicate_parser import parse_predicate
 from handler.compiler.compile_context import CompileContext
 from handler.compiler.conditions import ConditionTable
@@ -18,9 +19,9 @@ from handler.compiler.schema.coordinates import resolve, root_or_type, rule_for_
 from handler.compiler.schema.visibility import FEDERATION_FIELDS, FieldsType, types_with_fields
 from handler.compiler.source.yaml_section import Section
 from handler.errors.authoring import UnknownCoordinate
-from handler.policy.evaluation import HIDDEN, OPEN, Mask
+from handler.policy.evaluation import HIDDEN, OPEN, Evaluation, Mask, union_of
 from handler.policy.predicates import Predicate
-from handler.text.sentences import did_you_mean
+from handler.text.sentences import did_you_mean, some
 
 FALSE: Predicate = {"literal": False}
 
@@ -84,13 +85,13 @@ class _PolicyReader:
         )
 
     def _policy_rules(self) -> list[Rule]:
-        found: list[Rule] = []
-        named: set[str] = set()
+        rules_so_far: list[Rule] = []
+        type_names: set[str] = set()
         for policy in self._access.sections("policies"):
-            policy.expect("type", "rules", "policyDefault")
+            policy.expect()
             type_ = self._policy_type(policy)
             rules = self._rules_of(policy, type_)
-            if type_ and type_.name in named:
+            if type_ and type_.name in type_names:
                 name = policy.text("type")
                 self._problems.add(
                     policy.place("type"),
@@ -98,15 +99,15 @@ class _PolicyReader:
                     code="duplicate-policy",
                 )
             elif type_:
-                named.add(type_.name)
-                found += rules
+                type_names.add(type_.name)
+                rules_so_far += rules
         for root in (self._schema.query_type, self._schema.mutation_type):
-            if root and root.name not in named:
+            if root and root.name not in type_names:
                 text = f"no policy for {root.name}: nobody may use its fields"
                 fields = tuple(_coordinates_of(root, self._schema))
                 mask = self._conditions.mask(FALSE)
-                found.append(Rule(mask=mask, coordinates=fields, text=text, place=None, default=True))
-        return found
+                rules_so_far.append(Rule(mask=mask, coordinates=fields, text=text, place=None, default=True))
+        return rules_so_far
 
     def _policy_type(self, policy: Section) -> FieldsType | None:
         name = policy.text("type")
@@ -118,8 +119,8 @@ class _PolicyReader:
         if name:
             names = [type_.name for type_ in types_with_fields(self._schema)]
             other_kind = rule_for_other_kind(self._schema, name)
-            meant = f"; {other_kind}" if other_kind else did_you_mean(name, names)
-            sentence = f'the schema has no type "{name}" with fields{meant}'
+            remedy = f"; {other_kind}" if other_kind else did_you_mean(name, names)
+            sentence = f'the schema has no type "{name}" with fields{remedy}'
             self._problems.add(policy.place("type"), sentence, code="unknown-type")
         else:
             policy.refuse("type", "the name of a type")
@@ -127,48 +128,48 @@ class _PolicyReader:
 
     def _rules_of(self, policy: Section, type_: FieldsType | None) -> list[Rule]:
         """Read the rules of one policy and its default. Without a type (reported before), check the rest of it."""
-        known = _coordinates_of(type_, self._schema) if type_ else []
-        named: set[str] = set()
-        found: list[Rule] = []
+        coordinates = _coordinates_of(type_, self._schema) if type_ else []
+        field_names: set[str] = set()
+        rules: list[Rule] = []
         for section in policy.sections("rules"):
-            section.expect("name", "description", "condition", "fields")
+            section.expect()
             mask = self._mask(section)
-            fields = self._fields_of(section, type_, known=known, named=named) if type_ else []
-            named.update(fields)
-            found.append(_rule(section, mask, fields))
+            fields = self._fields_of(section, type_, known=coordinates, named=field_names) if type_ else []
+            field_names.update(fields)
+            rules.append(_rule(section, mask, fields))
         default = policy.section("policyDefault")
-        default.expect("condition")
-        rest = [each for each in known if each not in named]
+        default.expect()
+        rest = [each for each in coordinates if each not in field_names]
         if default.keys():
-            return [*found, _rule(default, self._mask(default), rest, default=True)]
+            return [*rules, _rule(default, self._mask(default), rest, default=True)]
         text = "no rule names it, and the policy has no policyDefault: nobody may use it"
         denied = self._conditions.mask(FALSE)
-        return [*found, Rule(mask=denied, coordinates=tuple(rest), text=text, place=policy.place("type"), default=True)]
+        return [*rules, Rule(mask=denied, coordinates=tuple(rest), text=text, place=policy.place("type"), default=True)]
 
     def _fields_of(
         self, rule: Section, type_: FieldsType, *, known: Container[str], named: Container[str]
     ) -> list[str]:
         """Return the coordinates that a rule names. ``named`` has those of earlier rules."""
-        found: list[str] = []
+        fields: list[str] = []
         if not rule.has_items("fields"):
             rule.refuse("fields", "the names of the fields that the condition guards")
         for name, place in rule.texts("fields"):
             coordinate = f"{type_.name}.{name}"
-            if coordinate in named or coordinate in found:
+            if coordinate in named or coordinate in fields:
                 self._problems.add(
                     place,
                     f'field "{name}" appears in two rules: combine their conditions with &&',
                     code="duplicate-rule",
                 )
             elif coordinate in known:
-                found.append(coordinate)
+                fields.append(coordinate)
             elif name not in META_FIELDS:
                 self._problems.add(
                     place,
                     f'type "{type_.name}" has no field "{name}"{did_you_mean(name, type_.fields)}',
                     code="unknown-field",
                 )
-        return found
+        return fields
 
     def _hidden(self) -> list[Rule]:
         """Read the rules of ``access.hide``, which unrestricted callers heed too. A type's name includes its fields."""
@@ -183,7 +184,7 @@ class _PolicyReader:
         ]
 
     def _shown(self, hidden: Container[str]) -> dict[str, Place]:
-        found: dict[str, Place] = {}
+        places: dict[str, Place] = {}
         for coordinate, place in self._coordinates("show"):
             field, _, argument = coordinate.partition("(")
             type_ = self._schema.get_type(field.partition(".")[0])
@@ -197,8 +198,8 @@ class _PolicyReader:
                 sentence = "expected an input field, an argument or an enum value that names a hidden field"
                 self._problems.add(place, f'access.show "{coordinate}": {sentence}', code="not-an-input")
             else:
-                found[coordinate] = place
-        return found
+                places[coordinate] = place
+        return places
 
     def _coordinates(self, key: str) -> Iterator[tuple[str, Place]]:
         for text, place in self._access.texts(key):
@@ -233,9 +234,9 @@ def _graphql_guards(guards: dict[str, Mask], schema: GraphQLSchema, rules: Itera
         return {}
     ruled = {coordinate for rule in rules if not rule.default for coordinate in rule.coordinates}
     federation = [f"{root.name}.{name}" for name in FEDERATION_FIELDS if name in root.fields]
-    found = {name: guards.pop(f"{root.name}.{name}", OPEN) for name in INTROSPECTION}
-    found |= {coordinate: HIDDEN for coordinate in federation if coordinate not in ruled}
-    return {coordinate: mask for coordinate, mask in sorted(found.items()) if mask}
+    masks = {name: guards.pop(f"{root.name}.{name}", OPEN) for name in INTROSPECTION}
+    masks |= {coordinate: HIDDEN for coordinate in federation if coordinate not in ruled}
+    return {coordinate: mask for coordinate, mask in sorted(masks.items()) if mask}
 
 
 def refuse_exceptions(policies: Policies, hidden: Mapping[str, str], problems: Problems) -> None:
@@ -254,9 +255,55 @@ def _rule(section: Section, mask: Mask, coordinates: Collection[str], *, default
 
 def condition_mask(section: Section, conditions: ConditionTable, problems: Problems) -> Mask:
     """Return the mask of a condition; an invalid one is never met. A message does not show a variable's value."""
-    told = Problems() if section.is_variable("condition") else problems
+    own_problems = Problems() if section.is_variable("condition") else problems
     text = section.text("condition")
-    predicate = parse_predicate(text, lambda offset: section.place_in("condition", offset), told)
-    if predicate is None and told is not problems:
+    predicate = parse_predicate(text, lambda offset: section.place_in("condition", offset), own_problems)
+    if predicate is None and own_problems is not problems:
         section.refuse("condition", 'a condition, such as $jwt.role:String == "admin"')
     return conditions.mask(predicate or FALSE)
+
+
+def read_access(context: CompileContext, *, opened: Sequence[str]) -> Access:
+    """Read ``access.anonymous`` and ``access.scopes``: the treatment of callers without a credential, or a scope.
+
+    By default callers without a credential are challenged if ``identity`` has credentials or there are no policies.
+    Exception: ``opened`` fields, which StepZen would leave open to these callers, let them in if ``identity`` is
+    StepZen's own, with a warning. Keys of Stile beside them challenge, with a warning, too.
+
+    Source: StepZen, "Policies for Access Control of GraphQL Fields": policies hold for requests without a token too.
+    """
+    access = context.config.access
+    access.expect()
+    has_identity = any(section.keys() for section in context.config.identity)
+    lets_in = context.is_guarded_as_stepzen
+    default = "challenge" if (has_identity and not (opened and lets_in)) or "policies" not in access else "allow"
+    if has_identity and opened and "policies" in access and "anonymous" not in access:
+        ends, verb = ("challenge", "may") if lets_in else ("allow", "get 401, and in StepZen they may")
+        context.problems.warn(
+            access.key_place("policies"),
+            f"callers without a credential {verb} use {some(opened)}{', as in StepZen' * lets_in}; "
+            f"access.anonymous: {ends} ends that",
+            code="open-to-anonymous" if lets_in else "closed-to-anonymous",
+            about=opened,
+        )
+    scopes = access.section("scopes")
+    scopes.expect()
+    return Access(
+        anonymous=access.choice("anonymous", default=default),
+        listed=scopes.choice("list"),
+        advertises_scopes=scopes.boolean("advertise"),
+    )
+
+
+def opened_by_policies(
+    schema: GraphQLSchema, guards: Sequence[Mapping[str, Mask]], conditions: ConditionTable, *, introspection: bool
+) -> list[str]:
+    """Return the root fields that a caller without claims may use for at least some values of variables."""
+    anonymous = Evaluation(conditions, claims=None)
+    roots = [root for root in (schema.query_type, schema.mutation_type) if root]
+    names: list[tuple[str, tuple[str, ...]]]
+    names = [(f"{root.name}.{name}", (root.name, f"{root.name}.{name}")) for root in roots for name in root.fields]
+    if introspection and schema.query_type:
+        names += [(f"{schema.query_type.name}.{name}", (name,)) for name in INTROSPECTION]
+    masks = {shown: OPEN.union(*(union_of(each, keys) for each in guards)) for shown, keys in names}
+    return [shown for shown, mask in masks.items() if anonymous.may_ever_meet(mask)]

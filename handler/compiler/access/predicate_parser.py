@@ -5,22 +5,30 @@ r"""Parse the conditions of access policies to the trees that ``handler/policy/e
     not        = "!" not / "(" or ")" / existence / comparison
     existence  = "?$jwt" ["." path] / "?$variables." path
     comparison = operand [("<" / "<=" / "==" / "!=" / ">" / ">=" / "has") operand]
+    operand    = literal / "$jwt." path ":" type / "$variables." path ":" type
+    literal    = "true" / "false" / number / text in single or double quotes, in which \ escapes the quote and itself
+    type       = "Int" / "Float" / "Boolean" / "String"
 
 An operand alone is a predicate if it is Boolean. The left side of ``has`` is a list, typed as its items are.
-``operand_parser.py`` has the grammar of operands and paths.
+The path of a claim has names joined by ``.``, ``/`` or ``:``, or in quotes. A colon in front of a type ends it, any
+other colon belongs to it: ``$jwt.cognito:groups:String``. A dot precedes a name in quotes and the name after it:
+``$jwt."https://example.com/roles":String``. The call decides where dots and slashes split a claim's path, by the
+claims. The path of a variable has GraphQL names joined by dots.
 
-Source: IBM API Connect for GraphQL, "Using field policies". Parentheses and ``!`` are ours.
+Source: IBM API Connect for GraphQL, "Using field policies". Parentheses, ``!`` and escapes are ours.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
+from typing import Any
 
-from handler.compiler.access.operand_parser import Operand, OperandParser, type_of
 from handler.compiler.problems import Place, Problems
 from handler.errors.authoring import PredicateRefused
 from handler.policy.predicates import Predicate
+from handler.text.sentences import did_you_mean
 
 MAX_CHARS = 4_000
 MAX_NESTING = 50
@@ -30,6 +38,30 @@ NUMBERS = ("Int", "Float")
 ORDERS = ("<", "<=", ">", ">=")
 
 _OPERATOR = re.compile(r"<=|>=|==|!=|<|>|has(?!\w)")
+
+MAX_NAMES = 32
+"""Names in one path."""
+
+TYPES = ("Int", "Float", "Boolean", "String")
+
+Operand = dict[str, Any]
+
+_BLANKS = " \t\r\n"
+_TYPE_END = rf":(?:{'|'.join(TYPES)})(?![\w-]|[./][\w-])"
+_CLAIM = re.compile(rf"[\w-]+(?:(?!{_TYPE_END})[./:][\w-]+)*")
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z_0-9]*(?:\.[A-Za-z_][A-Za-z_0-9]*)*")
+_ROOT = re.compile(r"\$\w*")
+_TYPE = re.compile(rf"[{_BLANKS}]*:[{_BLANKS}]*(\w*)")
+_NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?(?![\w.])")
+_BOOLEAN = re.compile(r"(?:true|false)(?!\w)")
+_QUOTED = {
+    quote: re.compile(rf"{quote}((?:\\[\\{quote}]|[^\\{quote}])*)({quote}|\\[^\\{quote}])") for quote in ("'", '"')
+}
+"""A text to its end, or to the first invalid escape."""
+
+_ESCAPE = re.compile(r"\\(.)")
+_SEPARATOR = re.compile(r"[./]")
+_TOKEN = re.compile(r"[\w$?.:-]+|&&|\|\||[<>=!]=|.")
 
 
 def parse_predicate(text: str, place: Callable[[int], Place], problems: Problems) -> Predicate | None:
@@ -45,11 +77,12 @@ def parse_predicate(text: str, place: Callable[[int], Place], problems: Problems
         return None
 
 
-class _Parser(OperandParser):
-    """Recursive descent over one text."""
+class _Parser:
+    """Recursive descent over one text. Its place moves on as parts of the text are read."""
 
     def __init__(self, text: str) -> None:
-        super().__init__(text)
+        self.text = text
+        self.at = 0
         self._depth = 0
 
     def whole(self) -> Predicate:
@@ -57,10 +90,10 @@ class _Parser(OperandParser):
             raise self.mistake(f"the condition has {len(self.text):,} characters: expected {MAX_CHARS:,} at most")
         if not self.rest():
             raise self.mistake('there is no condition: expected one, such as true or $jwt.role:String == "admin"', 0)
-        found = self._or()
+        predicate = self._or()
         if self.rest():
             raise self.unexpected("&&, || or the end", '?$jwt && $jwt.role:String == "admin"')
-        return found
+        return predicate
 
     def _or(self) -> Predicate:
         parts = [self._and()]
@@ -78,10 +111,10 @@ class _Parser(OperandParser):
         if self.took("!"):
             return _negated(self._nested(self._not))
         if self.took("("):
-            found = self._nested(self._or)
+            predicate = self._nested(self._or)
             if not self.took(")"):
                 raise self.unexpected("&&, || or )", "(?$jwt || ?$variables.key)")
-            return found
+            return predicate
         return self._existence() if self.took("?") else self._comparison()
 
     def _nested(self, parse: Callable[[], Predicate]) -> Predicate:
@@ -90,9 +123,9 @@ class _Parser(OperandParser):
             raise self.mistake(
                 f"the condition is nested too deeply here: expected {MAX_NESTING} levels of ( and ! at most"
             )
-        found = parse()
+        result = parse()
         self._depth -= 1
-        return found
+        return result
 
     def _existence(self) -> Predicate:
         self.skip_blanks()
@@ -126,6 +159,138 @@ class _Parser(OperandParser):
             return {"literal": operand["value"]}
         return {"compare": "==", "left": operand, "right": {"value": True}}
 
+    def operand(self) -> Operand:
+        """Read a literal, or a variable with its type."""
+        text = self.rest()
+        if text.startswith("$"):
+            start = self.at
+            operand = self.variable(typed=True)
+            return operand | {"type": self._type(start)}
+        if text.startswith(("'", '"')):
+            return {"value": self._quoted()}
+        if match := _BOOLEAN.match(self.text, self.at):
+            self.at = match.end()
+            return {"value": match[0] == "true"}
+        if match := _NUMBER.match(self.text, self.at):
+            return {"value": self._number(match)}
+        raise self.unexpected("true, false, a text, a number or a variable", '$jwt.role:String == "admin"')
+
+    def _number(self, found: re.Match[str]) -> float:
+        value = float(found[0]) if found[1] or found[2] else int(found[0])
+        if isinstance(value, float) and not math.isfinite(value):
+            raise self.mistake(f"the number {found[0]:.20} is too large: expected one of up to 1.7e308 in size")
+        self.at = found.end()
+        return value
+
+    def _quoted(self) -> str:
+        quote = self._next()
+        match = _QUOTED[quote].match(self.text, self.at)
+        if match is None:
+            raise self.mistake(
+                f"a text begins here and has no end: expected a closing {quote}, as in {quote}admin{quote}"
+            )
+        if match[2] != quote:
+            sentence = f"{match[2]} is not an escape here: expected \\{quote} or \\\\ where a backslash is"
+            raise self.mistake(sentence, match.start(2))
+        self.at = match.end()
+        return _ESCAPE.sub(r"\1", match[1])
+
+    def variable(self, *, typed: bool) -> Operand:
+        """Read a variable's root and path. With a type, the path is required; ``?$jwt`` may stand alone."""
+        match = _ROOT.match(self.text, self.at)
+        if match is None or match[0] not in ("$jwt", "$variables"):
+            raise self.unexpected("$jwt or $variables", '$jwt.role:String == "admin"' if typed else "?$jwt.role")
+        self.at = match.end()
+        if match[0] == "$variables":
+            return {"variables": self._variable_path()}
+        if not typed and self._next() != ".":
+            return {"jwt": []}
+        return {"jwt": self._claim_path()}
+
+    def _variable_path(self) -> list[str]:
+        match = _VARIABLE.match(self.text, self.at + 1) if self._next() == "." else None
+        if match is None:
+            raise self.unexpected("a dot and the name of a variable right after $variables", "$variables.userId:String")
+        path = match[0].split(".")
+        self._refuse_many(len(path))
+        self.at = match.end()
+        return path
+
+    def _claim_path(self) -> list[str]:
+        path: list[str] = []
+        start = self.at
+        while not path or self._next() == ".":
+            path.append(self._claim_name())
+        self._refuse_many(sum(len(_SEPARATOR.split(text)) for text in path), start)
+        return path
+
+    def _claim_name(self) -> str:
+        if self._next() == ".":
+            self.at += 1
+            if self._next() in ("'", '"'):
+                return self._quoted()
+            if match := _CLAIM.match(self.text, self.at):
+                self.at = match.end()
+                return match[0]
+            self.at -= 1
+        raise self.unexpected(
+            "a dot and the name of a claim right after it", '$jwt.role:String or $jwt."https://example.com/role":String'
+        )
+
+    def _refuse_many(self, names: int, at: int | None = None) -> None:
+        if names > MAX_NAMES:
+            raise self.mistake(f"this path has {names} names: expected {MAX_NAMES} at most", at)
+
+    def has_type(self) -> bool:
+        """Return whether a type follows."""
+        return bool(_TYPE.match(self.text, self.at))
+
+    def _type(self, start: int) -> str:
+        """Read the type behind a variable that begins at ``start``."""
+        match = _TYPE.match(self.text, self.at)
+        if match and match[1] in TYPES:
+            self.at = match.end()
+            return match[1]
+        variable = self.text[start : self.at]
+        wrong, at = (match[1], match.start(1)) if match else ("", start)
+        if not match and ":" in variable:  # an unknown type was read as a part of the name
+            wrong = variable.rpartition(":")[2]
+            at = self.at - len(wrong)
+        expected = "expected :Int, :Float, :Boolean or :String after it, as in $jwt.role:String"
+        sentence = f'"{variable:.80}" has no type' + (f' ("{wrong:.40}" is not a type)' if wrong else "")
+        raise self.mistake(f"{sentence}: {expected}{did_you_mean(wrong, TYPES) if wrong else ''}", at)
+
+    def took(self, token: str) -> bool:
+        """Step over a token if it is next; tell if it was."""
+        self.skip_blanks()
+        is_there = self.text.startswith(token, self.at)
+        if is_there:
+            self.at += len(token)
+        return is_there
+
+    def rest(self) -> str:
+        """Return the text that is left, without blanks in front."""
+        self.skip_blanks()
+        return self.text[self.at :]
+
+    def _next(self) -> str:
+        return self.text[self.at : self.at + 1]
+
+    def skip_blanks(self) -> None:
+        rest = self.text[self.at :]
+        self.at += len(rest) - len(rest.lstrip(_BLANKS))
+
+    def unexpected(self, what: str, example: str) -> PredicateRefused:
+        """Return an error that quotes the next token and says what was expected in its place."""
+        self.skip_blanks()
+        got = _TOKEN.match(self.text, self.at)
+        at = "the condition ends here" if got is None else f'the condition has "{got[0]:.40}" here'
+        return self.mistake(f"{at}: expected {what}, as in {example}")
+
+    def mistake(self, sentence: str, at: int | None = None) -> PredicateRefused:
+        """Return an error at an offset; ``None``: at the current place."""
+        return PredicateRefused(sentence, offset=self.at if at is None else at)
+
 
 def _misfit(left: Operand, operator: str, right: Operand) -> str:
     """Return why two operands cannot be compared; an empty string if they can."""
@@ -157,7 +322,14 @@ def _joined(kind: str, parts: list[Predicate]) -> Predicate:
     flat = [each for part in parts for each in part.get(kind, [part])]
     if deciding in flat:
         return deciding
-    left = [each for each in flat if "literal" not in each]
-    if not left:
+    others = [each for each in flat if "literal" not in each]
+    if not others:
         return {"literal": kind == "and"}
-    return left[0] if len(left) == 1 else {kind: left}
+    return others[0] if len(others) == 1 else {kind: others}
+
+
+def type_of(operand: Operand) -> str:
+    """Return the type that an operand is compared as."""
+    if "type" in operand:
+        return str(operand["type"])
+    return {bool: "Boolean", int: "Int", float: "Float", str: "String"}[type(operand["value"])]

@@ -16,6 +16,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from copy import copy
+from dataclasses import dataclass
+from dataclasses import field as with_default
 
 from graphql import (
     GraphQLArgument,
@@ -27,13 +29,13 @@ from graphql import (
     is_required_input_field,
 )
 
-from handler.compiler.access.hidden_along import Losses
 from handler.compiler.access.input_inference import Questions
 from handler.compiler.access.name_matching import spellings
 from handler.compiler.conditions import Alternatives, ConditionTable, least, renumbered
 from handler.compiler.json_schemas.defaults import coordinates_in
 from handler.compiler.schema.coordinates import members_of
-from handler.compiler.schema.executable_directives import executable_directives
+from handler.compiler.schema.directives import executable_directives
+from handler.compiler.schema.name_graph import Graph, reachable
 from handler.compiler.schema.visibility import fields_of, types_with_fields
 from handler.policy.evaluation import OPEN, Mask
 
@@ -70,10 +72,12 @@ class Consequences:
         """Return the guards with all guards that follow from them."""
         masks = _down(self._schema, own)
         self._spread(masks, self._needs)
-        named, causes = self.named_by_inputs(masks)
-        kept = {coordinate: found for coordinate, found in causes.items() if coordinate not in self._shown}
-        self.losses.add(kept, needs=self._needs, fields=self._fields, before=masks)
-        for coordinate, mask in named.items():
+        input_masks, causes = self.named_by_inputs(masks)
+        losses = {
+            coordinate: names_of_cause for coordinate, names_of_cause in causes.items() if coordinate not in self._shown
+        }
+        self.losses.add(losses, needs=self._needs, fields=self._fields, before=masks)
+        for coordinate, mask in input_masks.items():
             if coordinate in self._shown:
                 self.excepted.add(coordinate)
             else:
@@ -90,13 +94,13 @@ class Consequences:
         for type_, name, _ in fields_of(self._schema):
             for condition in guards.get(f"{type_.name}.{name}", OPEN) if type_.name not in self._roots else ():
                 telling.setdefault((spellings(name), condition), {})[type_.name] = name
-        found: dict[str, Mask] = {}
+        masks_of_inputs: dict[str, Mask] = {}
         causes: dict[str, set[str]] = {}
         for (_, condition), types in telling.items():
             for coordinate in self.questions.that_name(next(iter(types.values())), types):
-                found[coordinate] = found.get(coordinate, OPEN) | {condition}
+                masks_of_inputs[coordinate] = masks_of_inputs.get(coordinate, OPEN) | {condition}
                 causes.setdefault(coordinate, set()).update(f"{owner}.{name}" for owner, name in types.items())
-        return found, causes
+        return masks_of_inputs, causes
 
     def _spread(self, masks: dict[str, Mask], *dependents: Mapping[str, Collection[str]]) -> None:
         """Give each mask to the dependents of its coordinate, until nothing changes."""
@@ -152,10 +156,10 @@ def _add(masks: dict[str, Mask], coordinate: str, more: Mask) -> list[str]:
 
 
 def _dependents(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    dependents: dict[str, list[str]] = {}
     for needed, dependent in pairs:
-        found.setdefault(needed, []).append(dependent)
-    return found
+        dependents.setdefault(needed, []).append(dependent)
+    return dependents
 
 
 def _members_of_types(schema: GraphQLSchema) -> dict[str, list[str]]:
@@ -220,3 +224,39 @@ def _needs_of_input(own: str, value: GraphQLArgument | GraphQLInputField) -> Ite
     yield get_named_type(value.type).name, own
     default = value.ast_node.default_value if value.ast_node else None
     yield from ((coordinate, own) for coordinate in coordinates_in(default, value.type))
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class TakenAlong:
+    """Fields that are ``lost`` with ``guarded`` ones. Naming the ``show`` inputs in ``access.show`` restores them."""
+
+    guarded: tuple[str, ...]
+    lost: tuple[str, ...]
+    show: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Losses:
+    """The record of fields that were lost with inputs while guards spread."""
+
+    _causes: dict[str, set[str]] = with_default(default_factory=dict)  # input -> guarded fields that it names
+    _lost: dict[str, set[str]] = with_default(default_factory=dict)  # input -> fields that cannot be used without it
+
+    def add(
+        self, named: Mapping[str, Collection[str]], *, needs: Graph, fields: Collection[str], before: Mapping[str, Mask]
+    ) -> None:
+        """Record the fields that ``named`` inputs take along, unless they had a mask ``before`` for another reason."""
+        for coordinate, causes in named.items():
+            lost = {each for each in reachable([coordinate], needs) if each in fields and not before.get(each, OPEN)}
+            if lost and coordinate not in before:
+                self._causes.setdefault(coordinate, set()).update(causes)
+                self._lost.setdefault(coordinate, set()).update(lost)
+
+    def grouped(self) -> Iterator[TakenAlong]:
+        """Yield all lost fields, grouped by the guarded fields that they are lost with."""
+        groups: dict[tuple[str, ...], set[str]] = {}
+        for coordinate, causes in self._causes.items():
+            groups.setdefault(tuple(sorted(causes)), set()).add(coordinate)
+        for guarded, show in sorted(groups.items()):
+            lost = set().union(*(self._lost[each] for each in show))
+            yield TakenAlong(guarded, tuple(sorted(lost)), tuple(sorted(show)))

@@ -10,8 +10,6 @@ from handler.compiler.problems import Place, Problems, shown
 from handler.compiler.source.yaml_section import Section
 from handler.settings import MODULE
 
-KIT_KEYS = ("use", "hidden", "visible", "category", "condition")
-
 ATTRIBUTE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 
 
@@ -42,14 +40,14 @@ class CodeConfig:
 
 def read_code_config(top: Section, problems: Problems) -> CodeConfig:
     """Read ``code``: a list of ``module:attribute``, or of mappings with that as ``use``."""
-    sections = top.sections("code", short="use")
+    sections = top.sections("code")
     return CodeConfig(kits=tuple(_kits(sections, problems)), named=bool(sections), at=top.place("code"))
 
 
 def _kits(sections: list[Section], problems: Problems) -> Iterator[KitUse]:
     first: dict[str, Place] = {}
     for section in sections:
-        section.expect(*KIT_KEYS)
+        section.expect()
         use, at = section.text("use"), section.place("use")
         hidden = _flag(section, "hidden")
         visible = _flag(section, "visible")
@@ -59,9 +57,11 @@ def _kits(sections: list[Section], problems: Problems) -> Iterator[KitUse]:
             problems.add(at, f'"{use}" also appears at {shown(first[use])}: remove one', code="duplicate-toolkit")
         else:
             first[use] = at
-            said = None if visible is None else not visible
+            by_visible = None if visible is None else not visible
             category = section.text("category")
-            yield KitUse(use=use, hidden=said if hidden is None else hidden, category=category, section=section, at=at)
+            yield KitUse(
+                use=use, hidden=by_visible if hidden is None else hidden, category=category, section=section, at=at
+            )
 
 
 def _is_use(text: str) -> bool:
@@ -70,4 +70,4 @@ def _is_use(text: str) -> bool:
 
 
 def _flag(section: Section, key: str) -> bool | None:
-    return section.boolean(key, default=False) if key in section else None
+    return section.boolean(key) if key in section else None

@@ -1,76 +1,43 @@
-"""Read ``config.yaml``, with a stage's file laid over it."""
+"""Read ``config.yaml``, with a stage's file laid over it: its sections that have no module of their own.
+
+An endpoint without its ``config.yaml`` has no policies, no ``access.hide`` and no identity: `stile dev` would show
+everything. So a file that only seems to be ``config.yaml`` is an error if ``config.yaml`` is missing. Beside a
+``config.yaml`` such a file is a warning, because another program may read it. So is a file that only seems to have the
+tests of policies or the questions: its expectations would never be judged.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from types import MappingProxyType
 
 import yaml
 
 from handler.bundle.operations import Limits
 from handler.bundle.upstream import Upstream
-from handler.compiler.config.catalog import CatalogUse, read_catalog
-from handler.compiler.config.change_ignores import ChangeIgnore, read_change_ignores
 from handler.compiler.config.code import CodeConfig, read_code_config
-from handler.compiler.config.find import read_find
 from handler.compiler.config.foreign import warn_of_foreign_keys
-from handler.compiler.config.ignores import Ignore, read_ignores
-from handler.compiler.config.log_section import LogConfig, read_log_config
-from handler.compiler.config.misnamed import misnamed_files, report_misnamed
-from handler.compiler.config.schema_limits import KEYS as SCHEMA_KEYS
-from handler.compiler.config.schema_limits import OUTPUT_SCHEMA, SchemaLimits, read_schema_limits
+from handler.compiler.config.ignores import ChangeIgnore, Ignore, read_change_ignores, read_ignores
+from handler.compiler.config.table import (
+    ADOPTED,
+    DOCUMENT_LIMITS,
+    KEYS,
+    MAX_INSTRUCTIONS_BYTES,
+    MAX_WORDS,
+    STEPZEN_IGNORED,
+    UNLISTED,
+)
 from handler.compiler.config.upstream import read_upstream
 from handler.compiler.problems import Place, Problems
 from handler.compiler.source.env_file import Variables
-from handler.compiler.source.files import CONFIG, ENV_FILE, EndpointFiles, join
+from handler.compiler.source.files import CONFIG, ENV_FILE, POLICY_TESTS, QUESTIONS, EndpointFiles, join
 from handler.compiler.source.yaml_section import Section
 from handler.compiler.source.yaml_tree import overlay, parse_yaml
-from handler.json_schema.json_bounds import MAX_RESULT_BYTES, MAX_VALUES
+from handler.search.words import STOP_WORDS, split
 from handler.text.sentences import did_you_mean, some
-
-KEYS = (
-    "upstream",
-    "limits",
-    "access",
-    "identity",
-    "tools",
-    "default_tool",
-    "graphql",
-    "output_schema",
-    "scalars",
-    "instructions",
-    "resources",
-    "skills",
-    "ui",
-    "code",
-    "catalog",
-    "log",
-    "find",
-    "checks",
-    "diff",
-)
-
-STEPZEN_IGNORED: Mapping[str, str] = {
-    "configurationset": "is for backends that StepZen runs",
-    "ruleset": "is for backends that StepZen runs",
-    "fieldbasedrules": "is the form of access.policies in older StepZen projects",
-}
-"""Sections of StepZen projects on backends and access: accepted, but not read."""
-
-GRAPHQL_MODES = ("off", "persisted", "on")
-"""Documents that the endpoint's own GraphQL takes: none, persisted ones only, or any."""
-
-ADOPTED: Mapping[str, frozenset[str]] = {
-    "queries": frozenset({"query"}),
-    "queries_and_mutations": frozenset({"query", "mutation"}),
-}
-"""Value of ``tools.operations`` -> the kinds of operations that become tools without ``@mcpTool``."""
-
-MAX_INSTRUCTIONS_BYTES = 2_048
-"""The limit of ``instructions``, which clients show their model. A widely used client cuts longer ones."""
-
 
 STAGE_FILE = re.compile(r"config\.(.+)\.yaml")
 """A file that ``--stage`` lays over ``config.yaml``."""
@@ -94,7 +61,7 @@ class Config:
     adopted: frozenset[str]  # kinds of operations that become tools without a directive
     tools_at: Place
     default_tool: bool | None  # an endpoint without declared tools gets one; ``None`` if not given
-    graphql: str  # one of GRAPHQL_MODES; empty if not given
+    graphql: str  # off, persisted or on; empty if not given
     graphql_at: Place
     instructions: str
     resources: Section
@@ -123,25 +90,28 @@ def read_config(
     file = join(f"{root}/", CONFIG)
     variables = Variables(environ, files, join(file, ENV_FILE))
     report_misnamed(files, file, problems)
-    top = Section(_top(files, file, problems, stage=stage), file=file, problems=problems, variables=variables)
+    top = Section(
+        _top(files, file, problems, stage=stage), file=file, problems=problems, variables=variables, keys=KEYS
+    )
     _expect_keys(top, problems)
     limits, upstream = top.section("limits"), top.section("upstream")
+    limits.expect()
     return Config(
         upstream=read_upstream(upstream, problems),
         url_at=upstream.place("url"),
         auth_at=upstream.place("auth"),
-        limits=_limits(limits),
+        limits=Limits(**{name: limits.integer(name) for name in DOCUMENT_LIMITS}),
         list_sizes=limits.section("list_sizes"),
-        continues=limits.boolean("continue", default=False),
-        schemas=read_schema_limits(limits, output=top.choice("output_schema", OUTPUT_SCHEMA, default="on")),
+        continues=limits.boolean("continue"),
+        schemas=read_schema_limits(limits, output=top.choice("output_schema")),
         access=top.section("access"),
         identity=_identity(top, problems),
         identity_in_deployment="identity" in top.section("deployment"),
         scalars=top.section("scalars"),
         adopted=_adopted(top),
         tools_at=top.place("tools"),
-        default_tool=top.boolean("default_tool", default=True) if "default_tool" in top else None,
-        graphql=top.choice("graphql", GRAPHQL_MODES, default="persisted") if "graphql" in top else "",
+        default_tool=top.boolean("default_tool") if "default_tool" in top else None,
+        graphql=top.choice("graphql") if "graphql" in top else "",
         graphql_at=top.place("graphql"),
         instructions=_instructions(top, problems),
         resources=top.section("resources"),
@@ -170,8 +140,8 @@ def _top(files: EndpointFiles, file: str, problems: Problems, *, stage: str | No
 
 def _missing_stage(files: EndpointFiles, name: str, stage: str) -> str:
     beside = files.names_beside(name)
-    stages = [found[1] for found in map(STAGE_FILE.fullmatch, beside) if found]
-    misnamed = [each for each, meant in misnamed_files(beside) if join(name, meant) == name]
+    stages = [match[1] for match in map(STAGE_FILE.fullmatch, beside) if match]
+    misnamed = [each for each, right_name in misnamed_files(beside) if join(name, right_name) == name]
     if misnamed:
         return f'the file of the stage "{stage}" does not exist: rename {misnamed[0]}, which is not read'
     remedy = f"the stages here are {some(stages, most=10)}" if stages else "create it, or leave out --stage"
@@ -179,16 +149,11 @@ def _missing_stage(files: EndpointFiles, name: str, stage: str) -> str:
 
 
 def _expect_keys(top: Section, problems: Problems) -> None:
-    for key in top.accept("deployment", *STEPZEN_IGNORED):
-        if key in STEPZEN_IGNORED:
-            problems.warn(
-                top.key_place(key),
-                f'"{key}" {STEPZEN_IGNORED[key]}: it is ignored here',
-                code="ignored-section",
-                about=[key],
-            )
-    warn_of_foreign_keys(top, problems, own=[*KEYS, "deployment", *STEPZEN_IGNORED])
-    top.expect(*KEYS)
+    for key in top.accept(*STEPZEN_IGNORED):
+        sentence = f'"{key}" {STEPZEN_IGNORED[key]}: it is ignored here'
+        problems.warn(top.key_place(key), sentence, code="ignored-section", about=[key])
+    warn_of_foreign_keys(top, problems, own=KEYS)
+    top.expect()
 
 
 def _adopted(top: Section) -> frozenset[str]:
@@ -200,8 +165,8 @@ def _adopted(top: Section) -> frozenset[str]:
             top.refuse("tools", "operations, or {operations: queries_and_mutations}")
         return ADOPTED["queries"]
     section = top.section("tools")
-    section.expect("operations")
-    return ADOPTED[section.choice("operations", tuple(ADOPTED), default="queries")] if section.keys() else frozenset()
+    section.expect()
+    return ADOPTED[section.choice("operations")] if section.keys() else frozenset()
 
 
 def _instructions(top: Section, problems: Problems) -> str:
@@ -216,7 +181,7 @@ def _instructions(top: Section, problems: Problems) -> str:
 def _identity(top: Section, problems: Problems) -> tuple[Section, ...]:
     """Read the sections of ``identity``, or of ``deployment.identity`` as in StepZen."""
     deployment = top.section("deployment")
-    deployment.expect("identity")
+    deployment.expect()
     if "identity" in top and "identity" in deployment:
         problems.add(
             deployment.key_place("identity"),
@@ -226,14 +191,155 @@ def _identity(top: Section, problems: Problems) -> tuple[Section, ...]:
     return tuple((deployment if "identity" in deployment else top).one_or_more("identity"))
 
 
-def _limits(section: Section) -> Limits:
-    section.expect(*Limits.__slots__, "list_sizes", "continue", *SCHEMA_KEYS)
-    return Limits(
-        max_tokens=section.integer("max_tokens", 5_000, least=10, most=100_000),
-        max_depth=section.integer("max_depth", 12, least=1, most=50),
-        max_fields=section.integer("max_fields", 200, least=1, most=10_000),
-        max_aliases=section.integer("max_aliases", 20, least=0, most=10_000),
-        max_cost=section.integer("max_cost", 5_000, least=1, most=10_000_000),
-        max_values=section.integer("max_values", MAX_VALUES, least=1, most=1_000_000),
-        max_result_bytes=section.integer("max_result_bytes", MAX_RESULT_BYTES, least=0, most=10_000_000),
+def read_find(section: Section) -> Mapping[str, tuple[str, ...]]:
+    """Return the words of questions, each with the words that it also finds."""
+    section.expect()
+    words = section.section("words")
+    if len(words.keys()) > MAX_WORDS:
+        section.refuse("words", f"at most {MAX_WORDS} words")
+        return {}
+    synonyms = {word: tuple(other for other, _ in words.texts(word)) for word in words.keys()}  # noqa: SIM118
+    for word, others in synonyms.items():
+        if len(list(split(word))) != 1:
+            words.refuse(word, "one word as the key, such as turnover")
+        elif not STOP_WORDS.isdisjoint(split(word)):
+            words.refuse(word, "a word about a subject: searches leave this one out")
+        elif not others or not all(any(split(other)) for other in others):
+            words.refuse(word, "a list of words, such as [revenue]")
+    return synonyms
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogConfig:
+    """The values of ``log``."""
+
+    coordinates: bool
+    arguments: tuple[tuple[str, Place], ...]  # each tool.argument
+
+
+def read_log_config(section: Section) -> LogConfig:
+    """Read ``log``. Without it, the log has neither coordinates nor arguments."""
+    section.expect()
+    return LogConfig(coordinates=section.boolean("coordinates"), arguments=tuple(section.texts("arguments")))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SchemaLimits:
+    """The limits of the schemas in a tool's list entry; 0 for none."""
+
+    max_schema_bytes: int
+    max_output_schema_bytes: int
+    recursive: bool  # a reference may lead to itself
+    output: bool  # prescribed tools have an output schema
+
+
+def read_schema_limits(limits: Section, *, output: str) -> SchemaLimits:
+    """Read the keys of ``limits`` on schemas. ``output`` is one of OUTPUT_SCHEMA."""
+    return SchemaLimits(
+        max_schema_bytes=limits.integer("max_schema_bytes"),
+        max_output_schema_bytes=limits.integer("max_output_schema_bytes"),
+        recursive=limits.choice("recursion") == "ref",
+        output=output != "off",
     )
+
+
+CATALOG_NAME = re.compile(r"[A-Za-z0-9_.-]{1,100}")
+"""Names of tools have 128 characters at most, and two tools have more behind this one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CatalogUse:
+    """The tools that find other tools and call them by name."""
+
+    at: Place
+    name: str
+    hidden: bool  # not listed as long as all tools are
+    unlisted: str  # a value of UNLISTED
+    list_budget: int  # tokens of a caller's list above which only pinned tools are listed
+
+
+def read_catalog(top: Section) -> CatalogUse | None:
+    """Read ``catalog``: a boolean, or a mapping that overrides the defaults. ``None``: the endpoint has none."""
+    if "catalog" not in top:
+        return None
+    if not top.is_mapping("catalog") and not top.boolean("catalog"):
+        return None
+    section = top.section("catalog") if top.is_mapping("catalog") else top.defaults("catalog")
+    section.expect()
+    if not CATALOG_NAME.fullmatch(section.text("name", "catalog")):
+        section.refuse("name", "1 to 100 letters, digits, _, - or .")
+    return CatalogUse(
+        at=section.place("name") if "name" in section else top.place("catalog"),
+        name=section.text("name", "catalog"),
+        hidden=section.boolean("hidden"),
+        unlisted=UNLISTED[section.choice("list")],
+        list_budget=section.integer("list_budget"),
+    )
+
+
+STEM, SUFFIX = CONFIG.split(".")
+SUFFIXES = (".yaml", ".yml")
+ADDED = ".txt"
+"""The suffix that some editors add, and some file managers hide."""
+
+OTHER_STEMS = ("conf", "configuration")
+LIKENESS = 0.9
+"""``confg``, ``cnofig`` and ``configs`` are like ``config``."""
+
+TESTING = {name.removesuffix(".yaml"): name for name in (POLICY_TESTS, QUESTIONS)}
+TESTING_LIKENESS = 0.8
+"""``policy.test`` and ``policies.tests`` are like ``policies.test``, and ``policies`` is not."""
+
+
+def report_misnamed(files: EndpointFiles, file: str, problems: Problems) -> None:
+    """Report the unread files beside ``file``, which is ``config.yaml``, that look like it or a stage's file."""
+    exists = files.exists(file)
+    for name, right_name in misnamed_files(files.names_beside(file)):
+        if exists and right_name == CONFIG and name.casefold() == CONFIG:
+            continue  # a file system that ignores case reads it
+        at = Place(join(file, name))
+        if exists:
+            remedy = f"move what it says to {CONFIG}" if right_name == CONFIG else f"rename it to {right_name}"
+            sentence = f"this file is not read beside {CONFIG}: {remedy}, or remove it"
+            problems.warn(at, sentence, code="unread-file", about=[at.file])
+        else:
+            remedy = f"rename it to {right_name}"
+            sentence = f"this file is not read, so its policies, identity and upstream do not hold: {remedy}"
+            problems.add(at, sentence, code="misnamed-config")
+    for name, right_name in _misnamed_tests(files.names_beside(file)):
+        if name.casefold() == right_name and files.exists(join(file, right_name)):
+            continue  # a file system that ignores case reads it
+        at = Place(join(file, name))
+        problems.warn(
+            at, f"this file is not read: rename it to {right_name}, or remove it", code="unread-file", about=[name]
+        )
+
+
+def misnamed_files(names: list[str]) -> Iterator[tuple[str, str]]:
+    """Yield the names that are not read but look as if they were, each with the name that may be meant."""
+    for name in names:
+        stem, *stage = _without_suffix(name).split(".")
+        right_name = ".".join((STEM, *stage, SUFFIX))
+        if stem and len(stage) < 2 and right_name != name and _is_alike(stem) and _has_suffix(name):
+            yield name, right_name
+
+
+def _misnamed_tests(names: list[str]) -> Iterator[tuple[str, str]]:
+    for name in names:
+        stem = _without_suffix(name).casefold().replace("-", ".").replace("_", ".")
+        alike = get_close_matches(stem, TESTING, n=1, cutoff=TESTING_LIKENESS) if _has_suffix(name) else []
+        if alike and name != TESTING[alike[0]]:
+            yield name, TESTING[alike[0]]
+
+
+def _has_suffix(name: str) -> bool:
+    return name.casefold().removesuffix(ADDED).endswith(SUFFIXES)
+
+
+def _without_suffix(name: str) -> str:
+    plain = name[: -len(ADDED)] if name.casefold().endswith(ADDED) else name
+    return plain.rpartition(".")[0]
+
+
+def _is_alike(stem: str) -> bool:
+    return stem.casefold() in OTHER_STEMS or bool(get_close_matches(stem.casefold(), [STEM], cutoff=LIKENESS))

@@ -74,9 +74,9 @@ def warn_of_foreign_keys(top: Section, problems: Problems, *, own: Collection[st
     server, table = _server_of(top)
     if not table:
         return
-    known = {name.partition(".")[0] for name in table}
+    top_keys = {name.partition(".")[0] for name in table}
     mixed = any(key in top for key in own if key != SHARED)
-    foreign = [key for key in top.keys() if key in known or not (mixed or key in own)]  # noqa: SIM118 - not a dict
+    foreign = [key for key in top.keys() if key in top_keys or not (mixed or key in own)]  # noqa: SIM118 - not a dict
     top.accept(*foreign)
     warning = _Warning(server=server, table=table, problems=problems)
     warning.about(top, keys=foreign, path="")
@@ -89,8 +89,8 @@ def warn_of_foreign_keys(top: Section, problems: Problems, *, own: Collection[st
 def _server_of(top: Section) -> tuple[str, Mapping[str, str]]:
     if top.is_mapping("mcp"):
         return "Cosmo", COSMO
-    found = {name.partition(".")[0] for name in APOLLO if name.partition(".")[0] in top}
-    return ("Apollo MCP Server", APOLLO) if len(found) >= LEAST else ("", {})
+    top_keys = {name.partition(".")[0] for name in APOLLO if name.partition(".")[0] in top}
+    return ("Apollo MCP Server", APOLLO) if len(top_keys) >= LEAST else ("", {})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,12 +1,14 @@
-"""Read ``identity``, the authentication of callers. StepZen's name is ``deployment.identity``."""
+"""Read ``identity``, the authentication of callers: issuers, API keys and trusted APIs."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
 
 from handler.bundle.identity import (
     SECRET_REFERENCE,
+    ApiKey,
     Identity,
     Issuer,
     OAuthProxy,
@@ -14,25 +16,19 @@ from handler.bundle.identity import (
     is_for_trials,
 )
 from handler.bundle.upstream import SECRET_SOURCES
-from handler.compiler.config.api_keys import read_api_keys
 from handler.compiler.config.oauth_proxy import read_oauth_proxy
-from handler.compiler.config.public_keys import FAULTS, public_key_pem
-from handler.compiler.config.urls import is_http_url, is_on_loopback
+from handler.compiler.config.public_keys import PUBLIC_ALGORITHMS, public_key_pem
+from handler.compiler.config.table import ISSUER
+from handler.compiler.config.urls import read_https_url
 from handler.compiler.problems import Problems
 from handler.compiler.source.yaml_section import Section
 from handler.errors.authoring import KeyRefused
 from handler.text.sentences import did_you_mean
 
-ISSUER_KEYS = ("jwksendpoint", "keys", "issuer", "audience", "subject", "claims", "algorithms", "leeway_s")
-"""Settings that describe an issuer of accepted tokens."""
-
 CALLER_KEYS = ("api_keys", "trust_authorizer")
 """Settings that admit callers without a token for this function to verify."""
 
 PROXY_KEY, OLD_PROXY_KEY = "oauth_proxy", "bridge"
-
-PUBLIC_ALGORITHMS = tuple(FAULTS)
-"""Algorithms whose verification keys are public. A key set has no others."""
 
 MIN_SECRET_BYTES = 32
 """The least size of an HS256 secret. Source: RFC 7518, section 3.2."""
@@ -49,9 +45,8 @@ def read_identity(sections: Sequence[Section], problems: Problems) -> Identity:
     """Read issuers, API keys, trusted APIs and the OAuth proxy. A section has an issuer, or API keys, or both."""
     issuers: list[Issuer] = []
     for section in sections:
-        section.accept(OLD_PROXY_KEY)
-        section.expect(*ISSUER_KEYS, *CALLER_KEYS, PROXY_KEY)
-        if not section.accept(*ISSUER_KEYS):
+        section.expect()
+        if not section.accept(*ISSUER):
             continue
         issuer = _issuer(section, problems)
         if issuer.issuer in [other.issuer for other in issuers]:
@@ -92,20 +87,20 @@ def _judge_assertion_issuers(
 
 
 def _oauth_proxy(sections: Sequence[Section], problems: Problems) -> OAuthProxy | None:
-    found = [(section, key) for section in sections for key in section.accept(PROXY_KEY, OLD_PROXY_KEY)]
-    for section, key in found:
+    proxies = [(section, key) for section in sections for key in section.accept(PROXY_KEY, OLD_PROXY_KEY)]
+    for section, key in proxies:
         if key == OLD_PROXY_KEY:
             new = section.name(PROXY_KEY)
             problems.warn(section.key_place(key), f"{section.name(key)} is the old name of {new}", code="old-key")
-    for section, key in found[1:]:
+    for section, key in proxies[1:]:
         problems.add(
             section.key_place(key),
             "there is an OAuth proxy already: an endpoint has one at most",
             code="duplicate-oauth-proxy",
         )
-    if not found:
+    if not proxies:
         return None
-    section, key = found[0]
+    section, key = proxies[0]
     return read_oauth_proxy(section.section(key), section.text("issuer"), problems)
 
 
@@ -119,7 +114,7 @@ def _issuer(section: Section, problems: Problems) -> Issuer:
             code="missing-keys",
         )
     if not audiences:
-        place = section.key_place(section.accept(*ISSUER_KEYS)[0])
+        place = section.key_place(section.accept(*ISSUER)[0])
         problems.warn(
             place, "no audience: any token of this issuer is taken, also one made for another API", code="no-audience"
         )
@@ -131,64 +126,52 @@ def _issuer(section: Section, problems: Problems) -> Issuer:
         subject=section.text("subject"),
         required_claims=_names(section, "claims", problems),
         algorithms=_algorithms(section, problems),
-        jwks_url=_jwks_url(section, problems),
+        jwks_url=read_https_url(section, "jwksendpoint", "the https URL of a JSON Web Key Set", problems)
+        if "jwksendpoint" in section
+        else "",
         keys=keys,
-        leeway_s=section.integer("leeway_s", 30, least=0, most=300),
+        leeway_s=section.integer("leeway_s"),
     )
 
 
 def _names(section: Section, key: str, problems: Problems) -> tuple[str, ...]:
-    found = section.texts(key)
-    for text, place in found:
+    names = section.texts(key)
+    for text, place in names:
         if not text:
             problems.add(place, f"{section.name(key)}: expected a text that is not empty", code="invalid-value")
-    return tuple(text for text, _ in found)
+    return tuple(text for text, _ in names)
 
 
 def _algorithms(section: Section, problems: Problems) -> tuple[str, ...]:
     if "algorithms" not in section:
         return PUBLIC_ALGORITHMS
-    found = section.texts("algorithms")
-    for text, place in found:
+    algorithms = section.texts("algorithms")
+    for text, place in algorithms:
         if text not in PUBLIC_ALGORITHMS:
-            known = ", ".join(PUBLIC_ALGORITHMS) + did_you_mean(text, PUBLIC_ALGORITHMS)
+            choices = ", ".join(PUBLIC_ALGORITHMS) + did_you_mean(text, PUBLIC_ALGORITHMS)
             problems.add(
                 place,
-                f"{section.name('algorithms')}: the keys of a key set are for one of {known}",
+                f"{section.name('algorithms')}: the keys of a key set are for one of {choices}",
                 code="invalid-algorithm",
             )
-    if not found:
+    if not algorithms:
         section.refuse("algorithms", f"some of {', '.join(PUBLIC_ALGORITHMS)}")
-    return tuple(text for text, _ in found)
-
-
-def _jwks_url(section: Section, problems: Problems) -> str:
-    url = section.text("jwksendpoint")
-    if "@" in url:  # not shown: it may hold a password
-        name = section.name("jwksendpoint")
-        problems.add(
-            section.place("jwksendpoint"),
-            f"{name}: expected a URL without credentials in it",
-            code="credentials-in-url",
-        )
-    elif "jwksendpoint" in section and not (is_http_url(url) and (url.startswith("https:") or is_on_loopback(url))):
-        section.refuse("jwksendpoint", "the https URL of a JSON Web Key Set")
-    return url
+    return tuple(text for text, _ in algorithms)
 
 
 def _keys(section: Section, problems: Problems) -> tuple[VerificationKey, ...]:
     entries = section.sections("keys")
     several = len(entries) > 1 or "jwksendpoint" in section
-    found: list[VerificationKey] = []
+    keys: list[VerificationKey] = []
     for entry in entries:
-        entry.expect("algorithm", "key", "keyid")
+        entry.expect()
         key = _key(entry, problems)
         if several and not key.id:
             entry.refuse("keyid", "the id that tokens name this key by, as it is not the only one")
-        elif key.id and key.id in [other.id for other in found]:
+        elif key.id and key.id in [other.id for other in keys]:
             problems.add(entry.place("keyid"), f'two keys have the id "{key.id:.80}"', code="duplicate-key-id")
-        found.append(key)
-    return tuple(found)
+        keys.append(key)
+    return tuple(keys)
 
 
 def _key(entry: Section, problems: Problems) -> VerificationKey:
@@ -246,15 +229,15 @@ _HOW_SECRETS_ARE_NAMED = (
 
 
 def _names_a_place(text: str) -> bool:
-    """Tell if a text is meant to reference a secret elsewhere. As the secret itself, the reference could be guessed."""
+    """Return whether a text is meant to reference a secret elsewhere. As the secret itself, it could be guessed."""
     return text.strip().partition(":")[0].lower() in ("arn", *SECRET_SOURCES) and ":" in text
 
 
 def _trusted_apis(section: Section, problems: Problems) -> list[tuple[str, bool]]:
     """Read the API ids, each with true if its authorizer reads the token from the header that the function reads."""
-    found = []
-    for entry in section.sections("trust_authorizer", short="api"):
-        entry.expect("api", "identity_source")
+    apis = []
+    for entry in section.sections("trust_authorizer"):
+        entry.expect()
         api, source = entry.text("api"), entry.text("identity_source")
         if not API_ID.fullmatch(api):
             problems.add(
@@ -264,5 +247,43 @@ def _trusted_apis(section: Section, problems: Problems) -> list[tuple[str, bool]
             )
         if source.lower() not in ("", AUTHORIZATION, AUTHORIZATION_SOURCE):
             entry.refuse("identity_source", f"{AUTHORIZATION}; where the authorizer reads another place, leave it out")
-        found.append((api, source != ""))
-    return found
+        apis.append((api, source != ""))
+    return apis
+
+
+SHA256_DIGITS = 64
+
+
+def read_api_keys(sections: Iterable[Section], problems: Problems) -> list[ApiKey]:
+    """Read the keys of all sections of ``identity``."""
+    keys: list[ApiKey] = []
+    for entry in (entry for section in sections for entry in section.sections("api_keys")):
+        key = _api_key(entry)
+        if key.name and key.name in [other.name for other in keys]:
+            problems.add(entry.place("name"), f'two keys are named "{key.name}"', code="duplicate-api-key")
+        keys.append(key)
+    return keys
+
+
+def _api_key(entry: Section) -> ApiKey:
+    entry.expect()
+    if not entry.text("name"):
+        entry.refuse("name", "the name of the key, for the log")
+    digest = entry.text("sha256").lower()
+    if len(digest) != SHA256_DIGITS or set(digest) - set("0123456789abcdef"):
+        entry.refuse("sha256", "the SHA-256 of the key in hexadecimal, as `stile key NAME` prints it")
+    claims = entry.json_object("claims") if "claims" in entry else None
+    return ApiKey(name=entry.text("name"), sha256=digest, expires=_expires(entry), claims=claims)
+
+
+def _expires(entry: Section) -> int:
+    text = entry.text("expires")
+    if not text:
+        return 0
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        entry.refuse("expires", "a date or a time in ISO 8601, such as 2030-01-31")
+        return 0
+    # 0 means never. The first second of 1970 becomes the next one, which has expired as well.
+    return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()) or 1

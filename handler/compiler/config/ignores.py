@@ -1,11 +1,12 @@
-"""Read ``checks.ignore`` of ``config.yaml``: warnings that an author has judged."""
+"""Read ``checks.ignore`` and ``diff.ignore`` of ``config.yaml``: warnings and differences that an author has judged."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from handler.compiler.codes import CODES
+from handler.compiler.codes.change_codes import CHANGE_CODES
 from handler.compiler.problems import Place, Problems
 from handler.compiler.source.yaml_section import Section
 from handler.errors.authoring import Problem
@@ -21,7 +22,7 @@ class Ignore:
     at: Place
 
     def silences(self, warning: Problem) -> bool:
-        """Tell if the entry covers a warning with all coordinates that the warning is about."""
+        """Return whether the entry covers a warning with all coordinates that the warning is about."""
         if warning.code != self.code:
             return False
         return not self.coordinates or (bool(warning.about) and self.coordinates.issuperset(warning.about))
@@ -29,8 +30,8 @@ class Ignore:
 
 def read_ignores(checks: Section, problems: Problems) -> tuple[Ignore, ...]:
     """Read ``checks``. Each entry needs the code of a warning, and a reason."""
-    checks.expect("ignore")
-    return tuple(_ignores(checks.sections("ignore"), problems))
+    checks.expect()
+    return tuple(_warning_ignores(checks.sections("ignore"), problems))
 
 
 def left_over(warnings: Iterable[Problem], ignores: Iterable[Ignore]) -> list[Problem]:
@@ -41,10 +42,10 @@ def left_over(warnings: Iterable[Problem], ignores: Iterable[Ignore]) -> list[Pr
 
 def unused_ignores(warnings: Iterable[Problem], ignores: Iterable[Ignore]) -> Iterator[Problem]:
     """Warn of each entry that does not silence any warning."""
-    found = tuple(warnings)
+    all_warnings = tuple(warnings)
     for entry in ignores:
-        if not any(map(entry.silences, found)):
-            some = " about these coordinates" if any(warning.code == entry.code for warning in found) else ""
+        if not any(map(entry.silences, all_warnings)):
+            some = " about these coordinates" if any(warning.code == entry.code for warning in all_warnings) else ""
             yield Problem(
                 file=entry.at.file,
                 line=entry.at.line,
@@ -54,9 +55,9 @@ def unused_ignores(warnings: Iterable[Problem], ignores: Iterable[Ignore]) -> It
             )
 
 
-def _ignores(sections: Iterable[Section], problems: Problems) -> Iterator[Ignore]:
+def _warning_ignores(sections: Iterable[Section], problems: Problems) -> Iterator[Ignore]:
     for section in sections:
-        section.expect("code", "coordinates", "reason")
+        section.expect()
         if not section.text("reason").strip():
             section.refuse("reason", "a text that says why the warning does not matter")
         code = section.text("code")
@@ -69,7 +70,7 @@ def _ignores(sections: Iterable[Section], problems: Problems) -> Iterator[Ignore
 
 def _is_warning(code: str, section: Section, problems: Problems) -> bool:
     if code not in CODES:
-        warnings = [name for name, known in CODES.items() if known.is_warning]
+        warnings = [name for name, code_entry in CODES.items() if code_entry.is_warning]
         sentence = f'checks.ignore: there is no code "{code:.80}"{did_you_mean(code, warnings)}'
         problems.add(section.place("code"), sentence, code="unknown-code")
         return False
@@ -78,3 +79,39 @@ def _is_warning(code: str, section: Section, problems: Problems) -> bool:
         problems.add(section.place("code"), sentence, code="not-ignorable")
         return False
     return True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeIgnore:
+    """One entry: differences of a code about some parts, by coordinate, tool or name, and the reason to accept them."""
+
+    code: str
+    names: frozenset[str]
+    reason: str
+    at: Place
+
+    def covers(self, code: str, about: Sequence[str]) -> bool:
+        """Return whether the entry names a difference, with all parts that the difference is about."""
+        return code == self.code and bool(about) and self.names.issuperset(about)
+
+
+def read_change_ignores(diff: Section, problems: Problems) -> tuple[ChangeIgnore, ...]:
+    """Read ``diff``. Each entry needs the code of a difference, names, and a reason."""
+    diff.expect()
+    return tuple(_difference_ignores(diff.sections("ignore"), problems))
+
+
+def _difference_ignores(sections: Iterable[Section], problems: Problems) -> Iterator[ChangeIgnore]:
+    for section in sections:
+        section.expect()
+        reason, code = " ".join(section.text("reason").split()), section.text("code")
+        if not reason:
+            section.refuse("reason", "a text that says why the difference is accepted")
+        names = frozenset(text for text, _ in section.texts("about"))
+        if not names:
+            section.refuse("about", "one or more coordinates, tools or other names")
+        if code not in CHANGE_CODES:
+            sentence = f'diff.ignore: there is no code "{code:.80}"{did_you_mean(code, CHANGE_CODES)}'
+            problems.add(section.place("code"), sentence, code="unknown-code")
+            continue
+        yield ChangeIgnore(code=code, names=names, reason=reason, at=section.place("code"))

@@ -6,24 +6,9 @@ import re
 
 from handler.bundle.identity import AssertionClient, OAuthProxy
 from handler.bundle.upstream import parse_reference
-from handler.compiler.config.urls import is_http_url, is_on_loopback
+from handler.compiler.config.urls import is_http_url, read_https_url
 from handler.compiler.problems import Place, Problems
 from handler.compiler.source.yaml_section import Section
-
-KEYS = (
-    "authorize_url",
-    "token_url",
-    "client_id",
-    "client_secret",
-    "redirect_uris",
-    "client_metadata_documents",
-    "scope_prefix",
-    "extra_scopes",
-    "resource",
-    "assertion_clients",
-)
-
-RESOURCE = ("drop", "keep")
 
 MAX_SECRETS = 2
 """Secrets of one client: the new one, and the old one until the client has the new one."""
@@ -39,10 +24,12 @@ OWN_MACHINE = re.compile(r"http://(127\.0\.0\.1|localhost|\[::1\])(:[0-9]{1,5})?
 ACTIVE_SCHEMES = ("about", "blob", "data", "file", "filesystem", "ftp", "javascript", "vbscript", "view-source")
 """Schemes that browsers run or open themselves. Any other is an app's own (RFC 8252, section 7.1)."""
 
+_EXPECTED_URL = "an https URL of the provider"
+
 
 def read_oauth_proxy(section: Section, issuer: str, problems: Problems) -> OAuthProxy:
     """Read the OAuth proxy to the provider of one issuer."""
-    section.expect(*KEYS)
+    section.expect()
     if not issuer:
         problems.add(
             section.place(),
@@ -51,15 +38,15 @@ def read_oauth_proxy(section: Section, issuer: str, problems: Problems) -> OAuth
         )
     return OAuthProxy(
         issuer=issuer,
-        authorize_url=_url(section, "authorize_url", problems),
-        token_url=_url(section, "token_url", problems),
+        authorize_url=read_https_url(section, "authorize_url", _EXPECTED_URL, problems, fragment=False),
+        token_url=read_https_url(section, "token_url", _EXPECTED_URL, problems, fragment=False),
         client_id=_client_id(section),
         client_secret=_client_secret(section, problems),
         redirect_uris=_redirect_uris(section, problems),
         client_metadata_documents=_documents(section, problems),
         scope_prefix=_scope_prefix(section),
         extra_scopes=_extra_scopes(section, problems),
-        resource=section.choice("resource", RESOURCE, default="drop"),
+        resource=section.choice("resource"),
         assertion_clients=_assertion_clients(section, issuer, problems),
     )
 
@@ -67,18 +54,18 @@ def read_oauth_proxy(section: Section, issuer: str, problems: Problems) -> OAuth
 def _assertion_clients(section: Section, issuer: str, problems: Problems) -> tuple[AssertionClient, ...]:
     """Read the clients that exchange identity assertions. Their ids are not those that public clients get."""
     public = [section.text("client_id"), *(url for url, _ in section.texts("client_metadata_documents"))]
-    found: list[AssertionClient] = []
+    clients: list[AssertionClient] = []
     for entry in section.sections("assertion_clients"):
-        entry.expect("id", "sha256", "issuer")
+        entry.expect()
         client = _assertion_client(entry, issuer, problems)
         if client.id in public:
             entry.refuse("id", "an id of its own: clients without a secret have this one")
-        if client.id in [other.id for other in found]:
+        if client.id in [other.id for other in clients]:
             problems.add(
                 entry.place("id"), f'two clients have the id "{client.id:.80}"', code="duplicate-assertion-client"
             )
-        found.append(client)
-    return tuple(found)
+        clients.append(client)
+    return tuple(clients)
 
 
 def _assertion_client(entry: Section, issuer: str, problems: Problems) -> AssertionClient:
@@ -91,19 +78,6 @@ def _assertion_client(entry: Section, issuer: str, problems: Problems) -> Assert
         expected = "the SHA-256 of one or two secrets in hexadecimal, as `stile key NAME` prints it"
         problems.add(entry.place("sha256"), f"{entry.name('sha256')}: expected {expected}", code="invalid-value")
     return AssertionClient(id=client_id, sha256=digests, issuer=entry.text("issuer", issuer))
-
-
-def _url(section: Section, key: str, problems: Problems) -> str:
-    url = section.text(key)
-    if "@" in url:  # not shown: it may hold a password
-        problems.add(
-            section.place(key),
-            f"{section.name(key)}: expected a URL without credentials in it",
-            code="credentials-in-url",
-        )
-    elif "#" in url or not is_http_url(url) or not (url.startswith("https:") or is_on_loopback(url)):
-        section.refuse(key, "an https URL of the provider")
-    return url
 
 
 def _client_id(section: Section) -> str:
@@ -127,13 +101,13 @@ def _client_secret(section: Section, problems: Problems) -> str:
 
 
 def _redirect_uris(section: Section, problems: Problems) -> tuple[str, ...]:
-    found = section.texts("redirect_uris")
-    if not found:
+    uris = section.texts("redirect_uris")
+    if not uris:
         section.refuse("redirect_uris", "the URIs that clients may be sent back to")
-    for uri, place in found:
+    for uri, place in uris:
         if fault := _redirect_fault(uri):
             problems.add(place, f"{section.name('redirect_uris')}: {fault}", code="invalid-redirect-uri")
-    return tuple(uri for uri, _ in found)
+    return tuple(uri for uri, _ in uris)
 
 
 def _redirect_fault(uri: str) -> str:
@@ -156,15 +130,15 @@ def _redirect_fault(uri: str) -> str:
 
 
 def _documents(section: Section, problems: Problems) -> tuple[str, ...]:
-    found = section.texts("client_metadata_documents")
-    for url, place in found:
+    urls = section.texts("client_metadata_documents")
+    for url, place in urls:
         if not is_http_url(url) or not url.startswith("https:") or url.count("/") < 3 or "#" in url:
             problems.add(
                 place,
                 f"{section.name('client_metadata_documents')}: expected the https URL of a client ID metadata document",
                 code="invalid-client-id",
             )
-    return tuple(url for url, _ in found)
+    return tuple(url for url, _ in urls)
 
 
 def _scope_prefix(section: Section) -> str:
@@ -177,12 +151,12 @@ def _scope_prefix(section: Section) -> str:
 
 
 def _extra_scopes(section: Section, problems: Problems) -> tuple[str, ...]:
-    found: list[tuple[str, Place]] = section.texts("extra_scopes")
-    for scope, place in found:
+    scopes: list[tuple[str, Place]] = section.texts("extra_scopes")
+    for scope, place in scopes:
         if not SCOPE.fullmatch(scope):
             problems.add(
                 place,
                 f"{section.name('extra_scopes')}: expected a scope, characters without spaces and quotes",
                 code="invalid-scope",
             )
-    return tuple(scope for scope, _ in found)
+    return tuple(scope for scope, _ in scopes)

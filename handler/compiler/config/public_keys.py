@@ -72,3 +72,6 @@ FAULTS: Mapping[str, Callable[[object], str]] = {
     "EdDSA": _eddsa_fault,
 }
 """Algorithm -> a function that returns the expected key if a key does not fit, or an empty string."""
+
+PUBLIC_ALGORITHMS = tuple(FAULTS)
+"""Algorithms whose verification keys are public. A key set has no others."""

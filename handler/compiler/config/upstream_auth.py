@@ -8,9 +8,7 @@ from urllib.parse import urlsplit
 
 from handler.bundle.identity import Identity
 from handler.bundle.upstream import (
-    CLIENT_AUTH,
     SIGNED_SERVICES,
-    TOKEN_TYPES,
     BearerAuth,
     ClientCredentialsAuth,
     HeaderAuth,
@@ -24,16 +22,13 @@ from handler.bundle.upstream import (
     parse_reference,
 )
 from handler.compiler.config.upstream_headers import FORBIDDEN, FORBIDDEN_PREFIXES, NAME, is_printable_ascii
-from handler.compiler.config.urls import is_http_url, is_on_loopback
+from handler.compiler.config.urls import is_http_url, read_https_url
 from handler.compiler.problems import Place, Problems
 from handler.compiler.source.yaml_section import Section
 
 NONE = "none"
 CREDENTIAL_HEADERS = frozenset({"authorization", "x-api-key"})
 """Headers that ``headers`` refuses because they belong in ``auth``."""
-
-CLIENT_KEYS = ("token_url", "client_id", "client_secret", "client_auth", "scope", "audience", "resource")
-EXCHANGE_KEYS = ("subject_token_type", "actor_token", "actor_token_type")
 
 AWS_HOST = re.compile(
     r".+\.(appsync|execute|vpc-lattice-svcs)(?:-api)?\.([a-z]{2}[a-z-]*-\d)\.(?:amazonaws\.com|on\.aws)"
@@ -83,7 +78,7 @@ def judge_passthrough(auth: UpstreamAuth, identity: Identity, *, at: Place, prob
 
 
 def is_by_token(auth: UpstreamAuth) -> bool:
-    """Tell if the API is asked with the caller's token, or with one that is got for it."""
+    """Return whether the API is asked with the caller's token, or with one that is got for it."""
     return isinstance(auth, TokenExchangeAuth | PassthroughAuth)
 
 
@@ -102,7 +97,7 @@ def _header(section: Section, problems: Problems, _: str) -> HeaderAuth:
 
 def _passthrough(section: Section, _: Problems, __: str) -> PassthroughAuth:
     inner = section.section("passthrough")
-    inner.expect("audience")
+    inner.expect()
     if not inner.text("audience"):
         inner.refuse("audience", "the audience that the API expects in the claim aud of a token")
     return PassthroughAuth(audience=inner.text("audience"))
@@ -110,13 +105,13 @@ def _passthrough(section: Section, _: Problems, __: str) -> PassthroughAuth:
 
 def _client_credentials(section: Section, problems: Problems, _: str) -> ClientCredentialsAuth:
     inner = section.section("client_credentials")
-    inner.expect(*CLIENT_KEYS)
+    inner.expect()
     return ClientCredentialsAuth(client=_client(inner, problems))
 
 
 def _token_exchange(section: Section, problems: Problems, _: str) -> TokenExchangeAuth:
     inner = section.section("token_exchange")
-    inner.expect(*CLIENT_KEYS, *EXCHANGE_KEYS)
+    inner.expect()
     if "actor_token_type" in inner and "actor_token" not in inner:
         problems.add(
             inner.place("actor_token_type"),
@@ -125,9 +120,9 @@ def _token_exchange(section: Section, problems: Problems, _: str) -> TokenExchan
         )
     return TokenExchangeAuth(
         client=_client(inner, problems),
-        subject_type=inner.choice("subject_token_type", tuple(TOKEN_TYPES), default="access_token"),
+        subject_type=inner.choice("subject_token_type"),
         actor_token=_secret(inner, "actor_token", problems) if "actor_token" in inner else "",
-        actor_type=inner.choice("actor_token_type", tuple(TOKEN_TYPES), default="access_token"),
+        actor_type=inner.choice("actor_token_type"),
     )
 
 
@@ -135,27 +130,14 @@ def _client(section: Section, problems: Problems) -> OAuthClient:
     if not section.text("client_id") or not is_printable_ascii(section.text("client_id")):
         section.refuse("client_id", "the id that the identity provider knows the endpoint by")
     return OAuthClient(
-        token_url=_token_url(section, problems),
+        token_url=read_https_url(section, "token_url", "the https URL of the token endpoint", problems),
         client_id=section.text("client_id"),
         client_secret=_secret(section, "client_secret", problems),
-        client_auth=section.choice("client_auth", CLIENT_AUTH, default="basic"),
+        client_auth=section.choice("client_auth"),
         scope=" ".join(text for text, _ in section.texts("scope")),
         audience=section.text("audience"),
         resource=_resource(section),
     )
-
-
-def _token_url(section: Section, problems: Problems) -> str:
-    url = section.text("token_url")
-    if "@" in url:  # not shown: it may hold a password
-        problems.add(
-            section.place("token_url"),
-            f"{section.name('token_url')}: expected a URL without credentials in it",
-            code="credentials-in-url",
-        )
-    elif not is_http_url(url) or not (url.startswith("https:") or is_on_loopback(url)):
-        section.refuse("token_url", "the https URL of the token endpoint")
-    return url
 
 
 def _resource(section: Section) -> str:
@@ -168,10 +150,10 @@ def _resource(section: Section) -> str:
 
 def _sigv4(section: Section, _: Problems, url: str) -> SigV4Auth:
     inner = section.section("sigv4")
-    inner.expect("service", "region")
+    inner.expect()
     host = AWS_HOST.fullmatch(urlsplit(url).hostname or "") if is_http_url(url) else None
-    told = {"appsync": "appsync", "execute": "execute-api"}.get(host[1], host[1]) if host else ""
-    service, region = inner.text("service", told), inner.text("region", host[2] if host else "")
+    host_service = {"appsync": "appsync", "execute": "execute-api"}.get(host[1], host[1]) if host else ""
+    service, region = inner.text("service", host_service), inner.text("region", host[2] if host else "")
     if service not in SIGNED_SERVICES:
         inner.refuse("service", f"one of {', '.join(SIGNED_SERVICES)}")
     if not REGION.fullmatch(region):

@@ -53,20 +53,20 @@ def read_headers(section: Section, problems: Problems, *, credential: str) -> He
     """Read the headers of ``upstream``. ``credential`` is the header that ``upstream.auth`` names; empty if none."""
     fixed: dict[str, str] = {}
     claims: dict[str, str] = {}
-    said = {_spelt(credential): '"upstream.auth" sets it'} if credential else {}
+    faults = {_spelt(credential): '"upstream.auth" sets it'} if credential else {}
     entries = section.section("headers")
     for key in entries.keys():  # noqa: SIM118 - a Section is not a dict
         name, value = key.lower(), entries.text(key)
-        fault = header_fault(name) or _value_fault(value) or said.get(_spelt(name), "")
+        fault = header_fault(name) or _value_fault(value) or faults.get(_spelt(name), "")
         if fault:
             problems.add(entries.place(key), f"upstream.headers{_shown(key)}: {fault}", code="invalid-header")
-        said[_spelt(name)] = "it appears twice"
+        faults[_spelt(name)] = "it appears twice"
         if value.startswith(CLAIM):
             claims[name] = value.removeprefix(CLAIM)
         else:
             fixed[name] = value
-    said = {name: '"upstream.headers" sets it' if fault.startswith("it") else fault for name, fault in said.items()}
-    return Headers(fixed=fixed, claims=claims, forwarded=tuple(_forwarded(section, said, problems)))
+    faults = {name: '"upstream.headers" sets it' if fault.startswith("it") else fault for name, fault in faults.items()}
+    return Headers(fixed=fixed, claims=claims, forwarded=tuple(_forwarded(section, faults, problems)))
 
 
 def header_fault(name: str) -> str:
@@ -81,7 +81,7 @@ def header_fault(name: str) -> str:
 
 
 def is_printable_ascii(text: str) -> bool:
-    """Tell if a text is a portable header value."""
+    """Return whether a text is a portable header value."""
     return text.isprintable() and text.isascii()
 
 
@@ -96,18 +96,18 @@ def _value_fault(value: str) -> str:
 
 
 def _forwarded(section: Section, said: Mapping[str, str], problems: Problems) -> list[str]:
-    found: list[str] = []
-    taken = dict(said)
+    names: list[str] = []
+    faults = dict(said)
     for text, place in section.texts("forward_headers"):
         name = text.lower()
-        fault = header_fault(name) or taken.get(_spelt(name), "")
+        fault = header_fault(name) or faults.get(_spelt(name), "")
         if not fault and _spelt(name) in NEVER_FORWARDED:
             fault = "this header cannot be forwarded"
         if fault:
             problems.add(place, f"upstream.forward_headers{_shown(text)}: {fault}", code="invalid-header")
-        taken[_spelt(name)] = "it appears twice"
-        found.append(name)
-    return found
+        faults[_spelt(name)] = "it appears twice"
+        names.append(name)
+    return names
 
 
 def _shown(name: str) -> str:

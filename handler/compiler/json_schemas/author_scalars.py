@@ -13,11 +13,9 @@ from handler.compiler.problems import Problems
 from handler.compiler.schema.name_patterns import compile_linear
 from handler.compiler.source.yaml_section import Section
 from handler.errors.authoring import PatternRefused
-from handler.json_schema.formats import STANDARD_FORMATS
 from handler.strict_json import JSONObject
 from handler.text.sentences import did_you_mean
 
-TYPES = ("string", "integer", "number", "boolean", "object", "array")
 TEXT_KEYWORDS = ("format", "pattern", "minLength", "maxLength", "enum")
 NUMBER_KEYWORDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
 RANGES = (
@@ -45,9 +43,6 @@ _TOKEN = re.compile(
 )
 """One token of the syntax that the languages of clients share."""
 
-MAX_TEXT_CHARS = 1_000_000
-MAX_NUMBER = 1e300
-
 
 def read_scalars(section: Section, schema: GraphQLSchema, problems: Problems) -> dict[str, Scalar]:
     """Read ``scalars:`` of ``config.yaml``, by name."""
@@ -68,12 +63,12 @@ def read_scalars(section: Section, schema: GraphQLSchema, problems: Problems) ->
 
 
 def _read_scalar(section: Section, problems: Problems) -> Scalar:
-    section.expect("type", *TEXT_KEYWORDS, *NUMBER_KEYWORDS)
+    section.expect()
     if "type" not in section:
         for key in section.keys():  # noqa: SIM118 - a Section is not a dict
             section.refuse(key, "a type beside it")
         return Scalar(advertised=ANY_VALUE, enforced=ANYTHING)
-    kind = section.choice("type", TYPES, default="string")
+    kind = section.choice("type", default="string")
     for key in (*TEXT_KEYWORDS, *NUMBER_KEYWORDS):
         if key in section and key not in KEYWORDS_OF.get(kind, ()):
             kinds = " or ".join(name for name, keywords in KEYWORDS_OF.items() if key in keywords)
@@ -111,12 +106,12 @@ def _has_integer(schema: JSONObject, low: str, high: str) -> bool:
 
 def _text_keywords(section: Section) -> Iterator[tuple[str, object]]:
     if "format" in section:
-        yield "format", section.choice("format", tuple(STANDARD_FORMATS), default="date")
+        yield "format", section.choice("format", default="date")
     if "pattern" in section:
         yield "pattern", section.text("pattern")
     for key in ("minLength", "maxLength"):
         if key in section:
-            yield key, section.integer(key, 0, least=0, most=MAX_TEXT_CHARS)
+            yield key, section.integer(key)
     if "enum" in section:
         values = [text for text, _ in section.texts("enum")]
         if not values:
@@ -127,7 +122,7 @@ def _text_keywords(section: Section) -> Iterator[tuple[str, object]]:
 def _number_keywords(section: Section) -> Iterator[tuple[str, object]]:
     for key in NUMBER_KEYWORDS:
         if key in section:
-            value = section.number(key, 0.0, least=-MAX_NUMBER, most=MAX_NUMBER)
+            value = section.number(key)
             yield key, int(value) if value.is_integer() else value
 
 

@@ -24,8 +24,7 @@ from graphql import (
 )
 
 from handler.compiler.problems import Problems
-from handler.compiler.schema.directives import ON_OPERATIONS
-from handler.compiler.schema.executable_directives import FOR_PARTS
+from handler.compiler.schema.directives import FOR_PARTS, ON_OPERATIONS
 from handler.graph.documents.operation import bare
 
 FOR_CLIENTS = ("connection", "nonreactive", "unmask")

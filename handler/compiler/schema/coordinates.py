@@ -18,7 +18,7 @@ from graphql import (
     GraphQLUnionType,
 )
 
-from handler.compiler.schema.executable_directives import executable_directives
+from handler.compiler.schema.directives import executable_directives
 from handler.errors.authoring import UnknownCoordinate
 from handler.text.sentences import did_you_mean, some
 
@@ -38,14 +38,14 @@ def resolve(schema: GraphQLSchema, text: str) -> str:
     of_directive = OF_DIRECTIVE.fullmatch(text)
     if of_directive:
         return _resolve_directive(schema, of_directive["name"], of_directive["argument"])
-    found = COORDINATE.fullmatch(text)
-    if found is None:
+    match = COORDINATE.fullmatch(text)
+    if match is None:
         raise UnknownCoordinate(f"not a coordinate: expected {FORMS}")
-    type_ = root_or_type(schema, found["type"])
+    type_ = root_or_type(schema, match["type"])
     if type_ is None or type_.name.startswith("__"):
         names = [name for name in schema.type_map if not name.startswith("__")]
-        raise UnknownCoordinate(f'the schema has no type "{found["type"]}"{did_you_mean(found["type"], names)}')
-    member, argument = found["member"], found["argument"]
+        raise UnknownCoordinate(f'the schema has no type "{match["type"]}"{did_you_mean(match["type"], names)}')
+    member, argument = match["member"], match["argument"]
     if member is None:
         return type_.name
     _require(member, members_of(type_), "value" if isinstance(type_, GraphQLEnumType) else "field", type_.name)
@@ -57,12 +57,12 @@ def resolve(schema: GraphQLSchema, text: str) -> str:
 
 
 def _resolve_directive(schema: GraphQLSchema, name: str, argument: str | None) -> str:
-    known = {directive.name: directive for directive in executable_directives(schema)}
-    if name not in known:
-        raise UnknownCoordinate(f'the schema has no directive "@{name}" for requests{did_you_mean(name, known)}')
+    directives = {directive.name: directive for directive in executable_directives(schema)}
+    if name not in directives:
+        raise UnknownCoordinate(f'the schema has no directive "@{name}" for requests{did_you_mean(name, directives)}')
     if argument is None:
         return f"@{name}"
-    _require(argument, known[name].args, "argument", f"@{name}")
+    _require(argument, directives[name].args, "argument", f"@{name}")
     return f"@{name}({argument}:)"
 
 
@@ -93,10 +93,10 @@ def rule_for_other_kind(schema: GraphQLSchema, name: str) -> str:
 
 def with_members(schema: GraphQLSchema, coordinates: Iterable[str]) -> set[str]:
     """Add the members of all types among the coordinates."""
-    found = set(coordinates)
-    for name in [coordinate for coordinate in found if coordinate in schema.type_map]:
-        found |= {f"{name}.{member}" for member in members_of(schema.type_map[name])}
-    return found
+    members = set(coordinates)
+    for name in [coordinate for coordinate in members if coordinate in schema.type_map]:
+        members |= {f"{name}.{member}" for member in members_of(schema.type_map[name])}
+    return members
 
 
 def members_of(type_: Any) -> Collection[str]:

@@ -23,6 +23,7 @@ from graphql import (
     value_from_ast_untyped,
 )
 
+from handler.compiler.config.table import MAX_LIST_SIZE
 from handler.compiler.problems import Problems
 from handler.compiler.schema.coordinates import resolve
 from handler.compiler.schema.vendor_directives import coordinates_of
@@ -34,28 +35,26 @@ from handler.text.sentences import did_you_mean
 LIST_SIZE = ("listSize", "federation__listSize")
 COST = ("cost", "federation__cost")
 
-MAX_SIZE = 1_000_000_000
-
 
 def declared_costs(definitions: Iterable[DefinitionNode], problems: Problems) -> dict[str, JSONObject]:
     """Return coordinate of a field or type -> its cost entry for the schema index. Invalid values are warnings."""
-    found: dict[str, JSONObject] = {}
+    costs: dict[str, JSONObject] = {}
     for node in definitions:
         for coordinate, part in coordinates_of(node).items():
             for directive in getattr(part, "directives", None) or ():
-                said = _said(directive, part, problems)
-                if said:
-                    found.setdefault(coordinate, {}).update(said)
-    return found
+                entry = _said(directive, part, problems)
+                if entry:
+                    costs.setdefault(coordinate, {}).update(entry)
+    return costs
 
 
 def with_list_sizes(
     costs: Mapping[str, JSONObject], sizes: Section, schema: GraphQLSchema, problems: Problems
 ) -> dict[str, JSONObject]:
     """Add ``limits.list_sizes`` to the costs; it overrides the assumed sizes of fields."""
-    found = dict(costs)
+    merged = dict(costs)
     for text in sizes.keys():  # noqa: SIM118 - a Section is not a dict
-        size = sizes.integer(text, 1, least=0, most=MAX_SIZE)
+        size = sizes.integer(text)
         try:
             coordinate = resolve(schema, text)
         except UnknownCoordinate as exc:
@@ -65,18 +64,18 @@ def with_list_sizes(
             sentence = "expected a field that returns a list, or an object with one"
             problems.add(sizes.key_place(text), f'limits.list_sizes "{text:.80}": {sentence}', code="not-a-list")
             continue
-        own = found.get(coordinate, {})
-        found[coordinate] = {**own, "size": {**own.get("size", {}), "assumed": size}}
-    return found
+        own = merged.get(coordinate, {})
+        merged[coordinate] = {**own, "size": {**own.get("size", {}), "assumed": size}}
+    return merged
 
 
 def _said(directive: DirectiveNode, part: Any, problems: Problems) -> JSONObject:
     name = directive.name.value
-    given = {argument.name.value: value_from_ast_untyped(argument.value) for argument in directive.arguments or ()}
-    if name in COST and "weight" in given:
-        return _weight(directive, given["weight"], problems)
+    values = {argument.name.value: value_from_ast_untyped(argument.value) for argument in directive.arguments or ()}
+    if name in COST and "weight" in values:
+        return _weight(directive, values["weight"], problems)
     if name in LIST_SIZE and part.kind == "field_definition":
-        return {"size": _size(directive, given, part, problems)}
+        return {"size": _size(directive, values, part, problems)}
     return {}
 
 
@@ -86,7 +85,7 @@ def _weight(directive: DirectiveNode, text: Any, problems: Problems) -> JSONObje
         weight = float(text)
     except (TypeError, ValueError):
         weight = math.nan
-    if not 0 <= weight <= MAX_SIZE:
+    if not 0 <= weight <= MAX_LIST_SIZE:
         problems.warn(
             directive, f'@cost: weight "{text!s:.40}" is not a number from 0 on, so it is ignored', code="invalid-cost"
         )
@@ -96,20 +95,20 @@ def _weight(directive: DirectiveNode, text: Any, problems: Problems) -> JSONObje
 
 def _size(directive: DirectiveNode, given: Mapping[str, Any], field: Any, problems: Problems) -> JSONObject:
     slicing = _texts(given.get("slicingArguments"))
-    known = [argument.name.value for argument in field.arguments or ()]
+    arguments = [argument.name.value for argument in field.arguments or ()]
     for path in slicing:
         name = path.partition(".")[0]
-        if name not in known:
-            sentence = f'@listSize: "{field.name.value}" has no argument "{name:.60}"{did_you_mean(name, known)}'
+        if name not in arguments:
+            sentence = f'@listSize: "{field.name.value}" has no argument "{name:.60}"{did_you_mean(name, arguments)}'
             problems.warn(directive, sentence, code="unknown-slicing-argument")
-    said = {
+    size = {
         "assumed": _count(given.get("assumedSize")),
         "default": _count(given.get("slicingArgumentDefaultValue")),  # Hot Chocolate's
-        "slicing": [path for path in slicing if path.partition(".")[0] in known],
+        "slicing": [path for path in slicing if path.partition(".")[0] in arguments],
         "fields": _texts(given.get("sizedFields")),
         "one": given.get("requireOneSlicingArgument") is not False and bool(slicing),
     }
-    return {name: value for name, value in said.items() if value is not None and value is not False and value != []}
+    return {name: value for name, value in size.items() if value is not None and value is not False and value != []}
 
 
 def _texts(value: Any) -> list[str]:
@@ -119,7 +118,7 @@ def _texts(value: Any) -> list[str]:
 
 
 def _count(value: Any) -> int | None:
-    return min(value, MAX_SIZE) if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    return min(value, MAX_LIST_SIZE) if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 
 def _has_a_list(schema: GraphQLSchema, coordinate: str) -> bool:

@@ -12,8 +12,11 @@ from typing import Any
 from graphql import (
     ArgumentNode,
     ConstDirectiveNode,
+    DirectiveLocation,
     DirectiveNode,
+    GraphQLDirective,
     GraphQLError,
+    GraphQLSchema,
     ListValueNode,
     Node,
     ObjectFieldNode,
@@ -21,6 +24,7 @@ from graphql import (
     ValueNode,
     VariableNode,
     build_schema,
+    is_specified_directive,
 )
 from graphql.execution.values import get_argument_values
 
@@ -119,12 +123,12 @@ class SdlDirective:
 
 def read_tools(nodes: Iterable[ConstDirectiveNode], problems: Problems) -> list[ToolDirective]:
     """Read every ``@tool`` among ``nodes``. One with invalid arguments is reported and left out."""
-    found = []
+    tools = []
     for node in nodes:
         values = read_arguments(node, problems) if node.name.value == "tool" else None
         if values is None:
             continue
-        found.append(
+        tools.append(
             ToolDirective(
                 node=node,
                 name=values["name"],
@@ -135,12 +139,12 @@ def read_tools(nodes: Iterable[ConstDirectiveNode], problems: Problems) -> list[
                 options=read_options(node, values, problems),
             )
         )
-    return found
+    return tools
 
 
 def _descriptions(node: DirectiveNode, values: Mapping[str, Any], problems: Problems) -> dict[str, str]:
     """Return parameter -> description. Some editors write ``description`` instead of the documented ``value``."""
-    found: dict[str, str] = {}
+    descriptions: dict[str, str] = {}
     for at, entry in zip(items_of(node, "descriptions"), values["descriptions"], strict=False):
         name, value, instead = entry["name"], entry.get("value"), entry.get("description")
         if value is None and instead is not None:
@@ -149,19 +153,19 @@ def _descriptions(node: DirectiveNode, values: Mapping[str, Any], problems: Prob
             )
         elif value is None:
             problems.add(at, f'the description of "{name}" has no value', code="empty-description")
-        if name in found:
+        if name in descriptions:
             problems.add(at, f'"{name}" is described twice', code="duplicate-description")
-        found[name] = (instead if value is None else value) or ""
-    return found
+        descriptions[name] = (instead if value is None else value) or ""
+    return descriptions
 
 
 def read_includes(nodes: Iterable[ConstDirectiveNode], problems: Problems) -> list[SdlDirective]:
     """Read every ``@sdl`` among ``nodes``. One with invalid arguments is reported and left out."""
-    found = []
+    includes = []
     for node in nodes:
         values = read_arguments(node, problems) if node.name.value == "sdl" else None
         if values is not None:
-            found.append(
+            includes.append(
                 SdlDirective(
                     node=node,
                     files=tuple(values["files"]),
@@ -169,7 +173,7 @@ def read_includes(nodes: Iterable[ConstDirectiveNode], problems: Problems) -> li
                     executables=tuple((entry["document"], entry["persist"]) for entry in values["executables"]),
                 )
             )
-    return found
+    return includes
 
 
 def _patterns(node: DirectiveNode, name: str, values: Mapping[str, Any]) -> tuple[VisibilityPattern, ...]:
@@ -179,8 +183,8 @@ def _patterns(node: DirectiveNode, name: str, values: Mapping[str, Any]) -> tupl
 
 def items_of(node: DirectiveNode, name: str) -> list[ValueNode]:
     """Return the nodes of a list argument's items. A single value counts as a list."""
-    written = [argument.value for argument in node.arguments or () if argument.name.value == name]
-    return [item for value in written for item in (value.values if isinstance(value, ListValueNode) else (value,))]
+    values = [argument.value for argument in node.arguments or () if argument.name.value == name]
+    return [item for value in values for item in (value.values if isinstance(value, ListValueNode) else (value,))]
 
 
 def value_of_argument(node: DirectiveNode, name: str) -> Node:
@@ -237,10 +241,41 @@ def _variables_in(value: ValueNode) -> Iterator[VariableNode]:
 def _repeated(nodes: Iterable[ArgumentNode | ObjectFieldNode]) -> list[ArgumentNode | ObjectFieldNode]:
     """Return the repeated arguments and input fields, in order."""
     names: set[str] = set()
-    found: list[ArgumentNode | ObjectFieldNode] = []
+    repeats: list[ArgumentNode | ObjectFieldNode] = []
     for node in nodes:
-        found += [node] if node.name.value in names else []
+        repeats += [node] if node.name.value in names else []
         names.add(node.name.value)
         for below in node.value.values if isinstance(node.value, ListValueNode) else [node.value]:
-            found += _repeated(below.fields) if isinstance(below, ObjectValueNode) else []
-    return found
+            repeats += _repeated(below.fields) if isinstance(below, ObjectValueNode) else []
+    return repeats
+
+
+EXECUTABLE_LOCATIONS = (
+    DirectiveLocation.QUERY,
+    DirectiveLocation.MUTATION,
+    DirectiveLocation.FIELD,
+    DirectiveLocation.FRAGMENT_DEFINITION,
+    DirectiveLocation.FRAGMENT_SPREAD,
+    DirectiveLocation.INLINE_FRAGMENT,
+    DirectiveLocation.VARIABLE_DEFINITION,
+)
+"""Source: GraphQL specification, section 3.13 (ExecutableDirectiveLocation). Subscriptions are not served."""
+
+FOR_PARTS = ("defer", "stream", "live")
+"""Directives that request an incremental response. A tool has one response."""
+
+
+def executable_directives(schema: GraphQLSchema) -> Iterator[GraphQLDirective]:
+    """Yield the directives that the author's schema defines for requests, in its order.
+
+    Definitions that the compiler adds for other systems are left out; they have no ``loc``.
+    """
+    for directive in schema.directives:
+        added = directive.ast_node is not None and directive.ast_node.loc is None
+        if not (added or is_specified_directive(directive) or directive.name in FOR_PARTS) and locations(directive):
+            yield directive
+
+
+def locations(directive: GraphQLDirective) -> list[str]:
+    """Return the names of a directive's executable locations."""
+    return [location.name for location in EXECUTABLE_LOCATIONS if location in directive.locations]

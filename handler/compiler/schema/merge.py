@@ -158,20 +158,22 @@ def _roots_of_files(
     on_schema = (one for node in schemas for one in node.directives or () if one.name.value == "sdl")
     stepzen = stepzen or any(items_of(one, "files") for one in on_schema)
     schema_parts = (node for node in merged if isinstance(node, SchemaDefinitionNode | SchemaExtensionNode))
-    named = {root.operation.value: root.type.name.value for node in schema_parts for root in node.operation_types or ()}
-    found = []
-    for name in sorted(USUAL_ROOTS - set(named.values())) if schemas else ():
+    root_names = {
+        root.operation.value: root.type.name.value for node in schema_parts for root in node.operation_types or ()
+    }
+    roots = []
+    for name in sorted(USUAL_ROOTS - set(root_names.values())) if schemas else ():
         kind, others = name.lower(), [node for node in merged if _group(node, {name}) != ("object", name)]
         of_type = [part for part in parts if isinstance(part, ObjectPart) and part.name.value == name]
         if not any(len(part.fields or ()) for part in of_type) or name in types_named(others):
             continue
-        if stepzen and kind not in named and any(place_of(part).file not in files for part in of_type):
+        if stepzen and kind not in root_names and any(place_of(part).file not in files for part in of_type):
             type_ = NamedTypeNode(name=of_type[0].name)
-            found.append(OperationTypeDefinitionNode(operation=OperationType(kind), type=type_, loc=of_type[0].loc))
+            roots.append(OperationTypeDefinitionNode(operation=OperationType(kind), type=type_, loc=of_type[0].loc))
         else:
             by = f"the schema definition at {shown(place_of(schemas[0]))} does not name it ({kind}: {name})"
             problems.warn(of_type[0], f'"{name}" is not a root type: {by}', code="unnamed-root-type", about=[name])
-    return found
+    return roots
 
 
 def _with_defined_roots(
@@ -190,8 +192,8 @@ def _with_defined_roots(
             code="missing-root-type",
             about=[name],
         )
-    kept = (root for root in node.operation_types or () if root not in missing)
-    return replace(node, operation_types=(*kept, *more))
+    roots = (root for root in node.operation_types or () if root not in missing)
+    return replace(node, operation_types=(*roots, *more))
 
 
 class _Members:

@@ -12,14 +12,14 @@ Given = TypeVar("Given", bound=Hashable)
 
 def reachable(start: Collection[str], graph: Graph) -> set[str]:
     """Return ``start`` and all names reachable from it."""
-    found = set(start)
+    names = set(start)
     waiting = list(start)
     while waiting:
         for name in graph.get(waiting.pop(), ()):
-            if name not in found:
-                found.add(name)
+            if name not in names:
+                names.add(name)
                 waiting.append(name)
-    return found
+    return names
 
 
 def turned(graph: Graph) -> dict[str, set[str]]:
@@ -36,17 +36,17 @@ def handed_down(own: Mapping[str, Collection[Given]], below: Graph) -> dict[str,
 
     The filters of large schemas all lead to each other: a set for each would be thousands of equal sets.
     """
-    found: dict[str, frozenset[Given]] = {}
+    sources: dict[str, frozenset[Given]] = {}
     inherited: dict[str, set[Given]] = {}
     for circle in circles(below, own):
         whole = frozenset[Given]().union(
             *(own.get(name, ()) for name in circle), *(inherited.pop(name, ()) for name in circle)
         )
         for name in circle:
-            found[name] = whole
+            sources[name] = whole
         for other in {other for name in circle for other in below.get(name, ())}.difference(circle):
             inherited.setdefault(other, set()).update(whole)
-    return found
+    return sources
 
 
 def circles(graph: Graph, start: Iterable[str]) -> list[list[str]]:
@@ -55,18 +55,18 @@ def circles(graph: Graph, start: Iterable[str]) -> list[list[str]]:
     Source: S. R. Kosaraju's algorithm; without recursion, because filters nest deeply.
     """
     entered: set[str] = set()
-    left: dict[str, None] = {}
+    names: dict[str, None] = {}
     waiting = list(start)
     while waiting:
         name = waiting[-1]
         if name in entered:
-            left.setdefault(waiting.pop())
+            names.setdefault(waiting.pop())
         else:
             entered.add(name)
             waiting += [other for other in graph.get(name, ()) if other not in entered]
-    above = turned({name: graph.get(name, ()) for name in left})
+    above = turned({name: graph.get(name, ()) for name in names})
     placed: set[str] = set()
-    return [part for name in reversed(left) if (part := _unplaced(name, above, placed))]
+    return [part for name in reversed(names) if (part := _unplaced(name, above, placed))]
 
 
 def _unplaced(name: str, graph: Graph, placed: set[str]) -> list[str]:

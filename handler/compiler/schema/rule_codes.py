@@ -77,8 +77,8 @@ def sentence_of(error: GraphQLError, directives: Iterable[str]) -> str:
     node = next(iter(error.nodes or ()), None)
     if not error.message.startswith("Unknown directive") or not isinstance(node, DirectiveNode):
         return error.message
-    meant = nearest(node.name.value, list(directives))
-    return error.message if meant is None else f"{error.message.rstrip('.')}; did you mean @{meant}?"
+    nearest_name = nearest(node.name.value, list(directives))
+    return error.message if nearest_name is None else f"{error.message.rstrip('.')}; did you mean @{nearest_name}?"
 
 
 def with_code(error: GraphQLError, code: str) -> GraphQLError:

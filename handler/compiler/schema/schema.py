@@ -53,7 +53,7 @@ class ExecutableFile:
 
     @property
     def by_sdl(self) -> bool:
-        """Tell if an ``@sdl`` names the file; false if only the folder has it."""
+        """True if an ``@sdl`` names the file; false if only the folder has it."""
         return self.named_at.file != self.name
 
 
@@ -77,10 +77,10 @@ def read_schema(
     entry = project.path(ENTRY)
     if cache is None:
         return _read(files, entry, problems, stepzen=project.stepzen)[0]
-    known = cache.find_schema(files, entry, stepzen=project.stepzen, build=built_of)
-    if known is None:
+    cached = cache.find_schema(files, entry, stepzen=project.stepzen, build=built_of)
+    if cached is None:
         return _read_to_keep(files, entry, problems, stepzen=project.stepzen, cache=cache)
-    key, read, schema = known
+    key, read, schema = cached
     problems.warn_again(read.warnings)
     return AuthorSchema(
         schema=schema,
@@ -224,8 +224,8 @@ def _hidden(reader: _Reader, schema: GraphQLSchema, problems: Problems) -> dict[
         within = {name for node in reader.definitions if _file_of(node) in files for name in coordinates_of(node)}
         elsewhere = types_named(node for node in reader.definitions if _file_of(node) not in files)
         within |= {coordinate for coordinate, name in undefined.items() if name not in elsewhere}
-        found = hidden_by_patterns(schema, sdl.visibility, problems, within=within) or {}
-        hidden |= dict.fromkeys(found, "@sdl(visibility:)")
+        masks = hidden_by_patterns(schema, sdl.visibility, problems, within=within) or {}
+        hidden |= dict.fromkeys(masks, "@sdl(visibility:)")
     return hidden
 
 
@@ -249,5 +249,5 @@ def _own_definitions(
 
 
 def _says_nothing(node: DefinitionNode) -> bool:
-    """Tell if a schema extension is empty, as ``extend schema @tool(…)`` is without its directives."""
+    """Return whether a schema extension is empty, as ``extend schema @tool(…)`` is without its directives."""
     return isinstance(node, SchemaExtensionNode) and not (node.directives or node.operation_types)

@@ -1,21 +1,35 @@
-"""The schema that is built of an author's definitions, with their faults reported."""
+"""The schema that is built of an author's definitions: their faults are reported, and it is mended for later checks."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields, replace
+from typing import Any
 
 from graphql import (
     DefinitionNode,
     DirectiveDefinitionNode,
     DocumentNode,
+    EnumTypeDefinitionNode,
+    EnumTypeExtensionNode,
     GraphQLError,
     GraphQLNamedType,
     GraphQLObjectType,
     GraphQLSchema,
+    InputObjectTypeDefinitionNode,
+    InputObjectTypeExtensionNode,
     InterfaceTypeDefinitionNode,
+    InterfaceTypeExtensionNode,
+    NamedTypeNode,
+    NameNode,
     ObjectTypeDefinitionNode,
+    ObjectTypeExtensionNode,
     ScalarTypeDefinitionNode,
+    ScalarTypeExtensionNode,
     TypeDefinitionNode,
+    TypeExtensionNode,
+    UnionTypeDefinitionNode,
+    UnionTypeExtensionNode,
     build_ast_schema,
     specified_scalar_types,
     validate_schema,
@@ -26,8 +40,8 @@ from graphql.validation.validate import validate_sdl
 
 from handler.compiler.problems import Place, Problems, located
 from handler.compiler.schema.directives import ON_SCHEMA
-from handler.compiler.schema.recovery import mend
 from handler.compiler.schema.rule_codes import code_of, coded, sentence_of, with_code
+from handler.compiler.schema.vendor_directives import without_directives
 
 RULES_OF_A_PART = tuple(
     rule
@@ -119,3 +133,86 @@ def _has_roots(schema: GraphQLSchema, problems: Problems, *, entry: Place) -> bo
         problems.add(schema.mutation_type.ast_node or entry, sentence, code="wrong-kind")
         return False
     return schema.query_type is not None and not wrong
+
+
+DEFINITION_OF: Mapping[type, type] = {
+    EnumTypeExtensionNode: EnumTypeDefinitionNode,
+    InputObjectTypeExtensionNode: InputObjectTypeDefinitionNode,
+    InterfaceTypeExtensionNode: InterfaceTypeDefinitionNode,
+    ObjectTypeExtensionNode: ObjectTypeDefinitionNode,
+    ScalarTypeExtensionNode: ScalarTypeDefinitionNode,
+    UnionTypeExtensionNode: UnionTypeDefinitionNode,
+}
+EXTENSION_OF: Mapping[type, type] = {definition: extension for extension, definition in DEFINITION_OF.items()}
+
+
+def mend(
+    definitions: Sequence[DefinitionNode], errors: Iterable[GraphQLError]
+) -> tuple[GraphQLSchema | None, frozenset[str]]:
+    """Build a schema from definitions with ``errors``, already reported; also return the types that stay unclear.
+
+    All directives are removed. A second definition of a type extends the first, an extension without a definition
+    defines the type, and an undefined type becomes a scalar, which any value fits. The schema is ``None`` if it still
+    cannot be built.
+    """
+    whole = [without_directives(node, lambda _: True) for node in definitions]
+    kinds = _kinds(whole)
+    missing = _named_in(errors) - kinds.keys()
+    scalars = [ScalarTypeDefinitionNode(name=NameNode(value=name)) for name in sorted(missing)]
+    others = [node for node in whole if not isinstance(node, TypeDefinitionNode | TypeExtensionNode)]
+    document = DocumentNode(definitions=(*others, *_one_definition_each(whole, kinds), *scalars))
+    several = {name for name, own_kinds in kinds.items() if len(set(own_kinds)) > 1}
+    try:
+        return build_ast_schema(document, assume_valid=True, assume_valid_sdl=True), frozenset(missing | several)
+    except (GraphQLError, TypeError, RecursionError):
+        return None, frozenset()
+
+
+def _types(nodes: Iterable[DefinitionNode]) -> list[Any]:
+    """Return the definitions of types, then the extensions."""
+    types = [node for node in nodes if isinstance(node, TypeDefinitionNode | TypeExtensionNode)]
+    return sorted(types, key=lambda node: isinstance(node, TypeExtensionNode))
+
+
+def _kind(node: Any) -> type:
+    """Return the definition's class for a definition or an extension."""
+    return DEFINITION_OF.get(type(node), type(node))
+
+
+def _kinds(nodes: Iterable[DefinitionNode]) -> dict[str, list[type]]:
+    """Return type -> the kinds of its parts, the definition's first. They differ only by mistake."""
+    kinds: dict[str, list[type]] = {}
+    for node in _types(nodes):
+        kinds.setdefault(node.name.value, []).append(_kind(node))
+    return kinds
+
+
+def _named_in(errors: Iterable[GraphQLError]) -> set[str]:
+    return {node.name.value for error in errors for node in error.nodes or () if isinstance(node, NamedTypeNode)}
+
+
+def _one_definition_each(nodes: Iterable[DefinitionNode], kinds: Mapping[str, Sequence[type]]) -> Iterator[Any]:
+    """Yield the parts of each type that have its first kind: one definition, then extensions."""
+    begun: set[str] = set()
+    for node in _types(nodes):
+        name = node.name.value
+        kind = kinds[name][0]
+        if _kind(node) is kind:
+            part = _converted(node, EXTENSION_OF[kind] if name in begun else kind)
+            begun.add(name)
+            yield _of_fitting_kinds(part, kinds)
+
+
+def _converted(node: Any, kind: type) -> Any:
+    """Convert a definition to an extension or back."""
+    own = {field.name: getattr(node, field.name) for field in fields(kind) if hasattr(node, field.name)}
+    return node if type(node) is kind else kind(**own)
+
+
+def _of_fitting_kinds(node: Any, kinds: Mapping[str, Sequence[type]]) -> Any:
+    """Remove from ``implements`` all but interfaces, and from a union all but object types."""
+    for part, kind in (("interfaces", InterfaceTypeDefinitionNode), ("types", ObjectTypeDefinitionNode)):
+        members = getattr(node, part, None) or ()
+        fitting = tuple(each for each in members if kind in kinds.get(each.name.value, ())[:1])
+        node = replace(node, **{part: fitting}) if len(fitting) < len(members) else node
+    return node

@@ -115,16 +115,16 @@ class SchemaCache:
         if not names or None in digests:
             return None
         key = _key("schema", stepzen, *zip(names, digests, strict=True))
-        found = self._schemas.use(key)
-        if found is None:
+        schema = self._schemas.use(key)
+        if schema is None:
             read = self._load(key, _unpickled)
             if read is None:
                 return None
-            found = (read, build(read.document))
-            self._schemas.put(key, found)
+            schema = (read, build(read.document))
+            self._schemas.put(key, schema)
         for name in names:
             files.read(name)
-        return key, *found
+        return key, *schema
 
     def keep_schema(
         self, files: EndpointFiles, names: Sequence[str], *, stepzen: bool, read: ReadSchema, schema: GraphQLSchema
@@ -146,22 +146,22 @@ class SchemaCache:
         if not schema_key:
             return make()
         key = _key("index", schema_key, settings)
-        found = self._find(self._indexes, key, read=_index)
-        if found is None:
-            found = make()
-            self._keep(self._indexes, key, found, write=bytes)
-        return found
+        entry = self._find(self._indexes, key, read=_index)
+        if entry is None:
+            entry = make()
+            self._keep(self._indexes, key, entry, write=bytes)
+        return entry
 
     def _key_of_names(self, files: EndpointFiles, entry: str) -> str:
         return _key("names", entry, files.digest_of(entry))
 
     def _find(self, held: Lru[str, T], key: str, *, read: Callable[[bytes], T]) -> T | None:
-        found = held.use(key)
-        if found is None:
-            found = self._load(key, read)
-            if found is not None:
-                held.put(key, found)
-        return found
+        entry = held.use(key)
+        if entry is None:
+            entry = self._load(key, read)
+            if entry is not None:
+                held.put(key, entry)
+        return entry
 
     def _keep(self, held: Lru[str, T], key: str, entry: T, *, write: Callable[[T], bytes]) -> None:
         held.put(key, entry)
@@ -207,8 +207,8 @@ class SchemaCache:
 
 
 def _content(path: Path) -> bytes:
-    found = path.lstat()
-    if not stat.S_ISREG(found.st_mode) or found.st_size > MAX_ENTRY_BYTES:
+    status = path.lstat()
+    if not stat.S_ISREG(status.st_mode) or status.st_size > MAX_ENTRY_BYTES:
         raise OSError(path)
     return path.read_bytes()
 
@@ -222,26 +222,26 @@ class _Unpickler(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:
         if not module.startswith(("graphql.language.", "handler.", "builtins")) or module not in sys.modules:
             raise pickle.UnpicklingError(module)
-        found = getattr(sys.modules[module], name, None)
-        if not isinstance(found, type):
+        class_ = getattr(sys.modules[module], name, None)
+        if not isinstance(class_, type):
             raise pickle.UnpicklingError(name)
-        if not (found in PLAIN or dataclasses.is_dataclass(found) or issubclass(found, Enum)):
+        if not (class_ in PLAIN or dataclasses.is_dataclass(class_) or issubclass(class_, Enum)):
             raise pickle.UnpicklingError(name)
-        return found
+        return class_
 
 
 def _unpickled(body: bytes) -> ReadSchema:
-    found = _Unpickler(io.BytesIO(body)).load()
-    if not isinstance(found, ReadSchema):
-        raise pickle.UnpicklingError(type(found).__name__)
-    return found
+    value = _Unpickler(io.BytesIO(body)).load()
+    if not isinstance(value, ReadSchema):
+        raise pickle.UnpicklingError(type(value).__name__)
+    return value
 
 
 def _names(body: bytes) -> list[str]:
-    found = parse_json(body)
-    if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
+    names = parse_json(body)
+    if not isinstance(names, list) or not all(isinstance(each, str) for each in names):
         raise TypeError(body)
-    return found
+    return names
 
 
 def _index(body: bytes) -> bytes:
@@ -268,5 +268,5 @@ def _made_by() -> list[Any]:
 
 
 def _stat(path: Path) -> tuple[int, int]:
-    found = path.stat()
-    return found.st_size, found.st_mtime_ns
+    status = path.stat()
+    return status.st_size, status.st_mtime_ns

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -26,7 +26,9 @@ from graphql import (
 )
 from graphql.language.block_string import is_printable_as_block_string
 
-from handler.compiler.schema.executable_directives import executable_directives, locations
+from handler.compiler.schema.directives import executable_directives, locations
+from handler.graph.index import texts_in
+from handler.search.stored_words import write_words
 from handler.strict_json import JSONObject
 
 
@@ -139,3 +141,9 @@ def _type_directives(type_: GraphQLNamedType) -> str:
 
 def _literal(text: str) -> Any:
     return print_ast(StringValueNode(value=text))
+
+
+def with_words(content: JSONObject, synonyms: Mapping[str, Sequence[str]]) -> JSONObject:
+    """Return the content of a schema index with its section of words. ``synonyms`` are the author's."""
+    types = {name: texts_in(raw) for name, raw in content["types"].items()}
+    return {**content, "words": write_words(types, synonyms)}

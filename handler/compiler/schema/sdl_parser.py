@@ -33,7 +33,7 @@ def parse_sdl(source: Source) -> DocumentNode:
 
 
 def is_empty(source: Source) -> bool:
-    """Tell if a file has comments and white space only."""
+    """Return whether a file has comments and white space only."""
     try:
         return Lexer(source).advance().kind is TokenKind.EOF
     except GraphQLSyntaxError:
@@ -41,7 +41,7 @@ def is_empty(source: Source) -> bool:
 
 
 def is_introspection(source: Source) -> bool:
-    """Tell if a file is JSON with the answer to an introspection query."""
+    """Return whether a file is JSON with the answer to an introspection query."""
     begin = source.body[:MAX_JSON_BEGIN].lstrip()
     return begin.startswith("{") and '"__schema"' in begin
 

@@ -17,11 +17,13 @@ from graphql import DirectiveNode
 
 from handler.bundle.operations import Limits
 from handler.bundle.tools import CONFIRM, CURSOR, ToolOptions
+from handler.compiler.config.table import DOCUMENT_LIMITS
 from handler.compiler.problems import Problems
 from handler.list_entries.host_hints import search_hint_fault, size_hint, tool_hints
 from handler.strict_json import JSONObject
 
-TYPES = '''
+TYPES = (
+    '''
     """What a client may show and rely on. Nothing enforces it."""
     input Stile_ToolAnnotations {
       title: String
@@ -35,23 +37,18 @@ TYPES = '''
     input Stile_Icon { src: String! mimeType: String sizes: [String!] theme: Stile_Theme }
     enum Stile_Theme { light dark }
 
+'''
+    f'''
     """How large a request to this tool may be, and its answer, where that differs from config.yaml."""
-    input Stile_Limits {
-      continue: Boolean
-      max_tokens: Int
-      max_depth: Int
-      max_fields: Int
-      max_aliases: Int
-      max_cost: Int
-      max_values: Int
-      max_result_bytes: Int
-    }
-
+    input Stile_Limits {{ continue: Boolean {" ".join(f"{name}: Int" for name in DOCUMENT_LIMITS)} }}
+    '''
+    """
     enum Stile_Output { both text structured }
     enum Stile_OutputSchema { on off }
     enum Stile_Confirm { advisory required }
     scalar Stile_JSON
-'''
+"""
+)
 
 SHARED_ARGUMENTS = """
       title: String
@@ -150,7 +147,7 @@ class AuthorOptions:
         )
 
     def wants_output_schema(self, by_default: bool) -> bool:  # noqa: FBT001 - the endpoint's choice
-        """Tell if the tool's entry has an output schema."""
+        """Return whether the tool's entry has an output schema."""
         return by_default if self.output_schema is None else self.output_schema == "on"
 
     def listed(self, entry: JSONObject, *, limits: Limits) -> JSONObject:

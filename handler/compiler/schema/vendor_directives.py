@@ -6,13 +6,14 @@ Source: StepZen's, AWS AppSync's, Apollo Federation's and Hasura's references of
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from graphql import (
     DefinitionNode,
     DirectiveDefinitionNode,
+    DirectiveNode,
     FieldDefinitionNode,
     InputValueDefinitionNode,
     ListTypeNode,
@@ -25,11 +26,11 @@ from graphql import (
     TypeExtensionNode,
     TypeNode,
     parse,
+    value_from_ast_untyped,
 )
 
 from handler.compiler.problems import Problems
 from handler.compiler.schema.directives import BELONGS, ON_SCHEMA
-from handler.compiler.schema.federation_names import names_of_inaccessible
 
 STEPZEN = frozenset(
     {
@@ -176,18 +177,22 @@ def missing_definitions(definitions: Sequence[DefinitionNode], *, stepzen: bool)
 def types_named(definitions: Iterable[DefinitionNode]) -> set[str]:
     """Return the names of types of fields and inputs, members of unions, and extended types."""
     nodes = list(definitions)
-    found = {_named(node.type) for node in _all_below(nodes) if _is_typed(node)}
-    found |= {each.name.value for node in nodes for each in getattr(node, "types", None) or ()}
-    return found | {node.name.value for node in nodes if isinstance(node, TypeExtensionNode)}
+    names = {
+        _named(node.type)
+        for node in _all_below(nodes)
+        if isinstance(node, FieldDefinitionNode | InputValueDefinitionNode)
+    }
+    names |= {each.name.value for node in nodes for each in getattr(node, "types", None) or ()}
+    return names | {node.name.value for node in nodes if isinstance(node, TypeExtensionNode)}
 
 
 def _is_known(node: DirectiveDefinitionNode) -> bool:
-    """Tell if the directive is known: projects define it for editors, maybe without its argument types."""
+    """Return whether the directive is known: projects define it for editors, maybe without its argument types."""
     return is_foreign(node) or node.name.value in BELONGS
 
 
 def is_foreign(node: Any) -> bool:
-    """Tell if a directive, or its definition, has the name of another system's."""
+    """Return whether a directive, or its definition, has the name of another system's."""
     name = node.name.value
     return name in STEPZEN or name in FEDERATION or name in HASURA or name.startswith(PREFIXES)
 
@@ -195,8 +200,8 @@ def is_foreign(node: Any) -> bool:
 def without_directives(node: Any, unwanted: Callable[[Any], bool]) -> Any:
     """Remove directives from a node and its parts, down to arguments. An unchanged node stays the same object."""
     directives = node.directives or ()
-    kept = tuple(one for one in directives if not unwanted(one))
-    changes: dict[str, Any] = {"directives": kept} if len(kept) < len(directives) else {}
+    remaining = tuple(one for one in directives if not unwanted(one))
+    changes: dict[str, Any] = {"directives": remaining} if len(remaining) < len(directives) else {}
     for part in MAY_CARRY_DIRECTIVES:
         before = getattr(node, part, None) or ()
         after = tuple(without_directives(each, unwanted) for each in before)
@@ -209,8 +214,8 @@ def _warn_of_unsupported(definitions: Sequence[DefinitionNode], problems: Proble
     marked = [(node, {one.name.value for one in node.directives or ()}) for node in _all_below(definitions)]
     backed = [(node, names & STEPZEN) for node, names in marked if names & STEPZEN]
     if backed:
-        used = Counter(name for _, names in backed for name in names)
-        names = ", ".join(f"@{name}" for name in sorted(used, key=lambda name: (-used[name], name)))
+        counts = Counter(name for _, names in backed for name in names)
+        names = ", ".join(f"@{name}" for name in sorted(counts, key=lambda name: (-counts[name], name)))
         nodes = [node for node, _ in backed]
         problems.warn(
             nodes[0],
@@ -246,11 +251,37 @@ def _all_below(nodes: Iterable[Any]) -> Iterator[Any]:
             yield from _all_below(getattr(node, part, None) or ())
 
 
-def _is_typed(node: Node) -> bool:
-    return isinstance(node, FieldDefinitionNode | InputValueDefinitionNode)
-
-
 def _named(type_: TypeNode) -> str:
     while isinstance(type_, ListTypeNode | NonNullTypeNode):
         type_ = type_.type
     return type_.name.value if isinstance(type_, NamedTypeNode) else ""
+
+
+NAME = "inaccessible"
+USUAL = frozenset({NAME, f"federation__{NAME}"})
+URLS = ("url", "feature")
+"""The arguments of ``@link`` and ``@core`` with the URL of a specification."""
+
+
+def names_of_inaccessible(definitions: Iterable[DefinitionNode]) -> frozenset[str]:
+    """Return the names of directives that hide as ``@inaccessible`` does."""
+    schemas = (node for node in definitions if isinstance(node, SchemaDefinitionNode | SchemaExtensionNode))
+    imports = (each for node in schemas for each in node.directives or ())
+    return USUAL.union(*(_imported(each) for each in imports))
+
+
+def _imported(directive: DirectiveNode) -> Iterator[str]:
+    values = {argument.name.value: value_from_ast_untyped(argument.value) for argument in directive.arguments or ()}
+    urls = [str(values[key]) for key in URLS if key in values]
+    prefix, elements = values.get("as"), values.get("import")
+    if urls and isinstance(prefix, str):
+        yield f"{prefix}__{NAME}"
+        if any(NAME in url.split("/") for url in urls):  # a specification of this one directive
+            yield prefix
+    for each in elements if isinstance(elements, list) else [elements]:  # a single value is a list of one
+        if isinstance(each, Mapping) and each.get("name") == f"@{NAME}":
+            yield _without_at(each.get("as"))
+
+
+def _without_at(name: Any) -> str:
+    return name.removeprefix("@") if isinstance(name, str) else NAME

@@ -1,10 +1,17 @@
-"""Fields that visibility patterns hide. ``access/propagation.py`` hides further coordinates as a consequence."""
+"""Fields that visibility patterns hide. ``access/propagation.py`` hides further coordinates as a consequence.
+
+A misspelt name in a pattern that hides leaves a field open, so each alternative of such a pattern has to match. An
+alternative of ``types`` matches a type that has fields. An alternative of ``fields`` matches a field of at least one
+of the matching types. Other patterns do not count: an alternative matches a field that another pattern hides or
+exposes, too.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from dataclasses import field as with_default
 
 from graphql import (
     GraphQLField,
@@ -15,13 +22,12 @@ from graphql import (
 )
 
 from handler.compiler.problems import Problems
-from handler.compiler.schema.directives import VisibilityPattern
-from handler.compiler.schema.executable_directives import executable_directives
-from handler.compiler.schema.name_patterns import Matcher, matcher_of
-from handler.compiler.schema.unmatched_patterns import Matched, PatternScope, report_unmatched
+from handler.compiler.schema.coordinates import rule_for_other_kind
+from handler.compiler.schema.directives import VisibilityPattern, executable_directives
+from handler.compiler.schema.name_patterns import Alternative, Matcher, letters_of, matcher_of, untaken
 from handler.errors.authoring import PatternRefused
 from handler.policy.evaluation import HIDDEN, Mask
-from handler.text.sentences import cut, some
+from handler.text.sentences import cut, nearest, some
 
 FieldsType = GraphQLObjectType | GraphQLInterfaceType
 
@@ -69,8 +75,8 @@ def hidden_by_patterns(
         return None
     decisions = _Decisions(schema, rules, within=within)
     decisions.report_overridden(problems)
-    told = decisions.report_unmatched(problems)
-    return None if told and decisions.exposes_nothing else dict.fromkeys(decisions.hidden, HIDDEN)
+    has_slips = decisions.report_unmatched(problems)
+    return None if has_slips and decisions.exposes_nothing else dict.fromkeys(decisions.hidden, HIDDEN)
 
 
 class _Decisions:
@@ -102,7 +108,7 @@ class _Decisions:
 
     @property
     def exposes_nothing(self) -> bool:
-        """Tell if all fields of a tool's root types are hidden."""
+        """True if all fields of a tool's root types are hidden."""
         return self._within is None and not self._exposed
 
     def report_unmatched(self, problems: Problems) -> bool:
@@ -205,3 +211,125 @@ def _is_meant(rule: _Rule, type_: FieldsType, field: str, schema: GraphQLSchema)
         or not rule.pattern.expose
         or field in rule.names
     )
+
+
+MAX_TOLD = 10
+"""Alternatives of one expression that get a message of their own."""
+
+MAX_NAME_CHARS = 200_000
+"""Characters of names in which a suggestion is searched."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PatternScope:
+    """The names that patterns can match."""
+
+    schema: GraphQLSchema
+    fields: Mapping[str, Collection[str]]  # of each type that has some, by all names of the type
+    absent: Collection[str]  # usual names of root types that the schema lacks
+
+
+@dataclass(slots=True)
+class Matched:
+    """The names in the coordinates that one pattern matches."""
+
+    types: set[str] = with_default(default_factory=set)
+    fields: set[str] = with_default(default_factory=set)
+
+    def add(self, types: Iterable[str], field_name: str) -> None:
+        """Add a coordinate, with all names of its type."""
+        self.types.update(types)
+        self.fields.add(field_name)
+
+
+def report_unmatched(
+    pattern: VisibilityPattern, matched: Matched, *, scope: PatternScope, exposes_nothing: bool, problems: Problems
+) -> bool:
+    """Report the alternatives of a pattern that match nothing, and return whether there is one.
+
+    They are errors if the pattern hides, or if it is of a tool that exposes nothing.
+    """
+    slips = False
+    try:
+        for slip in _slips(pattern, matched, scope):
+            slips = True
+            if not pattern.expose:
+                problems.add(pattern.at, slip.sentence, code="matches-nothing")
+            elif exposes_nothing:
+                problems.add(pattern.at, slip.sentence, code="nothing-exposed")
+            else:
+                problems.warn(pattern.at, slip.sentence, code="unmatched-pattern", about=[slip.text])
+        for slip in _idle_types(pattern, matched, scope):
+            problems.warn(pattern.at, slip.sentence, code="unmatched-pattern", about=[slip.text])
+    except PatternRefused as exc:
+        if not pattern.expose:
+            sentence = f'the pattern types "{cut(pattern.types)}", fields "{cut(pattern.fields)}": {exc}'
+            problems.add(pattern.at, sentence, code="invalid-pattern")
+    return slips
+
+
+@dataclass(frozen=True, slots=True)
+class _Slip:
+    """An alternative that matches nothing, as written, and the sentence about it."""
+
+    text: str
+    sentence: str
+
+
+def _slips(pattern: VisibilityPattern, matched: Matched, scope: PatternScope) -> Iterator[_Slip]:
+    """Yield each alternative that no name in the scope takes."""
+    so = "so it exposes nothing" if pattern.expose else "so it hides nothing"
+    is_type = matcher_of(pattern.types)
+    types = [name for name in scope.fields if is_type(name)]
+    # Generated patterns name all root types, also those that the schema lacks.
+    absent = [name for name in scope.absent if is_type(name)]
+    lost = untaken(pattern.types, {*types, *absent})
+    for each, subject in _subjects(lost, "types", pattern.types):
+        remedy = _type_meant(letters_of(each), types, scope)
+        yield _Slip(each.text, f"{subject} matches no type with fields, {so}; {remedy}")
+    fields = {name: None for type_ in types for name in scope.fields[type_]}
+    lost = untaken(pattern.fields, matched.fields) if types else iter(())
+    for each, subject in _subjects(lost, "fields", pattern.fields):
+        remedy = _meant(letters_of(each), fields, matched.fields)
+        yield _Slip(each.text, f"{subject} matches no field of {some(types)}, {so}; {remedy}")
+
+
+def _idle_types(pattern: VisibilityPattern, matched: Matched, scope: PatternScope) -> Iterator[_Slip]:
+    """Yield each alternative that matches types, none of whose fields matches."""
+    if not matched.types:
+        return
+    is_type = matcher_of(pattern.types)
+    absent = {name for name in scope.absent if is_type(name)}
+    lost = {each.pattern for each in untaken(pattern.types, {name for name in scope.fields if is_type(name)} | absent)}
+    idle = (each for each in untaken(pattern.types, matched.types | absent) if each.pattern not in lost)
+    for each, subject in _subjects(idle, "types", pattern.types):
+        yield _Slip(each.text, f'{subject} matches types, but fields "{cut(pattern.fields)}" matches no field of these')
+
+
+def _subjects(alternatives: Iterable[Alternative], argument: str, expression: str) -> Iterator[tuple[Alternative, str]]:
+    """Yield each alternative with the beginning of a sentence; one for all others after ``MAX_TOLD``."""
+    listed = list(alternatives)
+    whole = f'{argument} "{cut(expression)}"'
+    for each in listed[:MAX_TOLD]:
+        yield each, whole if each.is_whole else f'"{cut(each.text)}" in {whole}'
+    if len(listed) > MAX_TOLD:
+        yield listed[MAX_TOLD], f"each of {len(listed) - MAX_TOLD} more alternatives in {whole}"
+
+
+def _type_meant(letters: str, taken: Collection[str], scope: PatternScope) -> str:
+    type_ = scope.schema.type_map.get(letters)
+    other_kind = rule_for_other_kind(scope.schema, letters)
+    if other_kind:
+        return other_kind
+    if isinstance(type_, GraphQLObjectType | GraphQLInterfaceType) and letters not in scope.fields:
+        return f"{letters} is not defined in the included files"
+    return _meant(letters, scope.fields, taken)
+
+
+def _meant(letters: str, known: Collection[str], taken: Collection[str]) -> str:
+    """Return a remedy: a near name that the pattern does not match yet, or else any near name."""
+    for names in ([name for name in known if name not in taken], list(known)):
+        meant = nearest(letters, names, most_chars=MAX_NAME_CHARS) if letters else None
+        if meant:
+            return f"did you mean {meant}?"
+    return "correct or remove it"

@@ -43,8 +43,8 @@ class Variables:
 
 def parse_env(text: str) -> dict[str, str]:
     """Parse the assignments of an ``.env`` file. Other lines are skipped, as other readers of such files do."""
-    found = (_LINE.fullmatch(line.strip()) for line in text.splitlines())
-    return {match[1]: _unquoted(match[2].strip()) for match in found if match}
+    matches = (_LINE.fullmatch(line.strip()) for line in text.splitlines())
+    return {match[1]: _unquoted(match[2].strip()) for match in matches if match}
 
 
 def _unquoted(value: str) -> str:
@@ -53,5 +53,5 @@ def _unquoted(value: str) -> str:
 
 
 def _has_half_characters(value: str) -> bool:
-    """Tell if a value holds bytes of the environment that are not UTF-8: JSON cannot carry them."""
+    """Return whether a value holds bytes of the environment that are not UTF-8: JSON cannot carry them."""
     return any("\ud800" <= each <= "\udfff" for each in value)

@@ -1,20 +1,23 @@
-"""Read the author's files of one endpoint, and search its folder."""
+"""Read the author's files of one endpoint, a folder that a stranger may have made, and search it."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import os
 import os.path
 import posixpath
+import stat
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
+from typing import BinaryIO
 
 from graphql import Source
 
 from handler.compiler.problems import NOWHERE, Place, Problems
-from handler.compiler.source.file_reading import Unreadable, beginning, read_bytes, text_of
 from handler.text.sentences import nearest
 
 ENTRY = NOWHERE.file
@@ -57,7 +60,7 @@ class EndpointFiles:
         self._digests: dict[str, str] = {}
 
     def exists(self, name: str) -> bool:
-        """Tell if the folder has an entry of this name. It may be unreadable."""
+        """Return whether the folder has an entry of this name. It may be unreadable."""
         return os.path.lexists(self.folder / name)
 
     def all_below(self, below: str) -> list[str]:
@@ -65,9 +68,9 @@ class EndpointFiles:
 
         A link to a folder counts as a file and is not followed.
         """
-        found = (path.relative_to(self.folder) for path in (self.folder / below).rglob("*") if not _is_folder(path))
+        paths = (path.relative_to(self.folder) for path in (self.folder / below).rglob("*") if not _is_folder(path))
         inside = len(Path(below).parts)
-        return sorted(path.as_posix() for path in found if not any(_is_hidden(each) for each in path.parts[inside:]))
+        return sorted(path.as_posix() for path in paths if not any(_is_hidden(each) for each in path.parts[inside:]))
 
     def find(self, below: str, *, suffixes: tuple[str, ...] = ()) -> Found:
         """Find the files below a folder, without hidden ones, editors' copies and ``NEVER_ENTERED``.
@@ -88,12 +91,12 @@ class EndpointFiles:
 
         for path, folders, names in os.walk(top, onerror=note):
             here = Path(path)
-            named, linked, entered = _sorted_folders(here, folders, suffixes=suffixes)
+            as_files, linked, entered = _sorted_folders(here, folders, suffixes=suffixes)
             if entered and len(here.relative_to(top).parts) >= MAX_FOLDERS_DEEP:
                 faults.append((self._name(here), f"has more folders: expected at most {MAX_FOLDERS_DEEP} levels"))
                 entered = []
             folders[:] = entered if inside else []
-            files += [self._name(here / name) for name in (*names, *named) if not _is_copy(name)]
+            files += [self._name(here / name) for name in (*names, *as_files) if not _is_copy(name)]
             links += [self._name(here / name) for name in linked]
             if len(files) > MAX_FILES_FOUND:
                 faults.append((below, f"has more than {MAX_FILES_FOUND:,} files"))
@@ -116,11 +119,11 @@ class EndpointFiles:
         return self._names_in(posixpath.dirname(name))
 
     def has_folder(self, name: str) -> bool:
-        """Tell if there is a folder of exactly this name: some file systems accept other spellings, too."""
+        """Return whether there is a folder of exactly this name: some file systems accept other spellings, too."""
         return (self.folder / name).is_dir() and (name == "." or self._stands(name))
 
     def is_read(self, name: str) -> bool:
-        """Tell if ``read`` was called for a file."""
+        """Return whether ``read`` was called for a file."""
         return name in self._texts
 
     def glance(self, name: str) -> str:
@@ -221,20 +224,20 @@ class EndpointFiles:
         if self._stands(name) or above.startswith(("..", "/")) or not missing.endswith(SDL_SUFFIXES):
             return ""
         stems = {posixpath.splitext(each)[0]: each for each in self._names_in(above) if each.endswith(SDL_SUFFIXES)}
-        meant = nearest(posixpath.splitext(missing)[0], [stem for stem in stems if stems[stem] != ENTRY])
-        if meant is None:
+        nearest_stem = nearest(posixpath.splitext(missing)[0], [stem for stem in stems if stems[stem] != ENTRY])
+        if nearest_stem is None:
             return ": expected a path that begins beside the file that names it"
-        return f"; did you mean {posixpath.join(above, stems[meant])}?"
+        return f"; did you mean {posixpath.join(above, stems[nearest_stem])}?"
 
 
 def _sorted_folders(
     here: Path, folders: Iterable[str], *, suffixes: tuple[str, ...]
 ) -> tuple[list[str], list[str], list[str]]:
     """Sort out the folders in a folder: named like files, links, and those that a search enters."""
-    kept = sorted(name for name in folders if not _is_hidden(name) and name not in NEVER_ENTERED)
-    named = [name for name in kept if name.lower().endswith(suffixes)] if suffixes else []
-    linked = [name for name in kept if name not in named and (here / name).is_symlink()]
-    return named, linked, [name for name in kept if name not in (*named, *linked)]
+    visible = sorted(name for name in folders if not _is_hidden(name) and name not in NEVER_ENTERED)
+    as_files = [name for name in visible if name.lower().endswith(suffixes)] if suffixes else []
+    linked = [name for name in visible if name not in as_files and (here / name).is_symlink()]
+    return as_files, linked, [name for name in visible if name not in (*as_files, *linked)]
 
 
 def _is_folder(path: Path) -> bool:
@@ -246,10 +249,74 @@ def _is_hidden(part: str) -> bool:
 
 
 def _is_copy(name: str) -> bool:
-    """Tell if a file is hidden or a copy that an editor keeps beside the one it has open."""
+    """Return whether a file is hidden or a copy that an editor keeps beside the one it has open."""
     return _is_hidden(name) or name.endswith("~") or (name.startswith("#") and name.endswith("#"))
 
 
 def join(including: str, name: str) -> str:
     """Return the normalized path, relative to the endpoint folder, of a file that another file names."""
     return posixpath.normpath(posixpath.join(posixpath.dirname(including), name))
+
+
+MAX_GLANCE_BYTES = 200_000
+"""The part of an unread file that ``glance`` returns."""
+
+
+class Unreadable(Exception):
+    """A file is unreadable. The message is the end of a sentence."""
+
+
+def read_bytes(folder: Path, name: str, max_bytes: int) -> bytes:
+    """Return the bytes of a file in a folder.
+
+    Raises:
+        Unreadable: it is missing, not a regular file, too large, or outside of the folder.
+    """
+    with _opened(folder, name) as file:
+        size = os.fstat(file.fileno()).st_size
+        if size > max_bytes:
+            raise Unreadable(f"has {size} bytes; a file may have {max_bytes}")
+        return file.read()
+
+
+def beginning(folder: Path, name: str) -> bytes:
+    """Return the first bytes of a file in a folder.
+
+    Raises:
+        Unreadable: as ``read_bytes``, for any size.
+    """
+    with _opened(folder, name) as file:
+        return file.read(MAX_GLANCE_BYTES)
+
+
+@contextmanager
+def _opened(folder: Path, name: str) -> Iterator[BinaryIO]:
+    """Open a regular file inside a folder; links within the folder are followed."""
+    path = folder / name
+    try:
+        # Path.resolve() raises an error of its own for circular links; stat() below has a better message.
+        if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder)):
+            raise Unreadable("lies outside the endpoint folder")
+        if not stat.S_ISREG(path.stat().st_mode):  # before opening it: a pipe would wait for a writer
+            raise Unreadable("is not a file")
+        with path.open("rb") as file:
+            yield file
+    except FileNotFoundError as exc:
+        raise Unreadable("does not exist") from exc
+    except OSError as exc:
+        raise Unreadable(f"cannot be read: {exc.strerror}") from exc
+    except ValueError as exc:
+        raise Unreadable("has a character that no file's name can have") from exc
+
+
+def text_of(raw: bytes) -> str:
+    """Decode UTF-8, with a byte order mark or without.
+
+    Raises:
+        Unreadable: a byte is not UTF-8.
+    """
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as exc:
+        line = exc.object.count(b"\n", 0, exc.start) + 1
+        raise Unreadable(f"is not UTF-8: line {line} has a byte that cannot be read") from exc

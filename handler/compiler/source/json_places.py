@@ -44,8 +44,8 @@ class PlacedJSON:
 
     def place(self, *path: str | int) -> Place:
         """Return the place of a value; of the nearest value around it if there is none."""
-        known = next((path[:end] for end in range(len(path), 0, -1) if path[:end] in self.offsets), ())
-        return self.place_at(self.offsets.get(known, 0))
+        nearest_path = next((path[:end] for end in range(len(path), 0, -1) if path[:end] in self.offsets), ())
+        return self.place_at(self.offsets.get(nearest_path, 0))
 
     def place_at(self, offset: int) -> Place:
         """Return the place of a character of the file."""

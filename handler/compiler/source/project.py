@@ -90,8 +90,8 @@ def _content(text: str, problems: Problems) -> Mapping[str, Any] | None:
 def _root(content: Mapping[str, Any] | None, text: str, problems: Problems) -> str:
     if content is None:
         # An extra comma must not cause a second report that index.graphql is missing.
-        written = re.search(r'"root"\s*:\s*"([^"\\]*)"', text)
-        return posixpath.normpath(written[1]) if written and _is_below(written[1]) else "."
+        match = re.search(r'"root"\s*:\s*"([^"\\]*)"', text)
+        return posixpath.normpath(match[1]) if match and _is_below(match[1]) else "."
     root = content.get("root", ".")
     if isinstance(root, str) and _is_below(root):
         return posixpath.normpath(root)
@@ -102,8 +102,8 @@ def _root(content: Mapping[str, Any] | None, text: str, problems: Problems) -> s
 
 
 def _place_of(key: str, text: str) -> Place:
-    found = re.search(rf'"{key}"\s*:', text)
-    return place_in(Source(text, STEPZEN_CONFIG), found.start()) if found else Place(STEPZEN_CONFIG)
+    match = re.search(rf'"{key}"\s*:', text)
+    return place_in(Source(text, STEPZEN_CONFIG), match.start()) if match else Place(STEPZEN_CONFIG)
 
 
 def _is_below(root: str) -> bool:

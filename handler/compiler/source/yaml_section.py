@@ -7,18 +7,16 @@ in StepZen's files. ``json_object`` converts and counts values.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from types import MappingProxyType
 
 import yaml
 
 from handler.compiler.problems import Place, Problems
 from handler.compiler.source.env_file import NAME, Variables
-from handler.compiler.source.yaml_tree import character_place, is_empty, mark_place, node_place
-from handler.compiler.source.yaml_values import value_of
+from handler.compiler.source.keys import BOOLEANS, Key, Keys
+from handler.compiler.source.yaml_tree import character_place, is_empty, mark_place, node_place, value_of
 from handler.strict_json import JSONObject
 from handler.text.sentences import did_you_mean
-
-BOOLEANS = {"true": True, "false": False}
 
 WITH_SECRETS = ("deployment", "identity", "upstream")
 """Sections of ``config.yaml`` whose values messages do not show: any of them may be a secret at a wrong place."""
@@ -28,7 +26,10 @@ SETTING = re.compile(r"[A-Za-z_-]{1,40}|sha256")
 
 
 class Section:
-    """One mapping of a YAML file. A value that names one of the ``variables``, if any, is read as the variable's."""
+    """One mapping of a YAML file. A value that names one of the ``variables``, if any, is read as the variable's.
+
+    ``keys`` has the bounds and defaults of values, and ``item`` those of values below keys of an author's own.
+    """
 
     def __init__(
         self,
@@ -38,12 +39,16 @@ class Section:
         problems: Problems,
         variables: Variables | None,
         path: str = "",
+        keys: Keys = MappingProxyType({}),
+        item: Key | None = None,
     ) -> None:
         self._file = file
         self._problems = problems
         self._variables = variables
         self._path = path
-        self._accepted: set[str] = set()
+        self._keys = keys
+        self._item = item
+        self._accepted = {name for name, key in keys.items() if not key.offered}
         self._node = node
         self._values: dict[str, yaml.Node] = {key.value: value for key, value in node.value} if node else {}
 
@@ -60,7 +65,8 @@ class Section:
         return [name for name in self._values if name in names]
 
     def expect(self, *known: str) -> None:
-        """Report every key that is not among ``known``."""
+        """Report every key that is not among ``known``; of a section with a table, that is not in it."""
+        known = known or tuple(name for name in self._keys if name not in self._accepted)
         for key, _ in self._node.value if self._node else ():
             if key.value not in known and key.value not in self._accepted:
                 names = ", ".join(known) + did_you_mean(key.value, known)
@@ -86,13 +92,13 @@ class Section:
         return character_place(node, offset) if isinstance(node, yaml.ScalarNode) else self.place(key)
 
     def is_variable(self, key: str) -> bool:
-        """Tell if a text names a variable, whose value messages must not show."""
+        """Return whether a text names a variable, whose value messages must not show."""
         node = self._values.get(key)
-        named = isinstance(node, yaml.ScalarNode) and NAME.fullmatch(str(node.value)) is not None
-        return named and self._variables is not None
+        is_name = isinstance(node, yaml.ScalarNode) and NAME.fullmatch(str(node.value)) is not None
+        return is_name and self._variables is not None
 
     def is_mapping(self, key: str) -> bool:
-        """Tell if the value of a key is a mapping."""
+        """Return whether the value of a key is a mapping."""
         return isinstance(self._values.get(key), yaml.MappingNode)
 
     def key_place(self, key: str) -> Place:
@@ -112,38 +118,44 @@ class Section:
     def text(self, key: str, default: str = "") -> str:
         node = self._values.get(key)
         if node is None or isinstance(node, yaml.ScalarNode):
-            found = None if node is None else self._resolved(node)
-            return default if found is None else found
+            value = None if node is None else self._resolved(node)
+            return default if value is None else value
         self.refuse(key, "a text")
         return default
 
-    def boolean(self, key: str, *, default: bool) -> bool:
+    def boolean(self, key: str, *, default: bool | None = None) -> bool:
+        """Read a Boolean. ``default`` stands for that of the table."""
+        default = self._keys[key].default if default is None else default
         text = self.text(key, str(default).lower())
         if text not in BOOLEANS:
             self.refuse(key, "true or false")
-        return BOOLEANS.get(text, default)
+        return BOOLEANS.get(text, bool(default))
 
-    def choice(self, key: str, known: Sequence[str], *, default: str) -> str:
+    def choice(self, key: str, *, default: str = "") -> str:
+        """Read one of the texts of the table. ``default`` stands for that of the table."""
+        known, default = self._keys[key].known, default or self._keys[key].default
         text = self.text(key, default)
         if text not in known:
             self.refuse(key, " or ".join(known))
             return default
         return text
 
-    def number(self, key: str, default: float, *, least: float, most: float) -> float:
-        """Read a number between two bounds, both included."""
-        text = self.text(key, str(default))
+    def number(self, key: str) -> float:
+        """Read a number between the bounds of the table, both included."""
+        row = self._keys[key] if key in self._keys or self._item is None else self._item
+        text = self.text(key, str(row.default))
         try:
             value = float(text)
         except ValueError:
             value = float("nan")
-        if not least <= value <= most:
-            self.refuse(key, f"a number from {least:.9g} to {most:.9g}")
-            return default
+        if not row.least <= value <= row.most:
+            self.refuse(key, f"a number from {row.least:.9g} to {row.most:.9g}")
+            return float(row.default)
         return value
 
-    def integer(self, key: str, default: int, *, least: int, most: int) -> int:
-        value = self.number(key, default, least=least, most=most)
+    def integer(self, key: str) -> int:
+        """Read a whole number between the bounds of the table, both included."""
+        value = self.number(key)
         if value != int(value):
             self.refuse(key, "a whole number")
         return int(value)
@@ -153,22 +165,27 @@ class Section:
         node = self._values.get(key)
         if node is not None and not isinstance(node, yaml.MappingNode) and not is_empty(node):
             self.refuse(key, "a mapping of keys to values")
-        return self._below(node if isinstance(node, yaml.MappingNode) else None, f"{self._path}{key}.")
+        return self._below(node if isinstance(node, yaml.MappingNode) else None, f"{self._path}{key}.", key)
+
+    def defaults(self, key: str) -> Section:
+        """Return the section below a key as if it were empty: a scalar is in the mapping's place."""
+        return self._below(None, f"{self._path}{key}.", key)
 
     def sections(self, key: str, *, short: str = "") -> list[Section]:
-        """List the mappings in the list below a key. With ``short``, a text is a mapping from that key to it."""
-        found = []
-        for place, given in enumerate(self._items(key)):
-            node, at = given, given.start_mark
-            if short and isinstance(given, yaml.ScalarNode):
-                node = yaml.MappingNode("", [(yaml.ScalarNode("", short, at), given)], at)
+        """List the mappings in the list below a key. A text is a mapping from ``short``, or the table's, to it."""
+        short = self._keys[key].short if key in self._keys else short
+        mappings = []
+        for place, item in enumerate(self._items(key)):
+            node, at = item, item.start_mark
+            if short and isinstance(item, yaml.ScalarNode):
+                node = yaml.MappingNode("", [(yaml.ScalarNode("", short, at), item)], at)
             if isinstance(node, yaml.MappingNode):
-                found.append(self._below(node, f"{self._path}{key}[{place}]."))
+                mappings.append(self._below(node, f"{self._path}{key}[{place}].", key))
             else:
                 self._problems.add(
                     node_place(node), f'"{self._path}{key}[{place}]": expected a mapping', code="invalid-value"
                 )
-        return found
+        return mappings
 
     def one_or_more(self, key: str) -> list[Section]:
         """List the mappings in the list below a key, or the single mapping there."""
@@ -183,15 +200,15 @@ class Section:
             self.refuse(key, "a mapping of keys to values")
             return {}
         try:
-            found: JSONObject = value_of(node, text_of=self._resolved)
+            value: JSONObject = value_of(node, text_of=self._resolved)
         except yaml.MarkedYAMLError as exc:
             at = mark_place(exc.problem_mark) if exc.problem_mark else self.place(key)
             self._problems.add(at, f"{self.name(key)}: {exc.problem}", code="invalid-value")
             return {}
-        return found
+        return value
 
     def has_items(self, key: str) -> bool:
-        """Tell if there is anything in the list below a key."""
+        """Return whether there is anything in the list below a key."""
         return bool(self._items(key))
 
     def texts(self, key: str) -> list[tuple[str, Place]]:
@@ -218,7 +235,7 @@ class Section:
         return value
 
     def _is_secret(self, key: str) -> bool:
-        """Tell if the value of a key may be a secret."""
+        """Return whether the value of a key may be a secret."""
         return re.split(r"[.\[]", f"{self._path}{key}", maxsplit=1)[0] in WITH_SECRETS
 
     def _items(self, key: str) -> list[yaml.Node]:
@@ -227,5 +244,14 @@ class Section:
             return []
         return list(node.value) if isinstance(node, yaml.SequenceNode) else [node]
 
-    def _below(self, node: yaml.MappingNode | None, path: str) -> Section:
-        return Section(node, file=self._file, problems=self._problems, variables=self._variables, path=path)
+    def _below(self, node: yaml.MappingNode | None, path: str, key: str) -> Section:
+        row = self._keys.get(key, self._item)
+        return Section(
+            node,
+            file=self._file,
+            problems=self._problems,
+            variables=self._variables,
+            path=path,
+            keys=row.keys if row else {},
+            item=row.item if row else None,
+        )

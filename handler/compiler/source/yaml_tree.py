@@ -1,13 +1,16 @@
-"""Parse YAML to a tree of nodes whose marks have their places.
+"""Parse YAML to a tree of nodes whose marks have their places, and convert parts of it to JSON values.
 
 Documents are not converted to Python values as a whole, so repeated aliases do not take memory.
+Source: YAML 1.2.2, section 10.3.2 (core schema: ``5`` is a number, ``"5"`` and ``yes`` are texts).
 """
 
 from __future__ import annotations
 
 import io
+import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import yaml
 from graphql import Source
@@ -92,26 +95,26 @@ def _sentence(exc: yaml.MarkedYAMLError, text: str) -> str:
         return "a tab is not allowed here: indent with spaces"
     if rest[:1] in SPECIAL and problem.startswith(SPECIAL_FAULTS):
         condition = CONDITION.match(rest)
-        shown = f', as in "{condition[0]}"' if condition else ""
-        return f"a text that begins with {rest[0]} needs quotes{shown}"
+        example = f', as in "{condition[0]}"' if condition else ""
+        return f"a text that begins with {rest[0]} needs quotes{example}"
     return problem + next((remedy for begin, remedy in REMEDIES.items() if problem.startswith(begin)), "")
 
 
 def _check_nodes(node: yaml.Node | None, problems: Problems) -> None:
     """Report duplicate keys. Refuse keys that are not texts, circles and half characters: later readers expect none."""
-    done: set[int] = set()
+    checked_nodes: set[int] = set()
     above: set[int] = set()
 
     def check(node: yaml.Node) -> None:
         if id(node) in above:
             raise yaml.MarkedYAMLError(problem="it contains itself", problem_mark=node.start_mark)
-        if id(node) in done:
+        if id(node) in checked_nodes:
             return
         above.add(id(node))
         for child in _children(node, problems):
             check(child)
         above.remove(id(node))
-        done.add(id(node))
+        checked_nodes.add(id(node))
 
     if node is not None:
         check(node)
@@ -153,7 +156,7 @@ def overlay(base: yaml.MappingNode | None, over: yaml.MappingNode | None) -> yam
 
 
 def is_empty(node: yaml.Node) -> bool:
-    """Tell if a node has no value: an empty text, ``null`` or ``~``."""
+    """Return whether a node has no value: an empty text, ``null`` or ``~``."""
     return isinstance(node, yaml.ScalarNode) and node.value in ("", "null", "~")
 
 
@@ -178,3 +181,95 @@ def character_place(node: yaml.ScalarNode, offset: int) -> Place:
 def mark_place(mark: yaml.Mark) -> Place:
     """Return the place of a parser's mark."""
     return Place(mark.name, mark.line + 1, mark.column + 1)
+
+
+_FRONT_MATTER = re.compile(r"(---[ \t]*\n(?:.*\n)*?)---[ \t]*(?:\n|\Z)")
+
+
+def read_front_matter(source: Source, problems: Problems) -> tuple[yaml.MappingNode | None, int]:
+    """Read the mapping between the first two ``---`` lines; also return the start of the text after it.
+
+    The mapping is ``None`` if there is no front matter, if it is empty, or after reporting that it is not valid.
+    YAML reads the first ``---`` as its document marker, so places in the mapping are those in the file.
+    """
+    match = _FRONT_MATTER.match(source.body)
+    if match is None and source.body.partition("\n")[0].rstrip() == "---":
+        problems.add(
+            Place(source.name, 1, 1),
+            'the front matter has no end: expected another line "---"',
+            code="unclosed-front-matter",
+        )
+    return (parse_yaml(match[1], source.name, problems), match.end()) if match else (None, 0)
+
+
+MAX_VALUES = 1_000
+"""The number of values to convert at most: aliases can repeat each other."""
+
+MAX_LEVELS = 16
+"""Levels of nested mappings and lists."""
+
+LARGEST_INTEGER = 2**63 - 1
+MAX_DIGITS = 64
+
+CONSTANTS: Mapping[str, bool | None] = {
+    **dict.fromkeys(("true", "True", "TRUE"), True),
+    **dict.fromkeys(("false", "False", "FALSE"), False),
+    **dict.fromkeys(("null", "Null", "NULL", "~", ""), None),
+}
+INTEGERS: tuple[tuple[re.Pattern[str], int], ...] = (
+    (re.compile(r"[-+]?([0-9]+)"), 10),
+    (re.compile(r"0o([0-7]+)"), 8),
+    (re.compile(r"0x([0-9a-fA-F]+)"), 16),
+)
+FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+NOT_FINITE = re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
+
+
+def value_of(node: yaml.Node, *, text_of: Callable[[yaml.ScalarNode], str | None]) -> Any:
+    """Convert a node to a JSON value. ``text_of`` returns a scalar's text, or reports a problem and returns ``None``.
+
+    Raises:
+        yaml.MarkedYAMLError: too many values or levels, or a number that JSON cannot hold.
+    """
+    budget = MAX_VALUES
+
+    def value(node: yaml.Node, levels: int) -> Any:
+        nonlocal budget
+        budget -= 1
+        if budget < 0 or levels < 0:
+            raise _refusal(node, f"at most {MAX_VALUES} values, nested {MAX_LEVELS} deep")
+        match node:
+            case yaml.MappingNode():
+                return {key.value: value(each, levels - 1) for key, each in node.value}
+            case yaml.SequenceNode():
+                return [value(each, levels - 1) for each in node.value]
+            case yaml.ScalarNode():
+                text = text_of(node)
+                return _plain(node) if text == node.value and node.style is None else text
+
+    return value(node, MAX_LEVELS)
+
+
+def _plain(node: yaml.ScalarNode) -> Any:
+    """Return the value of a scalar without quotes."""
+    text = str(node.value)
+    if text in CONSTANTS:
+        return CONSTANTS[text]
+    for pattern, base in INTEGERS:
+        digits = pattern.fullmatch(text)
+        if digits:
+            number = int(digits[1], base) if len(digits[1]) <= MAX_DIGITS else math.inf
+            return _held(node, -number if text.startswith("-") else number)
+    if NOT_FINITE.fullmatch(text):
+        return _held(node, math.inf)
+    return _held(node, float(text)) if FLOAT.fullmatch(text) else text
+
+
+def _held(node: yaml.Node, number: float) -> float:
+    if not math.isfinite(number) or (isinstance(number, int) and abs(number) > LARGEST_INTEGER):
+        raise _refusal(node, "a number that JSON can hold")
+    return number
+
+
+def _refusal(node: yaml.Node, expected: str) -> yaml.MarkedYAMLError:
+    return yaml.MarkedYAMLError(problem=f"expected {expected}", problem_mark=node.start_mark)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from handler.bundle.tools import CatalogTool, ToolOptions
-from handler.compiler.config.catalog import CatalogUse
+from handler.compiler.config.config import CatalogUse
 from handler.compiler.tools.declarations.declaration import CompiledTool
 from handler.json_schema.json_bounds import MAX_RESULT_BYTES
 from handler.list_entries.host_hints import size_hint

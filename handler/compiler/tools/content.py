@@ -49,7 +49,7 @@ def read_content(context: CompileContext, grounds: AccessDefaults) -> CompiledCo
 
 
 def _mask_of(section: Section, context: CompileContext, *, default: Mask) -> Mask:
-    section.expect("condition")
+    section.expect()
     return own_mask(section, context.conditions, context.problems) if "condition" in section else default
 
 

@@ -14,14 +14,19 @@ from graphql import (
     FragmentDefinitionNode,
     GraphQLError,
     InlineFragmentNode,
+    Node,
     OperationDefinitionNode,
     SelectionSetNode,
     parse,
+    print_ast,
 )
 
 from handler.graph.documents.operation import MAX_CHARS
 from handler.graph.index import SchemaIndex
 from handler.graph.index_types import named
+
+__all__ = ["Node", "OperationDefinitionNode", "fields_in", "fields_of_text", "fields_read", "parse", "print_ast"]
+"""With the parts of graphql-core for code outside of this folder, which has to load it by this package."""
 
 MAX_IMPLEMENTERS = 20
 """Implementing types by whose name a field of an interface is logged, too. With more, the interface is named alone."""

@@ -1,8 +1,9 @@
 """Introspection, answered from a view.
 
 graphql-core would walk every type as often as a document reaches it. Here a type below a selection is answered once,
-and the answer is used at every place that the document reaches, so the work grows with types times selections. Only
-the size of the answer needs a bound; it is counted while the answer is made.
+and the answer is used at every place that the document reaches, so the work grows with types times selections. The
+bytes of the answer and the values that are made for it have bounds; both are counted while the answer is made. An
+object whose fields are all skipped has two bytes, and takes as long as another one.
 """
 
 from __future__ import annotations
@@ -51,6 +52,9 @@ MAX_BYTES = 5_000_000
 
 MAX_BYTES_OF_A_CALL = 100_000
 """The largest answer for a model, 25,000 tokens; clients cut or refuse more."""
+
+MAX_VALUES = 300_000
+"""Objects, members and list items of an answer. The usual clients' query has 20 bytes for each."""
 
 META_FIELDS: Mapping[str, GraphQLField] = {
     "__schema": SchemaMetaFieldDef,
@@ -120,6 +124,7 @@ class _Walk:
         self._shown = Introspected(schemas.view)
         self._variables = variables
         self._max_bytes = max_bytes
+        self._values_left = MAX_VALUES
         self._asked: dict[tuple[str, tuple[int, ...]], list[_Asked]] = {}
         self._answers: dict[tuple[Any, tuple[int, ...]], Sized] = {}
 
@@ -140,6 +145,7 @@ class _Walk:
         if asked is None:
             asked = self._asked[type_.name, identity] = self._fields(type_, sets)
         value, size = {}, 2
+        self._spend(1 + len(asked))
         for each in asked:
             try:
                 part, part_size = self._value(each.field.type, self._resolved(type_, source, each), each.below)
@@ -158,6 +164,7 @@ class _Walk:
             case str():
                 return self._shown.type(asked.name, source, **asked.arguments)
             case Item():
+                self._spend(len(source.arguments or ()) if asked.name == "args" else 0)  # deprecated ones, too
                 return self._shown.item(asked.name, source, **asked.arguments)
             case Carried():
                 return self._shown.directive(asked.name, source, **asked.arguments)
@@ -203,6 +210,7 @@ class _Walk:
     def _list(self, type_: Any, values: Iterable[Any], below: tuple[SelectionSetNode, ...]) -> Sized:
         found, size = [], 2
         for value in values:
+            self._spend(1)
             part, part_size = self._value(type_, value, below)
             found.append(part)
             size += part_size + 1
@@ -211,9 +219,12 @@ class _Walk:
 
     def _refuse(self, size: int) -> None:
         if size > self._max_bytes:
-            more = f"the answer would have more than {self._max_bytes:,} bytes"
-            less = "ask for one type at a time with __type(name:), and first for the names of its fields alone"
-            raise DocumentRefused(Fault(f"{more}: {less}"))
+            raise _too_large(f"{self._max_bytes:,} bytes")
+
+    def _spend(self, values: int) -> None:
+        self._values_left -= values
+        if self._values_left < 0:
+            raise _too_large(f"{MAX_VALUES:,} values")
 
     def _fields(self, type_: GraphQLObjectType, sets: tuple[SelectionSetNode, ...]) -> list[_Asked]:
         """Return the selection on an object, by response key."""
@@ -258,6 +269,11 @@ class _Walk:
         skip = get_directive_values(GraphQLSkipDirective, cast("Any", node), self._variables)
         include = get_directive_values(GraphQLIncludeDirective, cast("Any", node), self._variables)
         return not (skip and skip["if"]) and not (include and not include["if"])
+
+
+def _too_large(limit: str) -> DocumentRefused:
+    less = "ask for one type at a time with __type(name:), and first for the names of its fields alone"
+    return DocumentRefused(Fault(f"the answer would have more than {limit}: {less}"))
 
 
 def _of_core(asked: _Asked, source: Any) -> Any:

@@ -95,6 +95,7 @@ class Introspected:
 
     def __init__(self, view: View) -> None:
         self._view = view
+        self._members_made: dict[tuple[str, str, bool], list[Item]] = {}
 
     @property
     def query(self) -> str:
@@ -216,11 +217,16 @@ class Introspected:
             case _:
                 return None
 
-    def _members(self, field: str, name: str, **options: bool) -> list[Item] | None:
-        """Return the members of a type; ``None`` if types of its kind have no such members."""
+    def _members(self, field: str, name: str, *, includeDeprecated: bool = False) -> list[Item] | None:  # noqa: N803
+        """Return the members of a type, made once; ``None`` if types of its kind have no such members."""
         entry = self._slice(name)
         of_kind, found = MEMBERS.get(field, ((), None))
-        return _asked(found(self, name, entry), **options) if found and entry.kind in of_kind else None
+        if not found or entry.kind not in of_kind:
+            return None
+        key = (field, name, includeDeprecated)
+        if key not in self._members_made:
+            self._members_made[key] = _asked(found(self, name, entry), includeDeprecated=includeDeprecated)
+        return self._members_made[key]
 
     def fields(self, name: str, entry: TypeSlice) -> Iterator[Item]:
         return (self._field(name, entry, member) for member in self._visible(name, entry.fields))

@@ -118,6 +118,12 @@ def without_answer(failure: HttpError, *, timeout_s: float) -> Trouble:
             return Trouble(word="UpstreamBroken", detail=failure.reason, said=said, advice="Try later.")
 
 
+def too_costly(excess: str) -> Trouble:
+    """Describe a response that would take too much time or memory to read."""
+    said = f"The API's answer has {excess}, so it is not read."
+    return Trouble(word="UpstreamTooLarge", detail=excess, said=said, advice="Ask for fewer rows or fields.")
+
+
 def without_graphql(answer: HttpResponse, body: Any, auth: UpstreamAuth) -> Trouble:
     """Describe a response that is not a GraphQL response. ``body`` is its JSON; ``None`` if the JSON is invalid."""
     status, words = answer.status, words_in(body)

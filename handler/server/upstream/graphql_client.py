@@ -14,6 +14,7 @@ from handler.errors.calls import DeadlinePassed
 from handler.errors.infrastructure import AddressRefused, HttpError
 from handler.errors.upstream import AnswerMisfit, ResultTooLarge, UpstreamError, UpstreamFailure, UpstreamForbidden
 from handler.http.client import HttpRequest, HttpResponse
+from handler.json_schema.json_bounds import excess_of_json
 from handler.server.context.caller import Caller
 from handler.server.upstream.graphql_request import GraphQLRequest
 from handler.server.upstream.selected_fields import drop_unselected
@@ -157,11 +158,16 @@ def _ms_since(started: float) -> float:
 
 
 async def _response(caller: Caller, operation: GraphQLRequest, answer: HttpResponse) -> JSONObject:
+    upstream = caller.endpoint.bundle.upstream
+    if excess := excess_of_json(answer.body, max_bytes=upstream.max_bytes):
+        from handler.server.upstream.failures import too_costly
+
+        raise too_costly(excess).of(operation)
     body = _parse(answer.body)
     if 300 <= answer.status < 400 or not _is_graphql(body):
         from handler.server.upstream.failures import without_graphql
 
-        trouble = without_graphql(answer, body, caller.endpoint.bundle.upstream.auth)
+        trouble = without_graphql(answer, body, upstream.auth)
         raise trouble.of(operation)
     if body.get("data"):
         drop_unselected(body["data"], operation)
@@ -171,7 +177,7 @@ async def _response(caller: Caller, operation: GraphQLRequest, answer: HttpRespo
         report,
     )  # its patterns are compiled only after a response with errors
 
-    auth, find_index = caller.endpoint.bundle.upstream.auth, caller.endpoint.schema.find_index
+    auth, find_index = upstream.auth, caller.endpoint.schema.find_index
     told = await asyncio.to_thread(report, body, answer, operation, auth=auth, find_index=find_index)
     caller.note(reason=told.reason)
     return told.response

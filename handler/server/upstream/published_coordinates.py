@@ -10,9 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from graphql import Node, OperationDefinitionNode, parse, print_ast  # noqa: TID251 - only after errors
-
-from handler.graph.documents.fields_read import fields_in
+from handler.graph.documents.fields_read import Node, OperationDefinitionNode, fields_in, parse, print_ast
 from handler.graph.index import SchemaIndex
 from handler.graph.index_types import named
 from handler.server.upstream.graphql_request import GraphQLRequest

@@ -81,7 +81,7 @@ HINTS: list[tuple[Any, dict[str, Any], Any, Any]] = [
     (bytes, {"type": "string", "format": "binary"}, "é", "é".encode()),
     (Annotated[str, Field(min_length=2, max_length=4)], {"type": "string", "minLength": 2, "maxLength": 4}, "ab", "ab"),
     (Annotated[str, Field(pattern="^a$")], {"type": "string", "pattern": "^a$"}, "a", "a"),
-    (Annotated[str, Field(pattern=r"^(\W+)$")], {"type": "string", "pattern": r"^(\W+)$"}, "-", "-"),
+    (Annotated[str, Field(pattern=r"^(\w+)$")], {"type": "string", "pattern": r"^(\w+)$"}, "a", "a"),
     (Annotated[float, Field(gt=0, lt=1)], {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}, 0.5, 0.5),
     (Annotated[int, Field(multiple_of=5)], {"type": "integer", "multipleOf": 5}, 10, 10),
     (Annotated[str, Field(title="T", examples=["e"])], {"type": "string", "title": "T", "examples": ["e"]}, "a", "a"),

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from handler.compiler.access.operand_parser import MAX_NAMES
-from handler.compiler.access.predicate_parser import MAX_CHARS, MAX_NESTING, parse_predicate
+from handler.compiler.access.predicate_parser import MAX_CHARS, MAX_NAMES, MAX_NESTING, parse_predicate
 from handler.compiler.problems import Problems
 from handler.errors.authoring import Problem
 from handler.policy.predicates import Predicate

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from handler.bundle.identity import OAuthProxy
-from handler.compiler.config.oauth_proxy import KEYS
+from handler.compiler.config.table import PROXY
 from tests.support.diagnostics import Reported
 from tests.support.endpoints import compiled, reported
 
@@ -120,7 +120,7 @@ def test_other_redirect_uris_are_refused(tmp_path: Path, uri: str, fault: str) -
         ),
         (
             f"{LEAST}, scope: a",
-            f'unknown-key: "identity.oauth_proxy.scope" & {", ".join(KEYS)}',
+            f'unknown-key: "identity.oauth_proxy.scope" & {", ".join(PROXY)}',
         ),
         (
             LEAST.replace("https://login.example/t", "http://login.example/t"),

@@ -11,7 +11,7 @@ import pytest
 
 from handler.bundle.listed_entry import ListedEntries, listed_entry, whole_entry
 from handler.bundle.tools import PrescribedTool
-from handler.compiler.config.schema_limits import MAX_OUTPUT_SCHEMA_BYTES, MAX_SCHEMA_BYTES
+from handler.compiler.config.table import LIMITS
 from handler.json_schema.shortening import size_of
 from handler.policy.evaluation import OPEN
 from handler.policy.guarded_schema import GuardedSchemas
@@ -305,12 +305,12 @@ def test_output_schema_loses_its_deepest_levels(tmp_path: Path) -> None:
     )
 
     a = less["properties"]["data"]["anyOf"][0]["properties"]["a"]["anyOf"][0]
-    assert size_of(whole) > MAX_OUTPUT_SCHEMA_BYTES > size_of(less) > size_of(least)
+    assert size_of(whole) > LIMITS["max_output_schema_bytes"].default > size_of(less) > size_of(least)
     assert a["properties"]["field_number_1"] == {"anyOf": [{"type": "string"}, {"type": "null"}]}
     assert a["properties"]["b"] == {"anyOf": [{"type": "object"}, {"type": "null"}]}
     assert size_of(least) <= 500
     assert output_of(tmp_path, "") == less
-    assert MAX_SCHEMA_BYTES == 6_000
+    assert LIMITS["max_schema_bytes"].default == 6_000
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from handler.compiler.schema.alternatives import Alternative, alternatives_of
-from handler.compiler.schema.name_patterns import matcher_of, untaken
+from handler.compiler.schema.name_patterns import Alternative, alternatives_of, matcher_of, untaken
 from handler.errors.authoring import PatternRefused
 
 NAMES = ["".join(letters) for length in range(1, 5) for letters in product("abC", repeat=length)]

@@ -23,6 +23,7 @@ from tests.graph.random_schemas import coordinates_of, random_sdl
 from tests.graph.shop import HIDDEN, LIMITS, SDL, check
 from tests.support.examples import examples, seeded
 from tests.support.schemas import schema_of_sdl, schemas_of
+from tests.work.schema import work_sdl
 
 RICH = '''
 """Everything that a schema may say"""
@@ -174,6 +175,36 @@ def test_answer_is_bounded_in_bytes() -> None:
             "and first for the names of its fields alone"
         ),
     )
+
+
+WIDE = "type Query { " + " ".join(f"f{n}(a: Int, b: Int @deprecated): Query" for n in range(600)) + " }"
+LEFT_OUT = "name @skip(if: true)"
+AGAIN = {
+    "fields": " ".join(f"a{n}: fields {{ {LEFT_OUT} }}" for n in range(600)),
+    "fields that are not included": " ".join(f"a{n}: fields {{ name @include(if: false) }}" for n in range(600)),
+    "arguments": "fields { " + " ".join(f"a{n}: args {{ {LEFT_OUT} }}" for n in range(240)) + " }",
+}
+
+
+@pytest.mark.parametrize("selection", AGAIN.values(), ids=AGAIN)
+@pytest.mark.parametrize("way", ["__schema { types { %s } }", '__type(name: "Query") { %s }'])
+def test_objects_whose_fields_are_left_out_are_counted(selection: str, way: str) -> None:
+    with pytest.raises(DocumentRefused) as caught:
+        answer(parse(f"{{ {way % selection} }}"), schemas_of(WIDE), {})
+
+    assert str(caught.value.faults[0]).endswith(
+        "the answer would have more than 300,000 values: ask for one type at a time with __type(name:), and first for "
+        "the names of its fields alone"
+    )
+
+
+def test_query_of_the_usual_clients_has_fewer_values_than_a_twentieth_of_its_bytes() -> None:
+    """So it is bounded in bytes, as before."""
+    schemas = schemas_of(work_sdl())
+
+    with pytest.raises(DocumentRefused, match=f"more than {MAX_BYTES:,} bytes"):
+        answer(parse(STANDARD), schemas, {})
+    assert len(json.dumps(answer(parse(get_introspection_query(descriptions=False)), schemas, {}))) > MAX_BYTES * 0.6
 
 
 def test_types_within_types_are_answered_once_and_refused_for_their_size() -> None:

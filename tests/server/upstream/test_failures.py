@@ -294,6 +294,28 @@ def test_answer_that_a_graphql_route_cannot_tell_is_a_reason_to_repeat_queries_a
     assert function.lines[-1]["reason"] == "UpstreamTooLarge"
 
 
+@pytest.mark.parametrize(
+    ("value", "excess"),
+    [
+        (b"[" + b"[[]]," * 900_000 + b"[]]", "more than 500,000 lists, objects and members"),
+        (b"[" + b"9" * 4_000 + b"," + b'"x",' * 200_000 + b"1]", "a number of more than 1,000 digits"),
+    ],
+)
+@pytest.mark.parametrize(("tool", "then"), [("Things", "Ask for fewer rows or fields."), ("Pay", "may have been")])
+def test_answer_that_would_take_too_much_to_read_is_not_read(
+    tmp_path: Path, value: bytes, excess: str, tool: str, then: str
+) -> None:
+    raw = answer(b'{"data": {"things": ' + value + b"}}", content_type="application/json")
+    with running_server(answering(raw)) as server:
+        made = compiled(tmp_path, {**FILES, "config.yaml": f"upstream: {{url: '{server.url}'}}\n{PUBLIC}"})
+        with running_function(made) as function:
+            text = function.call(tool, {}).text
+
+    assert text.startswith(f"The API's answer has {excess}, so it is not read. ")
+    assert then in text
+    assert function.lines[-1]["reason"] == f"UpstreamTooLarge: {excess}"
+
+
 @pytest.mark.parametrize("tool", ["Things", "Pay"])
 def test_request_that_was_not_sent_says_so(tmp_path: Path, tool: str) -> None:
     with serving(tmp_path, "http://127.0.0.1:1/graphql") as function:

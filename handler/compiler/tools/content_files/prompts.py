@@ -15,8 +15,8 @@ from handler.compiler.access.code_access import own_mask
 from handler.compiler.compile_context import CompileContext
 from handler.compiler.problems import Place, Problems, place_in, shown
 from handler.compiler.source.files import EndpointFiles
-from handler.compiler.source.front_matter import read_front_matter
 from handler.compiler.source.yaml_section import Section
+from handler.compiler.source.yaml_tree import read_front_matter
 from handler.policy.evaluation import Mask
 from handler.strict_json import JSONObject
 from handler.text.sentences import did_you_mean, some

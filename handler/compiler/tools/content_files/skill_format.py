@@ -18,9 +18,7 @@ from graphql import Source
 from handler.bundle.content import FileResource, Skill
 from handler.bundle.resource_uris import skill_uri
 from handler.compiler.problems import Place, Problems, place_in
-from handler.compiler.source.front_matter import read_front_matter
-from handler.compiler.source.yaml_tree import mark_place, node_place
-from handler.compiler.source.yaml_values import value_of
+from handler.compiler.source.yaml_tree import mark_place, node_place, read_front_matter, value_of
 from handler.compiler.tools.content_files.file_contents import FileContent
 from handler.policy.evaluation import Mask
 from handler.strict_json import JSONObject

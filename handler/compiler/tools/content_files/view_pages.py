@@ -15,6 +15,7 @@ from handler.bundle.content import FileResource
 from handler.bundle.resource_uris import page_uri, table_uri
 from handler.compiler.access.code_access import AccessDefaults, own_mask
 from handler.compiler.compile_context import CompileContext
+from handler.compiler.config.table import PERMISSIONS
 from handler.compiler.problems import Place, Problems
 from handler.compiler.source.files import EndpointFiles
 from handler.compiler.source.yaml_section import Section
@@ -59,14 +60,6 @@ ORIGINS: Mapping[str, str] = {
 }
 """Key of ``csp`` -> its name for hosts. Source: MCP Apps, ``McpUiResourceCsp``."""
 
-PERMISSIONS: Mapping[str, str] = {
-    "camera": "camera",
-    "microphone": "microphone",
-    "geolocation": "geolocation",
-    "clipboard_write": "clipboardWrite",
-}
-"""Value of ``permissions`` -> its name for hosts. Source: MCP Apps, ``McpUiResourcePermissions``."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Views:
@@ -98,7 +91,7 @@ class Views:
 def read_views(context: CompileContext, grounds: AccessDefaults) -> Views:
     """Read the pages of their folder, with their settings in ``config.yaml``."""
     section, problems = context.config.ui, context.problems
-    section.expect("condition", "pages")
+    section.expect()
     mask = own_mask(section, context.conditions, problems) if "condition" in section else grounds.unsaid
     files = _files_of_pages(context.files, context.project.path(VIEWS_FOLDER), problems)
     named = section.section("pages")
@@ -154,7 +147,7 @@ class _Settings:
 
 def _settings(section: Section, context: CompileContext, *, mask: Mask) -> _Settings:
     """Read the settings of a page. ``mask`` is that of a page without a condition of its own."""
-    section.expect("title", "description", "condition", "csp", "permissions", "prefers_border", "domain")
+    section.expect()
     texts = {key: section.text(key) for key in ("title", "description")}
     own = own_mask(section, context.conditions, context.problems) if "condition" in section else mask
     ui = _metadata(section, context.problems)
@@ -184,11 +177,11 @@ def _page(context: CompileContext, name: str, file: str, *, settings: _Settings)
 def _metadata(settings: Section, problems: Problems) -> JSONObject:
     """Return ``_meta.ui`` of a page: nothing that is not said, so that hosts allow nothing else."""
     csp = settings.section("csp")
-    csp.expect(*ORIGINS)
+    csp.expect()
     origins = {name: _origins(csp, key, problems) for key, name in ORIGINS.items() if key in csp}
     origins = {name: each for name, each in origins.items() if each}
     permissions = list(_permissions(settings, problems))
-    border = settings.boolean("prefers_border", default=False) if "prefers_border" in settings else None
+    border = settings.boolean("prefers_border") if "prefers_border" in settings else None
     domain = settings.text("domain")
     if domain and ("*" in domain or not ORIGIN.fullmatch(f"https://{domain}")):
         settings.refuse("domain", "the name of a host, as its documentation says")

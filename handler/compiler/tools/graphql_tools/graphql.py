@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from handler.bundle.tools import GraphQLTool, Listing
-from handler.compiler.access.tool_condition import guarded_roots, tool_rule
+from handler.compiler.access.code_access import guarded_roots, tool_rule
 from handler.compiler.api_context import ApiContext
 from handler.compiler.json_schemas.descriptions import (
     GRAPHQL_TOOL,

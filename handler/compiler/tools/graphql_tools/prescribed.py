@@ -10,8 +10,8 @@ from graphql import Node, is_composite_type
 
 from handler.bundle.operations import Operation
 from handler.bundle.tools import MAX_CONSENT_CHARS, PrescribedTool
+from handler.compiler.access.code_access import tool_rule
 from handler.compiler.access.policies import Rule
-from handler.compiler.access.tool_condition import tool_rule
 from handler.compiler.api_context import ApiContext
 from handler.compiler.json_schemas.descriptions import (
     expand,

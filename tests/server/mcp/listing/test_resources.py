@@ -13,6 +13,7 @@ import pytest
 from graphql import GraphQLSchema, build_client_schema, build_schema, get_introspection_query, print_schema
 from mcp_types import methods as oracle
 
+from handler.bundle.stored import index_key
 from handler.compiler.compile import Compiled, compile_endpoint
 from handler.server.auth.principal import ANONYMOUS
 from handler.server.context.caller import Caller
@@ -356,7 +357,7 @@ def test_schema_of_a_tool_with_scopes_is_private(closed: Compiled) -> None:
 def test_schema_that_cannot_be_loaded_is_an_error_that_says_so(closed: Compiled) -> None:
     storage = MemoryStorage()
     with running_function(closed, storage=storage) as function:
-        storage.remove(f".index/{closed.bundle.index}")
+        storage.remove(index_key(closed.bundle.endpoint, closed.bundle.index))
         answer = read(function, "tools/staff.graphql")
 
     sentence = "The schema cannot be loaded at the moment. Try later."

@@ -1,0 +1,302 @@
+"""The reach of callers: the entrances that are open to a caller, and those that lead to a schema coordinate.
+
+The answers come from the loaded endpoint that also answers requests. The rules behind a closed entrance come from the
+compiler's provenance.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+
+from handler.audience.caller_classes import CallerClasses
+from handler.audience.entrances import (
+    VERDICTS,
+    Entrance,
+    Standing,
+    asks_for_its_caller,
+    entrances_of,
+    lacking_scopes,
+    operation_standing,
+)
+from handler.audience.view_paths import find_document, is_visible
+from handler.audience.ways import Ways, is_bound, standing_trait, traits_of, version_of
+from handler.bundle.tools import CodeTool, GraphQLTool
+from handler.commands.local.callers import KEY, NOBODY, NamedCaller, read_caller
+from handler.commands.local.local_endpoint import local_endpoint
+from handler.compiler.compile import Compiled
+from handler.compiler.operations.operation_paths import find_path, find_variable, names_of
+from handler.compiler.provenance import Provenance
+from handler.errors.access import CredentialRefused, CredentialRequired
+from handler.graph.index import SchemaIndex, read_index
+from handler.graph.view import View
+from handler.policy.evaluation import OPEN, Evaluation
+from handler.server.auth.principal import Principal
+from handler.server.auth.scopes import has_scopes
+from handler.server.endpoints.endpoint import Endpoint
+
+OPEN_VERDICTS = ("yes", "call", "may ask")
+"""Verdicts of entrances that let a caller through, for some values of variables if the verdict is ``call``."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Visitor:
+    """A caller of one endpoint. ``refusal`` says why the function answers 401; empty string if it does not."""
+
+    label: str
+    principal: Principal
+    evaluation: Evaluation
+    refusal: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """The way to a coordinate through an entrance. ``verdict``: a ``Standing``'s, or ``may ask`` of a tool in Python.
+
+    ``document`` is a request that uses the coordinate, ``path`` the way inside the author's operation.
+    """
+
+    entrance: Entrance
+    verdict: str
+    note: str = ""
+    document: str = ""
+    path: str = ""
+
+    @property
+    def is_open(self) -> bool:
+        """True if the caller reaches the coordinate, at least for some values of variables."""
+        return self.verdict in OPEN_VERDICTS
+
+
+class Reach:
+    """The reach of callers at one endpoint. ``provenance`` is ``None`` for an endpoint without a schema."""
+
+    def __init__(self, compiled: Compiled, provenance: Provenance | None) -> None:
+        self.compiled = compiled
+        self.provenance = provenance
+        self.endpoint: Endpoint = local_endpoint(compiled)
+        self.entrances: Sequence[Entrance] = tuple(entrances_of(compiled))
+
+    @cached_property
+    def index(self) -> SchemaIndex | None:
+        """The schema; ``None`` if the endpoint has none."""
+        return read_index(self.compiled.index, sha256=self.compiled.bundle.index) if self.compiled.index else None
+
+    def visitor(self, caller: NamedCaller) -> Visitor:
+        """Return a named caller at this endpoint.
+
+        Raises:
+            UnknownCaller: the endpoint has no API key of this name.
+        """
+        refusal = ""
+        try:
+            caller.admitted(self.compiled.bundle, now=time.time())
+        except CredentialRequired:
+            refusal = "access.anonymous is challenge"
+        except CredentialRefused:
+            refusal = "the key has expired"
+        return self.visitor_of(caller.principal(self.compiled.bundle), caller.text, refusal=refusal)
+
+    def visitor_of(self, principal: Principal, label: str, *, refusal: str = "") -> Visitor:
+        """Return a caller at this endpoint."""
+        evaluation = self.endpoint.evaluation_of(principal)
+        return Visitor(label=label, principal=principal, evaluation=evaluation, refusal=refusal)
+
+    def view(self, entrance: Entrance, visitor: Visitor) -> View:
+        """Return the view behind a GraphQL entrance, or without a tool, of the whole endpoint."""
+        conditions = (entrance.view_of or self.compiled.bundle.graphql).conditions
+        return self.endpoint.schema.view(entrance.view_of, visitor.evaluation.outcome(conditions))
+
+    def whole_view(self, entrance: Entrance) -> View:
+        """Return the view of a caller who meets all conditions that a caller can meet."""
+        return self.endpoint.schema.view(
+            entrance.view_of, (entrance.view_of or self.compiled.bundle.graphql).conditions
+        )
+
+    def standing(self, entrance: Entrance, visitor: Visitor, *, counted: bool = True) -> Standing:
+        """Return an entrance's standing for a caller. ``counted``: with numbers of fields."""
+        if visitor.refusal:
+            return Standing(verdict="401", note=visitor.refusal)
+        if entrance.fixed is not None:
+            return operation_standing(
+                self.endpoint, entrance.fixed, principal=visitor.principal, evaluation=visitor.evaluation
+            )
+        if entrance.tool is not None:
+            if not self.endpoint.is_visible(entrance.tool, visitor.evaluation):
+                return Standing(verdict="no")
+            lacking = lacking_scopes(entrance.tool.name, entrance.tool.options.scopes, visitor.principal)
+            if lacking:
+                return lacking
+        elif not self.view(entrance, visitor).root_fields():
+            return Standing(verdict="no")
+        return Standing(verdict="yes", fields=self._counts(entrance, visitor) if counted else None)
+
+    def passage(self, entrance: Entrance, coordinate: str, visitor: Visitor) -> Passage:
+        """Return the way of a caller through an entrance to a coordinate of the schema."""
+        standing = self.standing(entrance, visitor, counted=False)
+        closed = Passage(entrance=entrance, verdict="no")
+        if standing.verdict == "no" or self.index is None:
+            return closed
+        if entrance.fixed is not None:
+            path = self._path(entrance, coordinate, visitor)
+            return (
+                Passage(entrance=entrance, verdict=standing.verdict, note=standing.note, path=path) if path else closed
+            )
+        if asks_for_its_caller(entrance):
+            reaches = standing.verdict == "yes" and self._may_ask(coordinate, visitor)
+            return Passage(entrance=entrance, verdict="may ask") if reaches else closed
+        if not entrance.takes_documents:
+            return closed
+        view = self.view(entrance, visitor)
+        if not is_visible(view, coordinate):
+            return closed
+        document = find_document(view, coordinate) or ""
+        return Passage(entrance=entrance, verdict=standing.verdict, note=standing.note, document=document)
+
+    def passages(self, coordinate: str, visitor: Visitor) -> list[Passage]:
+        """Return the ways of a caller through all entrances to a coordinate."""
+        return [self.passage(entrance, coordinate, visitor) for entrance in self.entrances]
+
+    def names(self, entrance: Entrance, coordinate: str) -> bool:
+        """Return whether an entrance leads to a coordinate for any caller."""
+        if self.index is None:
+            return False
+        if entrance.takes_documents:
+            return is_visible(self.whole_view(entrance), coordinate)
+        everybody = self.visitor_of(Principal(kind="development", unrestricted=True), "")
+        return entrance.fixed is not None and bool(self._path(entrance, coordinate, everybody))
+
+    def _counts(self, entrance: Entrance, visitor: Visitor) -> tuple[int, int] | None:
+        if not entrance.takes_documents:
+            return None
+        view, whole = self.view(entrance, visitor), self.whole_view(entrance)
+        if view is whole:
+            return None
+        seen, all_of_them = _fields_in(view), _fields_in(whole)
+        return (seen, all_of_them) if seen != all_of_them else None
+
+    def _path(self, entrance: Entrance, coordinate: str, visitor: Visitor) -> str:
+        """Return the way to a coordinate in the operation of an entrance; empty string if it does not lead there."""
+        fixed, author, index = entrance.fixed, entrance.author, self.index
+        if fixed is None or author is None or index is None:
+            return ""
+        found = find_path(author, index, coordinate)
+        if found is None and entrance.made and not set(names_of(index, coordinate)).isdisjoint(entrance.made.uses):
+            found = "a bound constant"
+        guards, meets = self.compiled.bundle.guards, visitor.evaluation.meets
+        return (
+            found
+            or find_variable(author, index, coordinate, usable=lambda each: meets(guards.get(each, OPEN) - fixed.mask))
+            or ""
+        )
+
+    def _may_ask(self, coordinate: str, visitor: Visitor) -> bool:
+        """Return whether a tool in Python may ask for a coordinate in its caller's name."""
+        conditions = self.compiled.bundle.graphql.conditions
+        if is_visible(self.endpoint.schema.view(None, visitor.evaluation.outcome(conditions)), coordinate):
+            return True
+        named = [
+            each for each in self.entrances if each.fixed and each.fixed.operation.name in self.endpoint.operations
+        ]
+        return any(self.passage(each, coordinate, visitor).is_open for each in named)
+
+
+def _fields_in(view: View) -> int:
+    kinds = ("object", "interface")
+    return sum(len(view.members[name]) for name in view.members if view.index.kind(name) in kinds)
+
+
+UNNAMED = "token"
+"""The label of witnesses that nobody has named: bearers of a token with some claims."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallerClass:
+    """Callers who reach a coordinate alike.
+
+    The first of ``witnesses`` stands for all: anonymous, the holder of an API key, or the bearer of a token with some
+    claims.
+    """
+
+    witnesses: tuple[Visitor, ...]
+    passages: tuple[Passage, ...]  # through the entrances that lead to the coordinate for anybody
+
+    @property
+    def ways(self) -> list[Passage]:
+        """The open ones among the passages."""
+        return [each for each in self.passages if each.is_open]
+
+
+def find_classes(reach: Reach, coordinate: str) -> tuple[list[CallerClass], bool]:
+    """Return the classes of callers, and whether all combinations of conditions were looked at.
+
+    Anonymous callers come first, then each API key, then tokens, the smallest claims first.
+    """
+    version = version_of(reach.compiled)
+    classes = CallerClasses(version.bundle, version.bundle, traits_of(version), unissued=True)
+    ways = Ways(version, classes, 0, cache={})
+    entrances = entrances_to(reach, coordinate)
+    facts = [bits for each in entrances for bits in _deciding(reach, ways, each, coordinate)]
+    alike: dict[tuple[int, ...], list[Visitor]] = {}
+    for place, principal in classes.tokens():
+        label = UNNAMED if principal.kind == "token" else classes.classes[place].words
+        alike.setdefault(tuple(bits >> place & 1 for bits in facts), []).append(reach.visitor_of(principal, label))
+    joined: dict[tuple[tuple[str, str], ...], CallerClass] = {}
+    for visitors in alike.values():
+        token = class_of(reach, entrances, coordinate, visitors[0])
+        key = tuple((each.verdict, each.note) for each in token.passages)
+        first = joined.setdefault(key, replace(token, witnesses=()))
+        joined[key] = replace(first, witnesses=_smallest((*first.witnesses, *visitors)))
+    names = (NOBODY, *(f"{KEY}{key.name}" for key in version.bundle.identity.api_keys))
+    named = (class_of(reach, entrances, coordinate, reach.visitor(read_caller(name))) for name in names)
+    return [*named, *joined.values()], classes.complete
+
+
+def entrances_to(reach: Reach, coordinate: str) -> list[Entrance]:
+    """Return the entrances that lead to a coordinate for any caller, and tools in Python, which may ask for it."""
+    return [each for each in reach.entrances if each.kind == "code" or reach.names(each, coordinate)]
+
+
+def class_of(reach: Reach, entrances: Sequence[Entrance], coordinate: str, visitor: Visitor) -> CallerClass:
+    """Return the class of one caller."""
+    passages = tuple(reach.passage(each, coordinate, visitor) for each in entrances)
+    return CallerClass(witnesses=(visitor,), passages=passages)
+
+
+def _deciding(reach: Reach, ways: Ways, entrance: Entrance, coordinate: str) -> Iterator[int]:
+    """Yield sets of classes: those that are in the same ones pass an entrance alike."""
+    classes, version, bits, fixed = ways.classes, ways.version, ways.bits, entrance.fixed
+    for scope in entrance.scopes:
+        yield classes.of(0, partial(has_scopes, (scope,)))
+    if fixed is None:
+        yield bits.surely(entrance.tool.mask if isinstance(entrance.tool, GraphQLTool | CodeTool) else OPEN)
+        yield ways.views(entrance.view_of).get(coordinate, 0)
+        return
+    yield bits.surely(fixed.mask)
+    yield bits.may(fixed.mask, fixed.operation.variables)
+    if is_bound(version, fixed):
+        trait = standing_trait(version, reach.endpoint, fixed)
+        for verdict in VERDICTS:
+            yield classes.bits(trait, verdict.__eq__, 0)
+    if entrance.author and reach.index and not find_path(entrance.author, reach.index, coordinate):
+        inputs: set[str] = set()
+
+        def is_input(name: str) -> bool:
+            inputs.add(name)
+            return True
+
+        find_variable(entrance.author, reach.index, "", usable=is_input)
+        for mask in {version.bundle.guards.get(each, OPEN) - fixed.mask for each in inputs}:
+            yield bits.surely(mask)
+
+
+def _smallest(visitors: Sequence[Visitor]) -> tuple[Visitor, ...]:
+    """Return the callers without those whose claims contain the claims of another one, which add nothing."""
+    kept: list[Visitor] = []
+    for each in sorted(visitors, key=lambda visitor: len(visitor.principal.claims or ())):
+        claims = (each.principal.claims or {}).items()
+        if not any(all(item in claims for item in (other.principal.claims or {}).items()) for other in kept):
+            kept.append(each)
+    return tuple(kept)

@@ -1,0 +1,279 @@
+"""Schema coordinates: those that a text names, those that a view has, and the shortest documents that use them."""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from handler.errors.authoring import UnknownCoordinate
+from handler.graph.index import SchemaIndex
+from handler.graph.index_types import InputValue, named
+from handler.graph.view import View
+from handler.text.sentences import did_you_mean
+
+Edge = tuple[str, str]
+"""A type and its field that leads on, or the empty string for an inline fragment on another type."""
+
+
+def is_visible(view: View, coordinate: str) -> bool:
+    """Return whether a view has a coordinate."""
+    if coordinate.startswith("@"):
+        name, _, argument = coordinate.removeprefix("@").removesuffix(":)").partition("(")
+        directive = view.directives().get(name)
+        return directive is not None and (not argument or argument in directive.arguments)
+    owner, _, rest = coordinate.partition(".")
+    member, _, argument = rest.partition("(")
+    if owner not in view.members or (member and member not in view.members[owner]):
+        return False
+    return not argument or argument.removesuffix(":)") in view.arguments(owner, member)
+
+
+def find_document(view: View, coordinate: str) -> str | None:
+    """Return a short valid document that uses a coordinate of a view; ``None`` if no document can."""
+    return _Ways(view).document(coordinate) if is_visible(view, coordinate) else None
+
+
+@dataclass(slots=True)
+class _Written:
+    """The parts of a document that depend on each other: selections, and the variables that they need."""
+
+    variables: dict[str, str] = field(default_factory=dict)  # name -> type
+
+    def variable(self, name: str, type_: str) -> str:
+        """Declare a variable and return its use. Variables of one name get numbers."""
+        free, number = name, 2
+        while free in self.variables:
+            free, number = f"{name}{number}", number + 1
+        self.variables[free] = type_
+        return f"${free}"
+
+    def arguments(self, values: Mapping[str, InputValue], **given: str) -> str:
+        """Return required and given arguments in parentheses; empty string if there are none."""
+        texts = {
+            name: given.get(name) or self.variable(name, value.type)
+            for name, value in values.items()
+            if name in given or value.required
+        }
+        return f"({', '.join(f'{name}: {text}' for name, text in texts.items())})" if texts else ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """An input type or enum, the wanted member or an empty string, and the input types that lead there."""
+
+    name: str
+    member: str
+    leading: Mapping[str, Edge | None]
+
+
+class _Ways:
+    """The ways through one view."""
+
+    def __init__(self, view: View) -> None:
+        self._view = view
+        self._index = view.index
+        self._from: dict[str, Edge | None] = {}  # type -> the step before it; ``None``: a root
+
+    def document(self, coordinate: str) -> str | None:
+        owner, _, rest = coordinate.partition(".")
+        member, _, argument = rest.removesuffix(":)").partition("(")
+        if coordinate.startswith("@"):
+            name, _, argument = coordinate.removeprefix("@").removesuffix(":)").partition("(")
+            return self._with_directive(name, argument)
+        if self._index.kind(owner) in ("object", "interface", "union"):
+            return self._with_field(owner, member, argument)
+        return self._with_input(owner, member)
+
+    def _with_field(self, owner: str, member: str, argument: str) -> str | None:
+        member = "" if self._index.kind(owner) == "union" else member
+        if owner not in self._reached(owner):
+            return None
+        written = _Written()
+        return self._whole(owner, self._selection(owner, member, argument, "", written), written)
+
+    def _selection(self, owner: str, member: str, argument: str, value: str, written: _Written) -> str:
+        """Return the selection of a field; of ``__typename`` if ``member`` is empty."""
+        if not member:
+            return "__typename"
+        arguments = self._view.arguments(owner, member)
+        given = {argument: value or written.variable(argument, arguments[argument].type)} if argument else {}
+        below = named(self._index[owner].fields[member].type)
+        inner = " { __typename }" if self._is_composite(below) else ""
+        return f"{member}{written.arguments(arguments, **given)}{inner}"
+
+    def _with_input(self, name: str, member: str) -> str | None:
+        """Return a document with an argument, of a field or a directive, that takes the input type or enum."""
+        target = _Target(name, member, self._leading_to(name))
+        for owner in self._reached():
+            if self._index.kind(owner) == "union":
+                continue
+            for made in self._view.members[owner]:
+                for argument, value in self._view.arguments(owner, made).items():
+                    if named(value.type) in target.leading:
+                        written = _Written()
+                        text = self._value(value.type, argument, target, written)
+                        return self._whole(owner, self._selection(owner, made, argument, text, written), written)
+        for directive, known in self._view.directives().items():
+            for argument, value in known.arguments.items():
+                if named(value.type) in target.leading:
+                    return self._with_directive(directive, argument, target)
+        return self._returning(name)
+
+    def _returning(self, name: str) -> str | None:
+        """Return a document with a field that returns an enum or scalar, for one that no argument takes."""
+        for owner in self._reached():
+            for made in self._view.members[owner] if self._index.kind(owner) != "union" else ():
+                if named(self._index[owner].fields[made].type) == name:
+                    written = _Written()
+                    return self._whole(owner, self._selection(owner, made, "", "", written), written)
+        return None
+
+    def _with_directive(self, name: str, argument: str, target: _Target | None = None) -> str | None:
+        directive, roots = self._view.directives()[name], self._view.root_fields()
+        written, given = _Written(), {}
+        if argument:
+            type_ = directive.arguments[argument].type
+            given[argument] = (
+                self._value(type_, argument, target, written) if target else written.variable(argument, type_)
+            )
+        text = f"@{name}{written.arguments(directive.arguments, **given)}"
+        kind = next((each for each in roots if each.upper() in directive.on), "")
+        if kind:
+            return _printed(kind, "__typename", written, f" {text}")
+        return _printed(next(iter(roots)), f"__typename {text}", written) if "FIELD" in directive.on else None
+
+    def _value(self, type_: str, name: str, target: _Target, written: _Written) -> str:
+        """Return an input value that names the wanted member, or a variable if only the type is wanted."""
+        owner = named(type_)
+        if owner == target.name and not target.member:
+            return written.variable(name, type_)
+        if self._index.kind(owner) == "enum":
+            return target.member
+        inputs = {each: self._index[owner].inputs[each] for each in self._view.members[owner]}
+        step = target.leading[owner]
+        if step is None:  # the wanted type itself
+            inner = {target.member: written.variable(target.member, inputs[target.member].type)}
+        else:
+            inner = {step[1]: self._value(inputs[step[1]].type, step[1], target, written)}
+        rest = {each: value for each, value in inputs.items() if value.required and each not in inner}
+        texts = {**inner, **{each: written.variable(each, value.type) for each, value in rest.items()}}
+        return "{" + ", ".join(f"{each}: {text}" for each, text in texts.items()) + "}"
+
+    def _leading_to(self, name: str) -> dict[str, Edge | None]:
+        """Return the input types that lead to an input type or enum -> the input field of the first step there."""
+        found: dict[str, Edge | None] = {name: None}
+        waiting = deque([name])
+        while waiting:
+            target = waiting.popleft()
+            for user in self._index.users.get(target, ()):
+                if user in found or user not in self._view.members or self._index.kind(user) != "input":
+                    continue
+                visible = self._view.members[user]
+                step = next(
+                    (each for each, _, to in self._index.references(user) if to == target and each in visible), ""
+                )
+                if step:
+                    found[user] = (target, step)
+                    waiting.append(user)
+        return found
+
+    def _reached(self, until: str = "") -> Mapping[str, Edge | None]:
+        """Return the output types that documents can reach, nearest first, at least up to one of them."""
+        self._from = {self._index.roots[kind]: None for kind in self._view.root_fields()}
+        waiting = deque(self._from)
+        while waiting and until not in self._from:
+            owner = waiting.popleft()
+            for step, target in self._steps(owner):
+                if target in self._view.members and target not in self._from and self._is_composite(target):
+                    self._from[target] = (owner, step)
+                    waiting.append(target)
+        return self._from
+
+    def _steps(self, owner: str) -> Iterator[tuple[str, str]]:
+        """Yield the fields of a type with the types that they return, and types for fragments with an empty name."""
+        if self._index.kind(owner) == "union":
+            yield from (("", each) for each in self._view.members[owner])
+            return
+        visible = self._view.members[owner]
+        for member, argument, target in self._index.references(owner):
+            if not argument and member in visible:
+                yield member, target
+        if owner not in self._index.roots.values():
+            kin = (*self._index.implementers.get(owner, ()), *self._index.interfaces(owner))
+            yield from (("", each) for each in kin if self._objects(owner) & self._objects(each))
+
+    def _objects(self, name: str) -> set[str]:
+        """Return the types of the objects that a type may stand for. A fragment is valid if its type shares one."""
+        found = (name, *self._index.implementers.get(name, ()))
+        return {each for each in found if each in self._view.members and self._index.kind(each) == "object"}
+
+    def _whole(self, owner: str, selection: str, written: _Written) -> str:
+        """Return the document that leads to a type and makes a selection there."""
+        step = self._from[owner]
+        while step is not None:
+            before, member = step
+            if member:
+                arguments = written.arguments(self._view.arguments(before, member))
+                selection = f"{member}{arguments} {{ {selection} }}"
+            else:
+                selection = f"... on {owner} {{ {selection} }}"
+            owner, step = before, self._from[before]
+        kind = next(kind for kind, name in self._index.roots.items() if name == owner)
+        return _printed(kind, selection, written)
+
+    def _is_composite(self, name: str) -> bool:
+        return name in self._index and self._index.kind(name) in ("object", "interface", "union")
+
+
+def _printed(kind: str, selection: str, written: _Written, directives: str = "") -> str:
+    declared = ", ".join(f"${name}: {type_}" for name, type_ in written.variables.items())
+    if kind == "query" and not declared and not directives:
+        return f"{{ {selection} }}"
+    return f"{kind}{f' ({declared})' if declared else ''}{directives} {{ {selection} }}".replace(
+        f"{kind} (", f"{kind}(", 1
+    )
+
+
+USUAL_ROOTS = {"Query": "query", "Mutation": "mutation"}
+FORM = re.compile(r"(@?)(\w+)(?:\.(\w+))?(?:\((\w+):\))?", re.ASCII)
+EXPECTED = (
+    "expected Type, Type.field, Type.field(argument:), Input.field, Enum.VALUE, @directive or @directive(argument:)"
+)
+
+
+def resolve_in(index: SchemaIndex, text: str) -> str:
+    """Return the coordinate of a schema that a text names. ``Query`` and ``Mutation`` mean the root types.
+
+    Raises:
+        UnknownCoordinate: the schema does not have it, or the text is not a coordinate.
+    """
+    form = FORM.fullmatch(text)
+    if form is None:
+        raise UnknownCoordinate(f"not a coordinate: {EXPECTED}")
+    at, name, member, argument = form.groups()
+    if at:
+        if name not in index.directives:
+            raise UnknownCoordinate(
+                f'the schema has no directive "@{name}" for requests{did_you_mean(name, index.directives)}'
+            )
+        if argument:
+            _require(argument, index.directives[name].arguments, "argument", f"@{name}")
+        return f"@{name}({argument}:)" if argument else f"@{name}"
+    owner = name if name in index else index.roots.get(USUAL_ROOTS.get(name, ""), name)
+    if owner not in index:
+        raise UnknownCoordinate(f'the schema has no type "{name}"{did_you_mean(name, list(index))}')
+    if member is None:
+        return owner
+    _require(member, index.members(owner), "value" if index.kind(owner) == "enum" else "field", owner)
+    if argument is None:
+        return f"{owner}.{member}"
+    fields = index[owner].fields
+    _require(argument, fields[member].arguments if member in fields else (), "argument", f"{owner}.{member}")
+    return f"{owner}.{member}({argument}:)"
+
+
+def _require(name: str, known: Collection[str], kind: str, owner: str) -> None:
+    if name not in known:
+        raise UnknownCoordinate(f'"{owner}" has no {kind} "{name}"{did_you_mean(name, known)}')

@@ -1,1 +1,0 @@
-"""The classes of callers of two versions of an endpoint, and the ways by which each class reaches a coordinate."""

@@ -1,0 +1,384 @@
+"""The expectations of ``policies.test.yaml``, judged by the endpoint as it is served."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from handler.audience.closing_rules import Causes, rules_at, rules_of
+from handler.audience.entrances import Entrance
+from handler.audience.reach import OPEN_VERDICTS, Passage, Reach, Visitor
+from handler.audience.view_paths import USUAL_ROOTS, resolve_in
+from handler.bundle.tools import GraphQLTool, PrescribedTool
+from handler.commands.local.callers import NOTATION, NamedCaller, read_caller
+from handler.commands.local.local_endpoint import stored
+from handler.commands.local.local_server import local_http, local_services
+from handler.compiler.access.policies import Rule
+from handler.compiler.compile import Compiled, compile_explained
+from handler.compiler.problems import Place, Problems, shown
+from handler.compiler.source.files import POLICY_TESTS, EndpointFiles, join
+from handler.compiler.source.yaml_section import Section
+from handler.compiler.source.yaml_tree import parse_yaml_list
+from handler.errors.access import AccessError
+from handler.errors.authoring import Problem, UnknownCaller, UnknownCoordinate
+from handler.errors.calls import CallError
+from handler.graph.documents.document_check import check_document
+from handler.graph.documents.partial_schema import ViewSchemas
+from handler.graph.view import build_view
+from handler.policy.evaluation import OPEN
+from handler.server.auth.principal import DEVELOPMENT, Principal
+from handler.server.context.caller import Caller
+from handler.server.graphql.documents import Document, prepare_document
+from handler.server.mcp.calls.graphql_tools import prepare_prescribed_call
+from handler.strict_json import JSONObject
+from handler.text.sentences import did_you_mean, some
+
+MAX_REASONS = 3
+"""Rules, and ways to a coordinate, that a sentence names."""
+
+
+def policy_problems(
+    folder: Path, compiled: Compiled, *, stage: str | None, endpoint: str | None
+) -> tuple[Problem, ...]:
+    """Return the expectations of an endpoint that are not met, and the mistakes of their file."""
+    problems = Problems()
+    root = compiled.env_file.parent.relative_to(folder)
+    entries = read_expectations(folder, (root / POLICY_TESTS).as_posix(), problems, stage=stage)
+    if not all(_judge(Reach(compiled, None), entry, Problems()) for entry in entries):
+        explained, provenance = compile_explained(folder, stage=stage, endpoint=endpoint, environ=os.environ)
+        reach = Reach(explained, provenance)  # the rules behind each guard are found only for a sentence
+        for entry in entries:
+            _judge(reach, entry, problems)
+    return problems.error().problems
+
+
+def _judge(reach: Reach, entry: Expectation, problems: Problems) -> bool:
+    """Report the expectations of one entry that are not met; false if there are any."""
+    try:
+        visitor = reach.visitor(entry.caller)
+    except UnknownCaller as exc:
+        problems.add(entry.at, str(exc), code="unknown-caller")
+        return False
+    judge = _Judge(reach, visitor, problems)
+    judge.judge(entry)
+    return not judge.failed
+
+
+class _Judge:
+    """The judge of one caller's expectations."""
+
+    def __init__(self, reach: Reach, visitor: Visitor, problems: Problems) -> None:
+        self._reach = reach
+        self._visitor = visitor
+        self._problems = problems
+        self._tools = {
+            name: entrance
+            for entrance in reach.entrances
+            if entrance.tool is not None
+            for name in (entrance.tool.name, *entrance.tool.options.aliases)
+        }
+        self.failed = False
+
+    def judge(self, entry: Expectation) -> None:
+        for named in entry.sees:
+            self._expect(named, wanted=True)
+        for named in entry.misses:
+            self._expect(named, wanted=False)
+        if entry.exactly is not None:
+            self._expect_exactly(entry.exactly, at=entry.exactly_at)
+        for each in entry.tries:
+            self._expect_call(each)
+
+    def _expect(self, named: Named, *, wanted: bool) -> None:
+        text, at = named
+        entrance = self._tools.get(text)
+        coordinate = "" if entrance else self._coordinate(text, at)
+        if entrance and self._has(entrance) != wanted:
+            self._refuse(at, self._lacking(entrance) if wanted else self._having(entrance))
+        elif coordinate:
+            ways = [each for each in self._reach.passages(coordinate, self._visitor) if each.is_open]
+            if bool(ways) != wanted:
+                self._refuse(at, self._unreached(coordinate) if wanted else self._reached(coordinate, ways))
+
+    def _expect_exactly(self, expected: Iterable[Named], *, at: Place) -> None:
+        has = {name for name, entrance in self._tools.items() if name == entrance.name and self._has(entrance)}
+        known = [(text, place) for text, place in expected if self._is_tool(text, place)]
+        names = {self._tools[text].name for text, _ in known}
+        for text, place in known:
+            if self._tools[text].name not in has:
+                self._refuse(place, self._lacking(self._tools[text]))
+        for name in sorted(has - names):
+            self._refuse(at, f"{self._having(self._tools[name])}; it is not among the expected tools")
+
+    def _expect_call(self, tried: Try) -> None:
+        if not self._is_tool(tried.tool, tried.at):
+            return
+        entrance = self._tools[tried.tool]
+        if not isinstance(entrance.tool, PrescribedTool | GraphQLTool):
+            self._unknown(tried.at, f'"{tried.tool}" is no operation: a tool in Python cannot be tried')
+            return
+        misfit = self._misfit(entrance.tool, tried)
+        if misfit:
+            self._unknown(tried.at, f"this is a call of nobody: {misfit}")
+            return
+        refusal = self._refusal(entrance, tried)
+        if bool(refusal) != tried.refused:
+            sentence = refusal or "the call is let through: expected that it is refused"
+            self._refuse(tried.at, f"{self._visitor.label} calls {tried.tool}: {sentence}")
+
+    def _misfit(self, tool: PrescribedTool | GraphQLTool, tried: Try) -> str:
+        """Say why the arguments do not fit for any caller: such a call would be refused without any policy."""
+        everybody = self._reach.visitor_of(DEVELOPMENT, "").evaluation
+        try:
+            arguments = self._reach.endpoint.validator(tool, everybody).read(tried.arguments)
+            if isinstance(tool, GraphQLTool) and self._reach.index is not None:
+                whole = ViewSchemas(build_view(self._reach.index, ()))
+                document = _document_of(arguments)
+                check_document(
+                    document.text,
+                    schemas=whole,
+                    operation_name=document.operation_name,
+                    variables=document.variables,
+                    limits=tool.limits,
+                    for_model=True,
+                )
+        except CallError as exc:
+            return _first_line(exc)
+        return ""
+
+    def _refusal(self, entrance: Entrance, tried: Try) -> str:
+        """Return the reason for which a call is refused before anything is sent; empty string if it is let through."""
+        if not self._has(entrance):
+            return self._lacking(entrance)
+        compiled = self._reach.compiled
+        with closing(local_http()) as http:
+            services = local_services(stored(compiled), http, find=lambda _: compiled)
+            caller = Caller(
+                endpoint=self._reach.endpoint,
+                principal=self._visitor.principal,
+                evaluation=self._visitor.evaluation,
+                services=services,
+            )
+            try:
+                asyncio.run(_prepare(caller, entrance, tried))
+            except (AccessError, CallError) as exc:
+                return _first_line(exc)
+        return ""
+
+    def _has(self, entrance: Entrance) -> bool:
+        return self._reach.standing(entrance, self._visitor, counted=False).verdict in OPEN_VERDICTS
+
+    def _lacking(self, entrance: Entrance) -> str:
+        """Say that a caller lacks a tool, and why."""
+        standing = self._reach.standing(entrance, self._visitor, counted=False)
+        why = (
+            standing.note or _causes_in_words(rules_of(self._reach, entrance, self._visitor)) or "nothing is left of it"
+        )
+        return f"{self._visitor.label} does not have {entrance.name}: {why}"
+
+    def _having(self, entrance: Entrance) -> str:
+        """Say that a caller has a tool, and the rules that let the caller in."""
+        made = entrance.made
+        used = {*(made.uses if made else ()), f"tool {entrance.name}", made.runs if made else ""}
+        if isinstance(entrance.tool, GraphQLTool):
+            view = self._reach.view(entrance, self._visitor)
+            used |= {f"{view.index.roots[kind]}.{name}" for kind, names in view.root_fields().items() for name in names}
+        return f"{self._visitor.label} has {entrance.name}, but should not{self._opening(used)}"
+
+    def _unreached(self, coordinate: str) -> str:
+        """Say that a caller does not reach a coordinate, and why."""
+        causes: Causes = {}
+        for entrance in self._reach.entrances:
+            if self._reach.names(entrance, coordinate):
+                causes |= rules_at(self._reach, entrance, coordinate, self._visitor)
+        why = self._visitor.refusal or _causes_in_words(causes) or "no tool of this endpoint reads it"
+        return f"{self._visitor.label} does not reach {coordinate}: {why}"
+
+    def _reached(self, coordinate: str, ways: list[Passage]) -> str:
+        """Say that a caller reaches a coordinate, the ways, and the rules that let the caller in."""
+        names_of_ways = [f"{way.entrance.name} ({way.document or way.path or way.verdict})" for way in ways]
+        names = {coordinate, coordinate.partition(".")[0], coordinate.partition("(")[0]}
+        by = some(names_of_ways, most=MAX_REASONS)
+        return f"{self._visitor.label} reaches {coordinate}, but should not: by {by}{self._opening(names)}"
+
+    def _opening(self, coordinates: set[str]) -> str:
+        """Name the rules on coordinates that the caller meets."""
+        compiled, meets = self._reach.compiled, self._visitor.evaluation.meets
+        rules = [
+            rule for rule in (*compiled.kit_rules, *compiled.rules) if not coordinates.isdisjoint(rule.coordinates)
+        ]
+        openings = [_rule_in_words(rule) for rule in rules if rule.mask == OPEN or meets(rule.mask)]
+        return f"; open by {some(openings, most=MAX_REASONS)}" if openings else "; no rule guards it"
+
+    def _coordinate(self, text: str, at: Place) -> str:
+        """Return the coordinate that a text names; an empty string after reporting that it names none."""
+        index, is_name = self._reach.index, "." not in text and not text.startswith("@")
+        if index is None or (is_name and text not in index and text not in USUAL_ROOTS):
+            known = [*self._tools, *(index or ())]
+            self._unknown(at, f'there is no tool and no type "{text:.80}"{did_you_mean(text, known)}')
+            return ""
+        try:
+            return resolve_in(index, text)
+        except UnknownCoordinate as exc:
+            self._unknown(at, f'"{text:.80}": {exc}')
+            return ""
+
+    def _is_tool(self, text: str, at: Place) -> bool:
+        if text not in self._tools:
+            self._unknown(at, f'there is no tool "{text:.80}"{did_you_mean(text, self._tools)}')
+        return text in self._tools
+
+    def _unknown(self, at: Place, sentence: str) -> None:
+        self.failed = True
+        self._problems.add(at, sentence, code="unknown-expectation")
+
+    def _refuse(self, at: Place, sentence: str) -> None:
+        self.failed = True
+        self._problems.add(at, sentence, code="unmet-expectation")
+
+
+async def _prepare(caller: Caller, entrance: Entrance, tried: Try) -> None:
+    """Take the steps of a call up to the request to the API, as the function does.
+
+    Raises:
+        CallError: the call is refused.
+    """
+    match entrance.tool:
+        case PrescribedTool() as tool:
+            arguments = caller.endpoint.validator(tool, caller.evaluation).read(tried.arguments)
+            prepare_prescribed_call(caller, tool, arguments)
+        case GraphQLTool() as tool:
+            arguments = caller.endpoint.validator(tool, caller.evaluation).read(tried.arguments)
+            await prepare_document(caller, _document_of(arguments), tool=tool)
+
+
+def _document_of(arguments: JSONObject) -> Document:
+    return Document(
+        text=arguments["query"],
+        operation_name=arguments.get("operationName"),
+        variables=arguments.get("variables") or {},
+    )
+
+
+def _first_line(reason: Exception) -> str:
+    return str(reason).partition("\n")[0]
+
+
+def _causes_in_words(causes: Causes) -> str:
+    rules = [f"{coordinate}: {_rule_in_words(cause.rule)}" for coordinate, each in causes.items() for cause in each]
+    return some(list(dict.fromkeys(rules)), most=MAX_REASONS) if rules else ""
+
+
+def _rule_in_words(rule: Rule) -> str:
+    return f"{shown(rule.place)}: {rule.text}" if rule.place else rule.text
+
+
+KEYS = ("as", "sees", "not", "tools", "may", "may_not", "stages")
+EXPECTING = ("sees", "not", "tools", "may", "may_not")
+LISTS = ("sees", "not", "may", "may_not")
+
+Named = tuple[str, Place]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Try:
+    """A call of a tool, which is expected to be let through or refused."""
+
+    tool: str
+    arguments: JSONObject
+    at: Place
+    refused: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expectation:
+    """One entry of the file: what one caller is expected to have."""
+
+    caller: NamedCaller
+    at: Place  # of the caller
+    sees: Sequence[Named]
+    misses: Sequence[Named]
+    exactly: Sequence[Named] | None  # all tools that the caller may call; ``None`` if not given
+    exactly_at: Place
+    tries: Sequence[Try]
+
+
+def read_expectations(folder: Path, file: str, problems: Problems, *, stage: str | None) -> list[Expectation]:
+    """Read the entries for a stage. Files of claims are found from the folder of ``file``."""
+    files = EndpointFiles(folder, problems)
+    text = files.read(file)
+    node = None if text is None else parse_yaml_list(text, file, problems, key="tests")
+    top = Section(node, file=file, problems=problems, variables=None)
+    found = []
+    if text is not None and not top.has_items("tests") and not problems.any_errors:
+        sentence = "it expects nothing: write an entry, as - {as: anonymous, tools: {exactly: []}}, or remove the file"
+        problems.add(Place(file), sentence, code="unknown-expectation")
+    for section in top.sections("tests"):
+        section.expect(*KEYS)
+        stages = list(_stages(section, files, file=file, problems=problems))
+        if not stages or (stage or "") in stages:
+            entry = _entry(section, problems, folder=(folder / file).parent)
+            found += [entry] if entry else []
+    return found
+
+
+def _stages(section: Section, files: EndpointFiles, *, file: str, problems: Problems) -> Iterator[str]:
+    """Yield the stages of an entry. An entry of a stage that does not exist would never be judged."""
+    for name, at in section.texts("stages"):
+        if name and not files.exists(join(file, f"config.{name}.yaml")):
+            sentence = f'there is no stage "{name:.80}": config.{name:.80}.yaml does not exist'
+            problems.add(at, sentence, code="unknown-expectation")
+        yield name
+
+
+def _entry(section: Section, problems: Problems, *, folder: Path) -> Expectation | None:
+    caller = _caller(section, problems, folder=folder)
+    if not any(key in section for key in EXPECTING):
+        section.refuse("sees", f"one of {', '.join(EXPECTING)}: the entry expects nothing")
+    for key in LISTS:
+        if key in section and not section.has_items(key):
+            section.refuse(key, "at least one: an empty list expects nothing")
+    tools = section.section("tools")
+    tools.expect("exactly")
+    if "tools" in section and "exactly" not in tools:
+        section.refuse("tools", "{exactly: […]}, with [] for a caller without tools")
+    tries = [*_tries(section, "may", refused=False), *_tries(section, "may_not", refused=True)]
+    if caller is None:
+        return None
+    return Expectation(
+        caller=caller,
+        at=section.place("as"),
+        sees=section.texts("sees"),
+        misses=section.texts("not"),
+        exactly=tools.texts("exactly") if "exactly" in tools else None,
+        exactly_at=tools.key_place("exactly"),
+        tries=tries,
+    )
+
+
+def _caller(section: Section, problems: Problems, *, folder: Path) -> NamedCaller | None:
+    if section.is_mapping("as"):
+        given = section.section("as")
+        given.expect("claims")
+        principal = Principal(kind="token", name="claims", claims=given.json_object("claims"))
+        return NamedCaller(text=f"the caller of line {section.place('as').line}", known=principal)
+    text = section.text("as")
+    if not text:
+        section.refuse("as", f"{NOTATION}, or {{claims: {{…}}}}")
+        return None
+    try:
+        return read_caller(text, folder=folder)
+    except UnknownCaller as exc:
+        problems.add(section.place("as"), str(exc), code="unknown-caller")
+        return None
+
+
+def _tries(section: Section, key: str, *, refused: bool) -> Iterator[Try]:
+    for each in section.sections(key, short="tool"):
+        each.expect("tool", "arguments")
+        arguments = each.json_object("arguments") if "arguments" in each else {}
+        yield Try(tool=each.text("tool"), arguments=arguments, at=each.place("tool"), refused=refused)
