@@ -19,7 +19,7 @@ PAGES = (
     "security/cognito", "security/entra", "security/checklist", "upstream", "graphql-http", "stepzen", "limits",
     "deploy", "front-doors", "operate", "numbers", "local", "troubleshooting", "glossary", "compared", "proofs",
     "costs", "cli", "reference/config", "reference/directives", "reference/settings", "reference/log",
-    "reference/codes", "reference/request-errors",
+    "reference/codes", "reference/request-errors", "reference/json",
 )  # fmt: skip
 """The pages that the tests of this folder are about, without docs/ and .md."""
 

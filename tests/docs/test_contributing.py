@@ -12,10 +12,33 @@ from tests.docs.pages import first_column, read, section
 TARGETS = re.findall(r"^([a-z-]+):.*## ", read("Makefile"), re.MULTILINE)
 
 
-def test_targets_are_all_that_make_lists() -> None:
-    page = section(read("CONTRIBUTING.md"), "Targets of make")
+def test_targets_of_the_page_are_targets_of_make() -> None:
+    targets = first_column(section(read("CONTRIBUTING.md"), "Targets of make"))
 
-    assert sorted(first_column(page)) == sorted(TARGETS)
+    assert set(targets) <= set(TARGETS)
+    assert len(targets) == len(set(targets))
+
+
+def test_results_that_make_names_are_linked() -> None:
+    results = re.findall(r"## .*?((?:tests|benchmarks|docs)/[\w/-]+\.md)", read("Makefile"))
+
+    assert len(results) > 5
+    assert [file for file in results if f"]({file})" not in section(read("CONTRIBUTING.md"), "Targets of make")] == []
+
+
+def test_places_of_recipes_are_there() -> None:
+    text = section(read("CONTRIBUTING.md"), "Recipes") + section(read("CONTRIBUTING.md"), "Where would I change …")
+    places = re.findall(r"`((?:handler|docs|tests)/[^`]+)`", text)
+
+    assert [place for place in places if not (ROOT / place).exists()] == []
+    assert len(re.findall(r"^\*\*", text, re.MULTILINE)) == 5
+
+
+def test_names_of_recipes_stand_in_the_code() -> None:
+    code = "\n".join(path.read_text("utf-8") for path in (ROOT / "handler").rglob("*.py"))
+    names = re.findall(r"`@?(\w+)`", section(read("CONTRIBUTING.md"), "Recipes"))
+
+    assert [name for name in names if name not in code] == []
 
 
 def test_folders_are_there() -> None:

@@ -92,24 +92,8 @@ def test_extras_of_the_page_are_all_there_are() -> None:
     assert package["requires-python"] == ">=3.11"
 
 
-def arguments_of(directive: str) -> set[str]:
-    definition = DEFINITIONS.get_directive(directive)
-    assert definition
-    return set(definition.args)
-
-
-def test_arguments_of_the_directives_are_all_there_are() -> None:
-    page = section(read("docs/tools.md"), "Arguments of `@tool` and `@mcpTool`")
-    table, _, rest = page.partition("`@tool` also takes")
-    named = {re.match(r"\w+", name)[0] for name in first_column(table)}  # type: ignore[index] # each begins with one
-    of_tool, of_operation = (arguments_of(name) for name in ("tool", "mcpTool"))
-
-    assert named - {"text", "structured", "advisory"} == of_operation - {"name"}
-    assert set(re.findall(r"`(\w+)", rest)) >= of_tool - of_operation | {"name"}
-
-
 def test_limits_of_a_tool_are_all_there_are() -> None:
-    (row,) = re.findall(r"^\| `limits: \{(.*?)\}`", read("docs/tools.md"), re.MULTILINE)
+    (row,) = re.findall(r"^\| `limits` \| `\{(.*?)\}`", read("docs/reference/directives.md"), re.MULTILINE)
 
     assert set(row.split(", ")) == {each.name for each in fields(Limits)}
 
@@ -206,8 +190,10 @@ def test_operation_of_the_page_is_a_tool(tmp_path: Path, page: str, start: str, 
 
 def test_directive_that_binds_takes_what_the_page_lists() -> None:
     page = section(read("docs/arguments.md"), "Bind a variable")
+    definition = DEFINITIONS.get_directive("mcpBind")
 
-    assert {name.rstrip(":") for name in first_column(page)} == arguments_of("mcpBind")
+    assert definition
+    assert {name.rstrip(":") for name in first_column(page)} == set(definition.args)
 
 
 def test_prompts_and_resources_are_as_the_page_says(tmp_path: Path) -> None:

@@ -12,7 +12,6 @@ from typing import Any, get_args
 import pytest
 import yaml
 
-from handler.bundle.operations import Limits
 from handler.bundle.upstream import SECRET_SOURCES, SIGNED_SERVICES, HeaderAuth, UpstreamAuth
 from handler.graph.documents.fields_read import MAX_IMPLEMENTERS
 from handler.json_schema.answer_check import MAX_STEPS
@@ -68,13 +67,6 @@ def test_stepzen_project_of_the_page_has_the_name_that_it_says(tmp_path: Path, s
 
 
 # Limits
-
-
-def test_limits_of_the_page_are_all_there_are_with_their_defaults(tmp_path: Path) -> None:
-    bundle = compiled(tmp_path, {"index.graphql": "type Query { a: Int }"}).bundle
-    told = {codes(row[0])[0]: row[1] for row in table(LIMITS.text, "key of `limits`", "default", "limits")}
-
-    assert told == {name: str(getattr(bundle.limits, name)) for name in Limits.__slots__}
 
 
 def test_limits_of_one_tool_are_laid_over_those_of_the_endpoint(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ import pytest
 from graphql import DocumentNode, build_schema, parse, print_ast, print_schema
 
 from handler.bundle.operations import Limits
-from handler.commands import COMMANDS, load_command
+from handler.commands import COMMANDS, load_command, parser_of
 from handler.commands.terminal.exit_codes import EXIT_CODES
 from handler.compiler.json_schemas.author_scalars import NUMBER_KEYWORDS, TEXT_KEYWORDS
 from handler.compiler.schema.directives import DEFINITIONS
@@ -190,12 +190,6 @@ def _references(value: Any) -> Iterator[str]:
 
 # The command
 
-OPTIONS_OF_ALL = (
-    "## Options of all commands but `init`, `new`, "
-    "`published`, `rollback`, `remove`, `gc`, `key`, `editor` and `completion`"
-)
-OF_ALL = set(first_codes(table(CLI.section(OPTIONS_OF_ALL), "option", "meaning")))
-
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_options_of_each_command_are_told(name: str) -> None:
@@ -204,11 +198,14 @@ def test_options_of_each_command_are_told(name: str) -> None:
     there = {_shown(action) for action in parser._actions}
     listed = [rows for rows in tables(CLI.section(f"## {name}")) if rows[0] == ["option", "meaning"]]
     own = {code for rows in listed for code in first_codes(rows[1:])}
+    shared = {
+        codes(option)[0]
+        for option, commands, _ in table(CLI.section("## Options of several commands"), "option", "of", "meaning")
+        if (name in codes(commands)) != commands.startswith("all but ")
+    }
 
-    without = f"`{name}`" in OPTIONS_OF_ALL
-    of_all = set() if without else OF_ALL - {"FOLDER"} if name in ("serve", "diff") else OF_ALL
-    assert own | of_all == there
-    assert not own & of_all
+    assert own | shared == there
+    assert not own & shared
 
 
 def _shown(action: argparse.Action) -> str:
@@ -221,13 +218,27 @@ def test_every_command_is_told() -> None:
     assert first_codes(table(CLI.text, "command", "does")) == list(COMMANDS)
 
 
-def test_exit_codes_of_the_page_are_those_of_the_commands() -> None:
-    section = CLI.section("## Exit codes")
-    of_all = {int(code): means for code, means in table(section, "code", "means")}
-    own = [(codes(name)[0], int(code), means) for name, code, means in table(section, "command", "code", "means")]
+def test_exit_codes_of_the_page_are_those_of_all_commands() -> None:
+    told = {int(code): means for code, means in table(CLI.section("## Exit codes"), "code", "means")}
 
-    assert of_all == EXIT_CODES
-    assert own == [(name, code, means) for name in COMMANDS for code, means in load_command(name).EXIT_CODES.items()]
+    assert told == EXIT_CODES
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_of_each_command_tells_its_exit_codes(name: str) -> None:
+    command = load_command(name)
+    _, _, told = parser_of(name, command).format_help().partition("exit codes:\n")
+    lines = re.findall(r"^  (\d+) +(.+(?:\n {5,}.+)*)", told, re.MULTILINE)
+
+    assert {int(code): " ".join(means.split()) for code, means in lines} == {**EXIT_CODES, **command.EXIT_CODES}
+
+
+def test_commands_with_a_json_document_are_all_told() -> None:
+    told = [code.split()[0] for code in first_codes(table(page("reference/json").text, "command", "members"))]
+
+    assert list(dict.fromkeys(told)) == [
+        name for name in COMMANDS if "--json" in parser_of(name, load_command(name)).format_help()
+    ]
 
 
 # The log

@@ -45,7 +45,9 @@ def test_json_of_the_commands_has_the_members_that_the_page_lists(workplace: Pat
     write_files(workplace, page("cli").files)
     for command in ("check", "explain"):
         (endpoint, *_) = json.loads(stile(command, "examples", "--json").out)["endpoints"]
-        told = re.findall(r"^\| ((?:`\w+`(?:, )?)+) \| (.*) \|$", page("cli").section(f"## {command}"), re.MULTILINE)
+        told = re.findall(
+            r"^\| ((?:`\w+`(?:, )?)+) \| (.*) \|$", page("reference/json").section(f"## {command}"), re.MULTILINE
+        )
         members = {name: says for cell, says in told for name in re.findall(r"`(\w+)`", cell)}
 
         assert set(members) == set(endpoint), command
@@ -55,13 +57,13 @@ def test_json_of_the_commands_has_the_members_that_the_page_lists(workplace: Pat
 def test_manifest_has_the_members_that_the_page_lists(workplace: Path, stile: Stile) -> None:
     write_files(workplace, page("cli").files)
     manifest = json.loads(stile("manifest", "endpoints", "--format", "apollo").out)
-    (told,) = re.findall(r"Apollo's manifest has (.*)\.\n", page("cli").text)
+    (told,) = re.findall(r"Apollo's manifest, .*? has (.*?)\.\n", page("reference/json").text, re.DOTALL)
 
     assert re.findall(r"`(\w+)`", told) == [*manifest, *manifest["operations"][0]]
 
 
 def test_key_prints_what_the_page_says(stile: Stile) -> None:
-    (line,) = page("cli").section("## key").split("```sh\n")[1].splitlines()[:1]
+    (line,) = re.findall(r"`(stile key .*)`", page("cli").section("## key"))
     printed = stile(*shlex.split(line)[1:]).out
 
     assert re.search(r"^  stile_[\w-]", printed, re.MULTILINE)
@@ -87,7 +89,7 @@ def test_exit_codes_are_as_the_page_says(workplace: Path, stile: Stile) -> None:
 
 def test_dev_serves_what_the_page_says(workplace: Path) -> None:
     write_files(workplace, page("cli").files)
-    (line,) = page("cli").section("## dev").split("```sh\n")[1].splitlines()[:1]
+    (line,) = re.findall(r"^`(stile dev .*?)`", page("cli").section("## dev"), re.MULTILINE)
     process = started(*shlex.split(line)[1:], "--port", "0")
     assert process.stdout is not None
     try:

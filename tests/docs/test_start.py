@@ -15,11 +15,11 @@ from tests.commands.running import Stile
 from tests.conftest import ROOT
 from tests.docs.pages import first_column, read, section
 
-CLI, START = read("docs/cli.md"), read("docs/start.md")
+CLI, JSON, START = read("docs/cli.md"), read("docs/reference/json.md"), read("docs/start.md")
 
 
 def listed(command: str) -> set[str]:
-    (told,) = re.findall(r"The document of `--json` has (.*?)\n\n", section(CLI, command), re.DOTALL)
+    (told,) = re.findall(rf"^\| `{command}` \| (.*) \|$", section(JSON, "Members by command"), re.MULTILINE)
     return set(re.findall(r"`(\w+)`", re.sub(r"\([^)]*\)", "", told)))
 
 

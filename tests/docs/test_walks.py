@@ -17,7 +17,7 @@ from tests.support.upstream import Upstream
 PAGES = {
     "README.md": 10,
     "CONTRIBUTING.md": 3,
-    "docs/cli.md": 11,
+    "docs/cli.md": 7,
     "docs/deploy.md": 4,
     "docs/diff.md": 2,
     "docs/editors.md": 2,
