@@ -13,6 +13,7 @@ from handler.code_tools.loading import digest_of, load_kit
 from handler.code_tools.toolkit import Toolkit
 from handler.compiler.compile import Compiled
 from handler.compiler.config.config import CatalogUse
+from handler.compiler.config.table import UNLISTED
 from handler.compiler.problems import Place
 from handler.compiler.tools.catalog import catalog_tools
 from handler.policy.evaluation import OPEN, Mask
@@ -59,7 +60,8 @@ def with_kit(
 
 def with_catalog(compiled: Compiled, *, hidden: bool = True, **options: Any) -> Compiled:
     """The endpoint with a catalog."""
-    use = CatalogUse(at=Place("config.yaml", 1, 1), hidden=hidden, **options)
+    defaults: dict[str, Any] = {"name": "catalog", "unlisted": UNLISTED["auto"], "list_budget": 8_000}
+    use = CatalogUse(at=Place("config.yaml", 1, 1), hidden=hidden, **{**defaults, **options})
     tools = (each.tool for each in catalog_tools(use))
     return replace(compiled, bundle=replace(compiled.bundle, tools=(*compiled.bundle.tools, *tools)))
 
