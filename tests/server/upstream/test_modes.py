@@ -29,7 +29,7 @@ SECRETS = {
     "LOGIN": "the secret of the client, with &=+ in it",
     "ACTOR": "actor.token-4711",
 }
-ME = {"data": {"me": "you"}}
+ASKED, PAID = {"data": {"me": "you"}}, {"data": {"pay": "paid"}}
 UNAUTHORIZED = Reply({"errors": [{"message": "no"}]}, status=401)
 CALLER_NEEDED = "caller-token-required"
 
@@ -215,7 +215,7 @@ def test_callers_at_once_wait_for_one_exchange_each_and_share_none(tmp_path: Pat
         expected = [given_for({"authorization": f"Bearer {each.credential}"}) for each in (ada, ben)]
         assert sorted(api.authorizations) == sorted(expected * 10)
         assert len(login.asked) == 2
-    assert answers == [ME] * 20
+    assert answers == [ASKED] * 20
 
 
 def test_callers_at_once_share_the_failure_of_one_exchange(tmp_path: Path) -> None:
@@ -379,7 +379,7 @@ def test_api_that_refuses_a_token_gets_a_new_one_for_a_query_and_a_mutation_is_n
 
         tokens = [each.removeprefix("Bearer issued-token-") for each in api.authorizations]
         assert tokens == ["0", "0", "1", "1", "2"]
-    assert (renewed, next_one) == (ME, ME)
+    assert (renewed, next_one) == (ASKED, PAID)
     assert isinstance(failed, dict)
     refused, said = failed["errors"]
     assert refused["message"].startswith("The API refused the endpoint's own credential (status 401).")
@@ -420,4 +420,4 @@ def test_tool_in_python_is_never_given_the_callers_own_token(tmp_path: Path) -> 
 
             assert caller.credential not in str([access.token, dict(access.headers)])
             assert (access.token is None) is (auth == passed_on)
-            assert container.ask(caller) == [ME]
+            assert container.ask(caller) == [ASKED]
