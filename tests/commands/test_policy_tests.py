@@ -240,7 +240,7 @@ def test_endpoint_with_an_unmet_expectation_is_not_stored(
 def test_file_is_not_in_the_bundle(folder: Path, workplace: Path, stile: Stile) -> None:
     def built() -> bytes:
         assert stile("build", ".", "--out", "out").code == 0
-        (bundle,) = (workplace / "out").glob("api/things/*")
+        (bundle,) = (workplace / "out").glob("api/things/bundle.*")
         return bundle.read_bytes()
 
     before = built()

@@ -29,7 +29,7 @@ def texts_in(node: ast.expr) -> Iterator[str]:
 
 def reported() -> Iterator[tuple[str, str]]:
     """Every code that stands in a call, with the name of what is called."""
-    for folder in ("compiler", "commands"):
+    for folder in ("audience", "compiler", "commands"):
         for file in (SOURCES / folder).rglob("*.py"):
             for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
                 if isinstance(node, ast.Call):

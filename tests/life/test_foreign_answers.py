@@ -132,7 +132,7 @@ class Life:
             put(self._storage, each)
         self._storage.add(index_key("api/things", self._unused.bundle.index), self._unused.index)
         words = {
-            "publish": (str(self._folder / "version-2"), location, "--allow-breaking"),
+            "publish": (str(self._folder / "version-2"), location, "--allow-breaking", "--allow-open"),
             "published": (location, "--versions"),
             "gc": (location, "--delete"),
         }.get(command, (f"{location}/api/things", "--yes"))

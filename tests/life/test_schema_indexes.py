@@ -166,7 +166,7 @@ class TestPublishedBefore:
 
         assert stile("published", location).code == 0
         assert stile("diff", location, str(tmp_path / "1")).code == 0
-        assert stile("publish", str(tmp_path / "2"), location, "--allow-breaking").code == 0
+        assert stile("publish", str(tmp_path / "2"), location, "--allow-breaking", "--allow-open").code == 0
         assert stile("rollback", f"{location}/api/things", "--yes").code == 0
         assert body_at(storage, key_of(old)) == old.index == new.index == body_at(storage, shared)
 
