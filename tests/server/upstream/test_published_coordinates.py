@@ -209,7 +209,7 @@ def at(line: int, column: int) -> list[dict[str, int]]:
         (
             "Both",
             {"message": 'Field "node" of type "Node" must have a selection of subfields.', "locations": 5},
-            "node",
+            "Query.node",
         ),
         (
             "Paint",
