@@ -13,7 +13,7 @@ from handler.compiler.compile import compile_endpoint
 from handler.storage.folder_publishing import FolderPublishStorage
 from tests.commands.apis import SHOP
 from tests.commands.running import FILES, Ran, Stile
-from tests.docs.reference import codes, page
+from tests.docs.reference import codes, page, table
 from tests.life.publishing import put
 from tests.support.endpoints import write_endpoint
 
@@ -131,8 +131,10 @@ def test_problems_of_a_folder_have_their_places(folder: Path, stile: Stile) -> N
 @pytest.mark.parametrize("name", ["build", "publish", "published", "rollback", "remove", "gc", "manifest", "key"])
 def test_members_of_the_document_are_told(folder: Path, stile: Stile, name: str) -> None:
     document = document_of(stile(*RUNS[name], "--json"))
-    section = page("cli").section("## publish" if name == "build" else f"## {name}")
-    told = set(codes(section[section.index("document of `--json`") :]))
+    rows = {
+        codes(row[0])[0].partition(" ")[0]: row[1] for row in table(page("reference/json").text, "command", "members")
+    }
+    told = set(codes(rows[name])) | (set(codes(rows["build"])) if name == "publish" else set())
 
     assert set(document) <= told
     assert all(set(each) <= told for each in document.get("endpoints", ()))
