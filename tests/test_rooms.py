@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -185,20 +184,6 @@ def test_repeated_names_are_found(tmp_path: Path) -> None:
         "Answer": ["handler.door", "handler.rooms.low"],
         "door.py": ["handler.door", "handler.rooms.door"],
     }
-
-
-def test_docstring_of_the_door_names_the_way_of_a_tool_call(modules: dict[str, Module]) -> None:
-    door = modules["handler.lambda_function"]
-    docstring = ast.get_docstring(ast.parse(door.file.read_text(encoding="utf-8"))) or ""
-    files = re.findall(r"-> ([\w/]+)\.py", docstring)
-    way = [f"handler.{file.replace('/', '.')}" for file in files]
-
-    for here, following in pairwise(["handler.lambda_function", *way]):
-        assert following in modules[here].imports, f"{here} -> {following}"
-    named = way.index("handler.server.mcp.tools_call")
-    assert way.index("handler.server.upstream.graphql_client") - named <= 4
-    assert way[-1] == "handler.http.client"
-    assert len(way) - 1 - named <= 7
 
 
 def test_circles_and_upward_imports_are_found(tmp_path: Path) -> None:

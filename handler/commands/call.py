@@ -164,7 +164,7 @@ def _call(compiled: Compiled, options: argparse.Namespace) -> int:
                 evaluation=endpoint.evaluation_of(principal),
                 services=services,
                 credential=options.token or "",
-                note=facts.update,
+                facts=facts,
             )
             result = asyncio.run(_result(caller, options.tool, arguments, agreed=options.yes))
     except UnknownCaller as exc:

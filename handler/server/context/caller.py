@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import field, replace
+from typing import Any
 
 from handler.bundle.tools import Tool
 from handler.errors.access import CredentialRequired
@@ -13,6 +14,7 @@ from handler.errors.calls import NotFound, ToolNotFound
 from handler.http.client import HttpClient
 from handler.policy.evaluation import Evaluation
 from handler.records import record
+from handler.server.asgi.request_log import add_facts
 from handler.server.asgi.response_size import LAMBDA, Room
 from handler.server.asgi.trace_context import Trace
 from handler.server.auth.principal import ANONYMOUS, Principal
@@ -35,7 +37,11 @@ class Caller:
     trace: Trace | None = None  # of the request
     headers: Mapping[str, str] = field(default_factory=dict)  # by lower-case name, without credentials
     request_id: str = ""  # as in the log
-    note: Callable[..., None] = lambda **_: None  # adds facts to the request's log line
+    facts: dict[str, Any] = field(default_factory=dict, repr=False)  # of the request's log line
+
+    def note(self, **facts: Any) -> None:
+        """Add facts to the request's log line: never a token, an unnamed argument or a body."""
+        add_facts(self.facts, **facts)
 
     @property
     def http(self) -> HttpClient:

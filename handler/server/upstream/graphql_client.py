@@ -46,6 +46,23 @@ async def execute(caller: Caller, operation: GraphQLRequest) -> JSONObject:
 
     Source: GraphQL over HTTP, "Request" and "Response".
     """
+    request = _request_of(caller, operation)
+    started = time.perf_counter()
+    try:
+        answer = await send(caller, request)
+    except AddressRefused as exc:
+        raise UpstreamForbidden(exc.reason) from exc
+    except HttpError as exc:
+        from handler.server.upstream.failures import without_answer
+
+        _note_sent(caller, operation, upstream_ms=_ms_since(started))
+        trouble = without_answer(exc, timeout_s=request.timeout_s)
+        raise trouble.of(operation) from exc
+    _note_sent(caller, operation, upstream_ms=_ms_since(started), upstream_status=answer.status)
+    return await _response(caller, operation, answer)
+
+
+def _request_of(caller: Caller, operation: GraphQLRequest) -> HttpRequest:
     upstream = caller.endpoint.bundle.upstream
     if not upstream.url:
         raise UpstreamError("This endpoint has no API to ask: its configuration names no upstream.url.")
@@ -57,7 +74,7 @@ async def execute(caller: Caller, operation: GraphQLRequest) -> JSONObject:
     trace = caller.trace.headers if caller.trace else {}
     repeated = {"idempotency-key": operation.idempotency_key} if operation.idempotency_key else {}
     url, told_url = _url_for(caller, upstream)
-    request = HttpRequest(
+    return HttpRequest(
         method="POST",
         url=url,
         told_url=told_url,
@@ -67,7 +84,6 @@ async def execute(caller: Caller, operation: GraphQLRequest) -> JSONObject:
         max_bytes=upstream.max_bytes,
         repeatable=operation.is_query,
     )
-    return await _response(caller, operation, await _send(caller, request, operation))
 
 
 @contextmanager
@@ -126,26 +142,9 @@ def _document(operation: GraphQLRequest, documents: str) -> JSONObject:
             raise UpstreamError("This API takes only requests that it knows.")
 
 
-async def _send(caller: Caller, request: HttpRequest, operation: GraphQLRequest) -> HttpResponse:
-    started = time.perf_counter()
-    try:
-        answer = await send(caller, request)
-    except AddressRefused as exc:
-        raise UpstreamForbidden(exc.reason) from exc
-    except HttpError as exc:
-        from handler.server.upstream.failures import without_answer
-
-        caller.note(upstream_ms=_ms_since(started))
-        _note_read(caller, operation)
-        trouble = without_answer(exc, timeout_s=request.timeout_s)
-        raise trouble.of(operation) from exc
-    caller.note(upstream_ms=_ms_since(started), upstream_status=answer.status)
-    _note_read(caller, operation)
-    return answer
-
-
-def _note_read(caller: Caller, operation: GraphQLRequest) -> None:
-    """Note the fields that the API was asked for, if the endpoint's author wants them in the log."""
+def _note_sent(caller: Caller, operation: GraphQLRequest, **facts: Any) -> None:
+    """Note facts, and the fields that the API was asked for if the endpoint's author wants them in the log."""
+    caller.note(**facts)
     if caller.endpoint.bundle.log:
         from handler.server.upstream.read_coordinates import note_read
 
