@@ -119,7 +119,6 @@ ONE_SUBJECT = {
     "skills.py": (
         "code_tools.content.skills",
         "compiler.tools.content_files.skills",
-        "server.mcp.listing.skills",
     ),  # as prompts.py
     "route.py": ("server.graphql.route", "server.mcp.route"),  # the HTTP route of a protocol, named by its folder
     "testing.py": ("testing", "stile.testing"),  # the old name of one more version

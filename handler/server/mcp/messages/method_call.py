@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import field
 from typing import Any
 
@@ -87,10 +87,6 @@ class Call:
     def client_capabilities(self) -> Mapping[str, Any]:
         """The client's capabilities; empty in the legacy era, in which the handshake has them and is not kept."""
         return _object(self.meta.get(CLIENT_CAPABILITIES)) if is_modern(self.request.revision) else {}
-
-
-Method = Callable[[Call], Awaitable[dict[str, Any]]]
-"""A method of MCP, which returns the result of a call."""
 
 
 def _cause_of(failure: Exception) -> BaseException:
