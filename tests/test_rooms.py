@@ -94,10 +94,6 @@ ONE_SUBJECT = {
     ),  # the catalog: of a toolkit, of config.yaml, compiled, and answered
     "find.py": ("commands.find", "compiler.config.find"),  # the command, and `find` of config.yaml
     "code.py": ("compiler.config.code", "compiler.tools.code"),  # `code` of config.yaml: read, and compiled
-    "completion.py": (
-        "commands.completion",
-        "server.mcp.listing.completion",
-    ),  # words completed: in a shell, and by MCP
     "content.py": ("bundle.content", "compiler.tools.content"),  # prompts and resources: in the bundle, and compiled
     "editor.py": ("commands.editor", "page.editor"),  # editors of text: the files for them, and that of the page
     "identity.py": ("bundle.identity", "compiler.config.identity"),  # `identity`: in the bundle, and of config.yaml

@@ -26,7 +26,7 @@ from handler.server.asgi.public_url import PublicUrl
 from handler.server.asgi.request_log import RequestLog, WriteLine, note
 from handler.server.asgi.responses import Refused, code_of, json_response, refuse
 from handler.server.auth.resource_metadata import METADATA_NAMES, WELL_KNOWN
-from handler.server.context.services import Services
+from handler.server.context.caller import Services
 from handler.server.endpoints.registry import Endpoints
 from handler.server.mcp.route import McpRoute
 

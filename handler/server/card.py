@@ -26,11 +26,9 @@ from handler.server.asgi.request_log import note
 from handler.server.asgi.response_size import Room
 from handler.server.asgi.responses import Refused, json_response
 from handler.server.auth.resource_metadata import metadata_url, open_scopes, takes_tokens
-from handler.server.context.caller import Caller
-from handler.server.context.denials import denial_response
+from handler.server.context.caller import Caller, Services
+from handler.server.context.denials import denial_response, status_of
 from handler.server.context.request_context import find_endpoint, identify_caller
-from handler.server.context.services import Services
-from handler.server.context.statuses import status_of
 from handler.server.mcp.listing.tools_list import list_tools
 from handler.server.mcp.messages.jsonrpc import Request
 from handler.server.mcp.messages.method_call import Call

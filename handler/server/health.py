@@ -12,10 +12,8 @@ from handler.errors.infrastructure import StorageError
 from handler.records import record
 from handler.server.asgi.request_log import note
 from handler.server.asgi.responses import json_response
-from handler.server.context.services import Services
-from handler.server.endpoints.clock import Instant
-from handler.server.endpoints.load_failures import Known
-from handler.server.endpoints.registry import Endpoints
+from handler.server.context.caller import Services
+from handler.server.endpoints.registry import Endpoints, Instant, Known
 from handler.strict_json import JSONObject
 
 OK, DEGRADED, NOT_READY = "ok", "degraded", "not_ready"

@@ -12,8 +12,7 @@ from aws_lambda_powertools import Logger
 from handler.errors.infrastructure import FunctionLacks
 from handler.secret_variables import SecretArn
 from handler.server.asgi.request_log import WARNING, level_of
-from handler.server.metric_names import METADATA
-from handler.server.metrics import EncodedJson, Metrics, metrics_of
+from handler.server.metrics import METADATA, EncodedJson, Metrics, metrics_of
 from handler.settings import Settings
 from handler.strict_json import well_formed
 

@@ -11,8 +11,8 @@ from handler.server.asgi.public_url import note_unknown_url, public_url
 from handler.server.asgi.request_log import note
 from handler.server.asgi.responses import Refused, json_response
 from handler.server.auth.resource_metadata import resource_metadata, takes_tokens
+from handler.server.context.caller import Services
 from handler.server.context.request_context import find_endpoint
-from handler.server.context.services import Services
 
 
 def metadata_route(services: Services) -> Callable[[HttpCall], Awaitable[Response]]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 
-from handler.server.context.services import Services
+from handler.server.context.caller import Services
 
 SNAP_START = ("AWS_LAMBDA_INITIALIZATION_TYPE", "snap-start")
 

@@ -17,7 +17,7 @@ from handler.graph.view import View
 from handler.list_entries.listed_sizes import BYTES_PER_TOKEN
 from handler.search.matches import Match
 from handler.server.context.caller import Caller
-from handler.server.mcp.calls.companion_calls import answer_of
+from handler.server.mcp.calls.graphql_tools import answer_of
 from handler.server.mcp.listing.catalog import found_tools
 from handler.server.mcp.listing.tools_list import entry_of, list_entries, list_tools
 from handler.server.mcp.messages.jsonrpc import Request

@@ -17,8 +17,7 @@ from handler.server.asgi.responses import Refused
 from handler.server.asgi.trace_context import continue_trace
 from handler.server.auth.identification import Presented, find_authorized, identify, require_readable_credential
 from handler.server.auth.principal import Principal
-from handler.server.context.caller import Caller
-from handler.server.context.services import Services
+from handler.server.context.caller import Caller, Services
 from handler.server.endpoints.endpoint import Endpoint
 
 MAX_BODY_BYTES = 1_048_576

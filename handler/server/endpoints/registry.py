@@ -1,14 +1,15 @@
-"""The cache of endpoints: loads a bundle at its first request, and refreshes it."""
+"""The cache of endpoints: loads a bundle at its first request, refreshes it, and remembers failed loads."""
 
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from math import inf
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from handler.bundle.model import Bundle
 from handler.bundle.stored import bundle_key, read_bundle, short_digest
@@ -16,13 +17,28 @@ from handler.errors.calls import EndpointNotFound
 from handler.errors.infrastructure import BundleError, FunctionLacks, ObjectNotFound, StorageError
 from handler.lru import Lru
 from handler.records import record
-from handler.server.endpoints.clock import Instant, now
 from handler.server.endpoints.endpoint import Endpoint
-from handler.server.endpoints.load_failures import Failures, Known
 from handler.storage.storage import READ_TIMEOUT_S, Storage
 
 if TYPE_CHECKING:
     from handler.server.endpoints.lacks import Lack
+
+
+class Instant(NamedTuple):
+    """A moment by both clocks, in seconds."""
+
+    monotonic: float  # may stand still while Lambda has the process frozen
+    wall: float  # UNIX time, which can be set
+
+    def age_s(self, then: Instant | None) -> float:
+        """Return the age of ``then`` at this moment, by the clock that gives more; infinite for ``None``."""
+        return inf if then is None else max(self.monotonic - then.monotonic, self.wall - then.wall)
+
+
+def now() -> Instant:
+    """Return the current moment."""
+    return Instant(time.monotonic(), time.time())
+
 
 MAX_MISSES = 1_000
 MISS_S = 30.0
@@ -296,3 +312,68 @@ class Endpoints:
             raise StorageError(self._storage.location, "answered 'unchanged' where nothing was known")
         known.endpoint.schema.recheck(timeout_s=timeout_s)
         return replace(known, asked=asked, confirmed=asked, failing=False)
+
+
+MAX_DOUBTFUL = 100
+"""Limit of endpoints that count as failing but may not exist, because storage did not answer."""
+
+DOUBTFUL_S = 300.0
+"""Time that such an endpoint counts after storage was last asked for it."""
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Known:
+    """The state of one endpoint in this process."""
+
+    name: str
+    asked: Instant | None  # when storage was last asked for it
+    serves: bool
+    failing: bool  # storage, bundle or schema failed the last time; the last good bundle may serve
+    lacking: bool  # the function's build or settings lack a part
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class _Failed:
+    """An endpoint that could not be loaded and is not cached. ``exists``: the endpoint is known to exist."""
+
+    asked: Instant
+    exists: bool
+
+
+class Failures:
+    """The endpoints that could not be loaded and are not cached."""
+
+    def __init__(self, clock: Callable[[], Instant]) -> None:
+        self._clock = clock
+        self._expected: set[str] = set()
+        self._failed: dict[str, _Failed] = {}
+
+    def expect(self, name: str) -> None:
+        """Take an endpoint for one that exists: the owner has named it."""
+        self._expected.add(name)
+
+    def forget(self, name: str) -> None:
+        """Forget the failure of an endpoint that could be loaded, or does not exist."""
+        self._failed.pop(name, None)
+
+    def counted(self) -> Iterator[Known]:
+        """Yield the endpoints that exist or may exist."""
+        for name, failed in self._failed.items():
+            if self._counts(failed):
+                yield Known(name=name, asked=failed.asked, serves=False, failing=True, lacking=False)
+
+    @contextmanager
+    def noted(self, name: str) -> Iterator[None]:
+        """Note an endpoint that could not be loaded. Unknown names are limited, because anybody can ask for them."""
+        try:
+            yield
+        except (StorageError, BundleError) as exc:
+            before = self._failed.pop(name, None)
+            exists = name in self._expected or isinstance(exc, BundleError) or (before is not None and before.exists)
+            self._failed = {other: each for other, each in self._failed.items() if self._counts(each)}
+            if exists or len(self._failed) < MAX_DOUBTFUL:
+                self._failed[name] = _Failed(asked=self._clock(), exists=exists)
+            raise
+
+    def _counts(self, failed: _Failed) -> bool:
+        return failed.exists or self._clock().age_s(failed.asked) < DOUBTFUL_S

@@ -1,17 +1,22 @@
-"""The GraphQL routes: from an HTTP request to a GraphQL response or a refusal."""
+"""The GraphQL routes: from an HTTP request and its parameters to a GraphQL response or a refusal.
+
+Source: GraphQL over HTTP, "Request" and "Persisted Documents".
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import field
+from typing import Any
+from urllib.parse import parse_qsl
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request as HttpCall
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from handler.bundle.tools import GraphQLTool
+from handler.bundle.tools import CONFIRM, GraphQLTool
 from handler.errors import StileError
 from handler.errors.access import AccessError
 from handler.errors.calls import (
@@ -32,11 +37,9 @@ from handler.server.asgi.request_log import note
 from handler.server.asgi.response_size import encoded
 from handler.server.asgi.responses import Refused, code_of
 from handler.server.auth.scopes import require_scopes
-from handler.server.context.caller import Caller
-from handler.server.context.denials import deny
+from handler.server.context.caller import Caller, Services
+from handler.server.context.denials import deny, status_of
 from handler.server.context.request_context import find_endpoint, identify_caller, read_body
-from handler.server.context.services import Services
-from handler.server.context.statuses import status_of
 from handler.server.graphql.documents import (
     Document,
     Prepared,
@@ -45,14 +48,8 @@ from handler.server.graphql.documents import (
     prepare_persisted,
     run,
 )
-from handler.server.graphql.request import (
-    Malformed,
-    Parameters,
-    parse_body,
-    parse_url,
-)
 from handler.server.upstream.graphql_client import telling_answer
-from handler.strict_json import JSONObject, to_well_formed_json
+from handler.strict_json import JSONObject, parse_json, to_well_formed_json
 
 METHODS = ("GET", "POST")
 
@@ -235,14 +232,16 @@ def _faults(exc: CallError) -> Sequence[Fault]:
             return exc.faults
         case InvalidArguments():
             # Each violation begins with a JSON pointer, except the last of too many.
-            return [Fault(_of_variables(each) if each.startswith("/") else each) for each in exc.violations]
+            return [
+                Fault(
+                    f"variables{each.removeprefix('/') if each.startswith('/:') else each}"
+                    if each.startswith("/")
+                    else each
+                )
+                for each in exc.violations
+            ]
         case _:
             return [Fault(str(exc))]
-
-
-def _of_variables(violation: str) -> str:
-    """Place a violation under ``variables``, to which the pointer ``/`` refers."""
-    return f"variables{violation.removeprefix('/') if violation.startswith('/:') else violation}"
 
 
 def _error(fault: Fault, code: str) -> JSONObject:
@@ -255,3 +254,89 @@ def _graphql_response(
     body: bytes, media_type: str, *, status: int = 200, headers: Mapping[str, str] | None = None
 ) -> Response:
     return Response(body, status, headers, media_type=f"{media_type}; charset=utf-8")
+
+
+TEXTS = ("query", "documentId", "operationName")
+MAPS = ("variables", "extensions")
+
+
+class Malformed(Exception):
+    """A malformed GraphQL request; the message names the expected form."""
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Parameters:
+    """The parameters of a GraphQL request: either ``query`` or ``document_id`` is given."""
+
+    query: str | None
+    document_id: str | None
+    operation_name: str | None = None
+    variables: Mapping[str, Any] = field(default_factory=dict)
+    confirmed: bool = False  # extensions say that the caller's user agreed
+
+
+def parse_url(query_string: bytes) -> Parameters:
+    """Read the parameters of a GET request. Empty ``variables`` and ``extensions``, as forms send them, are absent.
+
+    Raises:
+        Malformed: a parameter is repeated, ``variables`` or ``extensions`` is not a JSON object, or as ``parse_body``.
+    """
+    values: dict[str, Any] = {}
+    for name, text in _pairs(query_string):
+        if name in values:
+            raise Malformed(f"{name:.50} appears in the URL twice")
+        values[name] = text if name not in MAPS else _parsed(name, text) if text else None
+    return _parameters(values)
+
+
+def parse_body(body: bytes) -> Parameters:
+    """Read the parameters of a POST request. Members that GraphQL over HTTP does not have are ignored.
+
+    Raises:
+        Malformed: the body is not a JSON object, or is a list of requests; a parameter is of a wrong type; neither or
+            both of ``query`` and ``documentId`` are given.
+    """
+    try:
+        values = parse_json(body)
+    except ValueError as exc:
+        raise Malformed("the body is not JSON") from exc
+    if isinstance(values, list):
+        raise Malformed("batches are not supported: send each request by itself")
+    if not isinstance(values, dict):
+        raise Malformed("expected a JSON object with a query")
+    return _parameters(values)
+
+
+def _pairs(query_string: bytes) -> list[tuple[str, str]]:
+    try:
+        return parse_qsl(query_string.decode(), keep_blank_values=True, errors="strict")
+    except UnicodeDecodeError as exc:
+        raise Malformed("the URL is not UTF-8") from exc
+
+
+def _parsed(name: str, text: str) -> Any:
+    try:
+        return parse_json(text.encode())
+    except ValueError as exc:
+        raise Malformed(f"{name}: expected JSON") from exc
+
+
+def _parameters(values: Mapping[str, Any]) -> Parameters:
+    for name in TEXTS:
+        if not isinstance(values.get(name), str | None):
+            raise Malformed(f"{name}: expected a text")
+    for name in MAPS:
+        if not isinstance(values.get(name), dict | None):
+            raise Malformed(f"{name}: expected an object")
+    query, document_id = values.get("query"), values.get("documentId")
+    if query is None and document_id is None:
+        raise Malformed("expected query, or the documentId of a persisted document")
+    if query is not None and document_id is not None:
+        raise Malformed("query and documentId exclude each other: send one of them")
+    return Parameters(
+        query=query,
+        document_id=document_id,
+        operation_name=values.get("operationName") or None,
+        variables=values.get("variables") or {},
+        confirmed=(values.get("extensions") or {}).get(CONFIRM) is True,
+    )

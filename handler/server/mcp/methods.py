@@ -95,7 +95,7 @@ def _rejection(call: Call, reason: McpError) -> Rejected:
     if not call.caller.room.fits(to_well_formed_json([reason.message, reason.data])):
         return Rejected(McpError.INTERNAL_ERROR, TOO_LARGE, id=call.request.id, stile_code=ANSWER_TOO_LARGE)
     if isinstance(reason, AuthenticationRequired):
-        from handler.server.context.challenges import signing_in_helps
+        from handler.server.context.denials import signing_in_helps
 
         if signing_in_helps(call.caller):
             return SignInRequired(reason, id=call.request.id)
@@ -277,7 +277,7 @@ def _require_uri(call: Call) -> str:
 
 
 async def _complete(call: Call) -> JSONObject:
-    from handler.server.mcp.listing.completion import complete
+    from handler.server.mcp.listing.prompts import complete
 
     _refuse_excess(call, call.request.params)
     return complete(call.caller, call.request.params)

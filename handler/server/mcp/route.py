@@ -19,9 +19,8 @@ from handler.server.asgi.request_log import note, written
 from handler.server.asgi.response_size import ANSWER_TOO_LARGE, LAMBDA, TOO_LARGE
 from handler.server.asgi.responses import Refused, json_response
 from handler.server.asgi.trace_context import continue_trace
-from handler.server.context.caller import Caller
+from handler.server.context.caller import Caller, Services
 from handler.server.context.request_context import find_endpoint, identify_caller, read_body
-from handler.server.context.services import Services
 from handler.server.mcp.messages.jsonrpc import (
     DENIED,
     INTERNAL_ERROR,

@@ -22,7 +22,7 @@ from handler.errors.calls import CallError, GraphQLErrors, NotInCatalog, OtherCa
 from handler.records import record
 from handler.server.asgi.headers import find_mismatch
 from handler.server.auth.scopes import require_scopes
-from handler.server.mcp.calls.graphql_tools import call_graphql, call_prescribed, failed
+from handler.server.mcp.calls.graphql_tools import call_companion, call_graphql, call_prescribed, failed
 from handler.server.mcp.listing.tools_list import asked_kits, entry_of, tools_of_kit
 from handler.server.mcp.messages.jsonrpc import HEADER_MISMATCH, Rejected
 from handler.server.mcp.messages.method_call import Call
@@ -155,17 +155,10 @@ def _require_mirrored(call: Call, entry: JSONObject, arguments: Mapping[str, Any
         raise Rejected(HEADER_MISMATCH, f"Header mismatch: {mismatch}", id=call.request.id)
 
 
-async def _call_companion(call: Call, tool: CompanionTool, arguments: JSONObject) -> JSONObject:
-    from handler.server.mcp.calls.companion_calls import call_companion
-
-    arguments = call.caller.endpoint.validator(tool, call.caller.evaluation).read(arguments)
-    return await call_companion(call, tool, arguments)
-
-
 async def _search_catalog(call: Call, tool: CatalogTool, arguments: JSONObject) -> JSONObject:
-    arguments = call.caller.endpoint.validator(tool, call.caller.evaluation).read(arguments)
     from handler.server.mcp.listing.catalog import search_catalog
 
+    arguments = call.caller.endpoint.validator(tool, call.caller.evaluation).read(arguments)
     return await search_catalog(call, tool, arguments)
 
 
@@ -184,7 +177,7 @@ async def _call_provided(call: Call, tool: ProvidedTool, arguments: JSONObject) 
 CALLS: Mapping[type[Tool | ProvidedTool], Callable[[Call, Any, JSONObject], Awaitable[JSONObject]]] = {
     PrescribedTool: call_prescribed,
     GraphQLTool: call_graphql,
-    CompanionTool: _call_companion,
+    CompanionTool: call_companion,
     CatalogTool: _search_catalog,
     CodeTool: _call_code,
     ProvidedTool: _call_provided,

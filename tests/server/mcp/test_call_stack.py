@@ -27,7 +27,7 @@ AT_MOST = {"execute": 4, "send_async": 8, "send_request": 12}
 
 TOOLS: dict[str, tuple[str, dict[str, Any]]] = {
     "prescribed": ("customer-by-email", {"variables": {"email": "alice@example.com"}}),
-    "graphql": ("customer-lookup", {"query": "{ customer(email: \"alice@example.com\") { id } }"}),
+    "graphql": ("customer-lookup", {"query": '{ customer(email: "alice@example.com") { id } }'}),
 }
 
 

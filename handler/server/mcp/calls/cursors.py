@@ -18,7 +18,7 @@ from handler.errors.calls import StateUnavailable
 from handler.errors.cursor_errors import CursorPastEnd, CursorRefused
 from handler.errors.protocol import StateRefused
 from handler.records import record
-from handler.server.mcp.calls.state_binding import binding_of
+from handler.server.mcp.calls.input_required import binding_of
 from handler.server.mcp.messages.method_call import Call
 from handler.strict_json import JSONObject
 

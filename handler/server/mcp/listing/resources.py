@@ -7,8 +7,16 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from handler.bundle.content import CodeResource, FileResource
-from handler.bundle.resource_uris import PAGE_SCHEME, UriPattern, pattern_of, schema_uri, tool_schema_uri
-from handler.bundle.tools import GraphQLTool
+from handler.bundle.resource_uris import (
+    PAGE_SCHEME,
+    UriPattern,
+    page_uri,
+    pattern_of,
+    schema_uri,
+    table_uri,
+    tool_schema_uri,
+)
+from handler.bundle.tools import GraphQLTool, Tool
 from handler.code_tools.catalog_search import Listed
 from handler.errors.calls import ResourceNotFound
 from handler.policy.evaluation import OPEN
@@ -17,6 +25,7 @@ from handler.server.auth.scopes import has_scopes, require_scopes
 from handler.server.context.caller import Caller
 from handler.server.endpoints.endpoint import Endpoint
 from handler.server.endpoints.schema_views import schema_loading
+from handler.server.mcp.listing.tools_list import entry_for
 from handler.server.mcp.messages.jsonrpc import INTERNAL_ERROR, Rejected
 from handler.server.mcp.messages.method_call import Call
 from handler.strict_json import JSONObject, to_well_formed_json
@@ -88,8 +97,6 @@ async def fixed_contents(caller: Caller, uri: str) -> list[JSONObject] | None:
             meta = {"_meta": resource.entry["_meta"]} if "_meta" in resource.entry else {}
             return [{"uri": uri, "mimeType": resource.entry["mimeType"], **content, **meta}]
     if uri.startswith(f"{PAGE_SCHEME}:"):
-        from handler.server.mcp.listing.table_pages import table_contents
-
         return await table_contents(caller, uri)
     for tool in _with_schemas(endpoint):
         if _schema_uri(endpoint, tool) == uri:
@@ -204,3 +211,52 @@ def _fitting(call: Call, result: JSONObject) -> JSONObject:
         sentence = "The resource is larger than an answer may be"
         raise Rejected(INTERNAL_ERROR, sentence, id=call.request.id, stile_code=ANSWER_TOO_LARGE)
     return result
+
+
+SETTINGS = '<script type="application/json" id="settings">{}</script>'
+"""The element of the page that the settings of a tool replace."""
+
+
+MAX_TOLD_BYTES = 100_000
+
+TOLD = (("name", "inputSchema", "outputSchema", "annotations"), ("name", "inputSchema", "annotations"))
+"""The members of the tool's entry that the page reads: all, or those that paging needs."""
+
+
+async def table_contents(caller: Caller, uri: str) -> list[JSONObject] | None:
+    """Return the contents of the page of a tool; ``None`` if the caller has no such tool or may not read the page.
+
+    Raises:
+        CredentialRequired, InsufficientScope, UpstreamError: as ``read_resource``.
+    """
+    tool, page = _tool_of(caller, uri), _page_of(caller)
+    if tool is None or page is None or not await caller.can_use(tool):
+        return None
+    require_scopes(tool.name, tool.options.scopes, caller.principal)
+    entry = await entry_for(caller, tool)
+    if entry is None:
+        return None
+    # Without the output schema, the page takes its columns from the rows; without the rest, it has no pages by `after`.
+    told = (to_well_formed_json({name: entry[name] for name in names if name in entry}) for names in TOLD)
+    json = next((each for each in told if len(each) <= MAX_TOLD_BYTES), to_well_formed_json({"name": tool.name}))
+    # No text of a schema may end the element, or begin a comment in it.
+    json = json.replace(b"<", b"\\u003c")
+    text = page.text.replace(SETTINGS, SETTINGS.replace("{}", json.decode()))
+    return [{"uri": uri, "mimeType": page.entry["mimeType"], "text": text}]
+
+
+def _tool_of(caller: Caller, uri: str) -> Tool | None:
+    """Find the tool whose entry names a page."""
+    endpoint = caller.endpoint.bundle.endpoint
+    found = (tool for tool in caller.endpoint.bundle.tools if table_uri(endpoint, tool.name) == uri)
+    tool = next(found, None)
+    ui = tool.entry.get("_meta", {}).get("ui") if tool else None
+    return tool if isinstance(ui, dict) and ui.get("resourceUri") == uri else None  # an author's "ui" is any value
+
+
+def _page_of(caller: Caller) -> FileResource | None:
+    uri = page_uri(caller.endpoint.bundle.endpoint, "table")
+    for resource in caller.endpoint.bundle.resources:
+        if isinstance(resource, FileResource) and resource.hidden and resource.uri == uri:
+            return resource if caller.evaluation.meets(resource.mask) else None
+    return None
