@@ -148,8 +148,8 @@ class _Lazy:
     @cached_property
     def _app(self) -> ASGIApp:
         module, _, name = self.target.partition(":")
-        made = getattr(import_module(module), name)(self._services)
-        return request_response(made) if isfunction(made) else made
+        app = getattr(import_module(module), name)(self._services)
+        return request_response(app) if isfunction(app) else app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self._app(scope, receive, send)
@@ -181,5 +181,5 @@ def _http_error(signpost: Callable[[str], str], http_call: HttpCall, exc: Except
     if not isinstance(exc, HTTPException):
         raise exc
     hint = signpost(http_call.scope["path"]) if exc.status_code in SIGNPOSTED else ""
-    told = Refused(code_of(exc), f"{exc.detail}: {hint}", headers=exc.headers) if hint else exc
-    return refuse(http_call.scope, told, reason=exc.detail)
+    error = Refused(code_of(exc), f"{exc.detail}: {hint}", headers=exc.headers) if hint else exc
+    return refuse(http_call.scope, error, reason=exc.detail)

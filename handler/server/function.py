@@ -104,7 +104,7 @@ class Door(Mangum):
 
 
 def _is_request(event: Any) -> bool:
-    """Tell if an event has the form of a request from API Gateway, a function URL or a load balancer."""
+    """Return whether an event has the form of a request from API Gateway, a function URL or a load balancer."""
     context = event.get("requestContext") if isinstance(event, dict) else None
     if not isinstance(context, dict) or "methodArn" in event or "routeArn" in event:  # events for authorizers are alike
         return False

@@ -69,12 +69,12 @@ class Health:
         async with self._lock:
             if self._endpoints.is_old(self._asked):
                 await self._ask_storage()
-        known, checked_s = self._endpoints.known, self._endpoints.oldest_check_s
-        status, why = self._judge(known)
+        endpoints, checked_s = self._endpoints.known, self._endpoints.oldest_check_s
+        status, why = self._judge(endpoints)
         counts = {
-            "endpoints": sum(each.serves for each in known),
-            "failing": sum(each.failing for each in known),
-            "lacking": sum(each.lacking for each in known),
+            "endpoints": sum(each.serves for each in endpoints),
+            "failing": sum(each.failing for each in endpoints),
+            "lacking": sum(each.lacking for each in endpoints),
             "oldestCheckS": None if checked_s is None else int(checked_s),
         }
         return HealthReport(status=status, why=why, counts=counts)
@@ -85,9 +85,9 @@ class Health:
         Without any known endpoint, ask if storage can be read. One question per refresh interval is enough to notice
         failing storage, and to notice an endpoint that works again without a request for it.
         """
-        known = self._endpoints.known
-        old = [each for each in known if self._endpoints.is_old(each.asked)]
-        if known and not old:
+        endpoints = self._endpoints.known
+        old = [each for each in endpoints if self._endpoints.is_old(each.asked)]
+        if endpoints and not old:
             return
         self._storage_trouble = ""
         if old:

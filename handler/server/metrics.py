@@ -110,8 +110,8 @@ def values_of(line: Mapping[str, Any]) -> Values:
 
 def dimension_value(text: str) -> str:
     """Return a text as the value of a dimension: printable ASCII that does not begin with a colon."""
-    told = "".join(each if " " <= each <= "~" else "?" for each in text[:MAX_DIMENSION_CHARS])
-    return told.lstrip(" :").rstrip() or "stile"
+    printable = "".join(each if " " <= each <= "~" else "?" for each in text[:MAX_DIMENSION_CHARS])
+    return printable.lstrip(" :").rstrip() or "stile"
 
 
 def _counted(item: Mapping[str, Any], route: Any, status: int) -> Iterable[str]:
@@ -155,8 +155,8 @@ def _directives(names: tuple[str, ...], *, by_endpoint: bool, by_version: bool) 
 
 
 def _directive(metrics: Iterable[Metric], dimensions: list[list[str]]) -> dict[str, Any]:
-    told = [{"Name": each.name, "Unit": each.unit} for each in metrics]
-    return {"Namespace": NAMESPACE, "Dimensions": dimensions, "Metrics": told}
+    definitions = [{"Name": each.name, "Unit": each.unit} for each in metrics]
+    return {"Namespace": NAMESPACE, "Dimensions": dimensions, "Metrics": definitions}
 
 
 NAMESPACE = "Stile"

@@ -141,18 +141,18 @@ class Endpoints:
             StorageError, BundleError: the endpoint is not cached, and could not be loaded.
             FunctionLacks: the endpoint is closed, because the function lacks a part for it.
         """
-        held = self._held.use(name)
+        cached = self._held.use(name)
         refresh_s, max_stale_s = self._keeping.refresh_s, self._keeping.max_stale_s
-        if held is None:
+        if cached is None:
             if self.clock().age_s(self._missing.peek(name)) < min(MISS_S, refresh_s):
                 raise EndpointNotFound(name)
             return await self._load(name)
-        if not self.is_old(held.asked):
-            return held.require_open()
-        if self.clock().age_s(held.confirmed) >= max_stale_s:
+        if not self.is_old(cached.asked):
+            return cached.require_open()
+        if self.clock().age_s(cached.confirmed) >= max_stale_s:
             return await self._load(name)
         self._asking(name, timeout_s=BESIDE_S)
-        return held.require_open()
+        return cached.require_open()
 
     def load(self, name: str) -> Endpoint:
         """Load an endpoint from storage, also if it is cached. Blocks, so it is for the time before requests.
@@ -161,8 +161,8 @@ class Endpoints:
         """
         self._failures.expect(name)
         with self._loading(name):
-            held = self._read(name, self._held.peek(name), READ_TIMEOUT_S)
-        return self._take(name, held)
+            cached = self._read(name, self._held.peek(name), READ_TIMEOUT_S)
+        return self._take(name, cached)
 
     async def ask(self, name: str) -> None:
         """Ask storage for an endpoint. ``known`` then has the outcome."""
@@ -186,8 +186,8 @@ class Endpoints:
 
     def doubt(self) -> None:
         """Have storage confirm a cached endpoint before it serves again: a snapshot may be older than any process."""
-        for held in self._held.values():
-            self._held.put(held.endpoint.bundle.endpoint, replace(held, asked=None, confirmed=None))
+        for cached in self._held.values():
+            self._held.put(cached.endpoint.bundle.endpoint, replace(cached, asked=None, confirmed=None))
         self._missing.clear()
 
     @property
@@ -197,20 +197,20 @@ class Endpoints:
 
     def check_age_s(self, name: str) -> float | None:
         """Return the time since storage last confirmed a cached endpoint, in seconds; ``None`` if unknown."""
-        held = self._held.peek(name)
-        age_s = self.clock().age_s(held.confirmed) if held else inf
+        cached = self._held.peek(name)
+        age_s = self.clock().age_s(cached.confirmed) if cached else inf
         return None if age_s == inf else age_s
 
     @property
     def oldest_check_s(self) -> float | None:
         """The age of the oldest confirmation by storage, in seconds; ``None`` if unknown."""
-        oldest = max((self.clock().age_s(held.confirmed) for held in self._held.values()), default=inf)
+        oldest = max((self.clock().age_s(cached.confirmed) for cached in self._held.values()), default=inf)
         return None if oldest == inf else oldest
 
     @property
     def known(self) -> list[Known]:
         """All cached endpoints, and those that exist or may exist and could not be loaded."""
-        held = [
+        cached = [
             Known(
                 name=each.endpoint.bundle.endpoint,
                 asked=each.asked,
@@ -220,10 +220,10 @@ class Endpoints:
             )
             for each in self._held.values()
         ]
-        return [*held, *self._failures.counted()]
+        return [*cached, *self._failures.counted()]
 
     def is_old(self, then: Instant | None) -> bool:
-        """Tell if storage must be asked again, if it was last asked at that moment."""
+        """Return whether storage must be asked again, if it was last asked at that moment."""
         return self.clock().age_s(then) >= min(self._keeping.refresh_s, self._keeping.max_stale_s)
 
     async def _load(self, name: str) -> Endpoint:
@@ -245,8 +245,8 @@ class Endpoints:
 
     async def _ask(self, name: str, timeout_s: float) -> Endpoint:
         with self._loading(name):
-            held = await asyncio.to_thread(self._read, name, self._held.peek(name), timeout_s)
-        return self._take(name, held)
+            cached = await asyncio.to_thread(self._read, name, self._held.peek(name), timeout_s)
+        return self._take(name, cached)
 
     @contextmanager
     def _loading(self, name: str) -> Iterator[None]:
@@ -281,30 +281,30 @@ class Endpoints:
         Raises:
             StorageError, BundleError: the endpoint could not be read, and is not cached or in doubt.
         """
-        asked = self.clock()
+        asked_at = self.clock()
         try:
-            return self._read_anew(name, known, asked, timeout_s)
+            return self._read_anew(name, known, asked_at, timeout_s)
         except ObjectNotFound:
             return None
         except (StorageError, BundleError) as exc:
             self._on_trouble(name, exc)
             if known is None or known.confirmed is None:
                 raise
-            return replace(known, asked=asked, failing=True)
+            return replace(known, asked=asked_at, failing=True)
 
     def _read_anew(self, name: str, known: _Held | None, asked: Instant, timeout_s: float) -> _Held:
         stored = self._storage.read(bundle_key(name), etag=known.etag if known else None, timeout_s=timeout_s)
         if stored is not None:
             bundle = read_bundle(stored.body, endpoint=name)
             digest = short_digest(stored.body)
-            told = partial(self._on_trouble, name)
+            on_trouble = partial(self._on_trouble, name)
             endpoint = Endpoint(
                 bundle,
                 self._storage,
                 stored_bytes=len(stored.body),
                 digest=digest,
                 version=stored.version,
-                on_trouble=told,
+                on_trouble=on_trouble,
             )
             lacks = self._find_lacks(bundle)
             return _Held(endpoint=endpoint, etag=stored.etag, asked=asked, confirmed=asked, lacks=lacks)

@@ -139,9 +139,9 @@ def prepare_persisted(caller: Caller, persisted: PersistedOperation, *, variable
     """
     operation = persisted.operation
     require_scopes(operation.name, persisted.scopes, caller.principal)
-    given = {name: value for name, value in variables.items() if name in persisted.variables.get("properties", {})}
-    caller.endpoint.variables_validator(persisted, caller.evaluation).check(given)
-    values = {**operation.sendable(given), **fill_bound(caller, persisted, name=operation.name or "the document")}
+    own_values = {name: value for name, value in variables.items() if name in persisted.variables.get("properties", {})}
+    caller.endpoint.variables_validator(persisted, caller.evaluation).check(own_values)
+    values = {**operation.sendable(own_values), **fill_bound(caller, persisted, name=operation.name or "the document")}
     if not caller.evaluation.meets_with(persisted.mask, operation.coerced(values)):
         raise ValuesRefused
     request = GraphQLRequest(
@@ -206,7 +206,7 @@ def _fields(document: DocumentNode) -> Iterator[FieldNode]:
 
 
 def _named(operations: Sequence[PersistedOperation], name: str | None) -> PersistedOperation:
-    found = [each for each in operations if not name or each.operation.name == name]
-    if not found:
+    matches = [each for each in operations if not name or each.operation.name == name]
+    if not matches:
         raise DocumentRefused(Fault(f'it has no operation "{name:.100}"'))
-    return found[0]
+    return matches[0]

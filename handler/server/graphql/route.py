@@ -152,9 +152,9 @@ def _noting_refusal(caller: Caller, parameters: Parameters) -> AbstractContextMa
         return nullcontext()
     from handler.server.upstream.read_coordinates import noting_refusal
 
-    known = caller.endpoint.documents.get(parameters.document_id or "", ())
-    named = [each.operation for each in known if parameters.operation_name in (None, each.operation.name)]
-    sha256 = named[0].sha256 if len(named) == 1 else ""
+    operations = caller.endpoint.documents.get(parameters.document_id or "", ())
+    candidates = [each.operation for each in operations if parameters.operation_name in (None, each.operation.name)]
+    sha256 = candidates[0].sha256 if len(candidates) == 1 else ""
     return noting_refusal(caller, text=parameters.query or "", sha256=sha256)
 
 

@@ -68,8 +68,8 @@ async def call_any_tool(call: Call, name: str, arguments: JSONObject) -> JSONObj
             if isinstance(tool, CatalogTool) and tool.role != "search":
                 catalog, tool = tool, None
                 call.note(kind=catalog.KIND)
-                given = call.caller.endpoint.validator(catalog, call.caller.evaluation).read(arguments)
-                name, arguments = given["name"], given.get("arguments", {})
+                inner = call.caller.endpoint.validator(catalog, call.caller.evaluation).read(arguments)
+                name, arguments = inner["name"], inner.get("arguments", {})
                 tool = await _find_for(call, catalog, name)
                 params = {**call.request.params, "name": name, "arguments": arguments}
                 call.note(tool=name, through=catalog.name)
@@ -134,16 +134,16 @@ async def _find_for(call: Call, tool: CatalogTool, name: str) -> Tool | Provided
     catalog = call.caller.endpoint.catalog
     search = catalog.name if catalog else tool.name
     try:
-        found = await _find(call, name)
+        target = await _find(call, name)
     except ToolNotFound as exc:
         raise NotInCatalog(name, search=search) from exc
-    if isinstance(found, CatalogTool):
+    if isinstance(target, CatalogTool):
         raise NotInCatalog(name, search=search)
-    entry = found.entry if isinstance(found, ProvidedTool) else await entry_of(call, found)
+    entry = target.entry if isinstance(target, ProvidedTool) else await entry_of(call, target)
     role = "call" if entry is not None and only_reads(entry) else "call-mutation"
     if role != tool.role:
         raise OtherCatalogCall(name, expected=f"{search}-{role}", writes=role == "call-mutation")
-    return found
+    return target
 
 
 def _require_mirrored(call: Call, entry: JSONObject, arguments: Mapping[str, Any]) -> None:

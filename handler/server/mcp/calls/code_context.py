@@ -78,8 +78,8 @@ async def context_of(call: Call, *, needs_credential: bool = False) -> Context:
 
 
 def _client_info(call: Call) -> JSONObject:
-    given = call.meta.get(CLIENT_INFO)
-    return given if isinstance(given, dict) else {}
+    client = call.meta.get(CLIENT_INFO)
+    return client if isinstance(client, dict) else {}
 
 
 def _progress_token(call: Call) -> str | int | None:
@@ -173,8 +173,8 @@ class OwnRequests:
         return await self._run(prepared)
 
     def _digest_of(self, name: str) -> str:
-        known = self._caller.endpoint.operations.get(name, ())
-        return known[0].operation.sha256 if known else ""
+        operations = self._caller.endpoint.operations.get(name, ())
+        return operations[0].operation.sha256 if operations else ""
 
     def _noting_refusal(self, **asked: str) -> AbstractContextManager[None]:
         """Note the fields that a refused request asks for, if the endpoint's author wants them in the log."""
@@ -205,16 +205,16 @@ class OwnRequests:
         An operation in several documents has the strictest ``confirm`` and all scopes of any of them.
         """
         evaluation = self._caller.evaluation
-        found = [
+        operations = [
             each
             for each in self._caller.endpoint.operations.get(name, ())
             if name and evaluation.may_meet(each.mask, each.operation.variables)
         ]
-        if not found:
+        if not operations:
             raise ToolError(f"There is no operation {name:.{MAX_SAID_CHARS}}")
-        confirm = max((each.confirm for each in found), key=CONFIRM_LEVELS.index)
-        scopes = dict.fromkeys(scope for each in found for scope in each.scopes)
-        return replace(found[0], confirm=confirm, scopes=tuple(scopes))
+        confirm = max((each.confirm for each in operations), key=CONFIRM_LEVELS.index)
+        scopes = dict.fromkeys(scope for each in operations for scope in each.scopes)
+        return replace(operations[0], confirm=confirm, scopes=tuple(scopes))
 
     async def _run(self, prepared: Prepared) -> JSONObject:
         self._sent += 1

@@ -64,8 +64,8 @@ async def get_code_prompt(call: Call, prompt: CodePrompt, arguments: Mapping[str
     what = f"Prompt {prompt.name}"
     try:
         kit = _loaded(call, prompt.kit)
-        found = next((each for each in kit.prompts if each.name == prompt.name), None)
-        definition = _published(found, prompt.digest, what)
+        current = next((each for each in kit.prompts if each.name == prompt.name), None)
+        definition = _published(current, prompt.digest, what)
         return await _answer(call, await run_prompt(definition, arguments, await context_of(call)))
     except (AuthorFailed, CallError) as exc:
         raise _failure(call, what, exc) from exc
@@ -83,15 +83,15 @@ async def read_code_resource(call: Call, resource: CodeResource, uri: str) -> JS
     own = resource.entry.get("uri") or resource.entry["uriTemplate"]
     what = f"Resource {own}"
     try:
-        found = next((each for each in _loaded(call, resource.kit).resources if each.uri == own), None)
-        definition = _published(found, resource.digest, what)
+        current = next((each for each in _loaded(call, resource.kit).resources if each.uri == own), None)
+        definition = _published(current, resource.digest, what)
         return await _answer(call, await run_resource(definition, uri, await context_of(call)))
     except (AuthorFailed, CallError) as exc:
         raise _failure(call, what, exc) from exc
 
 
 async def may_use(call: Call, tool: CodeTool) -> bool:
-    """Tell if the toolkit lets this caller use a tool of its own; false if its code fails."""
+    """Return whether the toolkit lets this caller use a tool of its own; false if its code fails."""
     try:
         definition = _loaded(call, tool.kit).find_tool(tool.name)
         with authors_code():

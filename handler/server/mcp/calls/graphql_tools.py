@@ -151,8 +151,8 @@ async def _continuation(
         return arguments, None
     from handler.server.mcp.calls.cursors import continuation_of
 
-    found = await continuation_of(call, tool, arguments)
-    return found.arguments, found
+    continuation = await continuation_of(call, tool, arguments)
+    return continuation.arguments, continuation
 
 
 def _noted(call: Call, fitted: Fitted) -> tuple[JSONObject, bytes]:
@@ -163,16 +163,16 @@ def _noted(call: Call, fitted: Fitted) -> tuple[JSONObject, bytes]:
 
 
 def _is_begun(continued: Continuation | None) -> bool:
-    """Tell if the call has a cursor."""
+    """Return whether the call has a cursor."""
     return continued is not None and continued.start is not None
 
 
 def _variables(tool: PrescribedTool, arguments: Mapping[str, Any]) -> JSONObject:
     """Return the operation's variables among the arguments."""
-    given = arguments if tool.flat else arguments.get("variables") or {}
+    values = arguments if tool.flat else arguments.get("variables") or {}
     confirmed = tool.options.confirm == "advisory" and tool.flat
-    sent = tool.operation.sendable(given)
-    return {name: value for name, value in sent.items() if not (confirmed and name == CONFIRM)}
+    variables = tool.operation.sendable(values)
+    return {name: value for name, value in variables.items() if not (confirmed and name == CONFIRM)}
 
 
 def _result(response: JSONObject, text: bytes, tool: Tool, room: Room) -> JSONObject:

@@ -63,13 +63,13 @@ def shown_value(value: Any) -> Any:
 
 def _note_arguments(call: Call, name: str, arguments: JSONObject) -> None:
     log, tool = call.caller.endpoint.bundle.log, call.caller.endpoint.tools.get(name)
-    named = [each for each in log.arguments if each.tool == tool.name] if log and tool else []
-    if named and tool:
+    logged_arguments = [each for each in log.arguments if each.tool == tool.name] if log and tool else []
+    if logged_arguments and tool:
         arguments = call.caller.endpoint.validator(tool, call.caller.evaluation).meant(arguments)
-    given = [(each.name, _around(each, arguments)) for each in named]
-    found = {argument: shown_value(values[argument]) for argument, values in given if argument in values}
-    if found:
-        call.note(arguments=found)
+    holders = [(each.name, _around(each, arguments)) for each in logged_arguments]
+    values_by_name = {argument: shown_value(values[argument]) for argument, values in holders if argument in values}
+    if values_by_name:
+        call.note(arguments=values_by_name)
 
 
 def _around(argument: LoggedArgument, arguments: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -30,12 +30,12 @@ async def search_catalog(call: Call, tool: CatalogTool, arguments: Mapping[str, 
         UpstreamError, McpError: as ``usable_tools``.
         ToolError: the entries are larger than an answer may be.
     """
-    wanted = arguments.get("type", "all")
+    section = arguments.get("type", "all")
     sections = await _sections(call)
-    asked = {name: sections[name] for name in (SECTIONS if wanted == "all" else (wanted,))}
+    searched = {name: sections[name] for name in (SECTIONS if section == "all" else (section,))}
     names = arguments.get("names")
-    found = _best(call, asked, arguments, search=tool.name) if names is None else _whole(call, asked, names)
-    result = {"content": [{"type": "text", "text": to_well_formed_json(found).decode()}], "structuredContent": found}
+    answer = _best(call, searched, arguments, search=tool.name) if names is None else _whole(call, searched, names)
+    result = {"content": [{"type": "text", "text": to_well_formed_json(answer).decode()}], "structuredContent": answer}
     encoded(result, refuse=_refusal, room=call.caller.room)
     return result
 
@@ -74,7 +74,7 @@ async def _tools(call: Call) -> list[Listed]:
 
 def _whole(call: Call, sections: Sections, names: list[str]) -> JSONObject:
     """Return the entries of these names or URIs, and the names that the caller has no entry of."""
-    found = {
+    entries_by_section = {
         section: [
             {**(_whole_entry(call, each) if section == "tools" else each.entry), "hidden": each.hidden}
             for each in entries
@@ -82,9 +82,9 @@ def _whole(call: Call, sections: Sections, names: list[str]) -> JSONObject:
         ]
         for section, entries in sections.items()
     }
-    known = {name for entries in found.values() for entry in entries for name in spoken_of(entry)}
-    unknown = [name for name in names if name not in known]
-    return {**found, **({"unknown": unknown} if unknown else {})}
+    known_names = {name for entries in entries_by_section.values() for entry in entries for name in spoken_of(entry)}
+    unknown = [name for name in names if name not in known_names]
+    return {**entries_by_section, **({"unknown": unknown} if unknown else {})}
 
 
 def _whole_entry(call: Call, listed: Listed) -> JSONObject:
@@ -105,10 +105,10 @@ def _best(call: Call, sections: Sections, arguments: Mapping[str, Any], *, searc
     ]
     vocabulary = Vocabulary(synonyms=call.caller.endpoint.bundle.synonyms)
     ranked = _ranked(fitting, arguments.get("query", ""), vocabulary)
-    found: JSONObject = {section: [] for section in sections}
+    lines: JSONObject = {section: [] for section in sections}
     for section, each in ranked[:MAX_FOUND]:
-        found[section].append(line_of(section, each, search=search))
-    return {**found, **({"more": len(ranked) - MAX_FOUND} if len(ranked) > MAX_FOUND else {})}
+        lines[section].append(line_of(section, each, search=search))
+    return {**lines, **({"more": len(ranked) - MAX_FOUND} if len(ranked) > MAX_FOUND else {})}
 
 
 def _is_of(listed: Listed, category: str | None) -> bool:

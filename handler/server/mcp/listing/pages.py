@@ -55,8 +55,8 @@ def _listable(call: Call, entries: Sequence[Entry]) -> list[Entry]:
         if (each.size <= room.surely_small_bytes or (is_listable(each.json) and room.fits(each.json)))
     ]
     if len(listable) < len(entries):
-        known = {each.digest for each in listable}
-        call.note(too_large=", ".join(str(each.get("name")) for each in entries if each.digest not in known))
+        digests = {each.digest for each in listable}
+        call.note(too_large=", ".join(str(each.get("name")) for each in entries if each.digest not in digests))
     return listable
 
 

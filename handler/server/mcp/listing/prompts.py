@@ -71,19 +71,19 @@ def _checked(prompt: TextPrompt, arguments: Mapping[str, Any]) -> Mapping[str, s
 
 def _faults(prompt: TextPrompt, arguments: Mapping[str, Any]) -> Iterator[str]:
     declared = prompt.entry.get("arguments", [])
-    known = [each["name"] for each in declared]
-    unknown = [name for name in arguments if name not in known]
+    declared_names = [each["name"] for each in declared]
+    unknown = [name for name in arguments if name not in declared_names]
     if unknown:
-        names = ", ".join(known) or "no arguments"
+        names = ", ".join(declared_names) or "no arguments"
         yield f"{unknown[0]:.80}: unknown, expected {names}"
     for each in declared:
-        name, given = each["name"], arguments.get(each["name"], "")
+        name, text = each["name"], arguments.get(each["name"], "")
         values = prompt.completions.get(name, ())
-        if not isinstance(given, str):
+        if not isinstance(text, str):
             yield f"{name}: expected a string"
-        elif not given and each["required"]:
+        elif not text and each["required"]:
             yield f"{name}: required, but missing"
-        elif given and values and given not in values:
+        elif text and values and text not in values:
             yield f"{name}: expected one of {', '.join(values):.1000}"
 
 
@@ -142,5 +142,5 @@ def _completed(values: tuple[str, ...], begun: str) -> JSONObject:
     texts = {value: value.casefold() for value in values}
     longest = max(map(len, texts.values()), default=0)
     start = begun.casefold() if len(begun) <= longest else None  # folding makes no text shorter
-    found = [] if start is None else [value for value, text in texts.items() if text.startswith(start)]
-    return {"completion": {"values": found[:MAX_VALUES], "total": len(found), "hasMore": len(found) > MAX_VALUES}}
+    matches = [] if start is None else [value for value, text in texts.items() if text.startswith(start)]
+    return {"completion": {"values": matches[:MAX_VALUES], "total": len(matches), "hasMore": len(matches) > MAX_VALUES}}

@@ -130,14 +130,14 @@ def _find_code_resource(caller: Caller, uri: str) -> CodeResource | None:
     """Find the code resource of a URI. A fixed URI wins over templates, and a template over later ones."""
     if len(uri) > MAX_URI_CHARS:
         return None
-    found = [
+    matches = [
         resource
         for resource in caller.endpoint.bundle.resources
         if isinstance(resource, CodeResource)
         and caller.evaluation.meets(resource.mask)
         and _pattern(_place(resource)).values_in(uri) is not None
     ]
-    return min(found, key=lambda resource: "uriTemplate" in resource.entry, default=None)
+    return min(matches, key=lambda resource: "uriTemplate" in resource.entry, default=None)
 
 
 def _place(resource: CodeResource) -> str:
@@ -176,14 +176,14 @@ def _schema_entry(endpoint: Endpoint, tool: GraphQLTool | None) -> JSONObject:
 
 
 async def _is_shown(caller: Caller, tool: GraphQLTool | None) -> bool:
-    """Tell if a caller may read a schema. For a tool, the schema is not made."""
+    """Return whether a caller may read a schema. For a tool, the schema is not made."""
     if tool is None:
         return _may_introspect(caller) and await _has_fields(caller)
     return has_scopes(tool.options.scopes, caller.principal) and await caller.can_use(tool)
 
 
 async def _has_fields(caller: Caller) -> bool:
-    """Tell if a caller may use any field of the endpoint's own GraphQL."""
+    """Return whether a caller may use any field of the endpoint's own GraphQL."""
     with schema_loading():
         return await asyncio.to_thread(caller.endpoint.schema.has_fields, caller.evaluation)
 
@@ -237,8 +237,8 @@ async def table_contents(caller: Caller, uri: str) -> list[JSONObject] | None:
     if entry is None:
         return None
     # Without the output schema, the page takes its columns from the rows; without the rest, it has no pages by `after`.
-    told = (to_well_formed_json({name: entry[name] for name in names if name in entry}) for names in TOLD)
-    json = next((each for each in told if len(each) <= MAX_TOLD_BYTES), to_well_formed_json({"name": tool.name}))
+    candidates = (to_well_formed_json({name: entry[name] for name in names if name in entry}) for names in TOLD)
+    json = next((each for each in candidates if len(each) <= MAX_TOLD_BYTES), to_well_formed_json({"name": tool.name}))
     # No text of a schema may end the element, or begin a comment in it.
     json = json.replace(b"<", b"\\u003c")
     text = page.text.replace(SETTINGS, SETTINGS.replace("{}", json.decode()))
@@ -248,8 +248,8 @@ async def table_contents(caller: Caller, uri: str) -> list[JSONObject] | None:
 def _tool_of(caller: Caller, uri: str) -> Tool | None:
     """Find the tool whose entry names a page."""
     endpoint = caller.endpoint.bundle.endpoint
-    found = (tool for tool in caller.endpoint.bundle.tools if table_uri(endpoint, tool.name) == uri)
-    tool = next(found, None)
+    owners = (tool for tool in caller.endpoint.bundle.tools if table_uri(endpoint, tool.name) == uri)
+    tool = next(owners, None)
     ui = tool.entry.get("_meta", {}).get("ui") if tool else None
     return tool if isinstance(ui, dict) and ui.get("resourceUri") == uri else None  # an author's "ui" is any value
 

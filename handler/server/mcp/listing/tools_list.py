@@ -92,11 +92,11 @@ async def usable_tools(call: Call) -> AsyncIterator[Listed]:
             yield Listed(
                 entry=entry, hidden=options.hidden, pinned=options.pinned, role=role, aliases=tuple(options.aliases)
             )
-    seen = set(endpoint.tools)
+    names = set(endpoint.tools)
     for tools in of_kits.values():
         for name, listed in tools.items():
-            if name not in seen:
-                seen.add(name)
+            if name not in names:
+                names.add(name)
                 yield listed
 
 
@@ -109,8 +109,8 @@ async def list_entries(endpoint: Endpoint, evaluation: Evaluation, *, principal:
     listed = [tool for tool in endpoint.bundle.tools if not tool.options.hidden and endpoint.lists(tool, principal)]
 
     def entries() -> list[JSONObject]:
-        found = (_entry(endpoint, tool, evaluation) for tool in listed)
-        return [entry for entry in found if entry is not None]
+        visible = (_entry(endpoint, tool, evaluation) for tool in listed)
+        return [entry for entry in visible if entry is not None]
 
     if not any(endpoint.needs_schema(tool, evaluation) for tool in listed):
         return entries()
@@ -145,8 +145,8 @@ def seen_entry(tool: Tool, entry: JSONObject, evaluation: Evaluation) -> JSONObj
     """Return an entry of a tool, without the URI of its view if the caller may not read that page."""
     if evaluation.meets(tool.options.view_mask):
         return entry
-    kept = {name: each for name, each in entry["_meta"]["ui"].items() if name != "resourceUri"}
-    meta = {name: each for name, each in entry["_meta"].items() if name != "ui"} | ({"ui": kept} if kept else {})
+    ui = {name: each for name, each in entry["_meta"]["ui"].items() if name != "resourceUri"}
+    meta = {name: each for name, each in entry["_meta"].items() if name != "ui"} | ({"ui": ui} if ui else {})
     return {name: each for name, each in entry.items() if name != "_meta"} | ({"_meta": meta} if meta else {})
 
 

@@ -279,9 +279,9 @@ def _require_served(message: _Message, version: str, *, among: Sequence[str]) ->
 
 
 def _require_header(message: _Message, name: str, expected: object) -> None:
-    given = message.headers.get(name)
-    if given is None:
+    header = message.headers.get(name)
+    if header is None:
         message.reject(HEADER_MISMATCH, f"Header mismatch: {name} is missing")
-    said = decoded(given) if name == "mcp-name" else given.strip(" \t")
-    if said != expected:
+    value = decoded(header) if name == "mcp-name" else header.strip(" \t")
+    if value != expected:
         message.reject(HEADER_MISMATCH, f"Header mismatch: {name} differs from the body")
