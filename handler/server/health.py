@@ -91,16 +91,15 @@ class Health:
             return
         self._storage_trouble = ""
         if old:
-            await self._endpoints.ask(max(old, key=self._urgency).name)
+            now = self._endpoints.clock()
+            urgent = max(old, key=lambda each: (each.failing and not each.serves, now.age_s(each.asked)))
+            await self._endpoints.ask(urgent.name)
         else:
             try:
                 await self._endpoints.reach()
             except StorageError as exc:
                 self._storage_trouble = str(exc)
         self._asked = self._endpoints.clock()
-
-    def _urgency(self, known: Known) -> tuple[bool, float]:
-        return known.failing and not known.serves, self._endpoints.clock().age_s(known.asked)
 
     def _judge(self, known: Sequence[Known]) -> tuple[str, str]:
         """Return the status, and the reason if the function is not ready."""

@@ -145,18 +145,21 @@ def _refusal(item: Mapping[str, Any]) -> str:
 @lru_cache(maxsize=256)
 def _directives(names: tuple[str, ...], *, by_endpoint: bool, by_version: bool) -> str:
     """Return the member ``CloudWatchMetrics`` as JSON. All lines with the same metrics share it."""
-    found = [each for each in METRICS if each.name in names]
-    split = [each for each in found if by_endpoint and each.by_endpoint]
-    whole = [each for each in found if each not in split]
-    released = [each for each in found if by_version and each.name == ERRORS]
+    counted = [metric for metric in METRICS if metric.name in names]
+    split = [metric for metric in counted if by_endpoint and metric.by_endpoint]
+    whole = [metric for metric in counted if metric not in split]
+    released = [metric for metric in counted if by_version and metric.name == ERRORS]
     sets = ((split, [[FUNCTION], [FUNCTION, ENDPOINT]]), (whole, [[FUNCTION]]), (released, [[FUNCTION, VERSION]]))
-    directives = [_directive(metrics, dimensions) for metrics, dimensions in sets if metrics]
+    directives = [
+        {
+            "Namespace": NAMESPACE,
+            "Dimensions": dimensions,
+            "Metrics": [{"Name": metric.name, "Unit": metric.unit} for metric in metrics],
+        }
+        for metrics, dimensions in sets
+        if metrics
+    ]
     return to_json_bytes(directives).decode()
-
-
-def _directive(metrics: Iterable[Metric], dimensions: list[list[str]]) -> dict[str, Any]:
-    definitions = [{"Name": each.name, "Unit": each.unit} for each in metrics]
-    return {"Namespace": NAMESPACE, "Dimensions": dimensions, "Metrics": definitions}
 
 
 NAMESPACE = "Stile"

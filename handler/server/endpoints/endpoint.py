@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
 from handler.bundle.content import Prompt
 from handler.bundle.model import Bundle
@@ -193,13 +193,16 @@ class Endpoint:
     def needs_schema(self, tool: Tool, evaluation: Evaluation) -> bool:
         """Return whether ``is_visible`` and ``entry`` must build a view of the schema, which blocks."""
         match tool:
-            case GraphQLTool() if evaluation.meets(tool.mask):
+            case GraphQLTool():
                 outcome = evaluation.outcome(tool.conditions)
-                return tool.listing_for(outcome) is None and (tool.name, outcome) not in self._entries
+                is_listed = tool.listing_for(outcome) is not None or (tool.name, outcome) in self._entries
+                return evaluation.meets(tool.mask) and not is_listed
             case CompanionTool():
                 return self.needs_schema(self.bundle.graphql_tool_of(tool), evaluation)
-            case _:
+            case PrescribedTool() | CodeTool() | CatalogTool():
                 return False
+            case _:
+                assert_never(tool)
 
     def is_visible(self, tool: Tool, evaluation: Evaluation) -> bool:
         """Return whether a caller may use a tool. Blocks if the tool needs the schema.
@@ -225,6 +228,8 @@ class Endpoint:
                 return evaluation.meets(tool.mask)
             case CatalogTool():
                 return True
+            case _:
+                assert_never(tool)
 
     def lists(self, tool: Tool, principal: Principal) -> bool:
         """Return whether lists have a visible tool: if the endpoint says so, only with the caller's scopes."""
@@ -241,14 +246,16 @@ class Endpoint:
             StorageError, BundleError: the schema index cannot be loaded.
         """
         match tool:
-            case GraphQLTool() if evaluation.meets(tool.mask):
-                return self._listing(tool, evaluation.outcome(tool.conditions)).entry
-            case _ if not self.is_visible(tool, evaluation):
-                return None
+            case GraphQLTool():
+                is_open = evaluation.meets(tool.mask)
+                return self._listing(tool, evaluation.outcome(tool.conditions)).entry if is_open else None
             case PrescribedTool():
-                return self._seen_entry(tool, evaluation.outcome(tool.conditions))
+                is_open = self.is_visible(tool, evaluation)
+                return self._seen_entry(tool, evaluation.outcome(tool.conditions)) if is_open else None
+            case CompanionTool() | CodeTool() | CatalogTool():
+                return tool.entry if self.is_visible(tool, evaluation) else None
             case _:
-                return tool.entry
+                assert_never(tool)
 
     def whole_entry(self, tool: PrescribedTool, evaluation: Evaluation) -> JSONObject:
         """Return the caller's entry of a visible tool with more of its input schema than a list has."""

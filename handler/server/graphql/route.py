@@ -66,13 +66,18 @@ class GraphQLRoute:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         http_call = HttpCall(scope, receive)
         note(scope, route="tool" if "tool" in http_call.path_params else "graphql")
-        response = await self._respond(http_call)
-        await response(scope, receive, send)
+        await (await self._respond(http_call))(scope, receive, send)
 
     async def _respond(self, http_call: HttpCall) -> Response:
         media_type = choose_graphql_type(http_call.headers.get("accept"))
         try:
-            _refuse_transport(http_call, media_type)
+            # Source: GraphQL over HTTP, "Accept" and "POST".
+            if http_call.method not in METHODS:
+                raise Refused("method-not-allowed", "expected GET or POST", headers={"allow": ", ".join(METHODS)})
+            if media_type is None:
+                raise Refused("not-acceptable", f"answers are {GRAPHQL_RESPONSE} or {JSON}")
+            if http_call.method == "POST" and not is_json(http_call.headers.get("content-type", "")):
+                raise Refused("unsupported-media-type", "expected Content-Type: application/json")
             response, body = await self._answer(http_call)
         except Exception as exc:  # noqa: BLE001 - the edge of a GraphQL request: an unknown error is noted as a failure
             refusal = _refusal(http_call, exc)
@@ -89,7 +94,10 @@ class GraphQLRoute:
             raise Refused("graphql-off", "this endpoint serves no GraphQL")
         caller = await identify_caller(self._services, http_call, endpoint)
         tool = await _find_tool(http_call, caller) if is_tool else None
-        parameters = await _read(http_call)
+        if http_call.method == "GET":
+            parameters = parse_url(http_call.scope["query_string"])
+        else:
+            parameters = parse_body(await read_body(http_call))
         async with before(caller.deadline):
             with _noting_refusal(caller, parameters):
                 prepared = await _prepare(http_call, caller, parameters, tool)
@@ -125,16 +133,6 @@ class _Refusal:
         return _graphql_response(body, media_type, status=status, headers=self.headers)
 
 
-def _refuse_transport(http_call: HttpCall, media_type: str | None) -> None:
-    """Source: GraphQL over HTTP, "Accept" and "POST"."""
-    if http_call.method not in METHODS:
-        raise Refused("method-not-allowed", "expected GET or POST", headers={"allow": ", ".join(METHODS)})
-    if media_type is None:
-        raise Refused("not-acceptable", f"answers are {GRAPHQL_RESPONSE} or {JSON}")
-    if http_call.method == "POST" and not is_json(http_call.headers.get("content-type", "")):
-        raise Refused("unsupported-media-type", "expected Content-Type: application/json")
-
-
 async def _find_tool(http_call: HttpCall, caller: Caller) -> GraphQLTool:
     """Return the GraphQL tool that the path names. A prescribed tool has no schema of its own to serve."""
     name = http_call.path_params["tool"]
@@ -156,12 +154,6 @@ def _noting_refusal(caller: Caller, parameters: Parameters) -> AbstractContextMa
     candidates = [each.operation for each in operations if parameters.operation_name in (None, each.operation.name)]
     sha256 = candidates[0].sha256 if len(candidates) == 1 else ""
     return noting_refusal(caller, text=parameters.query or "", sha256=sha256)
-
-
-async def _read(http_call: HttpCall) -> Parameters:
-    if http_call.method == "GET":
-        return parse_url(http_call.scope["query_string"])
-    return parse_body(await read_body(http_call))
 
 
 async def _prepare(http_call: HttpCall, caller: Caller, parameters: Parameters, tool: GraphQLTool | None) -> Prepared:
@@ -282,7 +274,11 @@ def parse_url(query_string: bytes) -> Parameters:
         Malformed: a parameter is repeated, ``variables`` or ``extensions`` is not a JSON object, or as ``parse_body``.
     """
     values: dict[str, Any] = {}
-    for name, text in _pairs(query_string):
+    try:
+        pairs = parse_qsl(query_string.decode(), keep_blank_values=True, errors="strict")
+    except UnicodeDecodeError as exc:
+        raise Malformed("the URL is not UTF-8") from exc
+    for name, text in pairs:
         if name in values:
             raise Malformed(f"{name:.50} appears in the URL twice")
         values[name] = text if name not in MAPS else _parsed(name, text) if text else None
@@ -305,13 +301,6 @@ def parse_body(body: bytes) -> Parameters:
     if not isinstance(values, dict):
         raise Malformed("expected a JSON object with a query")
     return _parameters(values)
-
-
-def _pairs(query_string: bytes) -> list[tuple[str, str]]:
-    try:
-        return parse_qsl(query_string.decode(), keep_blank_values=True, errors="strict")
-    except UnicodeDecodeError as exc:
-        raise Malformed("the URL is not UTF-8") from exc
 
 
 def _parsed(name: str, text: str) -> Any:

@@ -66,6 +66,10 @@ class Method:
     answer: Callable[[Call], Awaitable[JSONObject]]
     era: str = ""  # modern | legacy: the revisions with the method; empty: both
 
+    def serves(self, revision: str) -> bool:
+        """Return whether a revision has the method."""
+        return self.era in ("", "modern" if is_modern(revision) else "legacy")
+
 
 async def answer(call: Call) -> JSONObject:
     """Answer a request with its result.
@@ -80,7 +84,7 @@ async def answer(call: Call) -> JSONObject:
     method = METHODS.get(request.method)
     if (
         method is None
-        or method.era not in ("", "modern" if is_modern(request.revision) else "legacy")
+        or not method.serves(request.revision)
         or (method.capability and method.capability not in _offered(call))
     ):
         raise Rejected(METHOD_NOT_FOUND, f"Method not found: {request.method:.80}", id=request.id, status=404)

@@ -23,7 +23,7 @@ from handler.records import record
 from handler.server.asgi.headers import find_mismatch
 from handler.server.auth.scopes import require_scopes
 from handler.server.mcp.calls.graphql_tools import call_companion, call_graphql, call_prescribed, failed
-from handler.server.mcp.listing.tools_list import asked_kits, entry_of, tools_of_kit
+from handler.server.mcp.listing.tools_list import asked_kits, entry_for, tools_of_kit
 from handler.server.mcp.messages.jsonrpc import HEADER_MISMATCH, Rejected
 from handler.server.mcp.messages.method_call import Call
 from handler.server.mcp.messages.revisions import is_modern
@@ -78,7 +78,7 @@ async def call_any_tool(call: Call, name: str, arguments: JSONObject) -> JSONObj
             call.note(kind=tool.KIND)
             if not isinstance(tool, ProvidedTool):
                 require_scopes(tool.name, tool.options.scopes, call.caller.principal)
-            if isinstance(tool, CodeTool | ProvidedTool):
+            if isinstance(tool, CodeTool | ProvidedTool) and is_modern(call.request.revision):
                 _require_mirrored(call, tool.entry, arguments)
             call.note(decision="allowed")
             result = await CALLS[type(tool)](call, tool, arguments)
@@ -139,7 +139,7 @@ async def _find_for(call: Call, tool: CatalogTool, name: str) -> Tool | Provided
         raise NotInCatalog(name, search=search) from exc
     if isinstance(target, CatalogTool):
         raise NotInCatalog(name, search=search)
-    entry = target.entry if isinstance(target, ProvidedTool) else await entry_of(call, target)
+    entry = target.entry if isinstance(target, ProvidedTool) else await entry_for(call.caller, target)
     role = "call" if entry is not None and only_reads(entry) else "call-mutation"
     if role != tool.role:
         raise OtherCatalogCall(name, expected=f"{search}-{role}", writes=role == "call-mutation")
@@ -148,8 +148,6 @@ async def _find_for(call: Call, tool: CatalogTool, name: str) -> Tool | Provided
 
 def _require_mirrored(call: Call, entry: JSONObject, arguments: Mapping[str, Any]) -> None:
     """Source: MCP 2026-07-28, basic/transports/streamable-http ("Server Behavior for Custom Headers")."""
-    if not is_modern(call.request.revision):
-        return
     mismatch = find_mismatch(entry["inputSchema"], arguments, call.caller.headers)
     if mismatch:
         raise Rejected(HEADER_MISMATCH, f"Header mismatch: {mismatch}", id=call.request.id)

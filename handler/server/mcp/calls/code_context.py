@@ -52,10 +52,12 @@ async def context_of(call: Call, *, needs_credential: bool = False) -> Context:
     """
     caller, answers, requests = call.caller, await answers_to(call), OwnRequests(call.caller)
     access = await api_access(caller, required=needs_credential)
+    client, token = call.meta.get(CLIENT_INFO), call.meta.get("progressToken")
+    is_token = (isinstance(token, str) and len(token) <= MAX_TOKEN_CHARS) or type(token) is int
     return Context(
         request_id=caller.request_id,
         protocol_version=call.request.revision,
-        client_info=_client_info(call),
+        client_info=client if isinstance(client, dict) else {},
         client_capabilities=call.client_capabilities,
         headers={name: value for name, value in caller.headers.items() if name not in UNTOLD},
         auth=deepcopy(caller.principal.claims),  # policies read ours, and a key's outlive the call
@@ -66,7 +68,7 @@ async def context_of(call: Call, *, needs_credential: bool = False) -> Context:
         resolved_headers=access.headers,
         input_responses=answers.responses,
         request_state=answers.state,
-        progress_token=_progress_token(call),
+        progress_token=token if is_token else None,
         log_level=wanted_log_level(call.meta, call.request.revision),
         deadline=call.deadline,
         max_values=caller.endpoint.bundle.limits.max_values,
@@ -75,18 +77,6 @@ async def context_of(call: Call, *, needs_credential: bool = False) -> Context:
         ask_operation=requests.operation,
         notify=LastMessages(call.notifications).add,
     )
-
-
-def _client_info(call: Call) -> JSONObject:
-    client = call.meta.get(CLIENT_INFO)
-    return client if isinstance(client, dict) else {}
-
-
-def _progress_token(call: Call) -> str | int | None:
-    token: Any = call.meta.get("progressToken")
-    if isinstance(token, str) and len(token) > MAX_TOKEN_CHARS:
-        return None
-    return token if isinstance(token, str | int) and not isinstance(token, bool) else None
 
 
 class LastMessages:
@@ -146,20 +136,16 @@ class OwnRequests:
             raise ToolError("This tool asks a GraphQL API, and its endpoint does not have one.")
         document = Document(text=query, operation_name=None, variables=variables)
         with self._noting_refusal(text=query):
-            prepared = await self._prepare_document(document)
+            try:
+                prepared = await prepare_document(self._caller, document, tool=None, for_model=False)
+            except CallError as exc:
+                raise ToolError(str(exc)) from exc
+            if prepared.kind != "query" and self._caller.endpoint.asks_for_consent:
+                raise ToolError(
+                    "Nothing was sent: writing needs consent at this endpoint, and a tool's document cannot ask for "
+                    "consent. The tool may run an operation by its name if the operation needs no consent."
+                )
         return await self._run(prepared)
-
-    async def _prepare_document(self, document: Document) -> Prepared:
-        try:
-            prepared = await prepare_document(self._caller, document, tool=None, for_model=False)
-        except CallError as exc:
-            raise ToolError(str(exc)) from exc
-        if prepared.kind != "query" and self._caller.endpoint.asks_for_consent:
-            raise ToolError(
-                "Nothing was sent: writing needs consent at this endpoint, and a tool's document cannot ask for "
-                "consent. The tool may run an operation by its name if the operation needs no consent."
-            )
-        return prepared
 
     async def operation(self, name: str, variables: Mapping[str, Any]) -> JSONObject:
         """Run an operation of the endpoint's files by name, and return ``data``.
@@ -168,13 +154,10 @@ class OwnRequests:
             ToolError: as ``graphql``, or the caller has no such operation.
             InsufficientScope, CredentialRequired: the caller lacks scopes of a tool that runs the operation.
         """
-        with self._noting_refusal(sha256=self._digest_of(name)):
+        operations = self._caller.endpoint.operations.get(name, ())
+        with self._noting_refusal(sha256=operations[0].operation.sha256 if operations else ""):
             prepared = self._prepare_operation(name, variables)
         return await self._run(prepared)
-
-    def _digest_of(self, name: str) -> str:
-        operations = self._caller.endpoint.operations.get(name, ())
-        return operations[0].operation.sha256 if operations else ""
 
     def _noting_refusal(self, **asked: str) -> AbstractContextManager[None]:
         """Note the fields that a refused request asks for, if the endpoint's author wants them in the log."""

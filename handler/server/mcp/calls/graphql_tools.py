@@ -203,14 +203,16 @@ TOKENS: Mapping[str, int] = {"search": 300, "describe": 800}
 MATCHES = 8
 
 
-async def call_companion(call: Call, tool: CompanionTool, arguments: Mapping[str, Any]) -> JSONObject:
-    """Answer checked arguments, and return an MCP ``CallToolResult``.
+async def call_companion(call: Call, tool: CompanionTool, arguments: JSONObject) -> JSONObject:
+    """Search or describe the schema that the caller may use through a GraphQL tool. Return a ``CallToolResult``.
 
     Raises:
+        InvalidArguments: the arguments do not fit the tool's schema.
         UpstreamError: the schema cannot be loaded.
         ToolError: the result is larger than an answer may be.
         DeadlinePassed: the answer would come too late.
     """
+    arguments = call.caller.endpoint.validator(tool, call.caller.evaluation).read(arguments)
     with schema_loading():
         async with before(call.caller.deadline):
             graphql = call.caller.endpoint.bundle.graphql_tool_of(tool)

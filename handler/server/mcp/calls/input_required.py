@@ -11,10 +11,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, assert_never
 
 from handler.bundle.operations import Binding
-from handler.bundle.tools import GraphQLTool, PrescribedTool, Tool
+from handler.bundle.tools import CatalogTool, CodeTool, CompanionTool, GraphQLTool, PrescribedTool, Tool
 from handler.errors.calls import ClientCannotAsk
 from handler.errors.protocol import InvalidParams, StateRefused
 from handler.json_schema.json_bounds import MAX_NESTING, nests_deeper
@@ -136,22 +136,17 @@ def binding_of(caller: Caller, *, tool: Tool | None, method: str, name: Any, arg
     Raises:
         StateRefused: the arguments are nested so deeply that no call with them can have got a state.
     """
+    upstream = caller.endpoint.bundle.upstream
+    names = {*upstream.claim_headers.values(), *([upstream.tenant.claim] if upstream.tenant else [])}
+    names |= {binding.name for binding in _bindings(caller, tool) if binding.source == "claim"}
     return {
         "endpoint": caller.endpoint.bundle.endpoint,
         "method": method,
         "name": name,
         "arguments": _digest(arguments),
         "principal": [*caller.principal.identity],
-        "claims": _digest(_sent_claims(caller, tool)),
+        "claims": _digest({name: find_claim(caller.principal.claims, name) for name in names}),
     }
-
-
-def _sent_claims(caller: Caller, tool: Tool | None) -> JSONObject:
-    """Return the values of the claims that requests of a tool carry to the API; ``None`` for an absent claim."""
-    upstream = caller.endpoint.bundle.upstream
-    names = {*upstream.claim_headers.values(), *([upstream.tenant.claim] if upstream.tenant else [])}
-    names |= {binding.name for binding in _bindings(caller, tool) if binding.source == "claim"}
-    return {name: find_claim(caller.principal.claims, name) for name in names}
 
 
 def _bindings(caller: Caller, tool: Tool | None) -> Iterable[Binding]:
@@ -161,9 +156,11 @@ def _bindings(caller: Caller, tool: Tool | None) -> Iterable[Binding]:
             return bindings
         case GraphQLTool():
             return ()
-        case _:
+        case CodeTool() | CompanionTool() | CatalogTool() | None:
             operations = caller.endpoint.operations.values()
             return (binding for same_name in operations for each in same_name for binding in each.bindings)
+        case _:
+            assert_never(tool)
 
 
 def _digest(value: Any) -> str:

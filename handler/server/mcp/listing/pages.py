@@ -38,7 +38,10 @@ def page_of(call: Call, key: str, listed: Entries) -> JSONObject:
     page_bytes = call.caller.room.page_bytes
     if listed.size_to(page_bytes) > page_bytes:
         entries = _listable(call, [each.brief for each in listed])
-    digest = _digest(call, key, entries)
+    hashed = hashlib.sha256(f"{call.caller.endpoint.bundle.endpoint} {key} ".encode())
+    for entry in entries:
+        hashed.update(entry.digest)
+    digest = hashed.digest()[:DIGEST_BYTES]
     cursor = call.request.params.get("cursor")
     start = 0 if cursor is None else _place(cursor, digest)
     end = page_end(entries, start, call.caller.room)
@@ -58,13 +61,6 @@ def _listable(call: Call, entries: Sequence[Entry]) -> list[Entry]:
         digests = {each.digest for each in listable}
         call.note(too_large=", ".join(str(each.get("name")) for each in entries if each.digest not in digests))
     return listable
-
-
-def _digest(call: Call, key: str, entries: Sequence[Entry]) -> bytes:
-    digest = hashlib.sha256(f"{call.caller.endpoint.bundle.endpoint} {key} ".encode())
-    for each in entries:
-        digest.update(each.digest)
-    return digest.digest()[:DIGEST_BYTES]
 
 
 def _cursor(place: int, digest: bytes) -> str:

@@ -51,7 +51,11 @@ async def get_prompt(call: Call, prompt: Prompt, arguments: Mapping[str, Any]) -
     """
     match prompt:
         case TextPrompt():
-            result = _filled(prompt, _checked(prompt, arguments))
+            faults = list(_faults(prompt, arguments))
+            if faults:
+                raise InvalidParams(f"Invalid arguments for prompt {prompt.name}: {'; '.join(faults)}")
+            # Forms of clients send empty strings for arguments that the user left out.
+            result = _filled(prompt, {name: text for name, text in arguments.items() if text})
             call.note(decision="allowed")
             return result
         case CodePrompt():
@@ -59,14 +63,6 @@ async def get_prompt(call: Call, prompt: Prompt, arguments: Mapping[str, Any]) -
 
             call.note(decision="allowed")
             return await get_code_prompt(call, prompt, arguments)
-
-
-def _checked(prompt: TextPrompt, arguments: Mapping[str, Any]) -> Mapping[str, str]:
-    """Return the given arguments. Forms of clients send empty strings for arguments that the user left out."""
-    faults = list(_faults(prompt, arguments))
-    if faults:
-        raise InvalidParams(f"Invalid arguments for prompt {prompt.name}: {'; '.join(faults)}")
-    return {name: text for name, text in arguments.items() if text}
 
 
 def _faults(prompt: TextPrompt, arguments: Mapping[str, Any]) -> Iterator[str]:
@@ -119,7 +115,10 @@ def complete(caller: Caller, params: Mapping[str, Any]) -> JSONObject:
             "ref": {"type": "ref/prompt", "name": str() as name},
             "argument": {"name": str() as argument, "value": str() as begun},
         }:
-            return _completed(_values(caller, name, argument), begun)
+            prompt = find_prompt(caller, name)
+            if not any(declared["name"] == argument for declared in prompt.entry.get("arguments", [])):
+                raise InvalidParams(f"Invalid params: the prompt {name} has no argument {argument:.80}")
+            return _completed(prompt.completions.get(argument, ()), begun)
         case {
             "ref": {"type": "ref/resource", "uri": str() as uri},
             "argument": {"name": str(), "value": str() as begun},
@@ -129,13 +128,6 @@ def complete(caller: Caller, params: Mapping[str, Any]) -> JSONObject:
             return _completed((), begun)  # only the function knows its resources
         case _:
             raise InvalidParams(f"Invalid params: {EXPECTED}")
-
-
-def _values(caller: Caller, name: str, argument: str) -> tuple[str, ...]:
-    prompt = find_prompt(caller, name)
-    if not any(each["name"] == argument for each in prompt.entry.get("arguments", [])):
-        raise InvalidParams(f"Invalid params: the prompt {name} has no argument {argument:.80}")
-    return prompt.completions.get(argument, ())
 
 
 def _completed(values: tuple[str, ...], begun: str) -> JSONObject:

@@ -9,7 +9,6 @@ from functools import lru_cache
 from handler.bundle.content import CodeResource, FileResource
 from handler.bundle.resource_uris import (
     PAGE_SCHEME,
-    UriPattern,
     page_uri,
     pattern_of,
     schema_uri,
@@ -73,7 +72,10 @@ async def read_resource(call: Call, uri: str) -> JSONObject:
     contents = await fixed_contents(call.caller, uri)
     if contents is not None:
         call.note(resource=uri, decision="allowed")
-        return _fitting(call, {"contents": contents})
+        if not call.caller.room.fits(to_well_formed_json({"contents": contents})):
+            sentence = "The resource is larger than an answer may be"
+            raise Rejected(INTERNAL_ERROR, sentence, id=call.request.id, stile_code=ANSWER_TOO_LARGE)
+        return {"contents": contents}
     resource = _find_code_resource(call.caller, uri)
     if resource is None:
         raise call.caller.missing(ResourceNotFound(uri))
@@ -144,9 +146,7 @@ def _place(resource: CodeResource) -> str:
     return str(resource.entry.get("uri") or resource.entry["uriTemplate"])
 
 
-@lru_cache(maxsize=256)
-def _pattern(template: str) -> UriPattern:
-    return pattern_of(template)
+_pattern = lru_cache(maxsize=256)(pattern_of)
 
 
 def _with_schemas(endpoint: Endpoint) -> Iterator[GraphQLTool | None]:
@@ -178,14 +178,11 @@ def _schema_entry(endpoint: Endpoint, tool: GraphQLTool | None) -> JSONObject:
 async def _is_shown(caller: Caller, tool: GraphQLTool | None) -> bool:
     """Return whether a caller may read a schema. For a tool, the schema is not made."""
     if tool is None:
-        return _may_introspect(caller) and await _has_fields(caller)
+        with schema_loading():
+            return _may_introspect(caller) and await asyncio.to_thread(
+                caller.endpoint.schema.has_fields, caller.evaluation
+            )
     return has_scopes(tool.options.scopes, caller.principal) and await caller.can_use(tool)
-
-
-async def _has_fields(caller: Caller) -> bool:
-    """Return whether a caller may use any field of the endpoint's own GraphQL."""
-    with schema_loading():
-        return await asyncio.to_thread(caller.endpoint.schema.has_fields, caller.evaluation)
 
 
 async def _sdl(caller: Caller, tool: GraphQLTool | None) -> str:
@@ -204,13 +201,6 @@ def _may_introspect(caller: Caller) -> bool:
     graphql = caller.endpoint.bundle.graphql
     met = all(caller.evaluation.meets(graphql.guards.get(name, OPEN)) for name in INTROSPECTION)
     return graphql.mode == "on" and met
-
-
-def _fitting(call: Call, result: JSONObject) -> JSONObject:
-    if not call.caller.room.fits(to_well_formed_json(result)):
-        sentence = "The resource is larger than an answer may be"
-        raise Rejected(INTERNAL_ERROR, sentence, id=call.request.id, stile_code=ANSWER_TOO_LARGE)
-    return result
 
 
 SETTINGS = '<script type="application/json" id="settings">{}</script>'

@@ -85,7 +85,7 @@ async def usable_tools(call: Call) -> AsyncIterator[Listed]:
             continue
         if not endpoint.lists(tool, call.caller.principal):
             continue
-        entry = await entry_of(call, tool)
+        entry = await entry_for(call.caller, tool)
         if entry is not None:
             role = tool.role if isinstance(tool, CatalogTool) else ""
             options = tool.options
@@ -118,17 +118,12 @@ async def list_entries(endpoint: Endpoint, evaluation: Evaluation, *, principal:
         return await asyncio.to_thread(entries)
 
 
-async def entry_of(call: Call, tool: Tool) -> JSONObject | None:
-    """Return the caller's entry of a tool; ``None`` if the caller may not use it.
+async def entry_for(caller: Caller, tool: Tool) -> JSONObject | None:
+    """Return a caller's entry of a tool; ``None`` if the caller may not use it.
 
     Raises:
         UpstreamError: the schema that the entry depends on cannot be loaded.
     """
-    return await entry_for(call.caller, tool)
-
-
-async def entry_for(caller: Caller, tool: Tool) -> JSONObject | None:
-    """Return a caller's entry of a tool as ``entry_of`` does."""
     endpoint, evaluation = caller.endpoint, caller.evaluation
     if not endpoint.needs_schema(tool, evaluation):
         return _entry(endpoint, tool, evaluation)
