@@ -17,7 +17,6 @@ ORDER = (
     ("handler.commands",),
     # request time
     ("handler.server.function",),
-    ("handler.server.snapshots",),
     ("handler.server.app",),
     ("handler.page",),
     ("handler.server",),

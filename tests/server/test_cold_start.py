@@ -115,7 +115,6 @@ LISTING = {
     "server.endpoints.schema_views",
     "server.function",
     "server.log",
-    "server.metrics",
     "server.mcp",
     "server.mcp.listing",
     "server.mcp.messages",
@@ -130,7 +129,6 @@ LISTING = {
     "server.outgoing.credential_cache",
     "server.outgoing.secret_store",
     "server.outgoing.outgoing_services",
-    "server.snapshots",
     "server.start",
     "settings",
     "storage",
@@ -254,7 +252,6 @@ def test_snapshot_leaves_nothing_to_load_for_first_requests(bundles: str) -> Non
 
     assert _ours(after_calls) - _ours(after_restore) == set()
     assert HEAVY & after_calls <= after_restore
-    assert "handler.server.snapshots" in after_restore
 
 
 @pytest.mark.parametrize("call", ["tools-list", "tools-call-prescribed", "tools-call-graphql", "graphql-persisted"])

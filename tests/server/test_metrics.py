@@ -18,8 +18,7 @@ from handler.compiler.compile import Compiled
 from handler.errors.infrastructure import SettingsError
 from handler.server.asgi.request_log import FOR_MAINTAINERS
 from handler.server.endpoints.registry import Instant
-from handler.server.log import make_logger
-from handler.server.metrics import DIMENSIONS, FAILURES, FAULTS, METRICS, NAMESPACE, dimension_value, values_of
+from handler.server.log import DIMENSIONS, FAILURES, FAULTS, METRICS, NAMESPACE, dimension_value, make_logger, values_of
 from handler.settings import read_settings
 from handler.storage.local import FolderStorage
 from tests.docs.reference import codes, page, tables

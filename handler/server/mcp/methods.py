@@ -68,7 +68,8 @@ class Method:
 
     def serves(self, revision: str) -> bool:
         """Return whether a revision has the method."""
-        return self.era in ("", "modern" if is_modern(revision) else "legacy")
+        era = "modern" if is_modern(revision) else "legacy"
+        return self.era in ("", era)
 
 
 async def answer(call: Call) -> JSONObject:

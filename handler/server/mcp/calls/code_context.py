@@ -1,4 +1,7 @@
-"""The context that a tool, prompt or resource in Python gets of the request that it answers."""
+"""The context that a tool, prompt or resource in Python gets of the request that it answers.
+
+Its GraphQL requests to its own endpoint have the rights of its caller and no others.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Call a tool over GraphQL: check its arguments, send the operation, and return the result."""
+"""Call a tool over GraphQL: check its arguments, send the operation, and return the result; and call its companions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""List a caller's prompts, and return the messages of one."""
+"""List a caller's prompts, return the messages of one, and complete the values of its arguments."""
 
 from __future__ import annotations
 

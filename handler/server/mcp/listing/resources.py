@@ -1,4 +1,4 @@
-"""List and read a caller's resources: files, schemas as SDL, and code resources."""
+"""List and read a caller's resources: files, schemas as SDL, pages of the view ``table``, and code resources."""
 
 from __future__ import annotations
 
