@@ -55,10 +55,12 @@ async def execute(caller: Caller, operation: GraphQLRequest) -> JSONObject:
     except HttpError as exc:
         from handler.server.upstream.failures import without_answer
 
-        _note_sent(caller, operation, upstream_ms=_ms_since(started))
+        caller.note(upstream_ms=_ms_since(started))
+        _note_read(caller, operation)
         trouble = without_answer(exc, timeout_s=request.timeout_s)
         raise trouble.of(operation) from exc
-    _note_sent(caller, operation, upstream_ms=_ms_since(started), upstream_status=answer.status)
+    caller.note(upstream_ms=_ms_since(started), upstream_status=answer.status)
+    _note_read(caller, operation)
     return await _response(caller, operation, answer)
 
 
@@ -142,9 +144,8 @@ def _document(operation: GraphQLRequest, documents: str) -> JSONObject:
             raise UpstreamError("This API takes only requests that it knows.")
 
 
-def _note_sent(caller: Caller, operation: GraphQLRequest, **facts: Any) -> None:
-    """Note facts, and the fields that the API was asked for if the endpoint's author wants them in the log."""
-    caller.note(**facts)
+def _note_read(caller: Caller, operation: GraphQLRequest) -> None:
+    """Note the fields that the API was asked for, if the endpoint's author wants them in the log."""
     if caller.endpoint.bundle.log:
         from handler.server.upstream.read_coordinates import note_read
 
