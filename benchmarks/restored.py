@@ -23,7 +23,7 @@ from benchmarks.container import Container, Function
 from benchmarks.functions.cases import FLOOR, OUR_CALL, OUR_LIST, Builds, make_functions
 from benchmarks.report import machine, write_page
 from benchmarks.upstream import answering_upstream
-from handler.server.snapshots import SNAP_START
+from handler.server.function import SNAP_START
 from tests.support.moto import running_moto
 
 CASES = (FLOOR, OUR_LIST, OUR_CALL, "GraphQL tool call, demo, S3")

@@ -1,9 +1,13 @@
 """The request-time door: ``handler``, built once per container.
 
-The path of a tool call: event -> server/function.py (Mangum) -> server/app.py (middleware, routes)
--> server/mcp/route.py (caller, JSON-RPC) -> server/mcp/methods.py -> server/mcp/tools_call.py (by the tool's name)
--> server/mcp/calls/graphql_tools.py -> server/upstream/graphql_client.py -> server/upstream/sending.py (credential,
-circuit breaker) -> http/client.py -> the API.
+The life of a request: the event goes through Mangum (``server/function.py``) and the middleware to a route
+(``server/app.py``). ``McpRoute`` (``server/mcp/route.py``) finds the endpoint, identifies the caller, and reads the
+message; ``answer`` (``server/mcp/methods.py``) finds the method in its table. A tool call is ``call_any_tool``
+(``server/mcp/tools_call.py``): it finds the tool and its function in ``CALLS``, and gives a failure its code
+-> ``call_prescribed`` (``server/mcp/calls/graphql_tools.py``: arguments, consent, the size of the result)
+-> ``execute`` (``server/upstream/graphql_client.py``: the operation as HTTP, the response as GraphQL)
+-> ``send`` (``server/upstream/sending.py``: credential, circuit breaker) -> ``HttpClient.send_async``
+(``http/client.py``) -> the API.
 """
 
 from __future__ import annotations

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -21,7 +20,6 @@ ORDER = (
     ("handler.commands.local.callers", "handler.commands.local.local_endpoint"),
     # request time
     ("handler.server.function",),
-    ("handler.server.snapshots",),
     ("handler.server.app",),
     ("handler.page",),
     ("handler.server",),
@@ -97,10 +95,6 @@ ONE_SUBJECT = {
         "server.mcp.listing.catalog",
     ),  # the catalog: of a toolkit, of config.yaml, compiled, and answered
     "code.py": ("compiler.config.code", "compiler.tools.code"),  # `code` of config.yaml: read, and compiled
-    "completion.py": (
-        "commands.completion",
-        "server.mcp.listing.completion",
-    ),  # words completed: in a shell, and by MCP
     "content.py": ("bundle.content", "compiler.tools.content"),  # prompts and resources: in the bundle, and compiled
     "editor.py": ("commands.editor", "page.editor"),  # editors of text: the files for them, and that of the page
     "identity.py": ("bundle.identity", "compiler.config.identity"),  # `identity`: in the bundle, and of config.yaml
@@ -122,7 +116,6 @@ ONE_SUBJECT = {
     "skills.py": (
         "code_tools.content.skills",
         "compiler.tools.content_files.skills",
-        "server.mcp.listing.skills",
     ),  # as prompts.py
     "route.py": ("server.graphql.route", "server.mcp.route"),  # the HTTP route of a protocol, named by its folder
     "testing.py": ("testing", "stile.testing"),  # the old name of one more version
@@ -188,20 +181,6 @@ def test_repeated_names_are_found(tmp_path: Path) -> None:
         "Answer": ["handler.door", "handler.rooms.low"],
         "door.py": ["handler.door", "handler.rooms.door"],
     }
-
-
-def test_docstring_of_the_door_names_the_way_of_a_tool_call(modules: dict[str, Module]) -> None:
-    door = modules["handler.lambda_function"]
-    docstring = ast.get_docstring(ast.parse(door.file.read_text(encoding="utf-8"))) or ""
-    files = re.findall(r"-> ([\w/]+)\.py", docstring)
-    way = [f"handler.{file.replace('/', '.')}" for file in files]
-
-    for here, following in pairwise(["handler.lambda_function", *way]):
-        assert following in modules[here].imports, f"{here} -> {following}"
-    named = way.index("handler.server.mcp.tools_call")
-    assert way.index("handler.server.upstream.graphql_client") - named <= 4
-    assert way[-1] == "handler.http.client"
-    assert len(way) - 1 - named <= 7
 
 
 def test_circles_and_upward_imports_are_found(tmp_path: Path) -> None:

@@ -39,9 +39,8 @@ from handler.errors.calls import ToolNotFound
 from handler.errors.protocol import McpError
 from handler.server.asgi.request_log import WARNING, level_of
 from handler.server.auth.principal import Principal
-from handler.server.context.caller import Caller
-from handler.server.context.services import Services
-from handler.server.context.statuses import status_of
+from handler.server.context.caller import Caller, Services
+from handler.server.context.denials import status_of
 from handler.server.mcp.messages.jsonrpc import INVALID_PARAMS, Rejected, Request
 from handler.server.mcp.messages.method_call import Call
 from handler.server.mcp.messages.revisions import CLIENT_CAPABILITIES, MODERN
@@ -164,7 +163,7 @@ def _call(compiled: Compiled, options: argparse.Namespace) -> int:
                 evaluation=endpoint.evaluation_of(principal),
                 services=services,
                 credential=options.token or "",
-                note=facts.update,
+                facts=facts,
             )
             result = asyncio.run(_result(caller, options.tool, arguments, agreed=options.yes))
     except UnknownCaller as exc:

@@ -15,7 +15,7 @@ BYTES_PER_TOKEN = 4
 
 
 def is_listable(json: bytes) -> bool:
-    """Tell if an entry with this JSON fits a response of its own."""
+    """Return whether an entry with this JSON fits a response of its own."""
     return 2 * len(json) <= MAX_LISTED_BYTES or len(to_json_bytes(json.decode())) <= MAX_LISTED_BYTES
 
 

@@ -45,12 +45,12 @@ def mirrored_in(schema: Mapping[str, Any]) -> list[Mirrored]:
     Raises:
         ValueError: a mark in a forbidden place or form.
     """
-    found = [_mirrored(path, each) for path, each in _schemas(schema, ()) if ANNOTATION in each]
-    names = [each.name.lower() for each in found]
-    for each in found:
+    arguments = [_mirrored(path, each) for path, each in _schemas(schema, ()) if ANNOTATION in each]
+    names = [each.name.lower() for each in arguments]
+    for each in arguments:
         if names.count(each.name.lower()) > 1:
             raise ValueError(f"{ANNOTATION} {each.name} stands at two properties, in whatever case")
-    return found
+    return arguments
 
 
 def _mirrored(path: tuple[str, ...] | None, schema: Mapping[str, Any]) -> Mirrored:

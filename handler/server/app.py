@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from functools import cached_property, partial
 from importlib import import_module
 from inspect import isfunction
@@ -22,11 +22,12 @@ from handler.errors import StileError
 from handler.server.asgi.content_negotiation import prefers_html
 from handler.server.asgi.cors import Cors
 from handler.server.asgi.deadlines import Deadlines
-from handler.server.asgi.public_url import PublicUrl
+from handler.server.asgi.public_url import PublicUrl, note_unknown_url, public_url
 from handler.server.asgi.request_log import RequestLog, WriteLine, note
 from handler.server.asgi.responses import Refused, code_of, json_response, refuse
-from handler.server.auth.resource_metadata import METADATA_NAMES, WELL_KNOWN
-from handler.server.context.services import Services
+from handler.server.auth.resource_metadata import METADATA_NAMES, WELL_KNOWN, resource_metadata, takes_tokens
+from handler.server.context.caller import Services
+from handler.server.context.request_context import find_endpoint
 from handler.server.endpoints.registry import Endpoints
 from handler.server.mcp.route import McpRoute
 
@@ -63,7 +64,7 @@ def routes(services: Services) -> list[Route]:
         Route(f"{ENDPOINT}/graphql", graphql),
         Route(f"{ENDPOINT}/__graphql", graphql),
         Route(f"{ENDPOINT}/tools/{{tool}}/graphql", graphql),
-        Route(f"{WELL_KNOWN}{ENDPOINT}/mcp", lazy("handler.server.metadata_route:metadata_route"), methods=["GET"]),
+        Route(f"{WELL_KNOWN}{ENDPOINT}/mcp", resource_metadata_route(services), methods=["GET"]),
         # Clients look for the metadata of an authorization server in both places, in different orders.
         # Source: RFC 8414, section 3; OpenID Connect Discovery 1.0, section 4.
         *(Route(f"/.well-known/{name}{ENDPOINT}", metadata, methods=["GET"]) for name in METADATA_NAMES),
@@ -148,8 +149,8 @@ class _Lazy:
     @cached_property
     def _app(self) -> ASGIApp:
         module, _, name = self.target.partition(":")
-        made = getattr(import_module(module), name)(self._services)
-        return request_response(made) if isfunction(made) else made
+        app = getattr(import_module(module), name)(self._services)
+        return request_response(app) if isfunction(app) else app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self._app(scope, receive, send)
@@ -181,5 +182,23 @@ def _http_error(signpost: Callable[[str], str], http_call: HttpCall, exc: Except
     if not isinstance(exc, HTTPException):
         raise exc
     hint = signpost(http_call.scope["path"]) if exc.status_code in SIGNPOSTED else ""
-    told = Refused(code_of(exc), f"{exc.detail}: {hint}", headers=exc.headers) if hint else exc
-    return refuse(http_call.scope, told, reason=exc.detail)
+    error = Refused(code_of(exc), f"{exc.detail}: {hint}", headers=exc.headers) if hint else exc
+    return refuse(http_call.scope, error, reason=exc.detail)
+
+
+def resource_metadata_route(services: Services) -> Callable[[HttpCall], Awaitable[Response]]:
+    """Build the route of the protected resource metadata."""
+
+    async def resource_metadata_of(http_call: HttpCall) -> Response:
+        note(http_call.scope, route="resource_metadata")
+        endpoint = await find_endpoint(services, http_call)
+        url = public_url(http_call.scope)
+        document = resource_metadata(endpoint.bundle, url)
+        if document is None:
+            if takes_tokens(endpoint.bundle) and not url:
+                raise Refused("public-url-unknown", note_unknown_url(http_call.scope))
+            raise Refused("not-found", "this endpoint names no authorization server")
+        note(http_call.scope, outcome="ok")
+        return json_response(document)
+
+    return resource_metadata_of

@@ -26,11 +26,9 @@ from handler.server.asgi.request_log import note
 from handler.server.asgi.response_size import Room
 from handler.server.asgi.responses import Refused, json_response
 from handler.server.auth.resource_metadata import metadata_url, open_scopes, takes_tokens
-from handler.server.context.caller import Caller
-from handler.server.context.denials import denial_response
+from handler.server.context.caller import Caller, Services
+from handler.server.context.denials import denial_response, status_of
 from handler.server.context.request_context import find_endpoint, identify_caller
-from handler.server.context.services import Services
-from handler.server.context.statuses import status_of
 from handler.server.mcp.listing.tools_list import list_tools
 from handler.server.mcp.messages.jsonrpc import Request
 from handler.server.mcp.messages.method_call import Call
@@ -82,35 +80,27 @@ async def _answer(services: Services, http_call: HttpCall) -> Response:
     if not url:
         note_unknown_url(http_call.scope)
     note(http_call.scope, outcome="ok", decision="allowed")
-    return json_response({**_card(caller, listed, url), **_serves(caller, http_call.headers.get(VERSIONS, ""))})
+    card, versions = _card(caller, listed, url), http_call.headers.get(VERSIONS, "")
+    if versions:  # ``None`` if the storage has no ids
+        card["serves"] = caller.endpoint.version in versions.split() if caller.endpoint.version else None
+    return json_response(card)
 
 
 def _card(caller: Caller, listed: Sequence[JSONObject], url: str) -> JSONObject:
     bundle = caller.endpoint.bundle
     name = bundle.endpoint
+    sign_in = {}  # as in the challenge of a denial; empty if clients cannot find an authorization server
+    if takes_tokens(bundle):
+        members = {"resourceMetadata": metadata_url(bundle, url), "scope": " ".join(open_scopes(bundle))}
+        sign_in = {"signIn": {member: value for member, value in members.items() if value}}
     return {
         "name": name,
         "title": " ".join(word for part in name.split("/") for word in part.replace("_", "-").split("-") if word),
         **({"mcpUrl": f"{url}/{name}/mcp"} if url else {}),
-        **_sign_in(caller, url),
+        **sign_in,
         "digest": list_digest(listed),
         **_told(listed, caller.room),
     }
-
-
-def _sign_in(caller: Caller, url: str) -> JSONObject:
-    """Return the metadata that the challenge of a denial has; empty if clients cannot find an authorization server."""
-    bundle = caller.endpoint.bundle
-    if not takes_tokens(bundle):
-        return {}
-    told = {"resourceMetadata": metadata_url(bundle, url), "scope": " ".join(open_scopes(bundle))}
-    return {"signIn": {name: each for name, each in told.items() if each}}
-
-
-def _serves(caller: Caller, versions: str) -> JSONObject:
-    """Tell if the endpoint is one of the versions; ``None`` if the storage has no ids, empty if none is asked for."""
-    version = caller.endpoint.version
-    return {"serves": version in versions.split() if version else None} if versions else {}
 
 
 def list_digest(listed: Iterable[JSONObject]) -> str:
@@ -125,11 +115,11 @@ def list_digest(listed: Iterable[JSONObject]) -> str:
 def _told(listed: Sequence[JSONObject], room: Room) -> JSONObject:
     """Return the tools as far as a page has room, and the number of those without room."""
     tools: list[JSONObject] = []
-    left = room.page_bytes
+    free_bytes = room.page_bytes
     for entry in listed:
         tool = {member: entry[member] for member in TOLD if member in entry}
-        left -= len(to_well_formed_json(tool)) + 1
-        if left < 0:
+        free_bytes -= len(to_well_formed_json(tool)) + 1
+        if free_bytes < 0:
             break
         tools.append(tool)
     more = len(listed) - len(tools)

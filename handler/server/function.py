@@ -1,9 +1,18 @@
-"""The Lambda function, built from its settings."""
+"""The Lambda function, built from its settings, and renewed after a snapshot.
+
+With SnapStart, many processes begin as copies of one snapshot, which may be months old. A snapshot is taken after init,
+before any request. Keys of issuers, checked signatures and circuit breakers go by the wall clock, which goes on
+meanwhile, and need no hook. Authors' modules load with a first call, so a snapshot has none.
+
+Source: AWS Lambda developer guide, "Implement code before or after Lambda function snapshots" and "Handling uniqueness
+with Lambda SnapStart".
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -17,8 +26,8 @@ from handler.http.client import HttpClient
 from handler.server.app import create_app
 from handler.server.asgi import content_negotiation as media_types
 from handler.server.asgi.request_log import RequestLog
+from handler.server.context.caller import Services
 from handler.server.log import make_logger, make_metrics, write_line
-from handler.server.snapshots import renew_after_restore
 from handler.server.start import start_endpoints, start_services
 from handler.settings import Settings
 from handler.storage.storage import Storage
@@ -104,8 +113,72 @@ class Door(Mangum):
 
 
 def _is_request(event: Any) -> bool:
-    """Tell if an event has the form of a request from API Gateway, a function URL or a load balancer."""
+    """Return whether an event has the form of a request from API Gateway, a function URL or a load balancer."""
     context = event.get("requestContext") if isinstance(event, dict) else None
     if not isinstance(context, dict) or "methodArn" in event or "routeArn" in event:  # events for authorizers are alike
         return False
     return "http" in context or "elb" in context or "httpMethod" in event
+
+
+SNAP_START = ("AWS_LAMBDA_INITIALIZATION_TYPE", "snap-start")
+
+SEED_BYTES = 48
+
+
+def renew_after_restore(
+    services: Services,
+    environ: Mapping[str, str],
+    *,
+    preload: Sequence[str] = (),
+    settle: Callable[[], None] = lambda: None,
+) -> None:
+    """Have the runtime call ``prepare`` before a snapshot and ``renew`` after each restore, if SnapStart is on.
+
+    ``preload``: the endpoints that init has loaded. ``settle`` waits for reads in other threads: each would give its
+    connection back after the restore.
+    """
+    name, value = SNAP_START
+    if environ.get(name) == value:
+        from snapshot_restore_py import register_after_restore, register_before_snapshot  # in AWS's runtime
+
+        register_before_snapshot(prepare, services, preload, settle)
+        register_after_restore(renew, services)
+
+
+def prepare(services: Services, preload: Sequence[str], settle: Callable[[], None]) -> None:
+    """Load the modules of first calls, because nobody waits for a snapshot; keep no connection and no credential."""
+    import asyncio
+    import gc
+
+    from handler.server.other_events import warm
+
+    settle()
+    asyncio.get_event_loop().run_until_complete(warm(services.endpoints, preload))
+    let_go(services)
+    gc.freeze()  # a collection would have Lambda load the memory of all that was imported
+
+
+def let_go(services: Services) -> None:
+    """Close connections, and forget secrets, tokens and credentials."""
+    services.http.close()
+    services.outgoing.forget()
+
+
+def renew(services: Services) -> None:
+    """Give this copy its own connections, secrets and random numbers. Storage confirms an endpoint before it serves."""
+    let_go(services)
+    services.endpoints.doubt()
+    services.pseudonyms.renew()
+    seed_generators()
+
+
+def seed_generators() -> None:
+    """Seed OpenSSL's generator, which makes the keys of TLS, and the one of ``random``: copies share their states.
+
+    OpenSSL by itself seeds its generator again if the process id changes, and copies have one process id.
+    """
+    import random
+    import ssl
+
+    ssl.RAND_add(os.urandom(SEED_BYTES), 0.0)
+    random.seed()

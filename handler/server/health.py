@@ -12,10 +12,8 @@ from handler.errors.infrastructure import StorageError
 from handler.records import record
 from handler.server.asgi.request_log import note
 from handler.server.asgi.responses import json_response
-from handler.server.context.services import Services
-from handler.server.endpoints.clock import Instant
-from handler.server.endpoints.load_failures import Known
-from handler.server.endpoints.registry import Endpoints
+from handler.server.context.caller import Services
+from handler.server.endpoints.registry import Endpoints, Instant, Known
 from handler.strict_json import JSONObject
 
 OK, DEGRADED, NOT_READY = "ok", "degraded", "not_ready"
@@ -71,12 +69,12 @@ class Health:
         async with self._lock:
             if self._endpoints.is_old(self._asked):
                 await self._ask_storage()
-        known, checked_s = self._endpoints.known, self._endpoints.oldest_check_s
-        status, why = self._judge(known)
+        endpoints, checked_s = self._endpoints.known, self._endpoints.oldest_check_s
+        status, why = self._judge(endpoints)
         counts = {
-            "endpoints": sum(each.serves for each in known),
-            "failing": sum(each.failing for each in known),
-            "lacking": sum(each.lacking for each in known),
+            "endpoints": sum(each.serves for each in endpoints),
+            "failing": sum(each.failing for each in endpoints),
+            "lacking": sum(each.lacking for each in endpoints),
             "oldestCheckS": None if checked_s is None else int(checked_s),
         }
         return HealthReport(status=status, why=why, counts=counts)
@@ -87,22 +85,21 @@ class Health:
         Without any known endpoint, ask if storage can be read. One question per refresh interval is enough to notice
         failing storage, and to notice an endpoint that works again without a request for it.
         """
-        known = self._endpoints.known
-        old = [each for each in known if self._endpoints.is_old(each.asked)]
-        if known and not old:
+        endpoints = self._endpoints.known
+        old = [each for each in endpoints if self._endpoints.is_old(each.asked)]
+        if endpoints and not old:
             return
         self._storage_trouble = ""
         if old:
-            await self._endpoints.ask(max(old, key=self._urgency).name)
+            now = self._endpoints.clock()
+            urgent = max(old, key=lambda each: (each.failing and not each.serves, now.age_s(each.asked)))
+            await self._endpoints.ask(urgent.name)
         else:
             try:
                 await self._endpoints.reach()
             except StorageError as exc:
                 self._storage_trouble = str(exc)
         self._asked = self._endpoints.clock()
-
-    def _urgency(self, known: Known) -> tuple[bool, float]:
-        return known.failing and not known.serves, self._endpoints.clock().age_s(known.asked)
 
     def _judge(self, known: Sequence[Known]) -> tuple[str, str]:
         """Return the status, and the reason if the function is not ready."""

@@ -1,21 +1,29 @@
-"""The log of a server: one JSON line a request, and lines on endpoints and settings."""
+"""The log of a server: one JSON line a request with its metrics, and lines on endpoints and settings.
+
+CloudWatch makes metrics from members of a request's line (embedded metric format), which have the names of facts where
+the line has the fact. No other module has the names of metrics and dimensions. Dimensions are bounded by the owner: a
+caller's text never becomes one. An endpoint is in the line only after storage has returned it, so requests for made-up
+paths count for the function alone.
+
+Source: the Amazon CloudWatch guide, "Specification: Embedded metric format".
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from logging import INFO
-from typing import Any
+from typing import Any, NamedTuple
 
 from aws_lambda_powertools import Logger
 
 from handler.errors.infrastructure import FunctionLacks
 from handler.secret_variables import SecretArn
-from handler.server.asgi.request_log import WARNING, level_of
-from handler.server.metric_names import METADATA
-from handler.server.metrics import EncodedJson, Metrics, metrics_of
+from handler.server.asgi.request_log import FOR_MAINTAINERS, WARNING, level_of
 from handler.settings import Settings
-from handler.strict_json import well_formed
+from handler.strict_json import to_json_bytes, well_formed
 
 MAX_REASON_CHARS = 2_000
 """Characters of a logged reason, because a bundle may name any number of modules."""
@@ -70,3 +78,207 @@ def _json_line(line: dict[str, Any]) -> str:
     metrics = line.pop(METADATA) if isinstance(line.get(METADATA), EncodedJson) else ""
     text = json.dumps(line, separators=(",", ":"), ensure_ascii=False, default=str)
     return well_formed(f'{text[:-1]},"{METADATA}":{metrics}}}' if metrics else text)
+
+
+MAX_VALUES = 100
+"""Values of one metric that CloudWatch takes in a line."""
+
+MAX_DIMENSION_CHARS = 255
+
+FAULTS = frozenset({"AuthorFailed", "CodeChanged", "DeadlinePassed", "Expired", "UpstreamError"})
+"""First words of reasons that count as errors: the function or an author's code fails, and not the API."""
+
+FAILURES = FOR_MAINTAINERS - FAULTS - {"NotReady", "no_verifier"} | {"CircuitOpen"}
+"""First words of reasons that count as failures of the API."""
+
+UNPUBLISHED = "$LATEST"
+"""Lambda's version of a function without a release."""
+
+UNCOUNTED = ("health",)
+"""Routes without metrics: probes of a load balancer would hide the function's callers."""
+
+Values = dict[str, Any]
+
+
+class EncodedJson(str):
+    """JSON that a line takes as it is."""
+
+    __slots__ = ()
+
+
+class Metrics:
+    """The metrics of a process. ``by_endpoint``: also those of each endpoint, which CloudWatch charges for each.
+
+    ``version`` is Lambda's version of a release; empty string if there is none.
+    """
+
+    def __init__(self, function: str, *, version: str = "", by_endpoint: bool = True, cold: bool = True) -> None:
+        self._function = dimension_value(function)
+        self._version = {VERSION: version} if version else {}
+        self._by_endpoint = by_endpoint
+        self._cold = cold  # the next request is the first one of this process
+
+    def warmed(self) -> None:
+        """Take the process for warm: an event started it that no caller waited for."""
+        self._cold = False
+
+    def members(self, line: Mapping[str, Any]) -> Values:
+        """Return the members that make metrics of a request's line; an empty dictionary if it has none.
+
+        ``METADATA`` is ``EncodedJson``: it takes most of a line with metrics, and few lines differ in it.
+        """
+        cold, self._cold = self._cold, False
+        if line.get("route") in UNCOUNTED:
+            return {}
+        values = values_of(line)
+        if cold:
+            values[COLD_STARTS] = 1
+        if not values:
+            return {}
+        version = self._version if ERRORS in values else {}
+        by_endpoint = self._by_endpoint and ENDPOINT in line
+        directives = _directives(tuple(values), by_endpoint=by_endpoint, by_version=bool(version))
+        about = f'{{"Timestamp":{time.time_ns() // 1_000_000},"CloudWatchMetrics":{directives}}}'
+        return {FUNCTION: self._function, **version, **values, METADATA: EncodedJson(about)}
+
+
+def metrics_of(environ: Mapping[str, str], *, choice: str, service: str) -> Metrics | None:
+    """Return the metrics of a process for a value of ``STILE_METRICS``; ``None`` if it is ``off``."""
+    if choice == "off":
+        return None
+    function = environ.get("AWS_LAMBDA_FUNCTION_NAME", "")
+    provisioned = environ.get("AWS_LAMBDA_INITIALIZATION_TYPE") == "provisioned-concurrency"
+    cold = bool(function) and not provisioned  # nobody waits for the start of a server
+    version = environ.get("AWS_LAMBDA_FUNCTION_VERSION", "").replace(UNPUBLISHED, "")
+    return Metrics(function or service, version=version, by_endpoint=choice == "on", cold=cold)
+
+
+def values_of(line: Mapping[str, Any]) -> Values:
+    """Return the metrics of a line, without those that are zero."""
+    items: Sequence[Mapping[str, Any]] = line.get("calls") or (line,)
+    status = line.get("status", 0)
+    values: Values = {}
+    for item in items:
+        for name in _counted(item, line.get("route"), status):
+            values[name] = values.get(name, 0) + 1
+    if BUNDLE_AGE in line:
+        values[BUNDLE_AGE] = line[BUNDLE_AGE]
+    if CALLS in values:
+        values |= {name: line[name] for name in (DURATION, ANSWER_BYTES) if name in line}
+    for name in (UPSTREAM_DURATION, ANSWER_TOKENS):
+        found = [item[name] for item in items if name in item]
+        if found:
+            values[name] = found[0] if len(found) == 1 else found[:MAX_VALUES]
+    return values
+
+
+def dimension_value(text: str) -> str:
+    """Return a text as the value of a dimension: printable ASCII that does not begin with a colon."""
+    printable = "".join(each if " " <= each <= "~" else "?" for each in text[:MAX_DIMENSION_CHARS])
+    return printable.lstrip(" :").rstrip() or "stile"
+
+
+def _counted(item: Mapping[str, Any], route: Any, status: int) -> Iterable[str]:
+    """Yield the metrics that a request, or an item of a batch, counts for."""
+    word = str(item.get("reason", "")).partition(":")[0]
+    refusal = _refusal(item)
+    if item.get("outcome") == "failed" or word in FAULTS or (refusal and status >= 500):
+        yield ERRORS
+    elif refusal:
+        yield refusal
+    if item.get("decision") == "allowed" and (item.get("method") == "tools/call" or route in ("graphql", "tool")):
+        yield CALLS
+    if word in FAILURES:
+        yield UPSTREAM_FAILURES
+    if "truncated" in item:
+        yield ANSWERS_CUT
+
+
+def _refusal(item: Mapping[str, Any]) -> str:
+    """Return the metric of a refused request; empty string if the request was not refused."""
+    outcome, decision = item.get("outcome"), item.get("decision")
+    if outcome == "denied":
+        return REFUSED_CREDENTIALS
+    if decision == "denied":
+        return REFUSED_NAMES
+    if outcome == "rejected":
+        return "" if decision == "allowed" else REFUSED_PROTOCOL
+    return REFUSED_INPUT if decision == "refused" else ""
+
+
+@lru_cache(maxsize=256)
+def _directives(names: tuple[str, ...], *, by_endpoint: bool, by_version: bool) -> str:
+    """Return the member ``CloudWatchMetrics`` as JSON. All lines with the same metrics share it."""
+    counted = [metric for metric in METRICS if metric.name in names]
+    split = [metric for metric in counted if by_endpoint and metric.by_endpoint]
+    whole = [metric for metric in counted if metric not in split]
+    released = [metric for metric in counted if by_version and metric.name == ERRORS]
+    sets = ((split, [[FUNCTION], [FUNCTION, ENDPOINT]]), (whole, [[FUNCTION]]), (released, [[FUNCTION, VERSION]]))
+    directives = [
+        {
+            "Namespace": NAMESPACE,
+            "Dimensions": dimensions,
+            "Metrics": [{"Name": metric.name, "Unit": metric.unit} for metric in metrics],
+        }
+        for metrics, dimensions in sets
+        if metrics
+    ]
+    return to_json_bytes(directives).decode()
+
+
+NAMESPACE = "Stile"
+
+METADATA = "_aws"
+"""The member of a line that names its metrics, by CloudWatch's word."""
+
+FUNCTION = "function"
+"""The dimension of every metric: the name of the Lambda function, or the name of the service elsewhere."""
+
+ENDPOINT = "endpoint"
+"""The second dimension of the metrics ``by_endpoint``: ``folder/name`` of a published endpoint."""
+
+VERSION = "version"
+"""The second dimension of ``ERRORS`` in a release: Lambda's version. The alarm of a canary judges the new one alone."""
+
+DIMENSIONS = (FUNCTION, ENDPOINT, VERSION)
+
+
+class Metric(NamedTuple):
+    """One metric. ``by_endpoint``: CloudWatch has it for each endpoint, too."""
+
+    name: str
+    unit: str
+    by_endpoint: bool = False
+
+
+CALLS = "calls_run"
+DURATION = "duration_ms"
+UPSTREAM_DURATION = "upstream_ms"
+UPSTREAM_FAILURES = "upstream_failures"
+ERRORS = "errors"
+REFUSED_CREDENTIALS = "refusals_credential"
+REFUSED_NAMES = "refusals_unknown"
+REFUSED_INPUT = "refusals_input"
+REFUSED_PROTOCOL = "refusals_protocol"
+ANSWER_BYTES = "answer_bytes"
+ANSWER_TOKENS = "answer_tokens"
+ANSWERS_CUT = "answers_cut"
+COLD_STARTS = "cold_starts"
+BUNDLE_AGE = "bundle_age_s"
+
+METRICS = (
+    Metric(CALLS, "Count", by_endpoint=True),
+    Metric(DURATION, "Milliseconds", by_endpoint=True),
+    Metric(UPSTREAM_DURATION, "Milliseconds", by_endpoint=True),
+    Metric(UPSTREAM_FAILURES, "Count", by_endpoint=True),
+    Metric(ERRORS, "Count", by_endpoint=True),
+    Metric(REFUSED_CREDENTIALS, "Count"),
+    Metric(REFUSED_NAMES, "Count"),
+    Metric(REFUSED_INPUT, "Count"),
+    Metric(REFUSED_PROTOCOL, "Count"),
+    Metric(ANSWER_BYTES, "Bytes"),
+    Metric(ANSWER_TOKENS, "Count"),
+    Metric(ANSWERS_CUT, "Count"),
+    Metric(COLD_STARTS, "Count"),
+    Metric(BUNDLE_AGE, "Seconds"),
+)

@@ -117,7 +117,6 @@ async def warm(endpoints: Endpoints, preload: Iterable[str]) -> None:
     import handler.server.graphql.route
     import handler.server.health
     import handler.server.mcp.tools_call
-    import handler.server.metadata_route
     import handler.server.oauth_proxy.routes  # noqa: F401 - for calls and all other routes
 
     for name in preload:

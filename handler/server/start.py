@@ -16,7 +16,7 @@ from handler.http.client import HttpClient
 from handler.server.auth.pseudonyms import Pseudonyms
 from handler.server.auth.sealed_state import RequestStates
 from handler.server.auth.tokens import TokenVerifier
-from handler.server.context.services import Services
+from handler.server.context.caller import Services
 from handler.server.endpoints.registry import CachePolicy, Endpoints
 from handler.server.log import log_trouble, log_unread
 from handler.server.outgoing.outgoing_services import outgoing_services
@@ -49,7 +49,13 @@ def start_endpoints(
         find_lacks=lambda bundle: (*lacks_of_door(bundle), *_lacks_of(settings, bundle)),
     )
     for name in settings.preload:
-        _preload(endpoints, name, logger)
+        # If an endpoint fails, the container serves the others, and the next request for it tries again.
+        try:
+            endpoints.load(name)
+        except EndpointNotFound:
+            logger.warning("preload: no such endpoint", endpoint=name)
+        except (StorageError, BundleError, FunctionLacks):
+            pass  # on_trouble has logged it
     return endpoints
 
 
@@ -86,16 +92,6 @@ def _page_of(settings: Settings, logger: Logger) -> str:
         logger.error("page not served", reason=f"STILE_PAGE is on, and the build lacks the extra page: {ADD_EXTRA}")
         return ""
     return "function"
-
-
-def _preload(endpoints: Endpoints, name: str, logger: Logger) -> None:
-    """Load an endpoint. If that fails, the container serves the others, and the next request for it tries again."""
-    try:
-        endpoints.load(name)
-    except EndpointNotFound:
-        logger.warning("preload: no such endpoint", endpoint=name)
-    except (StorageError, BundleError, FunctionLacks):
-        pass  # on_trouble has logged it
 
 
 def _lacks_of(settings: Settings, bundle: Bundle) -> tuple[Lack, ...]:

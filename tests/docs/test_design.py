@@ -27,9 +27,8 @@ from handler.server.auth.jwks import STALE_S as STALE_KEYS_S
 from handler.server.auth.jwks import TIMEOUT_S as KEY_SET_S
 from handler.server.auth.own_secrets import MAX_RETRY_S, REFUSED_PAUSE_S, STALE_S
 from handler.server.auth.sealed_state import STATE_S
-from handler.server.context.challenges import MAX_HELD_CHARS
-from handler.server.endpoints.load_failures import DOUBTFUL_S, MAX_DOUBTFUL
-from handler.server.endpoints.registry import BESIDE_S, MISS_S
+from handler.server.context.denials import MAX_HELD_CHARS
+from handler.server.endpoints.registry import BESIDE_S, DOUBTFUL_S, MAX_DOUBTFUL, MISS_S
 from handler.server.endpoints.schema_views import MAX_VIEWS, read_cost
 from handler.server.mcp.messages.batch_budget import MAX_WORK_S
 from handler.server.mcp.messages.revisions import BATCHING, MODERN

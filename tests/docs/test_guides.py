@@ -33,7 +33,7 @@ from handler.list_entries.listed_sizes import MAX_LISTED_BYTES
 from handler.server.asgi.response_size import MAX_PAGE_BYTES
 from handler.server.auth.sealed_state import STATE_S
 from handler.server.endpoints.arguments_validator import ArgumentsValidator
-from handler.server.mcp.calls.code_graphql import MAX_REQUESTS
+from handler.server.mcp.calls.code_context import MAX_REQUESTS
 from handler.server.mcp.messages.jsonrpc import MAX_BATCH
 from handler.server.mcp.messages.revisions import ASSUMED, BATCHING, TEXT_ONLY
 from handler.server.mcp.route import MIN_COMPRESSED_BYTES

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from handler.server.metric_names import DIMENSIONS, ENDPOINT, ERRORS, FUNCTION, METRICS, NAMESPACE, VERSION
+from handler.server.log import DIMENSIONS, ENDPOINT, ERRORS, FUNCTION, METRICS, NAMESPACE, VERSION
 from tests.conftest import ROOT
 from tests.docs.reference import codes, page, table
 from tests.infra.cloudformation import read_template

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from handler.server.metric_names import ENDPOINT, FUNCTION, METRICS, NAMESPACE, VERSION
+from handler.server.log import ENDPOINT, FUNCTION, METRICS, NAMESPACE, VERSION
 from tests.docs.test_links import anchors
 from tests.infra.cloudformation import ROOT
 from tests.infra.stack import Stack

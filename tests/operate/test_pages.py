@@ -14,7 +14,7 @@ import pytest
 from benchmarks import load, money
 from handler.bundle.stored import FORMAT_VERSION, READABLE_VERSIONS, bundle_key
 from handler.server.asgi.request_log import level_of
-from handler.server.metrics import FAILURES, FAULTS, values_of
+from handler.server.log import FAILURES, FAULTS, values_of
 from handler.storage.local import MemoryStorage
 from tests.commands.test_serve import LOCAL, serving
 from tests.conftest import ROOT

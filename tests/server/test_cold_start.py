@@ -110,17 +110,12 @@ LISTING = {
     "server.context",
     "server.context.caller",
     "server.context.request_context",
-    "server.context.services",
     "server.endpoints",
-    "server.endpoints.clock",
     "server.endpoints.endpoint",
-    "server.endpoints.load_failures",
     "server.endpoints.registry",
     "server.endpoints.schema_views",
     "server.function",
     "server.log",
-    "server.metric_names",
-    "server.metrics",
     "server.mcp",
     "server.mcp.listing",
     "server.mcp.messages",
@@ -135,7 +130,6 @@ LISTING = {
     "server.outgoing.credential_cache",
     "server.outgoing.secret_store",
     "server.outgoing.outgoing_services",
-    "server.snapshots",
     "server.start",
     "settings",
     "storage",
@@ -184,7 +178,7 @@ CALLING = {
 WITH_NEEDS = {"server.endpoints.lacks", "code_tools", "code_tools.modules"}
 """What is loaded with an endpoint that needs an extra or a module of its author's, to see whether it is there."""
 
-OF_DENIALS = {"server.context.challenges", "server.context.denials", "server.context.statuses"}
+OF_DENIALS = {"server.context.denials"}
 
 OTHERS = "tests.leaks.passing_on:kit"
 """A kit whose tools nobody calls."""
@@ -260,7 +254,6 @@ def test_snapshot_leaves_nothing_to_load_for_first_requests(bundles: str) -> Non
 
     assert _ours(after_calls) - _ours(after_restore) == set()
     assert HEAVY & after_calls <= after_restore
-    assert "handler.server.snapshots" in after_restore
 
 
 @pytest.mark.parametrize("call", ["tools-list", "tools-call-prescribed", "tools-call-graphql", "graphql-persisted"])
@@ -383,8 +376,7 @@ def test_token_that_names_no_issuer_loads_nothing_and_a_good_one_what_verifies_i
 
     after_other, after_good = steps
     assert not HEAVY & after_other
-    refusing = {f"server.context.{name}" for name in ("challenges", "denials", "statuses")}
-    assert _ours(after_other) - LISTING == WITH_NEEDS | refusing | {"errors.consent_errors"}
+    assert _ours(after_other) - LISTING == WITH_NEEDS | OF_DENIALS | {"errors.consent_errors"}
     assert {"jwt", "cryptography"} <= after_good
     assert not (HEAVY - {"jwt", "cryptography"}) & after_good
 
@@ -523,7 +515,7 @@ def _imports(file: Path) -> Iterator[str]:
             yield node.module or ""
 
 
-SHORTENING = {"code_tools.catalog_search", "list_entries.listed_sizes", "server.mcp.listing.short_list"}
+SHORTENING = {"code_tools.catalog_search", "list_entries.listed_sizes"}
 """Loaded for a list that a catalog may shorten."""
 
 

@@ -13,8 +13,7 @@ from handler.bundle.stored import bundle_key, index_key, write_bundle
 from handler.compiler.compile import Compiled
 from handler.http.client import HttpClient
 from handler.server.asgi.request_log import WARNING, level_of
-from handler.server.endpoints.load_failures import DOUBTFUL_S, MAX_DOUBTFUL
-from handler.server.endpoints.registry import CachePolicy, Endpoints
+from handler.server.endpoints.registry import DOUBTFUL_S, MAX_DOUBTFUL, CachePolicy, Endpoints
 from handler.server.health import Health
 from handler.storage.local import FolderStorage
 from tests.server.endpoints.test_freshness import Clocks

@@ -17,10 +17,8 @@ from handler.commands.local.serving import settings_of
 from handler.compiler.compile import Compiled
 from handler.errors.infrastructure import SettingsError
 from handler.server.asgi.request_log import FOR_MAINTAINERS
-from handler.server.endpoints.clock import Instant
-from handler.server.log import make_logger
-from handler.server.metric_names import DIMENSIONS, METRICS, NAMESPACE
-from handler.server.metrics import FAILURES, FAULTS, dimension_value, values_of
+from handler.server.endpoints.registry import Instant
+from handler.server.log import DIMENSIONS, FAILURES, FAULTS, METRICS, NAMESPACE, dimension_value, make_logger, values_of
 from handler.settings import read_settings
 from handler.storage.local import FolderStorage
 from tests.docs.reference import codes, page, tables

@@ -11,7 +11,7 @@ from mcp_types import methods as oracle
 
 from handler.compiler.compile import Compiled
 from handler.server.mcp.messages.revisions import LEGACY, MODERN
-from handler.server.mcp.methods import LEGACY_METHODS, METHODS
+from handler.server.mcp.methods import METHODS
 from tests.support.every_method import CALLS, LEGACY_CALLS, MODERN_CALLS, ask, every_endpoint, running_every
 from tests.support.function import Function
 from tests.support.upstream import Upstream
@@ -65,7 +65,7 @@ def test_result_is_valid_at_its_revision(function: Function, revision: str, name
 
 
 def test_every_method_is_called() -> None:
-    assert {method for method, _ in ALL_CALLS.values()} == {*METHODS, *LEGACY_METHODS} - OF_EXTENSIONS
+    assert {method for method, _ in ALL_CALLS.values()} == METHODS.keys() - OF_EXTENSIONS
 
 
 def test_calls_come_to_what_their_names_say(function: Function) -> None:

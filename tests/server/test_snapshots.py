@@ -24,10 +24,10 @@ from handler.server.auth.own_secrets import OwnSecrets
 from handler.server.auth.principal import Principal
 from handler.server.auth.pseudonyms import Pseudonyms
 from handler.server.auth.tokens import TokenVerifier
-from handler.server.context.services import Services
+from handler.server.context.caller import Services
 from handler.server.endpoints.registry import Endpoints
+from handler.server.function import renew_after_restore
 from handler.server.outgoing.outgoing_services import OutgoingServices, outgoing_services
-from handler.server.snapshots import renew_after_restore
 from handler.settings import read_settings
 from handler.storage.location import open_storage
 from handler.storage.prefetch import ReadAhead

@@ -17,9 +17,9 @@ from handler.graph.view import View
 from handler.list_entries.listed_sizes import BYTES_PER_TOKEN
 from handler.search.matches import Match
 from handler.server.context.caller import Caller
-from handler.server.mcp.calls.companion_calls import answer_of
+from handler.server.mcp.calls.graphql_tools import answer_of
 from handler.server.mcp.listing.catalog import found_tools
-from handler.server.mcp.listing.tools_list import entry_of, list_entries, list_tools
+from handler.server.mcp.listing.tools_list import entry_for, list_entries, list_tools
 from handler.server.mcp.messages.jsonrpc import Request
 from handler.server.mcp.messages.method_call import Call
 from handler.server.mcp.messages.revisions import MODERN
@@ -73,7 +73,7 @@ class Finder:
         """The GraphQL tools that the caller may use."""
         tools = self._call.caller.endpoint.bundle.tools
         graphql = [tool for tool in tools if isinstance(tool, GraphQLTool)]
-        return [tool for tool in graphql if asyncio.run(entry_of(self._call, tool)) is not None]
+        return [tool for tool in graphql if asyncio.run(entry_for(self._call.caller, tool)) is not None]
 
     def views(self) -> list[View]:
         """Return what the caller may use through each GraphQL tool."""

@@ -133,7 +133,7 @@ def _listed(compiled: Compiled, endpoint: Endpoint, everything: Evaluation) -> l
     if endpoint.catalog is None:
         return [entry for tool, entry in entries if entry is not None and not tool.options.hidden]
     from handler.code_tools.catalog_search import Listed  # with a catalog alone
-    from handler.server.mcp.listing.short_list import shortened
+    from handler.server.mcp.listing.tools_list import shortened
 
     found = [
         Listed(entry=entry, hidden=tool.options.hidden, pinned=tool.options.pinned, role=getattr(tool, "role", ""))

@@ -62,7 +62,13 @@ class WriteLine(Protocol):
 
 def note(scope: Scope, **facts: Any) -> None:
     """Add facts to the line of the current request: never a token, an unnamed argument or a body."""
-    add_facts(scope[_FACTS], **bounded(facts))
+    add_facts(scope[_FACTS], **facts)
+
+
+def line_of(scope: Scope) -> dict[str, Any]:
+    """Return the facts of the line of the current request, to which ``add_facts`` adds."""
+    facts: dict[str, Any] = scope[_FACTS]
+    return facts
 
 
 def add_facts(line: dict[str, Any], **facts: Any) -> None:
@@ -73,8 +79,8 @@ def add_facts(line: dict[str, Any], **facts: Any) -> None:
 
 
 def written(line: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a line as it is logged: sets of coordinates are sorted texts, cut to a length that fits."""
-    found = dict(line)
+    """Return a line as it is logged: texts are cut to a length that fits, and sets of coordinates are sorted texts."""
+    found: dict[str, Any] = {name: _cut(fact) if isinstance(fact, str) else fact for name, fact in line.items()}
     for name in sorted(GATHERED & line.keys()):
         text = " ".join(sorted(line[name]))
         if len(text) > MAX_COORDINATES_CHARS:
@@ -89,11 +95,6 @@ def written(line: Mapping[str, Any]) -> dict[str, Any]:
 def request_id(scope: Scope) -> str:
     """Return the id of the current request, which is in its log line and its response."""
     return str(scope[_FACTS]["request_id"])
-
-
-def bounded(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Cut the texts in facts to a length that fits a line."""
-    return {name: _cut(fact) if isinstance(fact, str) else fact for name, fact in facts.items()}
 
 
 def _cut(text: str) -> str:

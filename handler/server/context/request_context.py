@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from starlette.requests import Request as HttpCall
 
 from handler.bundle.model import ENDPOINT_NAME, Bundle
@@ -13,14 +11,13 @@ from handler.errors.infrastructure import BundleError, FunctionLacks, StorageErr
 from handler.server.asgi.deadlines import deadline_of
 from handler.server.asgi.headers import folded, without_credentials
 from handler.server.asgi.public_url import public_url
-from handler.server.asgi.request_log import note, request_id
+from handler.server.asgi.request_log import line_of, note, request_id
 from handler.server.asgi.response_size import room_at
 from handler.server.asgi.responses import Refused
 from handler.server.asgi.trace_context import continue_trace
 from handler.server.auth.identification import Presented, find_authorized, identify, require_readable_credential
 from handler.server.auth.principal import Principal
-from handler.server.context.caller import Caller
-from handler.server.context.services import Services
+from handler.server.context.caller import Caller, Services
 from handler.server.endpoints.endpoint import Endpoint
 
 MAX_BODY_BYTES = 1_048_576
@@ -92,7 +89,7 @@ async def identify_caller(services: Services, http_call: HttpCall, endpoint: End
         trace=trace,
         headers=without_credentials(folded(http_call.headers)),
         request_id=request_id(http_call.scope),
-        note=partial(note, http_call.scope),
+        facts=line_of(http_call.scope),
     )
 
 

@@ -38,13 +38,13 @@ class ArgumentsValidator:
             return arguments
         from handler.json_schema.sent_arguments import unstringified, without_refused_nulls
 
-        meant, unreadable = unstringified(arguments, self._schema)
+        values, unreadable = unstringified(arguments, self._schema)
         if unreadable:
             raise InvalidArguments(self._tool, unreadable)
-        refuse_excess(self._tool, meant, max_values=self._max_values)
-        sent: JSONObject = without_refused_nulls(meant, self._schema)
-        self.check(sent)
-        return sent
+        refuse_excess(self._tool, values, max_values=self._max_values)
+        corrected: JSONObject = without_refused_nulls(values, self._schema)
+        self.check(corrected)
+        return corrected
 
     def meant(self, arguments: JSONObject) -> JSONObject:
         """Return arguments that nothing has checked with JSON texts read, for the log."""

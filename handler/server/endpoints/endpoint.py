@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
 from handler.bundle.content import Prompt
 from handler.bundle.model import Bundle
@@ -95,12 +95,12 @@ class Endpoint:
     def cost_bytes(self) -> int:
         """Approximate memory in bytes, with all cached objects."""
         with self._lock:
-            made = sum(size * COSTS.get(kind, 0) for kind, size in self.held.items())
-            made += len(self._answer_checkers) * ANSWER_CHECKER_BYTES
-            made_entries = [each.entry for each in self._entries.values()]
-            entries = ENTRY_SHARE * sum(each.size for each in made_entries if isinstance(each, Entry))
-            made += self._guarded.cost_bytes if "_guarded" in vars(self) else 0
-        return self._bundle_bytes + made + entries + sum(self._listed_bytes.values()) + self.schema.cost_bytes
+            objects = sum(size * COSTS.get(kind, 0) for kind, size in self.held.items())
+            objects += len(self._answer_checkers) * ANSWER_CHECKER_BYTES
+            listings = [each.entry for each in self._entries.values()]
+            entries = ENTRY_SHARE * sum(each.size for each in listings if isinstance(each, Entry))
+            objects += self._guarded.cost_bytes if "_guarded" in vars(self) else 0
+        return self._bundle_bytes + objects + entries + sum(self._listed_bytes.values()) + self.schema.cost_bytes
 
     def note_list(self, key: str, size_bytes: int) -> None:
         """Count the JSON of a list: its entries keep it, and may share most of their objects."""
@@ -109,11 +109,11 @@ class Endpoint:
     @cached_property
     def operations(self) -> Mapping[str, tuple[PersistedOperation, ...]]:
         """The persisted operations by name."""
-        found: dict[str, tuple[PersistedOperation, ...]] = {}
+        by_name: dict[str, tuple[PersistedOperation, ...]] = {}
         for persisted in (each for document in self.documents.values() for each in document):
             name = persisted.operation.name
-            found[name] = (*found.get(name, ()), persisted)
-        return found
+            by_name[name] = (*by_name.get(name, ()), persisted)
+        return by_name
 
     @cached_property
     def catalog(self) -> CatalogTool | None:
@@ -156,8 +156,9 @@ class Endpoint:
         """Return the evaluation for a principal. Those with the same claims and kind of credential share it."""
         lacking = self._of_tokens if principal.kind in WITHOUT_TOKEN else OPEN
         if principal.unrestricted:
-            without = Evaluation(self._conditions, claims=None, unrestricted=True, lacking=lacking) if lacking else None
-            return without or self._unrestricted
+            if not lacking:
+                return self._unrestricted
+            return Evaluation(self._conditions, claims=None, unrestricted=True, lacking=lacking)
         if principal.claims is None:
             return self.everybody
         key = hashlib.sha256(to_json_bytes([principal.claims, sorted(lacking)])).digest()
@@ -190,18 +191,21 @@ class Endpoint:
         return None if schema is None else self._answer_checker(schema).misfit(answer)
 
     def needs_schema(self, tool: Tool, evaluation: Evaluation) -> bool:
-        """Tell if ``is_visible`` and ``entry`` must build a view of the schema, which blocks."""
+        """Return whether ``is_visible`` and ``entry`` must build a view of the schema, which blocks."""
         match tool:
-            case GraphQLTool() if evaluation.meets(tool.mask):
+            case GraphQLTool():
                 outcome = evaluation.outcome(tool.conditions)
-                return tool.listing_for(outcome) is None and (tool.name, outcome) not in self._entries
+                is_listed = tool.listing_for(outcome) is not None or (tool.name, outcome) in self._entries
+                return evaluation.meets(tool.mask) and not is_listed
             case CompanionTool():
                 return self.needs_schema(self.bundle.graphql_tool_of(tool), evaluation)
-            case _:
+            case PrescribedTool() | CodeTool() | CatalogTool():
                 return False
+            case _:
+                assert_never(tool)
 
     def is_visible(self, tool: Tool, evaluation: Evaluation) -> bool:
-        """Tell if a caller may use a tool. Blocks if the tool needs the schema.
+        """Return whether a caller may use a tool. Blocks if the tool needs the schema.
 
         Raises:
             StorageError, BundleError: the schema index cannot be loaded.
@@ -224,9 +228,11 @@ class Endpoint:
                 return evaluation.meets(tool.mask)
             case CatalogTool():
                 return True
+            case _:
+                assert_never(tool)
 
     def lists(self, tool: Tool, principal: Principal) -> bool:
-        """Tell if lists have a tool that is visible to its caller: if asked to, only with the caller's scopes."""
+        """Return whether lists have a visible tool: if the endpoint says so, only with the caller's scopes."""
         if self.bundle.access.listed == "all":
             return True
         from handler.server.auth.scopes import has_scopes
@@ -240,14 +246,16 @@ class Endpoint:
             StorageError, BundleError: the schema index cannot be loaded.
         """
         match tool:
-            case GraphQLTool() if evaluation.meets(tool.mask):
-                return self._listing(tool, evaluation.outcome(tool.conditions)).entry
-            case _ if not self.is_visible(tool, evaluation):
-                return None
+            case GraphQLTool():
+                is_open = evaluation.meets(tool.mask)
+                return self._listing(tool, evaluation.outcome(tool.conditions)).entry if is_open else None
             case PrescribedTool():
-                return self._seen_entry(tool, evaluation.outcome(tool.conditions))
+                is_open = self.is_visible(tool, evaluation)
+                return self._seen_entry(tool, evaluation.outcome(tool.conditions)) if is_open else None
+            case CompanionTool() | CodeTool() | CatalogTool():
+                return tool.entry if self.is_visible(tool, evaluation) else None
             case _:
-                return tool.entry
+                assert_never(tool)
 
     def whole_entry(self, tool: PrescribedTool, evaluation: Evaluation) -> JSONObject:
         """Return the caller's entry of a visible tool with more of its input schema than a list has."""
@@ -260,8 +268,8 @@ class Endpoint:
         def made() -> ArgumentsValidator:
             from handler.server.endpoints.arguments_validator import ArgumentsValidator
 
-            seen = self._guarded.seen_by(schema, outcome) if self._guarded.conditions_in(schema) else schema
-            return ArgumentsValidator(name, seen, max_values=(limits or self.bundle.limits).max_values)
+            schema_of_caller = self._guarded.seen_by(schema, outcome) if self._guarded.conditions_in(schema) else schema
+            return ArgumentsValidator(name, schema_of_caller, max_values=(limits or self.bundle.limits).max_values)
 
         with self._lock:
             return self._validators.use_or_make((kind, outcome), made)
@@ -279,21 +287,23 @@ class Endpoint:
             return tool.entry
         with self._lock:
             key, listed = (tool.name, outcome), self._listed.listed
-            made = self._entries.use_or_make(key, lambda: Listing(outcome=outcome, entry=Entry(listed(tool, outcome))))
-            return made.entry
+            listing = self._entries.use_or_make(
+                key, lambda: Listing(outcome=outcome, entry=Entry(listed(tool, outcome)))
+            )
+            return listing.entry
 
     def _listing(self, tool: GraphQLTool, outcome: Mask) -> Listing:
         if (listing := tool.listing_for(outcome)) is not None:
             return listing
         key = (tool.name, outcome)
         with self._lock:
-            known = self._entries.use(key)
-        if known is not None:
-            return known
+            listing = self._entries.use(key)
+        if listing is not None:
+            return listing
         from handler.graph.tool_entry import graphql_entry
 
         entry, large = graphql_entry(tool.entry, self.schema.view(tool, outcome))
-        made = Listing(outcome=outcome, entry=None if entry is None else Entry(entry), large=large)
+        listing = Listing(outcome=outcome, entry=None if entry is None else Entry(entry), large=large)
         with self._lock:
-            self._entries.put(key, made)
-        return made
+            self._entries.put(key, listing)
+        return listing

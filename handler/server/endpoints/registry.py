@@ -1,14 +1,15 @@
-"""The cache of endpoints: loads a bundle at its first request, and refreshes it."""
+"""The cache of endpoints: loads a bundle at its first request, refreshes it, and remembers failed loads."""
 
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from math import inf
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from handler.bundle.model import Bundle
 from handler.bundle.stored import bundle_key, read_bundle, short_digest
@@ -16,13 +17,28 @@ from handler.errors.calls import EndpointNotFound
 from handler.errors.infrastructure import BundleError, FunctionLacks, ObjectNotFound, StorageError
 from handler.lru import Lru
 from handler.records import record
-from handler.server.endpoints.clock import Instant, now
 from handler.server.endpoints.endpoint import Endpoint
-from handler.server.endpoints.load_failures import Failures, Known
 from handler.storage.storage import READ_TIMEOUT_S, Storage
 
 if TYPE_CHECKING:
     from handler.server.endpoints.lacks import Lack
+
+
+class Instant(NamedTuple):
+    """A moment by both clocks, in seconds."""
+
+    monotonic: float  # may stand still while Lambda has the process frozen
+    wall: float  # UNIX time, which can be set
+
+    def age_s(self, then: Instant | None) -> float:
+        """Return the age of ``then`` at this moment, by the clock that gives more; infinite for ``None``."""
+        return inf if then is None else max(self.monotonic - then.monotonic, self.wall - then.wall)
+
+
+def now() -> Instant:
+    """Return the current moment."""
+    return Instant(time.monotonic(), time.time())
+
 
 MAX_MISSES = 1_000
 MISS_S = 30.0
@@ -125,18 +141,18 @@ class Endpoints:
             StorageError, BundleError: the endpoint is not cached, and could not be loaded.
             FunctionLacks: the endpoint is closed, because the function lacks a part for it.
         """
-        held = self._held.use(name)
+        cached = self._held.use(name)
         refresh_s, max_stale_s = self._keeping.refresh_s, self._keeping.max_stale_s
-        if held is None:
+        if cached is None:
             if self.clock().age_s(self._missing.peek(name)) < min(MISS_S, refresh_s):
                 raise EndpointNotFound(name)
             return await self._load(name)
-        if not self.is_old(held.asked):
-            return held.require_open()
-        if self.clock().age_s(held.confirmed) >= max_stale_s:
+        if not self.is_old(cached.asked):
+            return cached.require_open()
+        if self.clock().age_s(cached.confirmed) >= max_stale_s:
             return await self._load(name)
         self._asking(name, timeout_s=BESIDE_S)
-        return held.require_open()
+        return cached.require_open()
 
     def load(self, name: str) -> Endpoint:
         """Load an endpoint from storage, also if it is cached. Blocks, so it is for the time before requests.
@@ -145,8 +161,8 @@ class Endpoints:
         """
         self._failures.expect(name)
         with self._loading(name):
-            held = self._read(name, self._held.peek(name), READ_TIMEOUT_S)
-        return self._take(name, held)
+            cached = self._read(name, self._held.peek(name), READ_TIMEOUT_S)
+        return self._take(name, cached)
 
     async def ask(self, name: str) -> None:
         """Ask storage for an endpoint. ``known`` then has the outcome."""
@@ -170,8 +186,8 @@ class Endpoints:
 
     def doubt(self) -> None:
         """Have storage confirm a cached endpoint before it serves again: a snapshot may be older than any process."""
-        for held in self._held.values():
-            self._held.put(held.endpoint.bundle.endpoint, replace(held, asked=None, confirmed=None))
+        for cached in self._held.values():
+            self._held.put(cached.endpoint.bundle.endpoint, replace(cached, asked=None, confirmed=None))
         self._missing.clear()
 
     @property
@@ -181,20 +197,20 @@ class Endpoints:
 
     def check_age_s(self, name: str) -> float | None:
         """Return the time since storage last confirmed a cached endpoint, in seconds; ``None`` if unknown."""
-        held = self._held.peek(name)
-        age_s = self.clock().age_s(held.confirmed) if held else inf
+        cached = self._held.peek(name)
+        age_s = self.clock().age_s(cached.confirmed) if cached else inf
         return None if age_s == inf else age_s
 
     @property
     def oldest_check_s(self) -> float | None:
         """The age of the oldest confirmation by storage, in seconds; ``None`` if unknown."""
-        oldest = max((self.clock().age_s(held.confirmed) for held in self._held.values()), default=inf)
+        oldest = max((self.clock().age_s(cached.confirmed) for cached in self._held.values()), default=inf)
         return None if oldest == inf else oldest
 
     @property
     def known(self) -> list[Known]:
         """All cached endpoints, and those that exist or may exist and could not be loaded."""
-        held = [
+        cached = [
             Known(
                 name=each.endpoint.bundle.endpoint,
                 asked=each.asked,
@@ -204,10 +220,10 @@ class Endpoints:
             )
             for each in self._held.values()
         ]
-        return [*held, *self._failures.counted()]
+        return [*cached, *self._failures.counted()]
 
     def is_old(self, then: Instant | None) -> bool:
-        """Tell if storage must be asked again, if it was last asked at that moment."""
+        """Return whether storage must be asked again, if it was last asked at that moment."""
         return self.clock().age_s(then) >= min(self._keeping.refresh_s, self._keeping.max_stale_s)
 
     async def _load(self, name: str) -> Endpoint:
@@ -229,8 +245,8 @@ class Endpoints:
 
     async def _ask(self, name: str, timeout_s: float) -> Endpoint:
         with self._loading(name):
-            held = await asyncio.to_thread(self._read, name, self._held.peek(name), timeout_s)
-        return self._take(name, held)
+            cached = await asyncio.to_thread(self._read, name, self._held.peek(name), timeout_s)
+        return self._take(name, cached)
 
     @contextmanager
     def _loading(self, name: str) -> Iterator[None]:
@@ -265,30 +281,30 @@ class Endpoints:
         Raises:
             StorageError, BundleError: the endpoint could not be read, and is not cached or in doubt.
         """
-        asked = self.clock()
+        asked_at = self.clock()
         try:
-            return self._read_anew(name, known, asked, timeout_s)
+            return self._read_anew(name, known, asked_at, timeout_s)
         except ObjectNotFound:
             return None
         except (StorageError, BundleError) as exc:
             self._on_trouble(name, exc)
             if known is None or known.confirmed is None:
                 raise
-            return replace(known, asked=asked, failing=True)
+            return replace(known, asked=asked_at, failing=True)
 
     def _read_anew(self, name: str, known: _Held | None, asked: Instant, timeout_s: float) -> _Held:
         stored = self._storage.read(bundle_key(name), etag=known.etag if known else None, timeout_s=timeout_s)
         if stored is not None:
             bundle = read_bundle(stored.body, endpoint=name)
             digest = short_digest(stored.body)
-            told = partial(self._on_trouble, name)
+            on_trouble = partial(self._on_trouble, name)
             endpoint = Endpoint(
                 bundle,
                 self._storage,
                 stored_bytes=len(stored.body),
                 digest=digest,
                 version=stored.version,
-                on_trouble=told,
+                on_trouble=on_trouble,
             )
             lacks = self._find_lacks(bundle)
             return _Held(endpoint=endpoint, etag=stored.etag, asked=asked, confirmed=asked, lacks=lacks)
@@ -296,3 +312,68 @@ class Endpoints:
             raise StorageError(self._storage.location, "answered 'unchanged' where nothing was known")
         known.endpoint.schema.recheck(timeout_s=timeout_s)
         return replace(known, asked=asked, confirmed=asked, failing=False)
+
+
+MAX_DOUBTFUL = 100
+"""Limit of endpoints that count as failing but may not exist, because storage did not answer."""
+
+DOUBTFUL_S = 300.0
+"""Time that such an endpoint counts after storage was last asked for it."""
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Known:
+    """The state of one endpoint in this process."""
+
+    name: str
+    asked: Instant | None  # when storage was last asked for it
+    serves: bool
+    failing: bool  # storage, bundle or schema failed the last time; the last good bundle may serve
+    lacking: bool  # the function's build or settings lack a part
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class _Failed:
+    """An endpoint that could not be loaded and is not cached. ``exists``: the endpoint is known to exist."""
+
+    asked: Instant
+    exists: bool
+
+
+class Failures:
+    """The endpoints that could not be loaded and are not cached."""
+
+    def __init__(self, clock: Callable[[], Instant]) -> None:
+        self._clock = clock
+        self._expected: set[str] = set()
+        self._failed: dict[str, _Failed] = {}
+
+    def expect(self, name: str) -> None:
+        """Take an endpoint for one that exists: the owner has named it."""
+        self._expected.add(name)
+
+    def forget(self, name: str) -> None:
+        """Forget the failure of an endpoint that could be loaded, or does not exist."""
+        self._failed.pop(name, None)
+
+    def counted(self) -> Iterator[Known]:
+        """Yield the endpoints that exist or may exist."""
+        for name, failed in self._failed.items():
+            if self._counts(failed):
+                yield Known(name=name, asked=failed.asked, serves=False, failing=True, lacking=False)
+
+    @contextmanager
+    def noted(self, name: str) -> Iterator[None]:
+        """Note an endpoint that could not be loaded. Unknown names are limited, because anybody can ask for them."""
+        try:
+            yield
+        except (StorageError, BundleError) as exc:
+            before = self._failed.pop(name, None)
+            exists = name in self._expected or isinstance(exc, BundleError) or (before is not None and before.exists)
+            self._failed = {other: each for other, each in self._failed.items() if self._counts(each)}
+            if exists or len(self._failed) < MAX_DOUBTFUL:
+                self._failed[name] = _Failed(asked=self._clock(), exists=exists)
+            raise
+
+    def _counts(self, failed: _Failed) -> bool:
+        return failed.exists or self._clock().age_s(failed.asked) < DOUBTFUL_S

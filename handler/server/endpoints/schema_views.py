@@ -116,7 +116,7 @@ class SchemaViews:
             return self._views.use_or_make((tool.name if tool else "", outcome), made)
 
     def has_fields(self, evaluation: Evaluation) -> bool:
-        """Tell if the caller may use any field over GraphQL. Blocks while the view is built.
+        """Return whether the caller may use any field over GraphQL. Blocks while the view is built.
 
         Raises:
             StorageError, BundleError: the schema index cannot be loaded.

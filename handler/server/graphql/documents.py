@@ -7,7 +7,7 @@ No other module sends a caller's document.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from handler.bundle.operations import PersistedOperation
@@ -73,7 +73,8 @@ async def prepare_document(
     refuse_excess(tool.name if tool else "graphql", document.variables, max_values=limits.max_values)
     from handler.graph.documents.document_check import answer_introspection, check_document
 
-    schemas = await _view_schemas(caller, tool)
+    with schema_loading():
+        schemas = await asyncio.to_thread(caller.endpoint.schema.view_schemas, tool, caller.evaluation)
     checked = check_document(
         document.text,
         schemas=schemas,
@@ -121,7 +122,10 @@ def choose_persisted(caller: Caller, document_id: str, operation_name: str | Non
         raise DocumentNotFound
     if not operation_name and len(all_of_them) > 1:
         raise DocumentRefused(Fault("it has several operations: name one in operationName"))
-    return _named(usable, operation_name)
+    for persisted in usable:
+        if operation_name in (None, "", persisted.operation.name):
+            return persisted
+    raise DocumentRefused(Fault(f'it has no operation "{operation_name:.100}"'))
 
 
 def prepare_persisted(caller: Caller, persisted: PersistedOperation, *, variables: Mapping[str, Any]) -> Prepared:
@@ -139,9 +143,9 @@ def prepare_persisted(caller: Caller, persisted: PersistedOperation, *, variable
     """
     operation = persisted.operation
     require_scopes(operation.name, persisted.scopes, caller.principal)
-    given = {name: value for name, value in variables.items() if name in persisted.variables.get("properties", {})}
-    caller.endpoint.variables_validator(persisted, caller.evaluation).check(given)
-    values = {**operation.sendable(given), **fill_bound(caller, persisted, name=operation.name or "the document")}
+    own_values = {name: value for name, value in variables.items() if name in persisted.variables.get("properties", {})}
+    caller.endpoint.variables_validator(persisted, caller.evaluation).check(own_values)
+    values = {**operation.sendable(own_values), **fill_bound(caller, persisted, name=operation.name or "the document")}
     if not caller.evaluation.meets_with(persisted.mask, operation.coerced(values)):
         raise ValuesRefused
     request = GraphQLRequest(
@@ -167,11 +171,6 @@ async def run(caller: Caller, prepared: Prepared) -> JSONObject:
     if prepared.hidden_names:
         prepared.hidden_names.replace_in(response)
     return response
-
-
-async def _view_schemas(caller: Caller, tool: GraphQLTool | None) -> ViewSchemas:
-    with schema_loading():
-        return await asyncio.to_thread(caller.endpoint.schema.view_schemas, tool, caller.evaluation)
 
 
 def _refuse_introspection(caller: Caller, document: DocumentNode, schemas: ViewSchemas) -> None:
@@ -203,10 +202,3 @@ def _fields(document: DocumentNode) -> Iterator[FieldNode]:
         if node.kind == "field":
             yield node
         waiting += node.selection_set.selections if getattr(node, "selection_set", None) else ()
-
-
-def _named(operations: Sequence[PersistedOperation], name: str | None) -> PersistedOperation:
-    found = [each for each in operations if not name or each.operation.name == name]
-    if not found:
-        raise DocumentRefused(Fault(f'it has no operation "{name:.100}"'))
-    return found[0]

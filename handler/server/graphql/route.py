@@ -1,17 +1,22 @@
-"""The GraphQL routes: from an HTTP request to a GraphQL response or a refusal."""
+"""The GraphQL routes: from an HTTP request and its parameters to a GraphQL response or a refusal.
+
+Source: GraphQL over HTTP, "Request" and "Persisted Documents".
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import field
+from typing import Any
+from urllib.parse import parse_qsl
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request as HttpCall
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from handler.bundle.tools import GraphQLTool
+from handler.bundle.tools import CONFIRM, GraphQLTool
 from handler.errors import StileError
 from handler.errors.access import AccessError
 from handler.errors.calls import (
@@ -32,11 +37,9 @@ from handler.server.asgi.request_log import note
 from handler.server.asgi.response_size import encoded
 from handler.server.asgi.responses import Refused, code_of
 from handler.server.auth.scopes import require_scopes
-from handler.server.context.caller import Caller
-from handler.server.context.denials import deny
+from handler.server.context.caller import Caller, Services
+from handler.server.context.denials import deny, status_of
 from handler.server.context.request_context import find_endpoint, identify_caller, read_body
-from handler.server.context.services import Services
-from handler.server.context.statuses import status_of
 from handler.server.graphql.documents import (
     Document,
     Prepared,
@@ -45,14 +48,8 @@ from handler.server.graphql.documents import (
     prepare_persisted,
     run,
 )
-from handler.server.graphql.request import (
-    Malformed,
-    Parameters,
-    parse_body,
-    parse_url,
-)
 from handler.server.upstream.graphql_client import telling_answer
-from handler.strict_json import JSONObject, to_well_formed_json
+from handler.strict_json import JSONObject, parse_json, to_well_formed_json
 
 METHODS = ("GET", "POST")
 
@@ -69,13 +66,18 @@ class GraphQLRoute:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         http_call = HttpCall(scope, receive)
         note(scope, route="tool" if "tool" in http_call.path_params else "graphql")
-        response = await self._respond(http_call)
-        await response(scope, receive, send)
+        await (await self._respond(http_call))(scope, receive, send)
 
     async def _respond(self, http_call: HttpCall) -> Response:
         media_type = choose_graphql_type(http_call.headers.get("accept"))
         try:
-            _refuse_transport(http_call, media_type)
+            # Source: GraphQL over HTTP, "Accept" and "POST".
+            if http_call.method not in METHODS:
+                raise Refused("method-not-allowed", "expected GET or POST", headers={"allow": ", ".join(METHODS)})
+            if media_type is None:
+                raise Refused("not-acceptable", f"answers are {GRAPHQL_RESPONSE} or {JSON}")
+            if http_call.method == "POST" and not is_json(http_call.headers.get("content-type", "")):
+                raise Refused("unsupported-media-type", "expected Content-Type: application/json")
             response, body = await self._answer(http_call)
         except Exception as exc:  # noqa: BLE001 - the edge of a GraphQL request: an unknown error is noted as a failure
             refusal = _refusal(http_call, exc)
@@ -92,7 +94,10 @@ class GraphQLRoute:
             raise Refused("graphql-off", "this endpoint serves no GraphQL")
         caller = await identify_caller(self._services, http_call, endpoint)
         tool = await _find_tool(http_call, caller) if is_tool else None
-        parameters = await _read(http_call)
+        if http_call.method == "GET":
+            parameters = parse_url(http_call.scope["query_string"])
+        else:
+            parameters = parse_body(await read_body(http_call))
         async with before(caller.deadline):
             with _noting_refusal(caller, parameters):
                 prepared = await _prepare(http_call, caller, parameters, tool)
@@ -128,16 +133,6 @@ class _Refusal:
         return _graphql_response(body, media_type, status=status, headers=self.headers)
 
 
-def _refuse_transport(http_call: HttpCall, media_type: str | None) -> None:
-    """Source: GraphQL over HTTP, "Accept" and "POST"."""
-    if http_call.method not in METHODS:
-        raise Refused("method-not-allowed", "expected GET or POST", headers={"allow": ", ".join(METHODS)})
-    if media_type is None:
-        raise Refused("not-acceptable", f"answers are {GRAPHQL_RESPONSE} or {JSON}")
-    if http_call.method == "POST" and not is_json(http_call.headers.get("content-type", "")):
-        raise Refused("unsupported-media-type", "expected Content-Type: application/json")
-
-
 async def _find_tool(http_call: HttpCall, caller: Caller) -> GraphQLTool:
     """Return the GraphQL tool that the path names. A prescribed tool has no schema of its own to serve."""
     name = http_call.path_params["tool"]
@@ -155,16 +150,10 @@ def _noting_refusal(caller: Caller, parameters: Parameters) -> AbstractContextMa
         return nullcontext()
     from handler.server.upstream.read_coordinates import noting_refusal
 
-    known = caller.endpoint.documents.get(parameters.document_id or "", ())
-    named = [each.operation for each in known if parameters.operation_name in (None, each.operation.name)]
-    sha256 = named[0].sha256 if len(named) == 1 else ""
+    operations = caller.endpoint.documents.get(parameters.document_id or "", ())
+    candidates = [each.operation for each in operations if parameters.operation_name in (None, each.operation.name)]
+    sha256 = candidates[0].sha256 if len(candidates) == 1 else ""
     return noting_refusal(caller, text=parameters.query or "", sha256=sha256)
-
-
-async def _read(http_call: HttpCall) -> Parameters:
-    if http_call.method == "GET":
-        return parse_url(http_call.scope["query_string"])
-    return parse_body(await read_body(http_call))
 
 
 async def _prepare(http_call: HttpCall, caller: Caller, parameters: Parameters, tool: GraphQLTool | None) -> Prepared:
@@ -235,14 +224,16 @@ def _faults(exc: CallError) -> Sequence[Fault]:
             return exc.faults
         case InvalidArguments():
             # Each violation begins with a JSON pointer, except the last of too many.
-            return [Fault(_of_variables(each) if each.startswith("/") else each) for each in exc.violations]
+            return [
+                Fault(
+                    f"variables{each.removeprefix('/') if each.startswith('/:') else each}"
+                    if each.startswith("/")
+                    else each
+                )
+                for each in exc.violations
+            ]
         case _:
             return [Fault(str(exc))]
-
-
-def _of_variables(violation: str) -> str:
-    """Place a violation under ``variables``, to which the pointer ``/`` refers."""
-    return f"variables{violation.removeprefix('/') if violation.startswith('/:') else violation}"
 
 
 def _error(fault: Fault, code: str) -> JSONObject:
@@ -255,3 +246,86 @@ def _graphql_response(
     body: bytes, media_type: str, *, status: int = 200, headers: Mapping[str, str] | None = None
 ) -> Response:
     return Response(body, status, headers, media_type=f"{media_type}; charset=utf-8")
+
+
+TEXTS = ("query", "documentId", "operationName")
+MAPS = ("variables", "extensions")
+
+
+class Malformed(Exception):
+    """A malformed GraphQL request; the message names the expected form."""
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Parameters:
+    """The parameters of a GraphQL request: either ``query`` or ``document_id`` is given."""
+
+    query: str | None
+    document_id: str | None
+    operation_name: str | None = None
+    variables: Mapping[str, Any] = field(default_factory=dict)
+    confirmed: bool = False  # extensions say that the caller's user agreed
+
+
+def parse_url(query_string: bytes) -> Parameters:
+    """Read the parameters of a GET request. Empty ``variables`` and ``extensions``, as forms send them, are absent.
+
+    Raises:
+        Malformed: a parameter is repeated, ``variables`` or ``extensions`` is not a JSON object, or as ``parse_body``.
+    """
+    values: dict[str, Any] = {}
+    try:
+        pairs = parse_qsl(query_string.decode(), keep_blank_values=True, errors="strict")
+    except UnicodeDecodeError as exc:
+        raise Malformed("the URL is not UTF-8") from exc
+    for name, text in pairs:
+        if name in values:
+            raise Malformed(f"{name:.50} appears in the URL twice")
+        values[name] = text if name not in MAPS else _parsed(name, text) if text else None
+    return _parameters(values)
+
+
+def parse_body(body: bytes) -> Parameters:
+    """Read the parameters of a POST request. Members that GraphQL over HTTP does not have are ignored.
+
+    Raises:
+        Malformed: the body is not a JSON object, or is a list of requests; a parameter is of a wrong type; neither or
+            both of ``query`` and ``documentId`` are given.
+    """
+    try:
+        values = parse_json(body)
+    except ValueError as exc:
+        raise Malformed("the body is not JSON") from exc
+    if isinstance(values, list):
+        raise Malformed("batches are not supported: send each request by itself")
+    if not isinstance(values, dict):
+        raise Malformed("expected a JSON object with a query")
+    return _parameters(values)
+
+
+def _parsed(name: str, text: str) -> Any:
+    try:
+        return parse_json(text.encode())
+    except ValueError as exc:
+        raise Malformed(f"{name}: expected JSON") from exc
+
+
+def _parameters(values: Mapping[str, Any]) -> Parameters:
+    for name in TEXTS:
+        if not isinstance(values.get(name), str | None):
+            raise Malformed(f"{name}: expected a text")
+    for name in MAPS:
+        if not isinstance(values.get(name), dict | None):
+            raise Malformed(f"{name}: expected an object")
+    query, document_id = values.get("query"), values.get("documentId")
+    if query is None and document_id is None:
+        raise Malformed("expected query, or the documentId of a persisted document")
+    if query is not None and document_id is not None:
+        raise Malformed("query and documentId exclude each other: send one of them")
+    return Parameters(
+        query=query,
+        document_id=document_id,
+        operation_name=values.get("operationName") or None,
+        variables=values.get("variables") or {},
+        confirmed=(values.get("extensions") or {}).get(CONFIRM) is True,
+    )

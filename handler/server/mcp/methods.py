@@ -1,14 +1,22 @@
-"""The MCP methods: one function each with the same parameter, and one table for each era."""
+"""The MCP methods: one function each with the same parameter, and one table.
+
+Modules of prompts, resources, completion and tool calls load with the first request that needs them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from handler.bundle.content import FileResource
-from handler.bundle.model import Bundle
 from handler.bundle.tools import GraphQLTool
 from handler.errors import StileError
+from handler.errors.access import AccessError
+from handler.errors.calls import SkillNotFound
 from handler.errors.protocol import AuthenticationRequired, InvalidParams, McpError
+from handler.errors.upstream import UpstreamError
+from handler.json_schema.json_bounds import excess_of
+from handler.records import record
 from handler.server.asgi.response_size import ANSWER_TOO_LARGE, TOO_LARGE
 from handler.server.auth.principal import ANONYMOUS
 from handler.server.context.caller import Caller
@@ -21,7 +29,7 @@ from handler.server.mcp.messages.jsonrpc import (
     Rejected,
     SignInRequired,
 )
-from handler.server.mcp.messages.method_call import Call, Method
+from handler.server.mcp.messages.method_call import Call
 from handler.server.mcp.messages.revisions import (
     APPS,
     MODERN,
@@ -35,8 +43,33 @@ from handler.server.mcp.messages.revisions import (
 )
 from handler.strict_json import JSONObject, to_well_formed_json
 
+if TYPE_CHECKING:
+    from handler.code_tools.catalog_search import Listed
+
+T = TypeVar("T")
+
 STATUS_OF_CODE: Mapping[int, int] = {PARSE_ERROR: 400, INVALID_REQUEST: 400, METHOD_NOT_FOUND: 404, INVALID_PARAMS: 400}
 """The HTTP status of an error that a code tool raises, by its code; 200 for any other code."""
+
+
+@record(frozen=True, slots=True)
+class Method:
+    """A method of MCP: its capability, and the function that returns the result of a call.
+
+    A capability is the endpoint's and reveals nothing of a caller: a caller who may use nothing of it gets an empty
+    list. An extension is the caller's: a caller who may use nothing of it has no such methods.
+
+    Source: MCP 2026-07-28, server/tools ("Capabilities"); schema, ``ServerCapabilities``.
+    """
+
+    capability: str  # without which an endpoint does not have the method; empty: each endpoint has it
+    answer: Callable[[Call], Awaitable[JSONObject]]
+    era: str = ""  # modern | legacy: the revisions with the method; empty: both
+
+    def serves(self, revision: str) -> bool:
+        """Return whether a revision has the method."""
+        era = "modern" if is_modern(revision) else "legacy"
+        return self.era in ("", era)
 
 
 async def answer(call: Call) -> JSONObject:
@@ -49,13 +82,15 @@ async def answer(call: Call) -> JSONObject:
         InsufficientScope: the caller's claims lack scopes of the tool.
     """
     request = call.request
-    methods = METHODS if is_modern(request.revision) else LEGACY_METHODS
-    method = methods.get(request.method)
-    needed = CAPABILITIES.get(request.method)
-    if method is None or (needed and needed not in _offered(call)):
+    method = METHODS.get(request.method)
+    if (
+        method is None
+        or not method.serves(request.revision)
+        or (method.capability and method.capability not in _offered(call))
+    ):
         raise Rejected(METHOD_NOT_FOUND, f"Method not found: {request.method:.80}", id=request.id, status=404)
     try:
-        return shape(await method(call), request.revision)
+        return shape(await method.answer(call), request.revision)
     except McpError as exc:
         raise _rejection(call, exc) from exc
 
@@ -65,7 +100,7 @@ def _rejection(call: Call, reason: McpError) -> Rejected:
     if not call.caller.room.fits(to_well_formed_json([reason.message, reason.data])):
         return Rejected(McpError.INTERNAL_ERROR, TOO_LARGE, id=call.request.id, stile_code=ANSWER_TOO_LARGE)
     if isinstance(reason, AuthenticationRequired):
-        from handler.server.context.challenges import signing_in_helps
+        from handler.server.context.denials import signing_in_helps
 
         if signing_in_helps(call.caller):
             return SignInRequired(reason, id=call.request.id)
@@ -83,42 +118,32 @@ def _rejection(call: Call, reason: McpError) -> Rejected:
 def _offered(call: Call) -> list[str]:
     """Return the capabilities of the endpoint, whichever of its callers may use them, and the caller's extensions."""
     bundle = call.caller.endpoint.bundle
+    has_schemas = bundle.graphql.mode == "on" or any(isinstance(tool, GraphQLTool) for tool in bundle.tools)
     offered = {
         "tools": bool(bundle.tools) or any(kit.per_caller for kit in bundle.code),
         "prompts": bool(bundle.prompts),
-        "resources": _has_resources(bundle),
+        "resources": bool(bundle.resources) or (bool(bundle.index) and has_schemas),
         "completions": any(prompt.completions for prompt in bundle.prompts),
         "logging": bool(bundle.code),
-        SKILLS: _has_skills(call.caller),
+        SKILLS: bool(_skills_of(call.caller)),
     }
     return [name for name, there in offered.items() if there]
 
 
-def _has_skills(caller: Caller) -> bool:
-    """Tell if the caller may read any skill. The extension is declared to such callers only."""
-    return any(caller.evaluation.meets(skill.mask) for skill in caller.endpoint.bundle.skills)
-
-
 def _has_pages(caller: Caller) -> bool:
-    """Tell if the caller may read any page. The extension is declared to such callers only."""
+    """Return whether the caller may read any page. The extension is declared to such callers only."""
     return any(
         isinstance(resource, FileResource) and resource.is_page and caller.evaluation.meets(resource.mask)
         for resource in caller.endpoint.bundle.resources
     )
 
 
-def _has_resources(bundle: Bundle) -> bool:
-    """Tell if an endpoint has any resource, for whichever callers."""
-    has_schemas = bundle.graphql.mode == "on" or any(isinstance(tool, GraphQLTool) for tool in bundle.tools)
-    return bool(bundle.resources) or (bool(bundle.index) and has_schemas)
-
-
 def _introduction(call: Call, revision: str) -> JSONObject:
     """Return the capabilities and instructions, with which both eras begin."""
     instructions = call.caller.endpoint.bundle.instructions
-    said = {"instructions": instructions} if instructions else {}
     offered = [*_offered(call), *([APPS] if _has_pages(call.caller) else [])]
-    return {"capabilities": capabilities_of(offered, revision), **said}
+    capabilities = {"capabilities": capabilities_of(offered, revision)}
+    return {**capabilities, "instructions": instructions} if instructions else capabilities
 
 
 async def _initialize(call: Call) -> JSONObject:
@@ -145,28 +170,27 @@ async def _set_level(call: Call) -> JSONObject:
 async def _discover(call: Call) -> JSONObject:
     revision = call.request.revision
     result = {"supportedVersions": list(MODERN), **_introduction(call, revision)}
-    return cacheable(result, revision, public=_is_introduction_public(call))
+    # The introduction differs between callers by what they are offered.
+    anybody, caller = _anybody(call), call.caller
+    public = anybody is not None and all(has(anybody) or not has(caller) for has in (_skills_of, _has_pages))
+    return cacheable(result, revision, public=public)
 
 
-def _is_introduction_public(call: Call) -> bool:
-    """Tell if a caller without a credential gets the identical introduction."""
-    if call.caller.endpoint.bundle.access.anonymous != "allow":
-        return False
-    anybody = call.caller.as_anybody()
-    return all(has(anybody) or not has(call.caller) for has in (_has_skills, _has_pages))
+def _anybody(call: Call) -> Caller | None:
+    """Return the caller as one without a credential; ``None`` if the endpoint does not take such callers."""
+    is_taken = call.caller.endpoint.bundle.access.anonymous == "allow"
+    return call.caller.as_anybody() if is_taken else None
 
 
 async def _list_tools(call: Call) -> JSONObject:
-    entries = await list_tools(call)
+    endpoint, entries = call.caller.endpoint, await list_tools(call)
     page = page_of(call, "tools", entries)
-    return cacheable(page, call.request.revision, public=await _is_public(call, entries))
-
-
-async def _answer_content(call: Call) -> JSONObject:
-    """Answer a method of prompts, resources or completion. Their modules load with the first such request."""
-    from handler.server.mcp.listing.content_methods import CONTENT_METHODS
-
-    return await CONTENT_METHODS[call.request.method](call)
+    public = (
+        endpoint.bundle.access.anonymous == "allow"
+        and not any(kit.per_caller for kit in endpoint.bundle.code)
+        and (call.anonymous or await list_entries(endpoint, endpoint.everybody, principal=ANONYMOUS) == entries)
+    )
+    return cacheable(page, call.request.revision, public=public)
 
 
 async def _call_tool(call: Call) -> JSONObject:
@@ -183,43 +207,129 @@ async def _call_tool(call: Call) -> JSONObject:
     return await call_any_tool(call, name, arguments)
 
 
-async def _is_public(call: Call, entries: list[JSONObject]) -> bool:
-    """Tell if a caller without a credential gets the identical list."""
-    endpoint = call.caller.endpoint
-    if endpoint.bundle.access.anonymous != "allow" or any(kit.per_caller for kit in endpoint.bundle.code):
+async def _list_prompts(call: Call) -> JSONObject:
+    from handler.server.mcp.listing.prompts import prompts_for
+
+    return await _list(call, "prompts", prompts_for)
+
+
+async def _list_resources(call: Call) -> JSONObject:
+    from handler.server.mcp.listing.resources import resources_for
+
+    return await _list(call, "resources", resources_for)
+
+
+async def _list_templates(call: Call) -> JSONObject:
+    from handler.server.mcp.listing.resources import templates_for
+
+    return await _list(call, "resourceTemplates", templates_for)
+
+
+async def _list(call: Call, key: str, listed_for: Callable[[Caller], Awaitable[list[Listed]]]) -> JSONObject:
+    """Return a page of the entries of one kind that a caller may use and that are not hidden."""
+
+    async def entries_for(caller: Caller) -> list[JSONObject]:
+        return [listed.entry for listed in await listed_for(caller) if not listed.hidden]
+
+    entries = await entries_for(call.caller)
+    page = page_of(call, key, entries)
+    return cacheable(page, call.request.revision, public=await _anybody_gets(call, entries, entries_for))
+
+
+async def _anybody_gets(call: Call, value: T, get: Callable[[Caller], Awaitable[T]]) -> bool:
+    """Return whether a caller without a credential gets an equal value."""
+    anybody = _anybody(call)
+    try:
+        return anybody is not None and await get(anybody) == value
+    except AccessError:
         return False
-    return call.anonymous or await list_entries(endpoint, endpoint.everybody, principal=ANONYMOUS) == entries
 
 
-CAPABILITIES: Mapping[str, str] = {
-    "tools/list": "tools",
-    "tools/call": "tools",
-    "prompts/list": "prompts",
-    "prompts/get": "prompts",
-    "resources/list": "resources",
-    "resources/templates/list": "resources",
-    "resources/read": "resources",
-    "completion/complete": "completions",
-    "skills/list": SKILLS,
-    "skills/get": SKILLS,
-}
-"""The methods that an endpoint has only with a capability, and that capability.
+async def _get_prompt(call: Call) -> JSONObject:
+    name, arguments = call.request.params.get("name"), call.arguments
+    call.note(decision="refused")
+    if not isinstance(name, str) or not isinstance(arguments, dict):
+        raise InvalidParams("Invalid params: expected a name (string) and arguments (object)")
+    _refuse_excess(call, arguments)
+    call.note(prompt=name)
+    from handler.server.mcp.listing.prompts import find_prompt, get_prompt
 
-A capability is the endpoint's and reveals nothing of a caller: a caller who may use nothing of it gets an empty list.
-An extension is the caller's: a caller who may use nothing of it has no such methods.
+    texts = {argument: text for argument, text in arguments.items() if text is not None}
+    return await get_prompt(call, find_prompt(call.caller, name), texts)
 
-Source: MCP 2026-07-28, server/tools ("Capabilities"); schema, ``ServerCapabilities``.
-"""
 
-_EVERYWHERE: Mapping[str, Method] = {
-    **dict.fromkeys(CAPABILITIES, _answer_content),
-    "tools/list": _list_tools,
-    "tools/call": _call_tool,
-}
-METHODS: Mapping[str, Method] = {"server/discover": _discover, **_EVERYWHERE}
-LEGACY_METHODS: Mapping[str, Method] = {
-    "initialize": _initialize,
-    "ping": _ping,
-    "logging/setLevel": _set_level,
-    **_EVERYWHERE,
+async def _read_resource(call: Call) -> JSONObject:
+    from handler.server.mcp.listing.resources import fixed_contents, read_resource
+
+    uri = _require_uri(call)
+    try:
+        result = await read_resource(call, uri)
+    except UpstreamError as exc:
+        call.note(decision="allowed", reason=type(exc).__name__)
+        raise McpError(McpError.INTERNAL_ERROR, str(exc)) from exc
+    if result.get("resultType") == "input_required":
+        return result
+    public = await _anybody_gets(call, result.get("contents"), lambda caller: fixed_contents(caller, uri))
+    return cacheable(result, call.request.revision, public=public)
+
+
+def _require_uri(call: Call) -> str:
+    uri = call.request.params.get("uri")
+    call.note(decision="refused")
+    if not isinstance(uri, str):
+        raise InvalidParams("Invalid params: expected a uri (string)")
+    return uri
+
+
+async def _complete(call: Call) -> JSONObject:
+    from handler.server.mcp.listing.prompts import complete
+
+    _refuse_excess(call, call.request.params)
+    return complete(call.caller, call.request.params)
+
+
+def _refuse_excess(call: Call, values: Mapping[str, Any]) -> None:
+    excess = excess_of(values, max_values=call.caller.endpoint.bundle.limits.max_values)
+    if excess:
+        raise InvalidParams(f"Invalid params: {excess}")
+
+
+async def _list_skills(call: Call) -> JSONObject:
+    """Return a page of the caller's skills. Source: Skills extension of MCP (SEP-2640), "Listing Skills"."""
+    entries, anybody = _skills_of(call.caller), _anybody(call)
+    public = anybody is not None and _skills_of(anybody) == entries
+    return cacheable(page_of(call, "skills", entries), call.request.revision, public=public)
+
+
+async def _get_skill(call: Call) -> JSONObject:
+    """Return the entry of a skill. Source: Skills extension of MCP (SEP-2640), "Getting a Skill"."""
+    uri, anybody = _require_uri(call), _anybody(call)
+    entry = next((entry for entry in _skills_of(call.caller) if entry["uri"] == uri), None)
+    if entry is None:
+        raise call.caller.missing(SkillNotFound(uri))
+    call.note(resource=uri, decision="allowed")
+    public = anybody is not None and entry in _skills_of(anybody)
+    return cacheable({"skill": entry}, call.request.revision, public=public)
+
+
+def _skills_of(caller: Caller) -> list[JSONObject]:
+    """Return the entries of the skills that a caller may read, by name. Their files are resources."""
+    return [skill.entry for skill in caller.endpoint.bundle.skills if caller.evaluation.meets(skill.mask)]
+
+
+METHODS: Mapping[str, Method] = {
+    "server/discover": Method("", _discover, era="modern"),
+    "initialize": Method("", _initialize, era="legacy"),
+    "ping": Method("", _ping, era="legacy"),
+    "logging/setLevel": Method("", _set_level, era="legacy"),
+    "tools/list": Method("tools", _list_tools),
+    "tools/call": Method("tools", _call_tool),
+    "prompts/list": Method("prompts", _list_prompts),
+    "prompts/get": Method("prompts", _get_prompt),
+    "resources/list": Method("resources", _list_resources),
+    "resources/templates/list": Method("resources", _list_templates),
+    "resources/read": Method("resources", _read_resource),
+    "completion/complete": Method("completions", _complete),
+    "skills/list": Method(SKILLS, _list_skills),
+    "skills/get": Method(SKILLS, _get_skill),
 }

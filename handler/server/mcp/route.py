@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request as HttpCall
@@ -16,13 +15,12 @@ from handler.errors.calls import DeadlinePassed, NotFound, ResourceNotFound, Too
 from handler.records import replaced
 from handler.server.asgi.content_negotiation import EVENT_STREAM, JSON, accepted_kinds, media_type_of
 from handler.server.asgi.deadlines import before
-from handler.server.asgi.request_log import add_facts, bounded, note, written
+from handler.server.asgi.request_log import note, written
 from handler.server.asgi.response_size import ANSWER_TOO_LARGE, LAMBDA, TOO_LARGE
 from handler.server.asgi.responses import Refused, json_response
 from handler.server.asgi.trace_context import continue_trace
-from handler.server.context.caller import Caller
+from handler.server.context.caller import Caller, Services
 from handler.server.context.request_context import find_endpoint, identify_caller, read_body
-from handler.server.context.services import Services
 from handler.server.mcp.messages.jsonrpc import (
     DENIED,
     INTERNAL_ERROR,
@@ -62,7 +60,10 @@ class McpRoute:
     async def _respond(self, http_call: HttpCall) -> Response:
         request: Request | None = None
         try:
-            _refuse_media_types(http_call)
+            if media_type_of(http_call.headers.get("content-type", "")) != JSON:
+                raise Refused("unsupported-media-type", "expected Content-Type: application/json")
+            if not _accepted(http_call) & {JSON, "application/*", "*/*"}:
+                raise Refused("not-acceptable", "answers are application/json")
             endpoint = await find_endpoint(self._services, http_call)
             caller = await identify_caller(self._services, http_call, endpoint)
             message = classify(caller.headers, await read_body(http_call))
@@ -72,7 +73,8 @@ class McpRoute:
             if isinstance(message, Notification):
                 return Response(status_code=202)
             request = message
-            return await _answer(http_call, request, caller)
+            call = _call_of(request, caller)
+            return _response(http_call, call, await _answer(call))
         except (Rejected, NotFound) as exc:
             return _rejection(http_call, exc, request)
         except AccessError as exc:
@@ -87,52 +89,8 @@ class McpRoute:
             return _error_response(internal, _revision_of(http_call, request))
 
 
-def _refuse_media_types(http_call: HttpCall) -> None:
-    """Source: MCP 2026-07-28, streamable-http ("Sending Messages")."""
-    if media_type_of(http_call.headers.get("content-type", "")) != JSON:
-        raise Refused("unsupported-media-type", "expected Content-Type: application/json")
-    if not _accepted(http_call) & {JSON, "application/*", "*/*"}:
-        raise Refused("not-acceptable", "answers are application/json")
-
-
 def _accepted(http_call: HttpCall) -> set[str]:
     return accepted_kinds(http_call.headers.get("accept", ""))
-
-
-async def _answer(http_call: HttpCall, request: Request, caller: Caller) -> Response:
-    call = _call_of(request, caller)
-    answered = await _result(call)
-    if call.notifications and EVENT_STREAM in _accepted(http_call):
-        from handler.server.mcp.messages.event_stream import event_stream
-
-        events = event_stream(request, call.notifications, answered, room=caller.room)
-        if events is not None:
-            _note_tokens(call, answered["result"], events)
-            return Response(events, media_type=EVENT_STREAM, headers={"x-accel-buffering": "no"})
-    if any(isinstance(each, Entries) for each in answered["result"].values()):
-        return _list_response(http_call, spliced(answered))
-    body = to_well_formed_json(answered)
-    # No method measures a result that always fits Lambda's room.
-    if caller.room is not LAMBDA and not caller.room.fits(body):
-        raise Rejected(INTERNAL_ERROR, TOO_LARGE, id=request.id, stile_code=ANSWER_TOO_LARGE)
-    _note_tokens(call, answered["result"], body)
-    return Response(body, media_type=JSON)
-
-
-def _note_tokens(call: Call, result: JSONObject, body: bytes) -> None:
-    """Note the approximate tokens of a tool's result."""
-    if call.request.method == "tools/call" and "content" in result:
-        from handler.list_entries.listed_sizes import answer_tokens  # only calls need it
-
-        call.note(answer_tokens=answer_tokens(result, body))
-
-
-def _list_response(http_call: HttpCall, body: bytes) -> Response:
-    if len(body) < MIN_COMPRESSED_BYTES:
-        return Response(body, media_type=JSON)
-    from handler.server.asgi.compression import list_response
-
-    return list_response(http_call, body)
 
 
 def _call_of(request: Request, caller: Caller) -> Call:
@@ -145,19 +103,48 @@ def _call_of(request: Request, caller: Caller) -> Call:
     return replaced(call, caller=replaced(caller, trace=trace))
 
 
-async def _result(call: Call) -> JSONObject:
+async def _answer(call: Call) -> JSONObject:
+    """Return the message that answers a request with its result."""
     tool = call.request.params.get("name")
     if call.request.method == "tools/call" and isinstance(tool, str):
         call.note(tool=tool)
     result = await answer(call)
-    call.note(outcome=_outcome(result))
+    failed = "tool_error" if result.get("isError") else "ok"
+    call.note(outcome="asked" if result.get("resultType") == "input_required" else failed)
     return {"jsonrpc": "2.0", "id": call.request.id, "result": result}
 
 
-def _outcome(result: JSONObject) -> str:
-    if result.get("resultType") == "input_required":
-        return "asked"
-    return "tool_error" if result.get("isError") else "ok"
+def _response(http_call: HttpCall, call: Call, message: JSONObject) -> Response:
+    """Build the response with an answer: JSON, or an event stream with the notifications of the call before it."""
+    room = call.caller.room
+    if call.notifications and EVENT_STREAM in _accepted(http_call):
+        from handler.server.mcp.messages.event_stream import event_stream
+
+        events = event_stream(call.request, call.notifications, message, room=room)
+        if events is not None:
+            _note_tokens(call, message["result"], events)
+            return Response(events, media_type=EVENT_STREAM, headers={"x-accel-buffering": "no"})
+    if any(isinstance(member, Entries) for member in message["result"].values()):
+        body = spliced(message)
+        if len(body) < MIN_COMPRESSED_BYTES:
+            return Response(body, media_type=JSON)
+        from handler.server.asgi.compression import list_response
+
+        return list_response(http_call, body)
+    body = to_well_formed_json(message)
+    # No method measures a result that always fits Lambda's room.
+    if room is not LAMBDA and not room.fits(body):
+        raise Rejected(INTERNAL_ERROR, TOO_LARGE, id=call.request.id, stile_code=ANSWER_TOO_LARGE)
+    _note_tokens(call, message["result"], body)
+    return Response(body, media_type=JSON)
+
+
+def _note_tokens(call: Call, result: JSONObject, body: bytes) -> None:
+    """Note the approximate tokens of a tool's result."""
+    if call.request.method == "tools/call" and "content" in result:
+        from handler.list_entries.listed_sizes import answer_tokens  # only calls need it
+
+        call.note(answer_tokens=answer_tokens(result, body))
 
 
 async def _answer_batch(http_call: HttpCall, items: Sequence[Item], caller: Caller) -> Response:
@@ -167,7 +154,7 @@ async def _answer_batch(http_call: HttpCall, items: Sequence[Item], caller: Call
 
     Source: MCP 2025-03-26, basic/transports ("Sending Messages to the Server").
     """
-    from handler.server.mcp.messages.batch_budget import LEFT_OUT, BatchBudget
+    from handler.server.mcp.messages.batch_budget import EXCEEDED, LEFT_OUT, BatchBudget
 
     budget = BatchBudget(caller.deadline, room=caller.room)
     calls: list[JSONObject] = []
@@ -177,59 +164,51 @@ async def _answer_batch(http_call: HttpCall, items: Sequence[Item], caller: Call
             continue
         facts: JSONObject = {"method": item.method} if isinstance(item, Request) else {}
         refusal = budget.refusal() if isinstance(item, Request) else ""
-        answer = b"" if refusal else await _item_json(http_call, item, caller, facts)
-        if not refusal and not budget.takes(answer):
-            refusal = LEFT_OUT
-        answers.append(_unanswered(item, refusal, facts) if refusal else answer)
-        calls.append(written(bounded(facts)))
+        if not refusal:
+            body = await _item_json(http_call, item, replaced(caller, facts=facts))
+            refusal = "" if budget.takes(body) else LEFT_OUT
+        if refusal:
+            facts.update(outcome="rejected", reason="BatchExceeded", code=EXCEEDED)
+            error = Rejected(INTERNAL_ERROR, refusal, id=item.id, stile_code=EXCEEDED)
+            body = to_well_formed_json(_error_body(error, BATCHING))
+        answers.append(body)
+        calls.append(written(facts))
     note(http_call.scope, method="batch", outcome="ok", calls=calls)
     if not answers:
         return Response(status_code=202)
     return Response(b"[%b]" % b",".join(answers), media_type=JSON)
 
 
-def _unanswered(item: Request | Rejected, refusal: str, facts: JSONObject) -> bytes:
-    """Return the error of an item for which a batch has no room, time or work left."""
-    from handler.server.mcp.messages.batch_budget import EXCEEDED
-
-    facts.update(outcome="rejected", reason="BatchExceeded", code=EXCEEDED)
-    error = Rejected(INTERNAL_ERROR, refusal, id=item.id, stile_code=EXCEEDED)
-    return to_well_formed_json(_error_body(error, BATCHING))
-
-
-async def _item_json(http_call: HttpCall, item: Request | Rejected, caller: Caller, facts: JSONObject) -> bytes:
-    answered = await _answer_item(http_call, item, caller, facts)
-    body = to_well_formed_json(answered)
-    if isinstance(item, Request) and "result" in answered:
-        _note_tokens(Call(request=item, caller=replaced(caller, note=facts.update)), answered["result"], body)
-    return body
-
-
-async def _answer_item(http_call: HttpCall, item: Request | Rejected, caller: Caller, facts: JSONObject) -> JSONObject:
+async def _item_json(http_call: HttpCall, item: Request | Rejected, caller: Caller) -> bytes:
+    """Answer an item of a batch. ``caller`` has the facts of this item."""
     try:
-        if isinstance(item, Request):
-            async with before(caller.deadline):
-                return await _result(_call_of(item, replaced(caller, note=partial(add_facts, facts))))
-        error = item
-        facts.update(outcome="rejected", reason=REASONS.get(error.code, OWN_ERROR))
+        if isinstance(item, Rejected):
+            raise item
+        call = _call_of(item, caller)
+        async with before(caller.deadline):
+            message = await _answer(call)
     except Rejected as exc:
         error = exc
-        facts.update(outcome="rejected", reason=REASONS.get(error.code, OWN_ERROR))
+        caller.note(outcome="rejected", reason=REASONS.get(error.code, OWN_ERROR))
     except NotFound as exc:
         error = _not_found(exc, item)
-        facts.update(decision="denied", outcome="rejected", reason=type(exc).__name__)
+        caller.note(decision="denied", outcome="rejected", reason=type(exc).__name__)
     except DeadlinePassed as exc:
         error = Rejected(INTERNAL_ERROR, str(exc), id=item.id, stile_code=exc.stile_code)
-        facts.update(outcome="rejected", reason=type(exc).__name__)
+        caller.note(outcome="rejected", reason=type(exc).__name__)
     except AccessError as exc:
         error = Rejected(DENIED, str(exc), id=item.id, stile_code=exc.stile_code)
-        facts.update(decision="denied", outcome="denied", reason=exc.reason)
+        caller.note(decision="denied", outcome="denied", reason=exc.reason)
     except Exception as exc:  # noqa: BLE001 - the edge of an item of a batch: the other items are answered
         error = Rejected(INTERNAL_ERROR, "Internal error", id=item.id)
         note(http_call.scope, failure=exc)
-        facts.update(outcome="failed")
-    facts.update(code=error.stile_code)
-    return _error_body(error, BATCHING)
+        caller.note(outcome="failed")
+    else:
+        body = to_well_formed_json(message)
+        _note_tokens(call, message["result"], body)
+        return body
+    caller.note(code=error.stile_code)
+    return to_well_formed_json(_error_body(error, BATCHING))
 
 
 def _not_found(reason: NotFound, request: Request | Rejected | None) -> Rejected:
@@ -275,5 +254,5 @@ def _error_response(error: Rejected, revision: str, *, well_formed: bool = False
 
 
 def _error_body(error: Rejected, revision: str) -> JSONObject:
-    said = {"code": error.code, "message": error.message, "data": error.data}
-    return {"jsonrpc": "2.0", **error_id(error.id, revision), "error": said}
+    members = {"code": error.code, "message": error.message, "data": error.data}
+    return {"jsonrpc": "2.0", **error_id(error.id, revision), "error": members}

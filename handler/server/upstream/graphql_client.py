@@ -47,6 +47,25 @@ async def execute(caller: Caller, operation: GraphQLRequest) -> JSONObject:
 
     Source: GraphQL over HTTP, "Request" and "Response".
     """
+    request = _request_of(caller, operation)
+    started = time.perf_counter()
+    try:
+        answer = await send(caller, request)
+    except AddressRefused as exc:
+        raise UpstreamForbidden(exc.reason) from exc
+    except HttpError as exc:
+        from handler.server.upstream.failures import without_answer
+
+        caller.note(upstream_ms=_ms_since(started))
+        _note_read(caller, operation)
+        trouble = without_answer(exc, timeout_s=request.timeout_s)
+        raise trouble.of(operation) from exc
+    caller.note(upstream_ms=_ms_since(started), upstream_status=answer.status)
+    _note_read(caller, operation)
+    return await _response(caller, operation, answer)
+
+
+def _request_of(caller: Caller, operation: GraphQLRequest) -> HttpRequest:
     upstream = caller.endpoint.bundle.upstream
     if not upstream.url:
         raise UpstreamError("This endpoint has no API to ask: its configuration names no upstream.url.")
@@ -58,7 +77,7 @@ async def execute(caller: Caller, operation: GraphQLRequest) -> JSONObject:
     trace = caller.trace.headers if caller.trace else {}
     repeated = {"idempotency-key": operation.idempotency_key} if operation.idempotency_key else {}
     url, told_url = _url_for(caller, upstream)
-    request = HttpRequest(
+    return HttpRequest(
         method="POST",
         url=url,
         told_url=told_url,
@@ -68,7 +87,6 @@ async def execute(caller: Caller, operation: GraphQLRequest) -> JSONObject:
         max_bytes=upstream.max_bytes,
         repeatable=operation.is_query,
     )
-    return await _response(caller, operation, await _send(caller, request, operation))
 
 
 @contextmanager
@@ -125,24 +143,6 @@ def _document(operation: GraphQLRequest, documents: str) -> JSONObject:
             return {"extensions": {"persistedQuery": {"version": 1, "sha256Hash": operation.sha256}}}
         case _:
             raise UpstreamError("This API takes only requests that it knows.")
-
-
-async def _send(caller: Caller, request: HttpRequest, operation: GraphQLRequest) -> HttpResponse:
-    started = time.perf_counter()
-    try:
-        answer = await send(caller, request)
-    except AddressRefused as exc:
-        raise UpstreamForbidden(exc.reason) from exc
-    except HttpError as exc:
-        from handler.server.upstream.failures import without_answer
-
-        caller.note(upstream_ms=_ms_since(started))
-        _note_read(caller, operation)
-        trouble = without_answer(exc, timeout_s=request.timeout_s)
-        raise trouble.of(operation) from exc
-    caller.note(upstream_ms=_ms_since(started), upstream_status=answer.status)
-    _note_read(caller, operation)
-    return answer
 
 
 def _note_read(caller: Caller, operation: GraphQLRequest) -> None:

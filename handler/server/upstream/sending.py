@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from urllib.parse import urlsplit
 
 from handler.errors.infrastructure import HttpTimeout
@@ -32,23 +32,19 @@ async def send(caller: Caller, request: HttpRequest) -> HttpResponse:
     """
     deadline = time.monotonic() + request.timeout_s
     told = told_headers(caller, caller.endpoint.bundle.upstream)
-    answer, again = await _send(caller, request, told, deadline)
-    if again and request.repeatable:
-        answer, _ = await _send(caller, request, told, deadline)
+    circuits, endpoint = caller.services.outgoing.circuits, caller.endpoint.bundle.endpoint
+    for may_repeat in (request.repeatable, False):
+        credential = await credential_for(caller, timeout_s=_left(request, deadline))
+        headers = {**told, **request.headers, **credential.headers}
+        complete = await signed(caller, replaced(request, headers=headers))
+        ready = replaced(complete, timeout_s=_left(request, deadline))
+        with circuits.guard(request.url, endpoint=endpoint, asked=_asked(caller.principal, request)):
+            answer = await caller.http.send_async(ready)
+        answer = _without(_secrets(credential, request.url), answer)
+        refused = answer.status == UNAUTHORIZED and credential.refuse()
+        if not (refused and may_repeat):
+            break
     return answer
-
-
-async def _send(
-    caller: Caller, request: HttpRequest, told: Mapping[str, str], deadline: float
-) -> tuple[HttpResponse, bool]:
-    """Return the response, and ``True`` if another credential may get a different response."""
-    credential = await credential_for(caller, timeout_s=_left(request, deadline))
-    headers = {**told, **request.headers, **credential.headers}
-    complete, endpoint = await signed(caller, replaced(request, headers=headers)), caller.endpoint.bundle.endpoint
-    ready = replaced(complete, timeout_s=_left(request, deadline))
-    asked = _asked(caller.principal, request)
-    answer = await caller.services.outgoing.circuits.send(caller.http, ready, endpoint=endpoint, asked=asked)
-    return _without(_secrets(credential, request.url), answer), answer.status == UNAUTHORIZED and credential.refuse()
 
 
 def _secrets(credential: Credential, url: str) -> list[str]:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from handler.server.metric_names import FUNCTION, METADATA, METRICS
+from handler.server.log import FUNCTION, METADATA, METRICS
 from handler.storage.local import FolderStorage
 from tests.server.test_metrics import CONFIG, ENDPOINT, INDEX, NAME, OPERATIONS, batch
 from tests.support.api import Api, Reply, running_api

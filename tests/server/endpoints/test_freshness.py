@@ -12,8 +12,7 @@ import pytest
 from handler.bundle.stored import bundle_key, index_key, read_bundle, write_bundle
 from handler.compiler.compile import Compiled
 from handler.http.client import HttpClient
-from handler.server.endpoints.clock import Instant, now
-from handler.server.endpoints.registry import BESIDE_S, CachePolicy
+from handler.server.endpoints.registry import BESIDE_S, CachePolicy, Instant, now
 from handler.storage.storage import READ_TIMEOUT_S
 from tests.support.function import Function, running_function
 from tests.support.objects import Fault, Objects, refusal, running_objects

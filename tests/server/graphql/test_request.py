@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from handler.server.graphql.request import (
+from handler.server.graphql.route import (
     Malformed,
     Parameters,
     parse_body,

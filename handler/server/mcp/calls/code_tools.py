@@ -5,7 +5,7 @@ An author's module loads with the first call of it, jsonschema and pydantic with
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from copy import deepcopy
 from typing import Any
 
@@ -33,29 +33,23 @@ from handler.server.mcp.calls.input_required import ask
 from handler.server.mcp.messages.method_call import Call
 from handler.strict_json import JSONObject
 
-OnFailure = Callable[[Exception], None]
 
-
-async def call_code_tool(
-    call: Call, tool: CodeTool, arguments: Mapping[str, Any], *, name: str, on_failure: OnFailure
-) -> JSONObject:
+async def call_code_tool(call: Call, tool: CodeTool, arguments: Mapping[str, Any]) -> JSONObject:
     """Call a code tool by its name or an alias. Return a ``CallToolResult``, or an ``input_required`` result.
-
-    ``on_failure`` gets the cause of a result with ``isError``.
 
     Raises:
         McpError: the tool raises it, or the caller lacks a credential.
         AccessError: the caller lacks scopes.
         Rejected: the tool asks for input that the client does not support.
     """
-
-    async def answer() -> JSONObject:
+    name = call.request.params["name"]
+    try:
         definition = _published(_loaded(call, tool.kit).find_tool(tool.name), tool.digest, f"Tool {name}")
         ctx = await _context(call, definition)
-        value = await run_tool(definition.named(name), _own(call, name, arguments), ctx, on_failure=on_failure)
+        value = await run_tool(definition.named(name), _own(call, name, arguments), ctx, on_failure=call.fail)
         return _with_options(await _answer(call, value), tool)
-
-    return await _result(call, name, answer, on_failure)
+    except (AuthorFailed, CallError) as exc:
+        return _failed(call, name, exc)
 
 
 async def get_code_prompt(call: Call, prompt: CodePrompt, arguments: Mapping[str, Any]) -> JSONObject:
@@ -70,8 +64,8 @@ async def get_code_prompt(call: Call, prompt: CodePrompt, arguments: Mapping[str
     what = f"Prompt {prompt.name}"
     try:
         kit = _loaded(call, prompt.kit)
-        found = next((each for each in kit.prompts if each.name == prompt.name), None)
-        definition = _published(found, prompt.digest, what)
+        current = next((each for each in kit.prompts if each.name == prompt.name), None)
+        definition = _published(current, prompt.digest, what)
         return await _answer(call, await run_prompt(definition, arguments, await context_of(call)))
     except (AuthorFailed, CallError) as exc:
         raise _failure(call, what, exc) from exc
@@ -89,15 +83,15 @@ async def read_code_resource(call: Call, resource: CodeResource, uri: str) -> JS
     own = resource.entry.get("uri") or resource.entry["uriTemplate"]
     what = f"Resource {own}"
     try:
-        found = next((each for each in _loaded(call, resource.kit).resources if each.uri == own), None)
-        definition = _published(found, resource.digest, what)
+        current = next((each for each in _loaded(call, resource.kit).resources if each.uri == own), None)
+        definition = _published(current, resource.digest, what)
         return await _answer(call, await run_resource(definition, uri, await context_of(call)))
     except (AuthorFailed, CallError) as exc:
         raise _failure(call, what, exc) from exc
 
 
 async def may_use(call: Call, tool: CodeTool) -> bool:
-    """Tell if the toolkit lets this caller use a tool of its own; false if its code fails."""
+    """Return whether the toolkit lets this caller use a tool of its own; false if its code fails."""
     try:
         definition = _loaded(call, tool.kit).find_tool(tool.name)
         with authors_code():
@@ -129,36 +123,27 @@ async def tools_of_kit(call: Call, kit: CodeKit) -> list[Listed]:
     ]
 
 
-async def call_provided_tool(
-    call: Call, kit: CodeKit, name: str, arguments: Mapping[str, Any], *, on_failure: OnFailure
-) -> JSONObject:
+async def call_provided_tool(call: Call, kit: CodeKit, name: str, arguments: Mapping[str, Any]) -> JSONObject:
     """Call a tool that a toolkit's provider has for this caller, as ``call_code_tool`` does.
 
     Raises:
         McpError: as ``call_code_tool``, or the tool no longer exists.
     """
-
-    async def answer() -> JSONObject:
+    try:
         loaded, ctx = _loaded(call, kit.use), await context_of(call)
         own = _own(call, name, arguments)
-        return await _answer(call, await dispatch.call_tool(loaded, name, own, ctx, on_failure=on_failure))
+        return await _answer(call, await dispatch.call_tool(loaded, name, own, ctx, on_failure=call.fail))
+    except (AuthorFailed, CallError) as exc:
+        return _failed(call, name, exc)
 
-    return await _result(call, name, answer, on_failure)
 
-
-async def _result(
-    call: Call, name: str, answer: Callable[[], Awaitable[JSONObject]], on_failure: OnFailure
-) -> JSONObject:
-    """Return a tool's result, or a result with ``isError`` that says why the tool failed."""
-    try:
-        return await answer()
-    except AuthorFailed as exc:
-        _log(call, f"tool {name}", exc)
-        on_failure(exc)
-        return failed(call.caller.request_id)
-    except CallError as exc:
-        on_failure(exc)
+def _failed(call: Call, name: str, exc: AuthorFailed | CallError) -> JSONObject:
+    """Return a result with ``isError`` that says why a tool failed; only the log gets an exception of its code."""
+    call.fail(exc)
+    if isinstance(exc, CallError):
         return error_result(exc)
+    _log(call, f"tool {name}", exc)
+    return failed(call.caller.request_id)
 
 
 def _own(call: Call, tool: str, arguments: Mapping[str, Any]) -> JSONObject:

@@ -11,6 +11,7 @@ import json
 import re
 import uuid
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from handler.bundle.tools import CONFIRM, MAX_CONSENT_CHARS, Tool
@@ -18,6 +19,7 @@ from handler.errors.consent_errors import ConsentDeclined, ConsentImpossible, Co
 from handler.records import record
 from handler.server.mcp.calls.input_required import answers_to, ask
 from handler.server.mcp.messages.method_call import Call
+from handler.server.upstream.graphql_request import GraphQLRequest
 from handler.strict_json import JSONObject
 from handler.text.invisible import escaped
 
@@ -36,41 +38,6 @@ FORM: JSONObject = {
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Proposal:
-    """The operation that a user is asked about, and those of its variables that callers fill."""
-
-    text: str
-    variables: Mapping[str, Any]
-
-    def question(self, call: Call, tool: Tool) -> str:
-        """Return the text that the user reads: all of the operation and of the variables.
-
-        Raises:
-            ConsentTooLong: the operation or the variables are longer than a question allows.
-            ClaimMissing: the caller has no address of the API, so nothing could be sent.
-        """
-        target = f"{call.caller.endpoint.bundle.endpoint}{_tenant_of(call)}"
-        said = f"{tool.entry.get('title') or tool.name} would send this to {target}:"
-        parts = [said, _shown(self.text, tool, "the operation")]
-        if self.variables:
-            variables = json.dumps(self.variables, indent=2, ensure_ascii=False)
-            parts += ["with these variables:", _shown(variables, tool, "its variables")]
-        return "\n\n".join(parts)
-
-    def digest(self, question: str) -> str:
-        """Return a digest of the question, and of the operation and variables as they are sent."""
-        whole = json.dumps([question, self.text, self.variables], sort_keys=True)
-        return hashlib.sha256(whole.encode()).hexdigest()
-
-
-@record(frozen=True, slots=True, kw_only=True)
-class Agreed:
-    """Consent, with which the call goes on."""
-
-    idempotency_key: str = ""  # equal each time the answer is sent; empty string if nobody was asked
-
-
-@record(frozen=True, slots=True, kw_only=True)
 class ConsentRequest:
     """The result that asks the user."""
 
@@ -78,9 +45,12 @@ class ConsentRequest:
 
 
 async def ask_consent(
-    call: Call, tool: Tool, arguments: Mapping[str, Any], proposal: Proposal
-) -> Agreed | ConsentRequest:
-    """Return the consent to a call of a tool that says ``confirm``, or the result that asks for consent.
+    call: Call, tool: Tool, arguments: Mapping[str, Any], request: GraphQLRequest, *, shown: Mapping[str, Any]
+) -> GraphQLRequest | ConsentRequest:
+    """Return the request with the consent of the caller's user, or the result that asks for consent.
+
+    ``shown``: the variables that callers fill. A mutation gets a key that is equal each time the client sends the
+    user's answer, by which the API recognizes a repetition.
 
     Raises:
         ConsentRequired: the user cannot be asked, and the model did not say that the user agreed.
@@ -93,20 +63,53 @@ async def ask_consent(
     """
     is_required = tool.options.confirm == "required"
     if not _takes_forms(call) or not (is_required or call.caller.services.states.available):
-        return _take_at_its_word(tool, arguments, is_required=is_required)
-    question = proposal.question(call, tool)
-    asked = proposal.digest(question)
+        if is_required:
+            raise ConsentImpossible(tool.name)
+        if arguments.get(CONFIRM) is not True:
+            raise ConsentRequired(tool.name, say=f'"{CONFIRM}": true')
+        return request
+    question = _question(call, tool, request.text, shown)
+    # The question, and the operation and variables as they are sent.
+    proposal = json.dumps([question, request.text, dict(shown)], sort_keys=True)
+    digest = hashlib.sha256(proposal.encode()).hexdigest()
     answers = await answers_to(call)
     state = answers.state
     # An answer to another question does not count: another version was published since.
-    if not isinstance(state, dict) or state.get("asked") != asked:
-        return await _ask(call, question, {"asked": asked, "key": str(uuid.uuid4())})
+    if not isinstance(state, dict) or state.get("asked") != digest:
+        return await _ask(call, question, {"asked": digest, "key": str(uuid.uuid4())})
     match answers.responses.get(CONFIRM):
         case {"action": "accept", "content": {"confirm": True}}:
-            return Agreed(idempotency_key=state["key"])
+            return request if request.is_query else replace(request, idempotency_key=state["key"])
         case {"action": "decline" | "cancel"} | {"action": "accept", "content": {"confirm": False}}:
             raise ConsentDeclined(tool.name)
     return await _ask(call, question, state)
+
+
+def _takes_forms(call: Call) -> bool:
+    """Return whether the client's user can be asked to fill a form.
+
+    Source: MCP 2026-07-28, client/elicitation ("Capabilities"): an empty object means forms.
+    """
+    elicitation = call.client_capabilities.get("elicitation")
+    return isinstance(elicitation, dict) and ("form" in elicitation or "url" not in elicitation)
+
+
+def _question(call: Call, tool: Tool, operation: str, variables: Mapping[str, Any]) -> str:
+    """Return the text that the user reads: all of the operation and of the variables.
+
+    Raises:
+        ConsentTooLong: the operation or the variables are longer than a question allows.
+        ClaimMissing: the caller has no address of the API, so nothing could be sent.
+    """
+    target = f"{call.caller.endpoint.bundle.endpoint}{_tenant_of(call)}"
+    parts = [
+        f"{tool.entry.get('title') or tool.name} would send this to {target}:",
+        _shown(operation, tool, "the operation"),
+    ]
+    if variables:
+        json_text = json.dumps(variables, indent=2, ensure_ascii=False)
+        parts += ["with these variables:", _shown(json_text, tool, "its variables")]
+    return "\n\n".join(parts)
 
 
 def _tenant_of(call: Call) -> str:
@@ -120,37 +123,22 @@ def _tenant_of(call: Call) -> str:
     return f" for {part.claim} {value}"
 
 
-def _takes_forms(call: Call) -> bool:
-    """Tell if the client's user can be asked to fill a form.
-
-    Source: MCP 2026-07-28, client/elicitation ("Capabilities"): an empty object means forms.
-    """
-    elicitation = call.client_capabilities.get("elicitation")
-    return isinstance(elicitation, dict) and ("form" in elicitation or "url" not in elicitation)
-
-
-def _take_at_its_word(tool: Tool, arguments: Mapping[str, Any], *, is_required: bool) -> Agreed:
-    if is_required:
-        raise ConsentImpossible(tool.name)
-    if arguments.get(CONFIRM) is not True:
-        raise ConsentRequired(tool.name, say=f'"{CONFIRM}": true')
-    return Agreed()
-
-
 async def _ask(call: Call, question: str, state: JSONObject) -> ConsentRequest:
     params = {"mode": "form", "message": question, "requestedSchema": FORM}
-    asked = await ask(call, {CONFIRM: {"method": "elicitation/create", "params": params}}, state=state)
-    return ConsentRequest(result=asked)
+    return ConsentRequest(
+        result=await ask(call, {CONFIRM: {"method": "elicitation/create", "params": params}}, state=state)
+    )
 
 
 def _shown(text: str, tool: Tool, part: str) -> str:
     """Escape all characters of a text that are invisible, turn others around or push them away. Nothing is cut."""
-    visible = "".join(each if _is_seen(each) else ascii(each)[1:-1] for each in escaped(text))
-    shown = _BLANK_LINES.sub(lambda run: "\\n" * run[0].count("\n"), visible)
-    if len(shown) > MAX_CONSENT_CHARS:
-        raise ConsentTooLong(tool.name, part, chars=len(shown), max_chars=MAX_CONSENT_CHARS)
-    return shown
-
-
-def _is_seen(character: str) -> bool:
-    return (character.isprintable() and character != BRAILLE_BLANK) or character == "\n"
+    visible = "".join(
+        character
+        if (character.isprintable() and character != BRAILLE_BLANK) or character == "\n"
+        else ascii(character)[1:-1]
+        for character in escaped(text)
+    )
+    visible = _BLANK_LINES.sub(lambda run: "\\n" * run[0].count("\n"), visible)
+    if len(visible) > MAX_CONSENT_CHARS:
+        raise ConsentTooLong(tool.name, part, chars=len(visible), max_chars=MAX_CONSENT_CHARS)
+    return visible

@@ -18,7 +18,7 @@ from handler.errors.calls import StateUnavailable
 from handler.errors.cursor_errors import CursorPastEnd, CursorRefused
 from handler.errors.protocol import StateRefused
 from handler.records import record
-from handler.server.mcp.calls.state_binding import binding_of
+from handler.server.mcp.calls.input_required import binding_of
 from handler.server.mcp.messages.method_call import Call
 from handler.strict_json import JSONObject
 
@@ -49,8 +49,8 @@ class Continuation:
         """
         if self.start is None or "errors" in response:
             return
-        found = _at(response.get("data"), self.start.path)
-        if not isinstance(found, list) or len(found) < self.start.offset:
+        rows = _at(response.get("data"), self.start.path)
+        if not isinstance(rows, list) or len(rows) < self.start.offset:
             parts = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in self.start.path)
             raise CursorPastEnd(self.argument, f"data{''.join(parts)}")
 
@@ -63,12 +63,12 @@ async def continuation_of(call: Call, tool: PrescribedTool | GraphQLTool, argume
     """
     argument, states = tool.options.cursor, call.caller.services.states
     others = {name: value for name, value in arguments.items() if name != argument}
-    given = arguments.get(argument)
+    cursor = arguments.get(argument)
     operation = tool.operation.sha256 if isinstance(tool, PrescribedTool) else ""
     try:
         name = [tool.name, operation]
         binding = binding_of(call.caller, tool=tool, method=METHOD, name=name, arguments=others)
-        opened = None if given is None else await states.open(given, binding=binding)
+        opened = None if cursor is None else await states.open(cursor, binding=binding)
     except StateRefused as exc:
         raise CursorRefused(argument) from exc
     start = Start(path=tuple(opened[0]), offset=opened[1], backward=opened[2]) if opened else None

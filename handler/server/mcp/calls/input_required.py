@@ -8,17 +8,22 @@ Source: MCP 2026-07-28, basic/patterns/mrtr.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any, assert_never
 
+from handler.bundle.operations import Binding
+from handler.bundle.tools import CatalogTool, CodeTool, CompanionTool, GraphQLTool, PrescribedTool, Tool
 from handler.errors.calls import ClientCannotAsk
-from handler.errors.protocol import InvalidParams
+from handler.errors.protocol import InvalidParams, StateRefused
 from handler.json_schema.json_bounds import MAX_NESTING, nests_deeper
 from handler.records import record
-from handler.server.mcp.calls.state_binding import binding_of
+from handler.server.context.caller import Caller
 from handler.server.mcp.messages.jsonrpc import MISSING_CAPABILITY, NAMED_METHODS, Rejected
 from handler.server.mcp.messages.method_call import Call
 from handler.server.mcp.messages.revisions import is_modern
+from handler.server.upstream.bound_variables import find_claim
 from handler.strict_json import JSONObject
 
 CAPABILITIES: Mapping[str, str] = {
@@ -120,3 +125,47 @@ def _binding(call: Call) -> JSONObject:
     name, arguments = params.get(NAMED_METHODS[method]), params.get("arguments", {})
     tool = call.caller.endpoint.tools.get(str(name)) if method == "tools/call" else None
     return binding_of(call.caller, tool=tool, method=method, name=name, arguments=arguments)
+
+
+def binding_of(caller: Caller, *, tool: Tool | None, method: str, name: Any, arguments: Any) -> JSONObject:
+    """Return the facts that have to be equal in the next call. ``tool`` is ``None`` for anything else in Python.
+
+    One subject may have tokens for several tenants. So the claims count that fill the API's address, its headers or
+    bound variables. Other claims, such as ``exp``, change with each token.
+
+    Raises:
+        StateRefused: the arguments are nested so deeply that no call with them can have got a state.
+    """
+    upstream = caller.endpoint.bundle.upstream
+    names = {*upstream.claim_headers.values(), *([upstream.tenant.claim] if upstream.tenant else [])}
+    names |= {binding.name for binding in _bindings(caller, tool) if binding.source == "claim"}
+    return {
+        "endpoint": caller.endpoint.bundle.endpoint,
+        "method": method,
+        "name": name,
+        "arguments": _digest(arguments),
+        "principal": [*caller.principal.identity],
+        "claims": _digest({name: find_claim(caller.principal.claims, name) for name in names}),
+    }
+
+
+def _bindings(caller: Caller, tool: Tool | None) -> Iterable[Binding]:
+    """Return the bound variables of a tool's requests. Code may run any operation of the endpoint."""
+    match tool:
+        case PrescribedTool(bindings=bindings):
+            return bindings
+        case GraphQLTool():
+            return ()
+        case CodeTool() | CompanionTool() | CatalogTool() | None:
+            operations = caller.endpoint.operations.values()
+            return (binding for same_name in operations for each in same_name for binding in each.bindings)
+        case _:
+            assert_never(tool)
+
+
+def _digest(value: Any) -> str:
+    """Return a digest of JSON that does not depend on the order of members."""
+    try:
+        return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
+    except RecursionError as exc:
+        raise StateRefused from exc

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from itertools import islice
 from typing import Any
 
@@ -28,26 +28,18 @@ SECRET = "(secret)"  # noqa: S105 - the text in place of one
 """Logged in place of a member whose name says that it is a secret."""
 
 
-async def logged(
-    call: Call, name: str, arguments: JSONObject, run: Callable[[Call], Awaitable[JSONObject]]
-) -> JSONObject:
-    """Run a call, and note the arguments that the author named, and the fields of a call that is refused."""
-    facts: dict[str, Any] = {}
-
-    def note(**more: Any) -> None:
-        facts.update(more)
-        call.note(**more)
-
+@contextmanager
+def logged(call: Call, name: str, arguments: JSONObject) -> Iterator[None]:
+    """Note the arguments that the author named, and the fields of a call that is refused inside."""
     _note_arguments(call, name, arguments)
     try:
-        result = await run(replace(call, caller=replace(call.caller, note=note)))
+        yield
     except (AccessError, NotFound, Rejected):
-        if "coordinates" not in facts:
+        if "coordinates" not in call.caller.facts:
             _note_refused(call, name, arguments)
         raise
-    if facts.get("decision") == "refused":
+    if call.caller.facts["decision"] == "refused":
         _note_refused(call, name, arguments)
-    return result
 
 
 def shown_value(value: Any) -> Any:
@@ -71,13 +63,13 @@ def shown_value(value: Any) -> Any:
 
 def _note_arguments(call: Call, name: str, arguments: JSONObject) -> None:
     log, tool = call.caller.endpoint.bundle.log, call.caller.endpoint.tools.get(name)
-    named = [each for each in log.arguments if each.tool == tool.name] if log and tool else []
-    if named and tool:
+    logged_arguments = [each for each in log.arguments if each.tool == tool.name] if log and tool else []
+    if logged_arguments and tool:
         arguments = call.caller.endpoint.validator(tool, call.caller.evaluation).meant(arguments)
-    given = [(each.name, _around(each, arguments)) for each in named]
-    found = {argument: shown_value(values[argument]) for argument, values in given if argument in values}
-    if found:
-        call.note(arguments=found)
+    holders = [(each.name, _around(each, arguments)) for each in logged_arguments]
+    values_by_name = {argument: shown_value(values[argument]) for argument, values in holders if argument in values}
+    if values_by_name:
+        call.note(arguments=values_by_name)
 
 
 def _around(argument: LoggedArgument, arguments: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from handler.bundle.tools import CatalogTool, PrescribedTool
+from handler.bundle.tools import CatalogTool, PrescribedTool, only_reads
 from handler.code_tools.catalog_search import SECTIONS, Listed, Sections, category_of
 from handler.errors.calls import ToolError
-from handler.search.ranking import rank
+from handler.search.ranking import Ranked, rank
 from handler.search.words import Vocabulary
 from handler.server.asgi.response_size import TOO_LARGE, encoded
-from handler.server.mcp.listing.catalog_lines import line_of, ranked_of, spoken_of
 from handler.server.mcp.listing.prompts import prompts_for
 from handler.server.mcp.listing.resources import resources_for, templates_for
-from handler.server.mcp.listing.short_list import shortened
-from handler.server.mcp.listing.tools_list import seen_entry, usable_tools
+from handler.server.mcp.listing.tools_list import seen_entry, shortened, usable_tools
 from handler.server.mcp.messages.method_call import Call
 from handler.strict_json import JSONObject, to_well_formed_json
 
@@ -32,12 +30,12 @@ async def search_catalog(call: Call, tool: CatalogTool, arguments: Mapping[str, 
         UpstreamError, McpError: as ``usable_tools``.
         ToolError: the entries are larger than an answer may be.
     """
-    wanted = arguments.get("type", "all")
+    section = arguments.get("type", "all")
     sections = await _sections(call)
-    asked = {name: sections[name] for name in (SECTIONS if wanted == "all" else (wanted,))}
+    searched = {name: sections[name] for name in (SECTIONS if section == "all" else (section,))}
     names = arguments.get("names")
-    found = _best(call, asked, arguments, search=tool.name) if names is None else _whole(call, asked, names)
-    result = {"content": [{"type": "text", "text": to_well_formed_json(found).decode()}], "structuredContent": found}
+    answer = _best(call, searched, arguments, search=tool.name) if names is None else _whole(call, searched, names)
+    result = {"content": [{"type": "text", "text": to_well_formed_json(answer).decode()}], "structuredContent": answer}
     encoded(result, refuse=_refusal, room=call.caller.room)
     return result
 
@@ -76,7 +74,7 @@ async def _tools(call: Call) -> list[Listed]:
 
 def _whole(call: Call, sections: Sections, names: list[str]) -> JSONObject:
     """Return the entries of these names or URIs, and the names that the caller has no entry of."""
-    found = {
+    entries_by_section = {
         section: [
             {**(_whole_entry(call, each) if section == "tools" else each.entry), "hidden": each.hidden}
             for each in entries
@@ -84,9 +82,9 @@ def _whole(call: Call, sections: Sections, names: list[str]) -> JSONObject:
         ]
         for section, entries in sections.items()
     }
-    known = {name for entries in found.values() for entry in entries for name in spoken_of(entry)}
-    unknown = [name for name in names if name not in known]
-    return {**found, **({"unknown": unknown} if unknown else {})}
+    known_names = {name for entries in entries_by_section.values() for entry in entries for name in spoken_of(entry)}
+    unknown = [name for name in names if name not in known_names]
+    return {**entries_by_section, **({"unknown": unknown} if unknown else {})}
 
 
 def _whole_entry(call: Call, listed: Listed) -> JSONObject:
@@ -107,10 +105,10 @@ def _best(call: Call, sections: Sections, arguments: Mapping[str, Any], *, searc
     ]
     vocabulary = Vocabulary(synonyms=call.caller.endpoint.bundle.synonyms)
     ranked = _ranked(fitting, arguments.get("query", ""), vocabulary)
-    found: JSONObject = {section: [] for section in sections}
+    lines: JSONObject = {section: [] for section in sections}
     for section, each in ranked[:MAX_FOUND]:
-        found[section].append(line_of(section, each, search=search))
-    return {**found, **({"more": len(ranked) - MAX_FOUND} if len(ranked) > MAX_FOUND else {})}
+        lines[section].append(line_of(section, each, search=search))
+    return {**lines, **({"more": len(ranked) - MAX_FOUND} if len(ranked) > MAX_FOUND else {})}
 
 
 def _is_of(listed: Listed, category: str | None) -> bool:
@@ -123,3 +121,60 @@ def _ranked(found: Sequence[tuple[str, Listed]], query: str, vocabulary: Vocabul
         return list(found)
     documents = [ranked_of(each, key=f"{place:06}") for place, (_, each) in enumerate(found)]
     return [found[int(key)] for key, _ in rank(documents, query, vocabulary=vocabulary)]
+
+
+NAMES = ("name", "uri", "uriTemplate")
+
+MAX_ABOUT_CHARS = 160
+
+
+def line_of(section: str, listed: Listed, *, search: str) -> JSONObject:
+    """Return what a model needs to choose an entry of a section. ``search`` is the name of the catalog's tool."""
+    entry = listed.entry
+    about = _about(entry)
+    line: JSONObject = {name: entry[name] for name in NAMES if name in entry}
+    line |= {"about": about} if about else {}
+    if section == "tools":
+        category = category_of(entry)
+        line |= {"arguments": _arguments(entry), "call": f"{search}-{'call' if only_reads(entry) else 'call-mutation'}"}
+        line |= {"category": category} if category else {}
+    if section == "prompts" and entry.get("arguments"):
+        line["arguments"] = ", ".join(_argument(each["name"], each.get("required")) for each in entry["arguments"])
+    return {**line, "hidden": listed.hidden}
+
+
+def spoken_of(entry: JSONObject) -> set[str]:
+    """Return the names by which an entry can be asked for."""
+    return {str(entry[key]) for key in NAMES if key in entry}
+
+
+def ranked_of(listed: Listed, *, key: str) -> Ranked:
+    """Return what a search knows of an entry: its names with those of its aliases, its texts, and its arguments."""
+    entry = listed.entry
+    properties = entry.get("inputSchema", {}).get("properties", {})
+    arguments = {**properties, **{each["name"]: each for each in entry.get("arguments", ())}}
+    texts = [entry.get("description"), category_of(entry)]
+    texts += [each.get("description") for each in arguments.values() if isinstance(each, dict)]
+    names = [*(entry.get(name) for name in (*NAMES, "title")), *listed.aliases]
+    return Ranked(
+        key=key,
+        names=tuple(str(name) for name in names if name),
+        texts=tuple(str(text) for text in texts if text),
+        parts=tuple(arguments),
+    )
+
+
+def _about(entry: JSONObject) -> str:
+    """Return the beginning of the description, or else the title."""
+    text = " ".join(str(entry.get("description") or entry.get("title") or "").split())
+    return text if len(text) <= MAX_ABOUT_CHARS else f"{text[: MAX_ABOUT_CHARS - 1]}…"
+
+
+def _arguments(entry: JSONObject) -> str:
+    schema = entry.get("inputSchema", {})
+    required = schema.get("required", ())
+    return ", ".join(_argument(name, name in required) for name in schema.get("properties", {}))
+
+
+def _argument(name: str, required: Any) -> str:
+    return name if required else f"{name}?"

@@ -17,7 +17,6 @@ from typing import Any
 from handler.errors.protocol import InvalidParams
 from handler.list_entries.listed_sizes import is_listable
 from handler.server.asgi.list_pages import page_end
-from handler.server.asgi.response_size import Room
 from handler.server.mcp.messages.method_call import Call
 from handler.strict_json import Entries, Entry, JSONObject
 
@@ -39,7 +38,10 @@ def page_of(call: Call, key: str, listed: Entries) -> JSONObject:
     page_bytes = call.caller.room.page_bytes
     if listed.size_to(page_bytes) > page_bytes:
         entries = _listable(call, [each.brief for each in listed])
-    digest = _digest(call, key, entries)
+    hashed = hashlib.sha256(f"{call.caller.endpoint.bundle.endpoint} {key} ".encode())
+    for entry in entries:
+        hashed.update(entry.digest)
+    digest = hashed.digest()[:DIGEST_BYTES]
     cursor = call.request.params.get("cursor")
     start = 0 if cursor is None else _place(cursor, digest)
     end = page_end(entries, start, call.caller.room)
@@ -50,22 +52,15 @@ def page_of(call: Call, key: str, listed: Entries) -> JSONObject:
 def _listable(call: Call, entries: Sequence[Entry]) -> list[Entry]:
     """Return the entries that fit an answer, and note the names of the others in the log."""
     room = call.caller.room
-    listable = [each for each in entries if _fits(each, room)]
+    listable = [
+        each
+        for each in entries
+        if (each.size <= room.surely_small_bytes or (is_listable(each.json) and room.fits(each.json)))
+    ]
     if len(listable) < len(entries):
-        known = {each.digest for each in listable}
-        call.note(too_large=", ".join(str(each.get("name")) for each in entries if each.digest not in known))
+        digests = {each.digest for each in listable}
+        call.note(too_large=", ".join(str(each.get("name")) for each in entries if each.digest not in digests))
     return listable
-
-
-def _fits(entry: Entry, room: Room) -> bool:
-    return entry.size <= room.surely_small_bytes or (is_listable(entry.json) and room.fits(entry.json))
-
-
-def _digest(call: Call, key: str, entries: Sequence[Entry]) -> bytes:
-    digest = hashlib.sha256(f"{call.caller.endpoint.bundle.endpoint} {key} ".encode())
-    for each in entries:
-        digest.update(each.digest)
-    return digest.digest()[:DIGEST_BYTES]
 
 
 def _cursor(place: int, digest: bytes) -> str:

@@ -1,4 +1,4 @@
-"""List a caller's prompts, and return the messages of one."""
+"""List a caller's prompts, return the messages of one, and complete the values of its arguments."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from handler.code_tools.catalog_search import Listed
 from handler.errors.calls import PromptNotFound
 from handler.errors.protocol import InvalidParams
 from handler.server.context.caller import Caller
+from handler.server.mcp.listing.resources import find_template
 from handler.server.mcp.messages.method_call import Call
 from handler.strict_json import JSONObject
 
@@ -50,7 +51,11 @@ async def get_prompt(call: Call, prompt: Prompt, arguments: Mapping[str, Any]) -
     """
     match prompt:
         case TextPrompt():
-            result = _filled(prompt, _checked(prompt, arguments))
+            faults = list(_faults(prompt, arguments))
+            if faults:
+                raise InvalidParams(f"Invalid arguments for prompt {prompt.name}: {'; '.join(faults)}")
+            # Forms of clients send empty strings for arguments that the user left out.
+            result = _filled(prompt, {name: text for name, text in arguments.items() if text})
             call.note(decision="allowed")
             return result
         case CodePrompt():
@@ -60,29 +65,21 @@ async def get_prompt(call: Call, prompt: Prompt, arguments: Mapping[str, Any]) -
             return await get_code_prompt(call, prompt, arguments)
 
 
-def _checked(prompt: TextPrompt, arguments: Mapping[str, Any]) -> Mapping[str, str]:
-    """Return the given arguments. Forms of clients send empty strings for arguments that the user left out."""
-    faults = list(_faults(prompt, arguments))
-    if faults:
-        raise InvalidParams(f"Invalid arguments for prompt {prompt.name}: {'; '.join(faults)}")
-    return {name: text for name, text in arguments.items() if text}
-
-
 def _faults(prompt: TextPrompt, arguments: Mapping[str, Any]) -> Iterator[str]:
     declared = prompt.entry.get("arguments", [])
-    known = [each["name"] for each in declared]
-    unknown = [name for name in arguments if name not in known]
+    declared_names = [each["name"] for each in declared]
+    unknown = [name for name in arguments if name not in declared_names]
     if unknown:
-        names = ", ".join(known) or "no arguments"
+        names = ", ".join(declared_names) or "no arguments"
         yield f"{unknown[0]:.80}: unknown, expected {names}"
     for each in declared:
-        name, given = each["name"], arguments.get(each["name"], "")
+        name, text = each["name"], arguments.get(each["name"], "")
         values = prompt.completions.get(name, ())
-        if not isinstance(given, str):
+        if not isinstance(text, str):
             yield f"{name}: expected a string"
-        elif not given and each["required"]:
+        elif not text and each["required"]:
             yield f"{name}: required, but missing"
-        elif given and values and given not in values:
+        elif text and values and text not in values:
             yield f"{name}: expected one of {', '.join(values):.1000}"
 
 
@@ -97,3 +94,45 @@ def _filled(prompt: TextPrompt, values: Mapping[str, str]) -> JSONObject:
         for message in prompt.messages
     ]
     return {**described, "messages": messages}
+
+
+MAX_VALUES = 100
+"""Source: MCP 2026-07-28, server/utilities/completion, "Completion Results"."""
+
+EXPECTED = "expected a ref (ref/prompt with its name, or ref/resource with its uri) and an argument (name and value)"
+
+
+def complete(caller: Caller, params: Mapping[str, Any]) -> JSONObject:
+    """Return the ``CompleteResult``: the values that begin with the text so far, in upper or lower case.
+
+    Raises:
+        InvalidParams: the parameters do not fit, or the argument or resource template does not exist.
+        PromptNotFound: the caller has no such prompt.
+        CredentialRequired: instead of that, if the caller is anonymous and a credential could help.
+    """
+    match params:
+        case {
+            "ref": {"type": "ref/prompt", "name": str() as name},
+            "argument": {"name": str() as argument, "value": str() as begun},
+        }:
+            prompt = find_prompt(caller, name)
+            if not any(declared["name"] == argument for declared in prompt.entry.get("arguments", [])):
+                raise InvalidParams(f"Invalid params: the prompt {name} has no argument {argument:.80}")
+            return _completed(prompt.completions.get(argument, ()), begun)
+        case {
+            "ref": {"type": "ref/resource", "uri": str() as uri},
+            "argument": {"name": str(), "value": str() as begun},
+        }:
+            if find_template(caller, uri) is None:
+                raise InvalidParams(f"Unknown resource template: {uri:.200}")
+            return _completed((), begun)  # only the function knows its resources
+        case _:
+            raise InvalidParams(f"Invalid params: {EXPECTED}")
+
+
+def _completed(values: tuple[str, ...], begun: str) -> JSONObject:
+    texts = {value: value.casefold() for value in values}
+    longest = max(map(len, texts.values()), default=0)
+    start = begun.casefold() if len(begun) <= longest else None  # folding makes no text shorter
+    matches = [] if start is None else [value for value, text in texts.items() if text.startswith(start)]
+    return {"completion": {"values": matches[:MAX_VALUES], "total": len(matches), "hasMore": len(matches) > MAX_VALUES}}

@@ -1,4 +1,4 @@
-"""List and read a caller's resources: files, schemas as SDL, and code resources."""
+"""List and read a caller's resources: files, schemas as SDL, pages of the view ``table``, and code resources."""
 
 from __future__ import annotations
 
@@ -7,8 +7,15 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from handler.bundle.content import CodeResource, FileResource
-from handler.bundle.resource_uris import PAGE_SCHEME, UriPattern, pattern_of, schema_uri, tool_schema_uri
-from handler.bundle.tools import GraphQLTool
+from handler.bundle.resource_uris import (
+    PAGE_SCHEME,
+    page_uri,
+    pattern_of,
+    schema_uri,
+    table_uri,
+    tool_schema_uri,
+)
+from handler.bundle.tools import GraphQLTool, Tool
 from handler.code_tools.catalog_search import Listed
 from handler.errors.calls import ResourceNotFound
 from handler.policy.evaluation import OPEN
@@ -17,6 +24,7 @@ from handler.server.auth.scopes import has_scopes, require_scopes
 from handler.server.context.caller import Caller
 from handler.server.endpoints.endpoint import Endpoint
 from handler.server.endpoints.schema_views import schema_loading
+from handler.server.mcp.listing.tools_list import entry_for
 from handler.server.mcp.messages.jsonrpc import INTERNAL_ERROR, Rejected
 from handler.server.mcp.messages.method_call import Call
 from handler.strict_json import JSONObject, to_well_formed_json
@@ -64,7 +72,10 @@ async def read_resource(call: Call, uri: str) -> JSONObject:
     contents = await fixed_contents(call.caller, uri)
     if contents is not None:
         call.note(resource=uri, decision="allowed")
-        return _fitting(call, {"contents": contents})
+        if not call.caller.room.fits(to_well_formed_json({"contents": contents})):
+            sentence = "The resource is larger than an answer may be"
+            raise Rejected(INTERNAL_ERROR, sentence, id=call.request.id, stile_code=ANSWER_TOO_LARGE)
+        return {"contents": contents}
     resource = _find_code_resource(call.caller, uri)
     if resource is None:
         raise call.caller.missing(ResourceNotFound(uri))
@@ -88,8 +99,6 @@ async def fixed_contents(caller: Caller, uri: str) -> list[JSONObject] | None:
             meta = {"_meta": resource.entry["_meta"]} if "_meta" in resource.entry else {}
             return [{"uri": uri, "mimeType": resource.entry["mimeType"], **content, **meta}]
     if uri.startswith(f"{PAGE_SCHEME}:"):
-        from handler.server.mcp.listing.table_pages import table_contents
-
         return await table_contents(caller, uri)
     for tool in _with_schemas(endpoint):
         if _schema_uri(endpoint, tool) == uri:
@@ -123,23 +132,21 @@ def _find_code_resource(caller: Caller, uri: str) -> CodeResource | None:
     """Find the code resource of a URI. A fixed URI wins over templates, and a template over later ones."""
     if len(uri) > MAX_URI_CHARS:
         return None
-    found = [
+    matches = [
         resource
         for resource in caller.endpoint.bundle.resources
         if isinstance(resource, CodeResource)
         and caller.evaluation.meets(resource.mask)
         and _pattern(_place(resource)).values_in(uri) is not None
     ]
-    return min(found, key=lambda resource: "uriTemplate" in resource.entry, default=None)
+    return min(matches, key=lambda resource: "uriTemplate" in resource.entry, default=None)
 
 
 def _place(resource: CodeResource) -> str:
     return str(resource.entry.get("uri") or resource.entry["uriTemplate"])
 
 
-@lru_cache(maxsize=256)
-def _pattern(template: str) -> UriPattern:
-    return pattern_of(template)
+_pattern = lru_cache(maxsize=256)(pattern_of)
 
 
 def _with_schemas(endpoint: Endpoint) -> Iterator[GraphQLTool | None]:
@@ -169,16 +176,13 @@ def _schema_entry(endpoint: Endpoint, tool: GraphQLTool | None) -> JSONObject:
 
 
 async def _is_shown(caller: Caller, tool: GraphQLTool | None) -> bool:
-    """Tell if a caller may read a schema. For a tool, the schema is not made."""
+    """Return whether a caller may read a schema. For a tool, the schema is not made."""
     if tool is None:
-        return _may_introspect(caller) and await _has_fields(caller)
+        with schema_loading():
+            return _may_introspect(caller) and await asyncio.to_thread(
+                caller.endpoint.schema.has_fields, caller.evaluation
+            )
     return has_scopes(tool.options.scopes, caller.principal) and await caller.can_use(tool)
-
-
-async def _has_fields(caller: Caller) -> bool:
-    """Tell if a caller may use any field of the endpoint's own GraphQL."""
-    with schema_loading():
-        return await asyncio.to_thread(caller.endpoint.schema.has_fields, caller.evaluation)
 
 
 async def _sdl(caller: Caller, tool: GraphQLTool | None) -> str:
@@ -199,8 +203,50 @@ def _may_introspect(caller: Caller) -> bool:
     return graphql.mode == "on" and met
 
 
-def _fitting(call: Call, result: JSONObject) -> JSONObject:
-    if not call.caller.room.fits(to_well_formed_json(result)):
-        sentence = "The resource is larger than an answer may be"
-        raise Rejected(INTERNAL_ERROR, sentence, id=call.request.id, stile_code=ANSWER_TOO_LARGE)
-    return result
+SETTINGS = '<script type="application/json" id="settings">{}</script>'
+"""The element of the page that the settings of a tool replace."""
+
+
+MAX_TOLD_BYTES = 100_000
+
+TOLD = (("name", "inputSchema", "outputSchema", "annotations"), ("name", "inputSchema", "annotations"))
+"""The members of the tool's entry that the page reads: all, or those that paging needs."""
+
+
+async def table_contents(caller: Caller, uri: str) -> list[JSONObject] | None:
+    """Return the contents of the page of a tool; ``None`` if the caller has no such tool or may not read the page.
+
+    Raises:
+        CredentialRequired, InsufficientScope, UpstreamError: as ``read_resource``.
+    """
+    tool, page = _tool_of(caller, uri), _page_of(caller)
+    if tool is None or page is None or not await caller.can_use(tool):
+        return None
+    require_scopes(tool.name, tool.options.scopes, caller.principal)
+    entry = await entry_for(caller, tool)
+    if entry is None:
+        return None
+    # Without the output schema, the page takes its columns from the rows; without the rest, it has no pages by `after`.
+    candidates = (to_well_formed_json({name: entry[name] for name in names if name in entry}) for names in TOLD)
+    json = next((each for each in candidates if len(each) <= MAX_TOLD_BYTES), to_well_formed_json({"name": tool.name}))
+    # No text of a schema may end the element, or begin a comment in it.
+    json = json.replace(b"<", b"\\u003c")
+    text = page.text.replace(SETTINGS, SETTINGS.replace("{}", json.decode()))
+    return [{"uri": uri, "mimeType": page.entry["mimeType"], "text": text}]
+
+
+def _tool_of(caller: Caller, uri: str) -> Tool | None:
+    """Find the tool whose entry names a page."""
+    endpoint = caller.endpoint.bundle.endpoint
+    owners = (tool for tool in caller.endpoint.bundle.tools if table_uri(endpoint, tool.name) == uri)
+    tool = next(owners, None)
+    ui = tool.entry.get("_meta", {}).get("ui") if tool else None
+    return tool if isinstance(ui, dict) and ui.get("resourceUri") == uri else None  # an author's "ui" is any value
+
+
+def _page_of(caller: Caller) -> FileResource | None:
+    uri = page_uri(caller.endpoint.bundle.endpoint, "table")
+    for resource in caller.endpoint.bundle.resources:
+        if isinstance(resource, FileResource) and resource.hidden and resource.uri == uri:
+            return resource if caller.evaluation.meets(resource.mask) else None
+    return None

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from handler.bundle.tools import CatalogTool, CodeKit, CodeTool, Tool
+from handler.bundle.tools import CatalogTool, CodeKit, CodeTool, Tool, only_reads
+from handler.list_entries.param_headers import ANNOTATION
 from handler.policy.evaluation import Evaluation
 from handler.server.auth.principal import Principal
 from handler.server.context.caller import Caller
@@ -18,6 +20,8 @@ from handler.strict_json import Entries, Entry, JSONObject
 
 if TYPE_CHECKING:
     from handler.code_tools.catalog_search import Listed
+
+_IN_HEADERS = f'"{ANNOTATION}":'.encode()
 
 
 async def list_tools(call: Call) -> list[JSONObject]:
@@ -31,12 +35,39 @@ async def list_tools(call: Call) -> list[JSONObject]:
     catalog = endpoint.catalog if endpoint.catalog and endpoint.catalog.unlisted != "never" else None
     if catalog is None and not asked_kits(call):
         return await list_entries(endpoint, call.caller.evaluation, principal=call.caller.principal)
-    found = [each async for each in usable_tools(call)]
+    tools = [listed async for listed in usable_tools(call)]
     if catalog:
-        from handler.server.mcp.listing.short_list import shortened
+        tools = shortened(tools, catalog)
+    return [listed.entry for listed in tools if not listed.hidden]
 
-        found = shortened(found, catalog)
-    return [each.entry for each in found if not each.hidden]
+
+def shortened(tools: Sequence[Listed], catalog: CatalogTool) -> list[Listed]:
+    """Return the entries of a caller, with those ``hidden`` that the catalog keeps from the list.
+
+    ``tools`` are all entries that the caller may use. If the catalog keeps nothing from the list, they stay as they
+    are. Otherwise the tools of the catalog are listed, and the one for tools that write only if the caller has some.
+    Tools with arguments that clients repeat in headers stay listed, because a call by name cannot repeat them.
+    """
+    from handler.list_entries.listed_sizes import BYTES_PER_TOKEN  # few endpoints have a catalog
+
+    if catalog.unlisted == "never":
+        return list(tools)
+    if catalog.unlisted != "always":
+        size = sum(len(_json(listed)) for listed in tools if not listed.hidden)
+        if size // BYTES_PER_TOKEN <= catalog.list_budget:
+            return list(tools)
+    roles = ["search", "call"]
+    if any(not listed.role and not listed.pinned and not only_reads(listed.entry) for listed in tools):
+        roles.append("call-mutation")
+    return [replace(listed, hidden=not (listed.role in roles or _stays_listed(listed))) for listed in tools]
+
+
+def _stays_listed(listed: Listed) -> bool:
+    return listed.pinned or (not listed.hidden and not listed.role and _IN_HEADERS in _json(listed))
+
+
+def _json(listed: Listed) -> bytes:
+    return (listed.entry if isinstance(listed.entry, Entry) else Entry(listed.entry)).json
 
 
 async def usable_tools(call: Call) -> AsyncIterator[Listed]:
@@ -54,18 +85,18 @@ async def usable_tools(call: Call) -> AsyncIterator[Listed]:
             continue
         if not endpoint.lists(tool, call.caller.principal):
             continue
-        entry = await entry_of(call, tool)
+        entry = await entry_for(call.caller, tool)
         if entry is not None:
             role = tool.role if isinstance(tool, CatalogTool) else ""
             options = tool.options
             yield Listed(
                 entry=entry, hidden=options.hidden, pinned=options.pinned, role=role, aliases=tuple(options.aliases)
             )
-    seen = set(endpoint.tools)
+    names = set(endpoint.tools)
     for tools in of_kits.values():
         for name, listed in tools.items():
-            if name not in seen:
-                seen.add(name)
+            if name not in names:
+                names.add(name)
                 yield listed
 
 
@@ -78,8 +109,8 @@ async def list_entries(endpoint: Endpoint, evaluation: Evaluation, *, principal:
     listed = [tool for tool in endpoint.bundle.tools if not tool.options.hidden and endpoint.lists(tool, principal)]
 
     def entries() -> list[JSONObject]:
-        found = (_entry(endpoint, tool, evaluation) for tool in listed)
-        return [entry for entry in found if entry is not None]
+        visible = (_entry(endpoint, tool, evaluation) for tool in listed)
+        return [entry for entry in visible if entry is not None]
 
     if not any(endpoint.needs_schema(tool, evaluation) for tool in listed):
         return entries()
@@ -87,17 +118,12 @@ async def list_entries(endpoint: Endpoint, evaluation: Evaluation, *, principal:
         return await asyncio.to_thread(entries)
 
 
-async def entry_of(call: Call, tool: Tool) -> JSONObject | None:
-    """Return the caller's entry of a tool; ``None`` if the caller may not use it.
+async def entry_for(caller: Caller, tool: Tool) -> JSONObject | None:
+    """Return a caller's entry of a tool; ``None`` if the caller may not use it.
 
     Raises:
         UpstreamError: the schema that the entry depends on cannot be loaded.
     """
-    return await entry_for(call.caller, tool)
-
-
-async def entry_for(caller: Caller, tool: Tool) -> JSONObject | None:
-    """Return a caller's entry of a tool as ``entry_of`` does."""
     endpoint, evaluation = caller.endpoint, caller.evaluation
     if not endpoint.needs_schema(tool, evaluation):
         return _entry(endpoint, tool, evaluation)
@@ -114,8 +140,8 @@ def seen_entry(tool: Tool, entry: JSONObject, evaluation: Evaluation) -> JSONObj
     """Return an entry of a tool, without the URI of its view if the caller may not read that page."""
     if evaluation.meets(tool.options.view_mask):
         return entry
-    kept = {name: each for name, each in entry["_meta"]["ui"].items() if name != "resourceUri"}
-    meta = {name: each for name, each in entry["_meta"].items() if name != "ui"} | ({"ui": kept} if kept else {})
+    ui = {name: each for name, each in entry["_meta"]["ui"].items() if name != "resourceUri"}
+    meta = {name: each for name, each in entry["_meta"].items() if name != "ui"} | ({"ui": ui} if ui else {})
     return {name: each for name, each in entry.items() if name != "_meta"} | ({"_meta": meta} if meta else {})
 
 

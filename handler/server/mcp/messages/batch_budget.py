@@ -59,6 +59,6 @@ class BatchBudget:
         return TOO_MUCH_WORK if self._work_s() >= self._work_ends else ""
 
     def takes(self, answer: bytes) -> bool:
-        """Tell if an answer fits beside those before it. After the first that does not fit, no item starts."""
+        """Return whether an answer fits beside those before it. After the first that does not fit, no item starts."""
         self._bytes_left -= len(to_json_bytes(answer.decode()))  # its size as a string in Lambda's answer
         return self._bytes_left >= 0

@@ -64,7 +64,10 @@ class _Wants:
             case {"method": "notifications/progress", "params": {"progressToken": token, "progress": progress}}:
                 return self._takes_progress(token, progress)
             case {"method": "notifications/message", "params": {"level": str(level)}}:
-                return self._takes_message(level)
+                # MCP 2026-07-28, server/utilities/logging: no messages unless the request asks for them.
+                from handler.code_tools.functions.context import LEVELS  # loaded by the code that sends messages
+
+                return self._level in LEVELS and level in LEVELS and LEVELS.index(level) >= LEVELS.index(self._level)
             case _:
                 return False
 
@@ -76,12 +79,6 @@ class _Wants:
             return False
         self._progress = progress
         return True
-
-    def _takes_message(self, level: str) -> bool:
-        """Source: MCP 2026-07-28, server/utilities/logging: no messages unless the request asks for them."""
-        from handler.code_tools.functions.context import LEVELS  # loaded already by the code that sends messages
-
-        return self._level in LEVELS and level in LEVELS and LEVELS.index(level) >= LEVELS.index(self._level)
 
 
 def _event(message: bytes) -> bytes:

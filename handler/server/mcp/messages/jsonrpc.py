@@ -168,7 +168,10 @@ def classify(headers: Mapping[str, str], body: bytes) -> Request | Notification 
     Raises:
         Rejected: at the first check that fails.
     """
-    raw = _parse(body)
+    try:
+        raw = parse_json(body)
+    except ValueError as exc:
+        raise Rejected(PARSE_ERROR, "Parse error: the body is not JSON") from exc
     if isinstance(raw, list):
         return _batch(raw, headers)
     if not isinstance(raw, dict):
@@ -178,9 +181,16 @@ def classify(headers: Mapping[str, str], body: bytes) -> Request | Notification 
 
 def _classified(raw: Mapping[str, Any], headers: Mapping[str, str]) -> Request | Notification:
     if "method" not in raw and ("result" in raw or "error" in raw):
-        return _posted_response(headers)
+        # MCP 2025-11-25, basic/transports ("Sending Messages to the Server"); 2026-07-28 has no such messages.
+        if is_modern(revision_told(headers.get(VERSION))):
+            raise Rejected(
+                INVALID_REQUEST, "Invalid request: expected a request, and not a response: the server asked nothing"
+            )
+        return Notification(method="response")
     if "id" not in raw:
-        return _notification(raw)
+        if raw.get("jsonrpc") != "2.0" or not isinstance(raw.get("method"), str):
+            raise Rejected(INVALID_REQUEST, 'Invalid request: expected "jsonrpc": "2.0" and a method')
+        return Notification(method=raw["method"])
     message = _message(raw, headers)
     method = raw["method"]
     header = headers.get(VERSION)
@@ -189,13 +199,6 @@ def _classified(raw: Mapping[str, Any], headers: Mapping[str, str]) -> Request |
     if PROTOCOL_VERSION not in message.meta:
         _require_served(message, (header or "").strip(" \t"), among=(*MODERN, *LEGACY))
     return Request(id=message.id, method=method, params=message.params, revision=_modern_revision(message, method))
-
-
-def _parse(body: bytes) -> Any:
-    try:
-        return parse_json(body)
-    except ValueError as exc:
-        raise Rejected(PARSE_ERROR, "Parse error: the body is not JSON") from exc
 
 
 def _batch(raw: list[Any], headers: Mapping[str, str]) -> list[Item]:
@@ -217,21 +220,6 @@ def _item(raw: Any) -> Item:
     if isinstance(item, Request) and item.method == "initialize":
         return Rejected(INVALID_REQUEST, "Invalid request: a batch cannot contain initialize", id=item.id)
     return item
-
-
-def _posted_response(headers: Mapping[str, str]) -> Notification:
-    """Source: MCP 2025-11-25, basic/transports ("Sending Messages to the Server"); 2026-07-28 has no such messages."""
-    if is_modern(revision_told(headers.get(VERSION))):
-        raise Rejected(
-            INVALID_REQUEST, "Invalid request: expected a request, and not a response: the server asked nothing"
-        )
-    return Notification(method="response")
-
-
-def _notification(raw: Mapping[str, Any]) -> Notification:
-    if raw.get("jsonrpc") != "2.0" or not isinstance(raw.get("method"), str):
-        raise Rejected(INVALID_REQUEST, 'Invalid request: expected "jsonrpc": "2.0" and a method')
-    return Notification(method=raw["method"])
 
 
 def _message(raw: Mapping[str, Any], headers: Mapping[str, str]) -> _Message:
@@ -279,9 +267,9 @@ def _require_served(message: _Message, version: str, *, among: Sequence[str]) ->
 
 
 def _require_header(message: _Message, name: str, expected: object) -> None:
-    given = message.headers.get(name)
-    if given is None:
+    header = message.headers.get(name)
+    if header is None:
         message.reject(HEADER_MISMATCH, f"Header mismatch: {name} is missing")
-    said = decoded(given) if name == "mcp-name" else given.strip(" \t")
-    if said != expected:
+    value = decoded(header) if name == "mcp-name" else header.strip(" \t")
+    if value != expected:
         message.reject(HEADER_MISMATCH, f"Header mismatch: {name} differs from the body")

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import field
 from typing import Any
 
+from handler.errors import StileError
+from handler.errors.calls import CallError, DeadlinePassed, GraphQLErrors, NotInCatalog, ToolError
+from handler.errors.upstream import UpstreamError
 from handler.records import record
 from handler.server.auth.principal import ANONYMOUS
 from handler.server.context.caller import Caller
@@ -25,11 +28,39 @@ class Call:
     caller: Caller
     notifications: deque[JSONObject] = field(default_factory=lambda: deque(maxlen=MAX_NOTIFICATIONS))
     """Progress and log messages to send before the answer. Only the last are kept: late progress says most."""
+    failures: list[Exception] = field(default_factory=list)
+    """The failures of a tool so far. The last is the reason of a result with ``isError``."""
 
     @property
     def note(self) -> Callable[..., None]:
         """The function that adds facts to the request's line in the log."""
         return self.caller.note
+
+    def fail(self, failure: Exception) -> None:
+        """Keep a failure of the called tool, and note its decision and reason.
+
+        A request that reached the API or an author's code was allowed, even if it failed.
+        """
+        self.failures.append(failure)
+        cause = _cause_of(failure)
+        reason = cause.log_reason if isinstance(cause, CallError) else type(cause).__name__
+        match failure:
+            case GraphQLErrors():  # the reason is noted where the errors are read
+                self.note(decision="allowed")
+            case NotInCatalog():
+                self.note(decision="denied", reason=reason)
+            case CallError() if not isinstance(failure, UpstreamError | DeadlinePassed | ToolError):
+                self.note(decision="refused", reason=reason)
+            case _:
+                self.note(decision="allowed", reason=reason)
+
+    @property
+    def failure_code(self) -> str:
+        """The stable code of the last failure; empty string if nothing failed."""
+        if not self.failures:
+            return ""
+        cause = _cause_of(self.failures[-1])
+        return cause.stile_code if isinstance(cause, StileError) else StileError.stile_code
 
     @property
     def deadline(self) -> float:
@@ -58,8 +89,10 @@ class Call:
         return _object(self.meta.get(CLIENT_CAPABILITIES)) if is_modern(self.request.revision) else {}
 
 
-Method = Callable[[Call], Awaitable[dict[str, Any]]]
-"""A method of MCP, which returns the result of a call."""
+def _cause_of(failure: Exception) -> BaseException:
+    """Return the failure of the API behind the failure of a tool in Python; ``failure`` itself if there is none."""
+    cause = failure.__cause__
+    return cause if isinstance(cause, UpstreamError) and not isinstance(failure, UpstreamError) else failure
 
 
 def _object(value: Any) -> Mapping[str, Any]:

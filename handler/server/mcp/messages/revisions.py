@@ -39,7 +39,7 @@ LOG_LEVEL = f"{_META_PREFIX}logLevel"
 
 
 def is_modern(revision: str) -> bool:
-    """Tell if requests carry their own metadata, without a handshake."""
+    """Return whether requests carry their own metadata, without a handshake."""
     return revision in MODERN
 
 
@@ -52,7 +52,7 @@ def is_legacy(header: str | None, meta: Mapping[str, Any]) -> bool:
 
 
 def has_batches(revision: str) -> bool:
-    """Tell if a body may hold several messages. Source: MCP 2025-03-26, basic ("Batching")."""
+    """Return whether a body may hold several messages. Source: MCP 2025-03-26, basic ("Batching")."""
     return revision == BATCHING
 
 
@@ -108,17 +108,17 @@ def _as_text(result: dict[str, Any]) -> dict[str, Any]:
     """Move a tool result's structured content into a text block, unless one holds its JSON or its one wrapped value."""
     structured = result["structuredContent"]
     json = to_well_formed_json(structured).decode()
-    said = {block.get("text") for block in result["content"]}
+    texts = {block.get("text") for block in result["content"]}
     match structured:
         case {"result": str(value), **rest} if not rest:
-            known = {json, value}
+            equal_texts = {json, value}
         case {"result": value, **rest} if not rest:
-            known = {json, to_well_formed_json(value).decode()}
+            equal_texts = {json, to_well_formed_json(value).decode()}
         case _:
-            known = {json}
-    more = [] if said & known else [{"type": "text", "text": json}]
-    left = {key: each for key, each in result.items() if key != "structuredContent"}
-    return {**left, "content": [*result["content"], *more]}
+            equal_texts = {json}
+    more = [] if texts & equal_texts else [{"type": "text", "text": json}]
+    others = {key: each for key, each in result.items() if key != "structuredContent"}
+    return {**others, "content": [*result["content"], *more]}
 
 
 def _content(blocks: list[dict[str, Any]], revision: str) -> list[dict[str, Any]]:
@@ -127,20 +127,20 @@ def _content(blocks: list[dict[str, Any]], revision: str) -> list[dict[str, Any]
 
 def _block(block: dict[str, Any], revision: str) -> dict[str, Any]:
     """Return a block without the additions of 2025-06-18: ``_meta``, ``lastModified`` and links, which become text."""
-    kept = {key: each for key, each in block.items() if key != "_meta"}
+    members = {key: each for key, each in block.items() if key != "_meta"}
     if "annotations" in block:
-        kept["annotations"] = {key: each for key, each in block["annotations"].items() if key != "lastModified"}
+        members["annotations"] = {key: each for key, each in block["annotations"].items() if key != "lastModified"}
     match block["type"]:
         case "resource":
-            return {**kept, "resource": _without_meta(block["resource"])}
+            return {**members, "resource": _without_meta(block["resource"])}
         case "resource_link":
             described = f"\n{block['description']}" if block.get("description") else ""
             text = f"{block.get('title') or block['name']}: {block['uri']}{described}"
         case "audio" if revision == FIRST:
             text = f"A sound ({block['mimeType']}), which this revision of MCP cannot hold."
         case _:
-            return kept
-    annotations = {key: each for key, each in kept.items() if key == "annotations"}
+            return members
+    annotations = {key: each for key, each in members.items() if key == "annotations"}
     return {"type": "text", "text": text, **annotations}
 
 
@@ -169,14 +169,14 @@ def listed(key: str, entries: Iterable[Entry], revision: str) -> Iterator[Entry]
 
     Source: the schema of each revision, ``Tool``, ``Prompt``, ``Resource`` and ``ResourceTemplate``.
     """
-    known = _MEMBERS[key].get(revision)
+    members = _MEMBERS[key].get(revision)
     for entry in entries:
-        if known is None:
+        if members is None:
             yield entry
-        elif "outputSchema" in known and entry.get("outputSchema", _OBJECT).get("type") != "object":
-            yield entry.only(known - {"outputSchema"})
+        elif "outputSchema" in members and entry.get("outputSchema", _OBJECT).get("type") != "object":
+            yield entry.only(members - {"outputSchema"})
         else:
-            yield entry.only(known)
+            yield entry.only(members)
 
 
 _OBJECT = {"type": "object"}
@@ -231,9 +231,9 @@ def capabilities_of(offered: Iterable[str], revision: str) -> dict[str, Any]:
     Source: MCP 2026-07-28, schema, ``ServerCapabilities``; SEP-2133 (extensions).
     """
     unsaid = {"completions": revision == FIRST, "logging": not is_modern(revision)}
-    said = [name for name in offered if not unsaid.get(name)]
-    extensions: dict[str, Any] = {name: {} for name in said if name.startswith(_META_PREFIX)}
-    own: dict[str, Any] = {name: {} for name in said if name not in extensions}
+    names = [name for name in offered if not unsaid.get(name)]
+    extensions: dict[str, Any] = {name: {} for name in names if name.startswith(_META_PREFIX)}
+    own: dict[str, Any] = {name: {} for name in names if name not in extensions}
     return {**own, "extensions": extensions} if extensions else own
 
 

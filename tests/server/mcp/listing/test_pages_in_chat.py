@@ -12,7 +12,7 @@ import pytest
 
 from handler.compiler.compile import Compiled
 from handler.compiler.tools.content_files.view_pages import PAGE_TYPE
-from handler.server.mcp.listing.table_pages import SETTINGS
+from handler.server.mcp.listing.resources import SETTINGS
 from handler.server.mcp.messages.revisions import APPS, LEGACY, MODERN
 from tests.support.endpoints import compiled
 from tests.support.every_method import ask

@@ -16,8 +16,7 @@ from mcp_types import methods as oracle
 from handler.bundle.stored import index_key
 from handler.compiler.compile import Compiled, compile_endpoint
 from handler.server.auth.principal import ANONYMOUS
-from handler.server.context.caller import Caller
-from handler.server.context.services import Services
+from handler.server.context.caller import Caller, Services
 from handler.server.endpoints.endpoint import Endpoint
 from handler.server.mcp.listing.resources import resources_for
 from handler.server.mcp.messages.revisions import LEGACY, MODERN, TEXT_ONLY
