@@ -54,7 +54,7 @@ PRESCRIBED_WARM_GATE, GRAPHQL_WARM_GATE = 2.4, 6.2
 MEMORY_GATE = 2.2
 
 ANSWERED = r"\"content\":"
-"""A part of each result of a tool, as JSON in JSON. An error of the protocol has no content, one of a tool `isError`."""
+"""A part of each result of a tool, as JSON in JSON. An error of the protocol has none, and one of a tool `isError`."""
 
 LIST = ("tools/list", dict[str, Any]())
 
