@@ -81,10 +81,6 @@ LEFT = {
 """An old name of one more version."""
 
 ONE_SUBJECT = {
-    "Issuer": (
-        "bundle.identity",
-        "commands.new_endpoint.config_file",
-    ),  # an issuer of tokens: compiled, and to be written
     "ToolOptions": (
         "bundle.tools",
         "code_tools.functions.options",
@@ -98,10 +94,6 @@ ONE_SUBJECT = {
     "content.py": ("bundle.content", "compiler.tools.content"),  # prompts and resources: in the bundle, and compiled
     "editor.py": ("commands.editor", "page.editor"),  # editors of text: the files for them, and that of the page
     "identity.py": ("bundle.identity", "compiler.config.identity"),  # `identity`: in the bundle, and of config.yaml
-    "introspection.py": (
-        "commands.schema_source.introspection",
-        "graph.documents.introspection",
-    ),  # asked, and answered
     "log.py": ("code_tools.functions.log", "server.log"),  # the log: lines of tools in Python, and of the server
     "prompts.py": (
         "code_tools.content.prompts",

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import argparse
 
-from handler.commands.schema_source.header_options import add_header_argument
+from handler.commands.schema_source.source_options import add_header_argument
 from handler.commands.terminal.exit_codes import REFUSED
 
 EXAMPLES = (

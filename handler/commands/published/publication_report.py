@@ -16,8 +16,7 @@ from handler.commands.published.cards import SERVED, UNKNOWN, served
 from handler.commands.published.described import AT_ONCE, Described, describe_all
 from handler.commands.published.endpoint_place import open_published
 from handler.commands.published.facts import read_facts
-from handler.commands.schema_source.header_options import RequestHeaders, request_headers
-from handler.commands.schema_source.refusal import UsageRefused
+from handler.commands.schema_source.source_options import RequestHeaders, UsageRefused, request_headers
 from handler.commands.terminal.console import announce, complain, say, show_json, show_table
 from handler.commands.terminal.exit_codes import DONE, REFUSED, USAGE
 from handler.errors import StileError
