@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from types import NoneType
 from typing import Any
 
+from handler.cold.records import record
 from handler.json_schema.answer_shape import Form, Members, Shape, read_shape
-from handler.records import record
 
 MAX_STEPS = 2_000_000
 """Members and items examined in one answer, counted at each examination. An answer that needs more is a misfit."""

@@ -11,9 +11,9 @@ from types import ModuleType
 
 import pytest
 
-from handler import artefact
 from handler.__main__ import main
 from handler.code_tools.functions import awaiting, boundary
+from handler.cold import artefact
 from handler.compiler.codes import CODES
 from handler.errors import (
     StileError,

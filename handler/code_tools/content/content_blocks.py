@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import field
 from typing import Any
 
-from handler.records import record
+from handler.cold.records import record
 from handler.strict_json import JSONObject
 
 ANNOTATIONS = {"audience": "audience", "priority": "priority", "last_modified": "lastModified"}

@@ -18,8 +18,8 @@ from handler.code_tools.functions.option_checks import check_name, check_options
 from handler.code_tools.functions.options import PromptOptions
 from handler.code_tools.functions.signature import NO_DEFAULT, Parameter, Signature, read_signature, resolve_hints
 from handler.code_tools.functions.source_location import SourceLocation, name_of, place_of, plain_function
+from handler.cold.records import record
 from handler.errors.protocol import InvalidParams
-from handler.records import record
 from handler.strict_json import JSONObject
 
 

@@ -20,7 +20,7 @@ from handler.code_tools.functions.options import ResourceOptions
 from handler.code_tools.functions.signature import Signature, read_signature, resolve_hints
 from handler.code_tools.functions.source_location import SourceLocation, name_of, place_of, plain_function
 from handler.code_tools.type_hints.type_schemas import to_json
-from handler.records import record
+from handler.cold.records import record
 from handler.strict_json import JSONObject, to_well_formed_json
 
 

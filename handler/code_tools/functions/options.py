@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from typing import Any, Literal, TypedDict
 
+from handler.cold.records import record
 from handler.list_entries.host_hints import tool_hints
-from handler.records import record
 from handler.strict_json import JSONObject
 
 

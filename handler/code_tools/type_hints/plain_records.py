@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from handler.code_tools.type_hints.plain_types import Choice, Doubt, PlainType, name_of
-from handler.records import record
+from handler.cold.records import record
 from handler.strict_json import JSONObject
 
 
