@@ -110,7 +110,7 @@ def _url_for(caller: Caller, upstream: Upstream) -> tuple[str, str]:
     """Return the URL of the API, and the URL for traces if the former has a claim of the caller."""
     if upstream.tenant is None:
         return upstream.url, ""
-    from handler.bundle.tenant_url import sample_address
+    from handler.bundle.upstream import sample_address
     from handler.server.upstream.tenant_address import url_of_tenant
 
     return url_of_tenant(caller, upstream.tenant), sample_address(upstream)
