@@ -22,7 +22,7 @@ from handler.code_tools.functions.source_location import SourceLocation
 from handler.code_tools.toolkit import Provided, Toolkit
 from handler.errors import MAX_SAID_CHARS
 from handler.errors.protocol import InvalidParams, McpError
-from handler.list_entries.param_headers import mirrored_in
+from handler.list_entries import mirrored_in
 from handler.strict_json import JSONObject
 
 

@@ -24,7 +24,7 @@ from handler.code_tools.functions.signature import (
     yields,
 )
 from handler.code_tools.functions.source_location import SourceLocation, name_of, place_of, plain_function
-from handler.list_entries.param_headers import mirrored_in
+from handler.list_entries import mirrored_in
 from handler.records import record
 from handler.strict_json import JSONObject
 

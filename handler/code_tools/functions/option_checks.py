@@ -9,7 +9,7 @@ from typing import Any
 
 from handler.code_tools.functions.options import Options, RegistrationOptions, ToolOptions
 from handler.code_tools.functions.source_location import SourceLocation
-from handler.list_entries.host_hints import search_hint_fault
+from handler.list_entries import search_hint_fault
 from handler.strict_json import JSONObject
 from handler.text.sentences import did_you_mean
 

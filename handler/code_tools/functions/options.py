@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from typing import Any, Literal, TypedDict
 
-from handler.list_entries.host_hints import tool_hints
+from handler.list_entries import tool_hints
 from handler.records import record
 from handler.strict_json import JSONObject
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from handler.compiler.checks.compiled_endpoint import CompiledEndpoint
 from handler.compiler.checks.finding import Finding, check
 from handler.compiler.tools.declarations.listed_size import size_of
-from handler.list_entries.listed_sizes import BYTES_PER_TOKEN
+from handler.list_entries import BYTES_PER_TOKEN
 
 MAX_LISTED = 40
 """Cursor shows its model the first 40 tools. OpenAI's API and clients built on VS Code take 128 in one request."""

@@ -13,7 +13,7 @@ from handler.compiler.checks.compiled_endpoint import CompiledEndpoint
 from handler.compiler.checks.finding import Finding, check
 from handler.compiler.json_schemas.planned_answer import plan_of
 from handler.compiler.tools.declarations.listed_size import entries_of, size_of
-from handler.list_entries.listed_sizes import BYTES_PER_TOKEN
+from handler.list_entries import BYTES_PER_TOKEN
 
 MAX_DESCRIPTION_BYTES = 2_048
 """Widely used clients silently cut a tool's description here."""

@@ -10,9 +10,9 @@ from handler.bundle.prompt_templates import expand, expanded_chars
 from handler.code_tools.catalog_search import Listed
 from handler.errors.calls import PromptNotFound
 from handler.errors.protocol import InvalidParams
-from handler.server.context.caller import Caller
-from handler.server.mcp.listing.resources import find_template
-from handler.server.mcp.messages.method_call import Call
+from handler.server.context import Caller
+from handler.server.mcp.method_call import Call
+from handler.server.mcp.resources import find_template
 from handler.strict_json import JSONObject
 
 MAX_PROMPT_CHARS = 200_000
@@ -59,7 +59,7 @@ async def get_prompt(call: Call, prompt: Prompt, arguments: Mapping[str, Any]) -
             call.note(decision="allowed")
             return result
         case CodePrompt():
-            from handler.server.mcp.calls.code_tools import get_code_prompt
+            from handler.server.mcp.code_tools import get_code_prompt
 
             call.note(decision="allowed")
             return await get_code_prompt(call, prompt, arguments)
