@@ -35,13 +35,13 @@ class _Need:
     """A part of the build that endpoints need."""
 
     endpoints: Sequence[str]
-    what: str  # the function's task, as a verb phrase
+    task: str  # the function's, as a verb phrase
     part: str  # the part of the build
     parameter: str  # the part's parameter in samconfig.toml
     is_met: bool  # False if nothing is known of the deployed function
 
 
-def tell_of_needs(compiled: Sequence[Compiled], destination: str) -> None:
+def warn_of_needs(compiled: Sequence[Compiled], destination: str) -> None:
     """Print the endpoints' needs that the function lacks; all needs if nothing is known of the function.
 
     A need never stops a publish: another person may build and deploy, before or after. The function serves a published
@@ -56,7 +56,7 @@ def tell_of_needs(compiled: Sequence[Compiled], destination: str) -> None:
             lacks = ", which the deployed function lacks" if built else ""
             add_it = f"add it to {need.parameter} in samconfig.toml, then `sam build` and `sam deploy`"
             names = ", ".join(need.endpoints)
-            warn(f"{names}: a function that {need.what} needs {need.part}{lacks}: {add_it}")
+            warn(f"{names}: a function that {need.task} needs {need.part}{lacks}: {add_it}")
     if unknown:
         warn(f"The parts of the deployed function could not be compared. {unknown}")
 
@@ -66,10 +66,10 @@ def _needs(bundles: Sequence[Bundle], built: _Built | None) -> Iterator[_Need]:
         "code": ("runs tools in Python", [each.endpoint for each in bundles if each.code]),
         "jwt": ("reads tokens", [each.endpoint for each in bundles if each.identity.issuers]),
     }
-    for extra, (what, names) in extras.items():
+    for extra, (task, names) in extras.items():
         if names:
             met = built is not None and extra in built.extras
-            yield _Need(names, what, f"the extra {extra}", "Extras", met)
+            yield _Need(names, task, f"the extra {extra}", "Extras", met)
     modules: dict[str, list[str]] = {}
     for each in bundles:
         for module in dict.fromkeys(kit.use.partition(":")[0] for kit in each.code):

@@ -1,4 +1,4 @@
-"""The facts that are stored with each published bundle: who published it, when, from which commit."""
+"""The facts that are stored with each published bundle: its publisher, the time, and the commit."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import getpass
 import os
 import subprocess
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import quote, unquote
@@ -26,7 +26,7 @@ DIRTY = "+changes"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishFacts:
-    """The facts of one publication; empty strings for what is not known."""
+    """The facts of one publication; unknown ones are empty strings."""
 
     by: str = ""  # the ARN of the credentials, or a name on this machine
     at: str = ""  # UTC, ISO 8601, to the second
@@ -36,30 +36,34 @@ class PublishFacts:
 
     def stored(self) -> dict[str, str]:
         """Return the facts as a storage takes them: printable ASCII, without those that are not known."""
-        known = {name: getattr(self, name) for name in _NAMES}
-        return {f"{PREFIX}{name}": _ascii(value) for name, value in known.items() if value}
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        return {f"{PREFIX}{name}": _ascii(value) for name, value in values.items() if value}
+
+    def plain(self) -> dict[str, str]:
+        """Return the facts as JSON, without the time, which older objects have from their storage."""
+        return {"by": self.by, "commit": self.commit, "release": self.release, "restores": self.restores}
 
 
 def read_facts(stored: Mapping[str, str]) -> PublishFacts:
     """Return the facts of a stored object, each in one line. Objects of older releases have none."""
-    known = {name: unquote(stored.get(f"{PREFIX}{name}", "")) for name in _NAMES}
-    return PublishFacts(**{name: " ".join(value.split()) for name, value in known.items()})
+    values = {each.name: unquote(stored.get(f"{PREFIX}{each.name}", "")) for each in fields(PublishFacts)}
+    return PublishFacts(**{name: " ".join(value.split()) for name, value in values.items()})
 
 
 def gather_facts(folder: Path | None, destination: str, environ: Mapping[str, str]) -> PublishFacts:
     """Return the facts of a publication that happens now. ``folder``: the endpoints; ``None`` if none is published."""
     by = _caller_arn(environ) if destination.startswith("s3://") else ""
-    now = datetime.now(UTC).replace(microsecond=0)
+    commit = _git(folder, "rev-parse", "HEAD") if folder else ""
     return PublishFacts(
         by=by or _local_name(folder),
-        at=now.isoformat().replace("+00:00", "Z"),
-        commit=_commit(folder) if folder else "",
+        at=datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
+        commit=commit + (DIRTY if commit and _git(folder, "status", "--porcelain", "--", ".") else ""),
         release=__version__,
     )
 
 
 def _caller_arn(environ: Mapping[str, str]) -> str:
-    """Return the ARN of the credentials; empty string if STS does not tell.
+    """Return the ARN of the credentials; empty string without an answer of STS.
 
     STS is not asked if S3 alone has a substitute: the credentials are the substitute's.
     """
@@ -91,17 +95,10 @@ def _local_name(folder: Path | None) -> str:
         return f"user {os.getuid()}"
 
 
-def _commit(folder: Path) -> str:
-    commit = _git(folder, "rev-parse", "HEAD")
-    if not commit:
-        return ""
-    return commit + (DIRTY if _git(folder, "status", "--porcelain", "--", ".") else "")
-
-
 def _git(folder: Path | None, *words: str) -> str:
     """Return the output of git in a folder; empty string if git or the repository is missing."""
     try:
-        done = subprocess.run(  # noqa: S603 - fixed words
+        process = subprocess.run(  # noqa: S603 - fixed words
             ["git", *words],  # noqa: S607 - the author's own git
             cwd=folder,
             capture_output=True,
@@ -113,16 +110,15 @@ def _git(folder: Path | None, *words: str) -> str:
         )
     except (OSError, subprocess.TimeoutExpired):
         return ""
-    return done.stdout.strip() if done.returncode == 0 else ""
+    return process.stdout.strip() if process.returncode == 0 else ""
 
 
 def _ascii(value: str) -> str:
-    """Encode what HTTP headers cannot carry, and end a long value between two characters."""
+    """Encode characters that HTTP headers cannot carry, and end a long value between two characters."""
     encoded = [quote(character, safe=_SAFE) for character in " ".join(value.split())]
     while sum(map(len, encoded)) > MAX_CHARS:
         encoded.pop()
     return "".join(encoded)
 
 
-_NAMES = ("by", "at", "commit", "release", "restores")
 _SAFE = " !#$&'()*+,/:;<=>?@[]^_`{|}~-."
