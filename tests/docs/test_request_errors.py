@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from types import ModuleType
 
 import pytest
+from handler.code_tools.functions import awaiting, boundary
 
 from handler import artefact
 from handler.__main__ import main
-from handler.code_tools.functions import awaiting, boundary
 from handler.compiler.codes import CODES
 from handler.errors import (
     StileError,

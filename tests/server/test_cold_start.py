@@ -79,9 +79,7 @@ LISTING = {
     "list_entries.param_headers",
     "policy",
     "policy.evaluation",
-    "policy.operands",
     "policy.predicates",
-    "policy.truth",
     "records",
     "secret_variables",
     "server",
@@ -147,7 +145,6 @@ S3_LISTING = LISTING - {"storage.local"} | {"storage.s3"}
 CALLING = {
     "json_schema",
     "json_schema.answer_check",
-    "json_schema.answer_shape",
     "json_schema.fast_path",
     "json_schema.formats",
     "list_entries.listed_sizes",
@@ -542,15 +539,9 @@ def test_listing_tools_in_python_loads_no_module_of_their_author_and_a_call_load
     authors = {use.partition(":")[0] for use in (TOOLS, OTHERS)}
 
     for listed in (after_init, after_list, after_prompts):
-        assert (
-            not (HEAVY | authors | {"jsonschema", "handler.compiler", "handler.code_tools.definitions.definition"})
-            & listed
-        )
+        assert not (HEAVY | authors | {"jsonschema", "handler.compiler", "handler.code_tools.definition"}) & listed
     assert _ours(after_list) - LISTING == WITH_NEEDS | SHORTENING
-    assert (
-        not (HEAVY | authors | {"jsonschema", "handler.compiler", "handler.code_tools.definitions.definition"})
-        & after_catalog
-    )
+    assert not (HEAVY | authors | {"jsonschema", "handler.compiler", "handler.code_tools.definition"}) & after_catalog
     assert not (HEAVY | {"jsonschema", "handler.compiler"}) & after_call
     assert after_call & authors == {"tests.support.acme_tools"}
     assert _of_stile(after_catalog) == set()

@@ -160,7 +160,7 @@ async def _set_level(call: Call) -> JSONObject:
 
     Source: MCP 2025-11-25, server/utilities/logging ("Setting Log Level", "Error Handling").
     """
-    from handler.code_tools.functions.context import LEVELS
+    from handler.code_tools.context import LEVELS
 
     if call.request.params.get("level") not in LEVELS:
         raise InvalidParams(f"Invalid params: expected a level ({', '.join(LEVELS)})")
