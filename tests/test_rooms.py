@@ -59,6 +59,7 @@ ORDER = (
     ("handler.graph",),
     ("handler.settings",),
     ("handler.secret_variables",),
+    ("handler.cold.prefetch",),
     ("handler.storage",),
     ("handler.aws",),
     ("handler.bundle", "handler.http"),
@@ -66,8 +67,7 @@ ORDER = (
     ("handler.list_entries",),
     ("handler.text", "handler.strict_json"),
     ("handler.errors",),
-    ("handler.packed",),
-    ("handler.artefact", "handler.lru", "handler.records"),
+    ("handler.cold", "handler.lru"),
 )
 """The rooms from the doors down. A room imports rooms of later lines; rooms of one line do not import each other."""
 

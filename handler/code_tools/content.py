@@ -22,8 +22,8 @@ from handler.code_tools.return_values import Content, EmbeddedResource, InputReq
 from handler.code_tools.signature import NO_DEFAULT, Parameter, Signature, read_signature, resolve_hints
 from handler.code_tools.source_location import SourceLocation, name_of, place_of, plain_function
 from handler.code_tools.type_schemas import to_json
+from handler.cold.records import record
 from handler.errors.protocol import InvalidParams
-from handler.records import record
 from handler.strict_json import JSONObject, to_well_formed_json
 
 

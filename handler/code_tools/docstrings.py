@@ -6,7 +6,7 @@ import inspect
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from handler.records import record
+from handler.cold.records import record
 
 PARAMETERS = {"args", "arguments", "parameters", "params", "other parameters", "keyword args", "keyword arguments"}
 OTHERS = {"returns", "return", "yields", "yield", "raises", "raise"}

@@ -9,8 +9,8 @@ from dataclasses import field
 from typing import Any, Literal, TypedDict
 
 from handler.code_tools.source_location import SourceLocation
+from handler.cold.records import record
 from handler.list_entries.host_hints import search_hint_fault, tool_hints
-from handler.records import record
 from handler.strict_json import JSONObject
 from handler.text.sentences import did_you_mean
 

@@ -13,8 +13,8 @@ from enum import Enum
 from types import NoneType
 from typing import Any, Protocol
 
+from handler.cold.records import record
 from handler.json_schema.formats import matches
-from handler.records import record
 from handler.strict_json import JSONObject
 
 MAX_EXACT = 2**53

@@ -14,7 +14,7 @@ from handler.code_tools.context import Context
 from handler.code_tools.return_values import Err, Ok
 from handler.code_tools.signature import NO_DEFAULT, alternatives, is_context, resolved_hint, yields
 from handler.code_tools.source_location import SourceLocation, place_of, plain_function
-from handler.records import record
+from handler.cold.records import record
 
 EXPECTED = "expected resume(tag, outcome), and a parameter of the type Context if it needs the context"
 

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Iterable, Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, Literal
 
-from handler.records import record
+from handler.cold.records import record
 from handler.strict_json import JSONObject
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from handler.code_tools.boundary import AuthorFailed, authors_code
 from handler.code_tools.context import Context
 from handler.code_tools.docstrings import parse_docstring
 from handler.code_tools.source_location import SourceLocation, plain_function
-from handler.records import record
+from handler.cold.records import record
 
 NO_DEFAULT = inspect.Parameter.empty
 

@@ -8,8 +8,8 @@ import types
 from collections.abc import Callable
 from typing import Any, NoReturn
 
+from handler.cold.records import record
 from handler.errors.authoring import ToolDefinitionError
-from handler.records import record
 
 MAX_WRAPPERS = 100
 """The limit of wrappers around one function: a function may wrap itself."""

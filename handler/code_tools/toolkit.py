@@ -19,8 +19,8 @@ from handler.code_tools.options import (
 )
 from handler.code_tools.signature import caller_names
 from handler.code_tools.source_location import SourceLocation
+from handler.cold.records import record
 from handler.errors.authoring import ToolDefinitionError
-from handler.records import record
 from handler.strict_json import JSONObject
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import NoneType
 from typing import Any
 
-from handler.records import record
+from handler.cold.records import record
 
 MAX_STEPS = 2_000_000
 """Members and items examined in one answer, counted at each examination. An answer that needs more is a misfit."""

@@ -44,7 +44,6 @@ HEAVY = {
 }
 
 LISTING = {
-    "artefact",
     "aws",
     "aws.json_client",
     "aws.sigv4",
@@ -58,6 +57,10 @@ LISTING = {
     "bundle.stored",
     "bundle.tools",
     "bundle.upstream",
+    "cold",
+    "cold.artefact",
+    "cold.prefetch",
+    "cold.records",
     "errors",
     "errors.access",
     "errors.calls",
@@ -74,13 +77,11 @@ LISTING = {
     "json_schema.json_bounds",
     "lambda_function",
     "lru",
-    "packed",
     "list_entries",
     "list_entries.param_headers",
     "policy",
     "policy.evaluation",
     "policy.predicates",
-    "records",
     "secret_variables",
     "server",
     "server.app",
@@ -133,7 +134,6 @@ LISTING = {
     "storage",
     "storage.local",
     "storage.location",
-    "storage.prefetch",
     "storage.storage",
     "strict_json",
 }
@@ -266,7 +266,7 @@ def test_warmer_leaves_nothing_to_load_for_first_requests(bundles: str, call: st
 def test_graphql_tool_call_loads_graphql_core_and_no_compiler(bundles: str) -> None:
     *_, after_call = _modules({"STILE_BUNDLES": bundles}, "tools-call-graphql")
 
-    assert {"graphql", "handler.graph.documents.fast_nodes"} <= after_call
+    assert {"graphql", "handler.cold.fast_nodes"} <= after_call
     assert _of_stile(after_call) == set()
     assert not (HEAVY - {"graphql"} | {"handler.compiler"}) & after_call
 

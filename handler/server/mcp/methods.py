@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from handler.bundle.content import FileResource
 from handler.bundle.tools import GraphQLTool
+from handler.cold.records import record
 from handler.errors import StileError
 from handler.errors.access import AccessError
 from handler.errors.calls import SkillNotFound
 from handler.errors.protocol import AuthenticationRequired, InvalidParams, McpError
 from handler.errors.upstream import UpstreamError
 from handler.json_schema.json_bounds import excess_of
-from handler.records import record
 from handler.server.asgi.response_size import ANSWER_TOO_LARGE, TOO_LARGE
 from handler.server.auth.principal import ANONYMOUS
 from handler.server.context.caller import Caller

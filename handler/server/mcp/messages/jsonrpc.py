@@ -20,9 +20,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Any, NoReturn
 
+from handler.cold.records import record
 from handler.errors import MAX_SAID_CHARS
 from handler.errors.protocol import McpError
-from handler.records import record
 from handler.server.asgi.headers import decoded
 from handler.server.mcp.messages.revisions import (
     BATCHING,

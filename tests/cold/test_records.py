@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 import pytest
 
 import handler
-from handler import records
+from handler.cold import records
 from tests.conftest import ROOT
 
 

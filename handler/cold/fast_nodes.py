@@ -2,7 +2,7 @@
 
 graphql-core makes dataclasses of its 64 classes of nodes. The standard library writes five methods for each of them as
 text and compiles these, which is half of the time of importing graphql-core. The methods differ only in the names of
-the fields, so here all nodes share them, as ``handler.records`` does for our classes. In all else the nodes are
+the fields, so here all nodes share them, as ``handler.cold.records`` does for our classes. In all else the nodes are
 graphql-core's own classes. If graphql-core ever declares them in another way, the standard library makes them again.
 """
 

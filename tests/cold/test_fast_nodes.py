@@ -15,7 +15,7 @@ from tests.conftest import ROOT
 from tests.support.rooms import read_modules
 
 DOCUMENTS = ROOT / "handler" / "graph" / "documents"
-FAST = "handler.graph.documents.fast_nodes"
+FAST = "handler.cold.fast_nodes"
 
 DEPLOY_TIME = frozenset(("compiler", "commands"))
 """Folders of modules that the function does not load."""
@@ -23,7 +23,7 @@ DEPLOY_TIME = frozenset(("compiler", "commands"))
 DESCRIBE = """
 import copy, dataclasses, json, pickle, sys
 if sys.argv[1] == "shared":
-    import handler.graph.documents.fast_nodes
+    import handler.graph.documents
 standard = dataclasses.dataclass
 import graphql
 from graphql.language import ast
@@ -107,8 +107,8 @@ print(json.dumps({
 """
 
 STANDARD_AFTER = """
-import dataclasses, handler.graph.documents.fast_nodes
-from handler.graph.documents.fast_nodes import load
+import dataclasses
+from handler.cold.fast_nodes import load
 from dataclasses import dataclass
 load()
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -120,7 +120,7 @@ print(dataclasses.dataclass is dataclass, dataclass.__module__, "__node_fields__
 STANDARD_BEFORE = """
 import graphql
 before = graphql.DocumentNode
-import handler.graph.documents.fast_nodes, handler.graph.documents.document_check
+import handler.graph.documents.document_check
 print(handler.graph.documents.document_check.DocumentNode is before, "__node_fields__" in vars(before))
 """
 

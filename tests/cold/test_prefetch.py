@@ -5,10 +5,10 @@ import time
 
 import pytest
 
+from handler.cold.prefetch import ReadAhead
 from handler.errors.infrastructure import ObjectNotFound
 from handler.http.client import HttpClient
 from handler.storage.local import MemoryStorage
-from handler.storage.prefetch import ReadAhead
 from handler.storage.storage import StoredObject
 from tests.support.objects import running_objects
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from handler.artefact import CODE, artefact_fault, refusing_handler
+from handler.cold.artefact import CODE, artefact_fault, refusing_handler
 from tests.conftest import ROOT
 from tests.support.artefacts import copy_function, pack, run_in
 from tests.support.function import Context

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
+from handler.cold.artefact import FIRST_LINE_BYTES, LATER, import_from_pack
 from handler.compiler.compile import Compiled
-from handler.packed import FIRST_LINE_BYTES, LATER, import_from_pack
 from handler.storage.local import FolderStorage
 from tests.conftest import ROOT
 from tests.support.artefacts import DEFERRING, PACK, PACKAGES, copy_function, entries, pack, run_in
@@ -22,12 +22,12 @@ from tests.support.examples import in_full
 from tests.support.function import store
 
 TAG = str(sys.implementation.cache_tag)
-OPENING = ["handler", "handler.artefact", "handler.lambda_function", "handler.packed"]
+OPENING = ["handler", "handler.cold", "handler.cold.artefact", "handler.lambda_function"]
 REMEDY = ": build and deploy the function again"
 
 DESCRIBE = """
 import importlib, json, sys, traceback
-from handler.packed import import_from_pack
+from handler.cold.artefact import import_from_pack
 assert import_from_pack() == ""
 root = sys.argv[1]
 
@@ -65,7 +65,7 @@ print(json.dumps(found))
 
 USE = """
 import importlib, importlib.resources, inspect, json, sys, traceback
-from handler.packed import import_from_pack
+from handler.cold.artefact import import_from_pack
 
 class Watch:  # a finder of an instrumentation, which looks at each import before others find the module
     names = []
@@ -232,7 +232,7 @@ def test_function_with_a_pack_answers_as_from_files(
 
 LATER_PROGRAM = """
 import sys, threading
-from handler.packed import LATER, import_from_pack
+from handler.cold.artefact import LATER, import_from_pack
 assert import_from_pack() == ""
 found = [[type(sys.modules[name]).__name__, sys.modules[name].__spec__.name] for name in LATER]
 import ast, locale, tokenize
@@ -285,7 +285,8 @@ def test_pack_holds_each_module_once_and_files_hold_the_others(plain: Path, pack
     sources = {path.relative_to(plain).as_posix() for path in plain.rglob("*.py")}
     assert {path for path, *_ in in_pack.values()} | files == sources
     assert compiled == {
-        *(f"handler/__pycache__/{name.partition('.')[2] or '__init__'}" for name in OPENING),
+        *(f"handler/__pycache__/{name}" for name in ("__init__", "lambda_function")),
+        *(f"handler/cold/__pycache__/{name}" for name in ("__init__", "artefact")),
         *(f"acme/plain/__pycache__/{name}" for name in ("__init__", "tools")),
         "__pycache__/acme_twin",
     }
@@ -368,7 +369,7 @@ def test_module_whose_code_is_damaged_is_not_executed(tmp_path: Path) -> None:
     content[place + size // 2] ^= 1
     (tmp_path / PACK).write_bytes(content)
 
-    done = run_in(tmp_path, "from handler.packed import import_from_pack as p; print(p()); import handler.lru")
+    done = run_in(tmp_path, "from handler.cold.artefact import import_from_pack as p; print(p()); import handler.lru")
 
     assert (done.returncode, done.stdout) == (1, "\n")
     assert done.stderr.endswith(f"ImportError: modules.pack of the function is damaged at handler.lru{REMEDY}\n")
