@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence, Set
 from typing import Any
 
-from handler.records import record
+from handler.cold.records import record
 from handler.server.upstream.named_coordinates import coordinate_in
 
 MAX_MESSAGE_CHARS = 1_000
