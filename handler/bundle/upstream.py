@@ -10,8 +10,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import field
 
+from handler.cold.records import record
 from handler.errors.infrastructure import BundleError
-from handler.records import record
 
 SECRET_SOURCES: Mapping[str, re.Pattern[str]] = {
     "env": re.compile(r"[A-Za-z0-9_]{1,128}"),

@@ -15,10 +15,10 @@ from json import JSONDecodeError
 from typing import Any
 
 from handler.bundle.upstream import NoAuth, UpstreamAuth
+from handler.cold.records import record
 from handler.errors.infrastructure import HttpEncoding, HttpError, HttpHeadTooLarge, HttpTimeout, HttpTooLarge
 from handler.errors.upstream import UpstreamFailure
 from handler.http.client import HttpResponse
-from handler.records import record
 from handler.server.asgi.content_negotiation import EVENT_STREAM, media_type_of
 from handler.server.upstream.graphql_request import GraphQLRequest
 from handler.server.upstream.named_coordinates import without_suggestions

@@ -17,9 +17,9 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from handler.bundle.upstream import UpstreamAuth
+from handler.cold.records import record, replaced
 from handler.errors.infrastructure import BundleError
 from handler.http.client import HttpResponse
-from handler.records import record, replaced
 from handler.server.upstream.failures import doubt, in_graphql, is_usual
 from handler.server.upstream.graphql_request import GraphQLRequest
 from handler.server.upstream.named_coordinates import coordinate_in, names_in, without_names, without_suggestions
