@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from handler.cold.records import record
 from handler.errors import StileError
-from handler.records import record
 
 
 @record(frozen=True, slots=True, kw_only=True)
