@@ -10,7 +10,7 @@ from typing import Any
 from handler.answers.places import CHARACTERS, CutPlace
 from handler.answers.plan import Argument, Member, Members
 from handler.answers.sizes import size_of
-from handler.records import record
+from handler.cold.records import record
 from handler.strict_json import JSONObject
 
 SAMPLE = 10

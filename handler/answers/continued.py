@@ -8,7 +8,7 @@ from typing import Any
 
 from handler.answers.places import CutPlace, Path
 from handler.answers.plan import Member, Members
-from handler.records import record
+from handler.cold.records import record
 from handler.strict_json import JSONObject
 
 

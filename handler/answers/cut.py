@@ -15,7 +15,7 @@ from handler.answers.places import CutPlace, Spot
 from handler.answers.plan import Members
 from handler.answers.sizes import exceeds, size_of
 from handler.answers.units import CuttableRows, Kept
-from handler.records import record
+from handler.cold.records import record
 from handler.strict_json import JSONObject
 
 NOTE_BYTES = 100

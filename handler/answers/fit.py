@@ -13,8 +13,8 @@ from handler.answers.outline import CutForm
 from handler.answers.places import ITEMS, CutPlace
 from handler.answers.plan import Member, Members
 from handler.answers.units import Kept
+from handler.cold.records import record
 from handler.errors.upstream import ResultTooLarge
-from handler.records import record
 from handler.strict_json import JSONObject, to_well_formed_json
 
 ENVELOPE_BYTES = 100

@@ -9,7 +9,7 @@ from typing import Any
 from handler.answers.places import Spot
 from handler.answers.plan import Argument, Member, Members
 from handler.answers.units import TOKEN, CuttableRows, CuttableText, PageEnds, Paging
-from handler.records import record
+from handler.cold.records import record
 from handler.strict_json import JSONObject
 
 MIN_STRING_CHARS = 200

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from handler.answers.plan import Argument, Member
-from handler.records import record
+from handler.cold.records import record
 
 Path = tuple[str | int, ...]
 """Response keys and places in lists, below ``data``."""

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from handler.answers.places import CHARACTERS, CutPlace, Spot
 from handler.answers.plan import Argument, Members
 from handler.answers.sizes import Measured, size_of
-from handler.records import record
+from handler.cold.records import record
 from handler.strict_json import JSONObject
 
 ELLIPSIS = "…"

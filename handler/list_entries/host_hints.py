@@ -5,7 +5,7 @@ Nothing of a hint is a promise of the host: the server's own rules hold whether 
 
 from __future__ import annotations
 
-from handler.records import record
+from handler.cold.records import record
 from handler.strict_json import JSONObject
 
 DEFAULT_CHARS = 50_000

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from handler.records import record
+from handler.cold.records import record
 
 ANNOTATION = "x-mcp-header"
 TYPES = ("string", "integer", "boolean")

@@ -13,11 +13,11 @@ from starlette.routing import Route
 
 from handler.bundle.model import Bundle
 from handler.bundle.tools import Tool
+from handler.cold.records import record
 from handler.errors.access import CredentialRequired
 from handler.errors.calls import NotFound, ToolNotFound
 from handler.http.client import HttpClient
 from handler.policy.evaluation import Evaluation
-from handler.records import record
 from handler.server.asgi.request_log import add_facts
 from handler.server.asgi.response_size import LAMBDA, Room
 from handler.server.asgi.trace_context import Trace

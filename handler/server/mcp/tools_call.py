@@ -17,9 +17,9 @@ from handler.bundle.tools import (
     Tool,
     only_reads,
 )
+from handler.cold.records import record
 from handler.errors.access import CredentialRequired
 from handler.errors.calls import CallError, GraphQLErrors, NotInCatalog, OtherCatalogCall, ToolError, ToolNotFound
-from handler.records import record
 from handler.server.asgi.headers import find_mismatch
 from handler.server.auth.scopes import require_scopes
 from handler.server.mcp.calls.graphql_tools import call_companion, call_graphql, call_prescribed, failed

@@ -14,7 +14,7 @@ from typing import Any
 
 from handler.bundle.operations import PersistedOperation
 from handler.bundle.tools import CONFIRM_LEVELS
-from handler.code_tools.functions.context import Context
+from handler.code_tools.context import Context
 from handler.errors import MAX_SAID_CHARS
 from handler.errors.calls import CallError, GraphQLErrors, ToolError
 from handler.server.context.caller import Caller

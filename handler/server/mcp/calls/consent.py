@@ -15,8 +15,8 @@ from dataclasses import replace
 from typing import Any
 
 from handler.bundle.tools import CONFIRM, MAX_CONSENT_CHARS, Tool
+from handler.cold.records import record
 from handler.errors.consent_errors import ConsentDeclined, ConsentImpossible, ConsentRequired, ConsentTooLong
-from handler.records import record
 from handler.server.mcp.calls.input_required import answers_to, ask
 from handler.server.mcp.messages.method_call import Call
 from handler.server.upstream.graphql_request import GraphQLRequest

@@ -15,10 +15,10 @@ from typing import Any, assert_never
 
 from handler.bundle.operations import Binding
 from handler.bundle.tools import CatalogTool, CodeTool, CompanionTool, GraphQLTool, PrescribedTool, Tool
+from handler.cold.records import record
 from handler.errors.calls import ClientCannotAsk
 from handler.errors.protocol import InvalidParams, StateRefused
 from handler.json_schema.json_bounds import MAX_NESTING, nests_deeper
-from handler.records import record
 from handler.server.context.caller import Caller
 from handler.server.mcp.messages.jsonrpc import MISSING_CAPABILITY, NAMED_METHODS, Rejected
 from handler.server.mcp.messages.method_call import Call

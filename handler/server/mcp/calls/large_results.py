@@ -9,9 +9,9 @@ from handler.answers.advice import CallForm
 from handler.answers.fit import Fitted, ResultLimit, fit
 from handler.answers.plan import Members, read_plan
 from handler.bundle.tools import GraphQLTool, PrescribedTool
+from handler.cold.records import record
 from handler.errors.upstream import ResultTooLarge
 from handler.graph.view import View
-from handler.records import record
 from handler.server.context.caller import Caller
 from handler.server.endpoints.schema_views import schema_loading
 from handler.server.mcp.calls.cursors import Continuation

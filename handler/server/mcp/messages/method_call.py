@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import field
 from typing import Any
 
+from handler.cold.records import record
 from handler.errors import StileError
 from handler.errors.calls import CallError, DeadlinePassed, GraphQLErrors, NotInCatalog, ToolError
 from handler.errors.upstream import UpstreamError
-from handler.records import record
 from handler.server.auth.principal import ANONYMOUS
 from handler.server.context.caller import Caller
 from handler.server.mcp.messages.jsonrpc import Request
