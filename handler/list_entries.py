@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from handler.records import record
+from handler.cold.records import record
 from handler.strict_json import JSONObject, to_json_bytes
 
 ANNOTATION = "x-mcp-header"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
+from handler.cold.records import record
 from handler.errors.infrastructure import SettingsError
-from handler.records import record
 
 SECRET_NAME = re.compile(r"[A-Za-z0-9_]+")
 SECRET_PREFIX = "STILE_SECRET_"  # noqa: S105 - the prefix of variables' names

@@ -8,9 +8,9 @@ from dataclasses import field
 from urllib.parse import urlsplit
 
 from handler.bundle.model import ENDPOINT_NAME
+from handler.cold.records import record
 from handler.errors.infrastructure import SettingsError
 from handler.http.addresses import STRICT, AddressRules, is_host_pattern
-from handler.records import record
 from handler.secret_variables import NO_TEXT, SECRET_ARNS, SECRET_NAME, Secret, SecretArn, read_secret, secrets_by_name
 
 ORIGIN = r"\*|[a-z][a-z0-9+.-]*://[^/?#@*\s]+"

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from handler.answers.places import CHARACTERS, CutPlace, Spot
 from handler.answers.plan import Argument, Member, Members
-from handler.records import record
+from handler.cold.records import record
 from handler.strict_json import JSONObject, to_well_formed_json
 
 NOTE_BYTES = 100

@@ -10,8 +10,8 @@ from typing import Any
 from handler.answers.cut import CutForm, Kept, cut, size_of
 from handler.answers.places import CHARACTERS, ITEMS, CutPlace, Start
 from handler.answers.plan import Argument, Member, Members
+from handler.cold.records import record
 from handler.errors.upstream import ResultTooLarge
-from handler.records import record
 from handler.strict_json import JSONObject, to_well_formed_json
 
 ENVELOPE_BYTES = 100

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from handler.answers.plan import Argument, Member, Members
-from handler.records import record
+from handler.cold.records import record
 from handler.strict_json import JSONObject
 
 Path = tuple[str | int, ...]

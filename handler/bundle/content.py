@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from handler.cold.records import record
 from handler.policy.evaluation import Mask
-from handler.records import record
 from handler.strict_json import JSONObject
 
 

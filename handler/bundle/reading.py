@@ -12,9 +12,9 @@ from functools import cache, partial
 from types import UnionType
 from typing import Any, TypeVar
 
+from handler.cold.records import fields_of
 from handler.errors.infrastructure import BundleError
 from handler.policy.evaluation import Mask
-from handler.records import fields_of
 from handler.strict_json import Entry, JSONObject
 
 T = TypeVar("T")

@@ -10,8 +10,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import field
 
+from handler.cold.records import record
 from handler.errors.infrastructure import BundleError
-from handler.records import record
 
 SECRET_SOURCES: Mapping[str, re.Pattern[str]] = {
     "env": re.compile(r"[A-Za-z0-9_]{1,128}"),
@@ -69,6 +69,7 @@ class NoAuth:
     """Requests without a credential."""
 
     KIND = "none"
+    OF_CALLER = False
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -76,6 +77,7 @@ class BearerAuth:
     """One token for all callers, as ``Authorization: Bearer``."""
 
     KIND = "bearer"
+    OF_CALLER = False
 
     token: str = field(repr=False)  # a secret
 
@@ -85,6 +87,7 @@ class HeaderAuth:
     """One key for all callers, in its own header. ``header`` is in lower case."""
 
     KIND = "header"
+    OF_CALLER = False
 
     header: str
     value: str = field(repr=False)  # a secret
@@ -95,6 +98,7 @@ class PassthroughAuth:
     """The caller's own token, unchanged, if its audiences include the API's."""
 
     KIND = "passthrough"
+    OF_CALLER = True
 
     audience: str  # the API's audience
 
@@ -117,6 +121,7 @@ class ClientCredentialsAuth:
     """A token that the endpoint gets for itself, the same for all callers. Source: RFC 6749, section 4.4."""
 
     KIND = "client_credentials"
+    OF_CALLER = False
 
     client: OAuthClient
 
@@ -126,6 +131,7 @@ class TokenExchangeAuth:
     """A token exchanged for the caller's. Source: RFC 8693."""
 
     KIND = "token_exchange"
+    OF_CALLER = True
 
     client: OAuthClient
     subject_type: str  # type of the caller's token: a key of TOKEN_TYPES
@@ -138,6 +144,7 @@ class SigV4Auth:
     """Requests signed with the function's role."""
 
     KIND = "sigv4"
+    OF_CALLER = False
 
     service: str  # one of SIGNED_SERVICES
     region: str

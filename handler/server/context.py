@@ -14,12 +14,12 @@ from starlette.routing import Route
 
 from handler.bundle.model import ENDPOINT_NAME, Bundle
 from handler.bundle.tools import Tool
+from handler.cold.records import record
 from handler.errors.access import CredentialRefused, CredentialRequired
 from handler.errors.calls import EndpointNotFound, NotFound, ToolNotFound
 from handler.errors.infrastructure import BundleError, FunctionLacks, StorageError
 from handler.http.client import HttpClient
 from handler.policy.evaluation import Evaluation
-from handler.records import record
 from handler.server.asgi.deadlines import deadline_of
 from handler.server.asgi.headers import folded, without_credentials
 from handler.server.asgi.public_url import public_url

@@ -13,6 +13,7 @@ from starlette.requests import Request as HttpCall
 from starlette.responses import Response
 
 from handler.bundle.model import Bundle
+from handler.cold.records import record
 from handler.errors import StileError
 from handler.errors.access import (
     AccessError,
@@ -33,7 +34,6 @@ from handler.errors.calls import (
 )
 from handler.errors.consent_errors import ConsentDeclined, ConsentImpossible, ConsentRequired
 from handler.errors.upstream import CallerTokenRequired, ClaimMissing, UpstreamError
-from handler.records import record
 from handler.server.asgi.public_url import note_unknown_url, public_url
 from handler.server.asgi.request_log import note
 from handler.server.asgi.responses import json_response

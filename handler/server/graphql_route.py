@@ -16,6 +16,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from handler.bundle.tools import CONFIRM, GraphQLTool
+from handler.cold.records import record
 from handler.errors import StileError
 from handler.errors.access import AccessError
 from handler.errors.calls import (
@@ -29,7 +30,6 @@ from handler.errors.calls import (
 )
 from handler.errors.consent_errors import ConsentImpossible, ConsentRequired
 from handler.errors.upstream import UpstreamError
-from handler.records import record
 from handler.server.asgi.content_negotiation import GRAPHQL_RESPONSE, JSON, choose_graphql_type, is_json
 from handler.server.asgi.deadlines import before
 from handler.server.asgi.request_log import note

@@ -8,8 +8,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from starlette.requests import Request as HttpCall
 from starlette.responses import Response
 
+from handler.cold.records import record
 from handler.errors.infrastructure import StorageError
-from handler.records import record
 from handler.server.asgi.request_log import note
 from handler.server.asgi.responses import json_response
 from handler.server.context import Services

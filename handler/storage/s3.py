@@ -11,9 +11,9 @@ from datetime import UTC, datetime
 from urllib.parse import quote
 
 from handler.aws.sigv4 import CredentialSource, domain_of, endpoint_of, region_of, sign
+from handler.cold.records import replaced
 from handler.errors.infrastructure import AwsError, HttpError, ObjectNotFound, StorageError
 from handler.http.client import HttpClient, HttpRequest, HttpResponse
-from handler.records import replaced
 from handler.storage.storage import READ_TIMEOUT_S, StoredObject, require_key
 
 

@@ -12,8 +12,7 @@ import pytest
 
 from handler.bundle.operations import Limits
 from handler.bundle.tools import MAX_CONSENT_CHARS
-from handler.compiler.checks.list_size import MAX_LIST_TOKENS, MAX_LISTED
-from handler.compiler.checks.tool_size import MAX_DESCRIPTION_BYTES, MAX_ENTRY_BYTES
+from handler.compiler.checks.large_entries import MAX_DESCRIPTION_BYTES, MAX_ENTRY_BYTES, MAX_LIST_TOKENS, MAX_LISTED
 from handler.compiler.compile import compile_endpoint
 from handler.compiler.config.foreign import APOLLO, COSMO
 from handler.compiler.config.table import MAX_INSTRUCTIONS_BYTES, SCALAR_KEYS

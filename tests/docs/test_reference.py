@@ -301,14 +301,11 @@ def test_reasons_of_requests_and_of_the_api_are_the_classes_of_errors() -> None:
     of_calls = _names_of(CallError) - {"CallError"}
     renamed = {"AnswerMisfit", "UpstreamFailure"}  # answer_schema; the words of ``Trouble``
     not_found = _names_of(NotFound) - {"NotFound"} | {"DocumentNotFound"}
-    words = {*_literals("word"), *_words_for_drift(), "answer_schema", "NotReady", "no_verifier", "UpstreamTooLarge"}
+    words = {*upstream.FAILURE_CODES, *_words_for_drift(), "answer_schema", "NotReady", "no_verifier"}
     of_messages = {*REASONS.values(), OWN_ERROR, "BatchExceeded", "AuthorFailed", "Expired"}
     http = {"foreign origin", "foreign host", "foreign page", "encoded slash"}
 
-    assert told == (of_calls - renamed) | not_found | words | of_messages | http | {
-        "UpstreamLimit", "UpstreamStatus", "UpstreamRefused", "CallerTokenRefused",
-        "UpstreamMediaType", "UpstreamHtml", "UpstreamBadJson", "UpstreamNotGraphQL",
-    }  # fmt: skip
+    assert told == (of_calls - renamed) | not_found | words | of_messages | http
     assert http < {*_literals("reason")}
 
 

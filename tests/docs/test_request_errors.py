@@ -11,9 +11,9 @@ from types import ModuleType
 
 import pytest
 
-from handler import artefact
 from handler.__main__ import main
-from handler.code_tools.functions import awaiting, boundary
+from handler.code_tools import boundary
+from handler.cold import artefact
 from handler.compiler.codes import CODES
 from handler.errors import (
     StileError,
@@ -89,7 +89,7 @@ def test_no_code_is_given_twice() -> None:
 
     twice = {code for code, times in Counter([*given, *others]).items() if times > 1}
     assert twice == {calls.EndpointNotFound.stile_code}  # an error of storage, and the refusal of its request
-    assert awaiting.Expired.stile_code == calls.DeadlinePassed.stile_code
+    assert boundary.Expired.stile_code == calls.DeadlinePassed.stile_code
 
 
 def test_errors_that_reach_no_caller_have_the_code_of_an_internal_error() -> None:

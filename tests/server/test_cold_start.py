@@ -44,7 +44,6 @@ HEAVY = {
 }
 
 LISTING = {
-    "artefact",
     "aws",
     "aws.json_client",
     "aws.sigv4",
@@ -58,6 +57,10 @@ LISTING = {
     "bundle.stored",
     "bundle.tools",
     "bundle.upstream",
+    "cold",
+    "cold.artefact",
+    "cold.prefetch",
+    "cold.records",
     "errors",
     "errors.access",
     "errors.calls",
@@ -74,14 +77,10 @@ LISTING = {
     "json_schema.json_bounds",
     "lambda_function",
     "lru",
-    "packed",
     "list_entries",
     "policy",
     "policy.evaluation",
-    "policy.operands",
     "policy.predicates",
-    "policy.truth",
-    "records",
     "secret_variables",
     "server",
     "server.app",
@@ -130,7 +129,6 @@ LISTING = {
     "storage",
     "storage.local",
     "storage.location",
-    "storage.prefetch",
     "storage.storage",
     "strict_json",
 }
@@ -142,7 +140,6 @@ S3_LISTING = LISTING - {"storage.local"} | {"storage.s3"}
 CALLING = {
     "json_schema",
     "json_schema.answer_check",
-    "json_schema.answer_shape",
     "json_schema.fast_path",
     "json_schema.formats",
     "policy",
@@ -261,7 +258,7 @@ def test_warmer_leaves_nothing_to_load_for_first_requests(bundles: str, call: st
 def test_graphql_tool_call_loads_graphql_core_and_no_compiler(bundles: str) -> None:
     *_, after_call = _modules({"STILE_BUNDLES": bundles}, "tools-call-graphql")
 
-    assert {"graphql", "handler.graph.documents.fast_nodes"} <= after_call
+    assert {"graphql", "handler.cold.fast_nodes"} <= after_call
     assert _of_stile(after_call) == set()
     assert not (HEAVY - {"graphql"} | {"handler.compiler"}) & after_call
 
@@ -534,15 +531,9 @@ def test_listing_tools_in_python_loads_no_module_of_their_author_and_a_call_load
     authors = {use.partition(":")[0] for use in (TOOLS, OTHERS)}
 
     for listed in (after_init, after_list, after_prompts):
-        assert (
-            not (HEAVY | authors | {"jsonschema", "handler.compiler", "handler.code_tools.definitions.definition"})
-            & listed
-        )
+        assert not (HEAVY | authors | {"jsonschema", "handler.compiler", "handler.code_tools.definition"}) & listed
     assert _ours(after_list) - LISTING == WITH_NEEDS | SHORTENING
-    assert (
-        not (HEAVY | authors | {"jsonschema", "handler.compiler", "handler.code_tools.definitions.definition"})
-        & after_catalog
-    )
+    assert not (HEAVY | authors | {"jsonschema", "handler.compiler", "handler.code_tools.definition"}) & after_catalog
     assert not (HEAVY | {"jsonschema", "handler.compiler"}) & after_call
     assert after_call & authors == {"tests.support.acme_tools"}
     assert _of_stile(after_catalog) == set()

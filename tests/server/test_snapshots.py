@@ -17,6 +17,7 @@ import snapshot_restore_py
 from handler.aws.json_client import AwsJson
 from handler.aws.sigv4 import CredentialSource
 from handler.bundle.stored import bundle_key, index_key, write_bundle
+from handler.cold.prefetch import ReadAhead
 from handler.compiler.compile import Compiled
 from handler.errors.infrastructure import StorageError
 from handler.http.client import HttpClient
@@ -30,7 +31,6 @@ from handler.server.function import renew_after_restore
 from handler.server.outgoing.outgoing_services import OutgoingServices, outgoing_services
 from handler.settings import read_settings
 from handler.storage.location import open_storage
-from handler.storage.prefetch import ReadAhead
 from tests.support.api import Reply, running_api
 from tests.support.local import LOCAL
 from tests.support.objects import Objects, refusal, running_objects

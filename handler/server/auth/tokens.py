@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from handler.bundle.identity import RSA_BITS, SECRET_REFERENCE, Issuer, VerificationKey, is_for_trials
 from handler.bundle.upstream import is_reference
+from handler.cold.records import record
 from handler.errors.access import CredentialRefused, KeysUnavailable, VerifierMissing
 from handler.errors.infrastructure import SecretUnavailable
 from handler.http.client import HttpClient
 from handler.lru import Lru
-from handler.records import record
 from handler.secret_variables import Secret
 from handler.server.auth.jwks import FRESH_S, KeySets
 from handler.server.auth.own_secrets import OwnSecrets

@@ -16,14 +16,13 @@ from handler.bundle.content import CodePrompt, CodeResource
 from handler.bundle.operations import PersistedOperation
 from handler.bundle.tools import CONFIRM_LEVELS, CodeKit, CodeTool
 from handler.code_tools import dispatch
+from handler.code_tools.boundary import LOG, AuthorFailed, authors_code
 from handler.code_tools.catalog_search import Listed
-from handler.code_tools.definitions.results import error_result
-from handler.code_tools.execution import failed, run_tool
-from handler.code_tools.functions.boundary import AuthorFailed, authors_code
-from handler.code_tools.functions.context import Context
-from handler.code_tools.functions.continuation import InputRequired
-from handler.code_tools.functions.log import LOG
+from handler.code_tools.context import Context
+from handler.code_tools.dispatch import failed, run_tool
 from handler.code_tools.loading import Definition, as_published, load_kit
+from handler.code_tools.results import error_result
+from handler.code_tools.return_values import InputRequired
 from handler.code_tools.toolkit import Toolkit
 from handler.errors import MAX_SAID_CHARS
 from handler.errors.calls import CallError, CodeChanged, GraphQLErrors, ToolError
@@ -80,7 +79,7 @@ async def get_code_prompt(call: Call, prompt: CodePrompt, arguments: Mapping[str
         McpError: the arguments do not fit, or the prompt failed; only the log gets an exception of the author's code.
         Rejected: the prompt asks for input that the client does not support.
     """
-    from handler.code_tools.content.prompts import run_prompt  # most requests are calls of tools
+    from handler.code_tools.content import run_prompt  # most requests are calls of tools
 
     what = f"Prompt {prompt.name}"
     try:
@@ -99,7 +98,7 @@ async def read_code_resource(call: Call, resource: CodeResource, uri: str) -> JS
         McpError: the resource failed; only the log gets an exception of the author's code.
         Rejected: the resource asks for input that the client does not support.
     """
-    from handler.code_tools.content.resources import run_resource  # as above
+    from handler.code_tools.content import run_resource  # as above
 
     own = resource.entry.get("uri") or resource.entry["uriTemplate"]
     what = f"Resource {own}"

@@ -13,10 +13,10 @@ from typing import Any
 
 from handler.answers.places import CutPlace, Start
 from handler.bundle.tools import GraphQLTool, PrescribedTool
+from handler.cold.records import record
 from handler.errors.calls import StateUnavailable
 from handler.errors.cursor_errors import CursorPastEnd, CursorRefused
 from handler.errors.protocol import StateRefused
-from handler.records import record
 from handler.server.mcp.input_required import binding_of
 from handler.server.mcp.method_call import Call
 from handler.strict_json import JSONObject

@@ -65,7 +65,7 @@ class _Wants:
                 return self._takes_progress(token, progress)
             case {"method": "notifications/message", "params": {"level": str(level)}}:
                 # MCP 2026-07-28, server/utilities/logging: no messages unless the request asks for them.
-                from handler.code_tools.functions.context import LEVELS  # loaded by the code that sends messages
+                from handler.code_tools.context import LEVELS  # loaded by the code that sends messages
 
                 return self._level in LEVELS and level in LEVELS and LEVELS.index(level) >= LEVELS.index(self._level)
             case _:

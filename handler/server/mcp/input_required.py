@@ -27,11 +27,11 @@ from handler.bundle.tools import (
     PrescribedTool,
     Tool,
 )
+from handler.cold.records import record
 from handler.errors.calls import ClientCannotAsk
 from handler.errors.consent_errors import ConsentDeclined, ConsentImpossible, ConsentRequired, ConsentTooLong
 from handler.errors.protocol import InvalidParams, StateRefused
 from handler.json_schema.json_bounds import MAX_NESTING, nests_deeper
-from handler.records import record
 from handler.server.context import Caller
 from handler.server.mcp.jsonrpc import MISSING_CAPABILITY, NAMED_METHODS, Rejected
 from handler.server.mcp.method_call import Call

@@ -20,9 +20,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Any, NoReturn
 
+from handler.cold.records import record
 from handler.errors import MAX_SAID_CHARS
 from handler.errors.protocol import McpError
-from handler.records import record
 from handler.server.asgi.headers import decoded
 from handler.server.mcp.revisions import (
     BATCHING,
@@ -249,7 +249,7 @@ def _modern_revision(message: _Message, method: str) -> str:
         _require_header(message, "mcp-name", message.params.get(NAMED_METHODS[method]))
     _require_served(message, version, among=MODERN)
     if LOG_LEVEL in message.meta:
-        from handler.code_tools.functions.context import LEVELS  # few requests ask for log messages
+        from handler.code_tools.context import LEVELS  # few requests ask for log messages
 
         if message.meta[LOG_LEVEL] not in LEVELS:
             message.reject(INVALID_PARAMS, f"Invalid params: {LOG_LEVEL} has to be one of {', '.join(LEVELS)}")

@@ -8,10 +8,10 @@ from dataclasses import field
 from typing import Any
 
 from handler.bundle.tools import Tool
+from handler.cold.records import record
 from handler.errors import StileError
 from handler.errors.calls import CallError, DeadlinePassed, GraphQLErrors, NotInCatalog, ToolError
 from handler.errors.upstream import UpstreamError
-from handler.records import record
 from handler.server.context import Caller
 from handler.server.mcp.jsonrpc import Request
 from handler.server.mcp.revisions import CLIENT_CAPABILITIES, is_modern

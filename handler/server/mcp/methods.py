@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from handler.bundle.content import FileResource
 from handler.bundle.tools import GraphQLTool
+from handler.cold.records import record
 from handler.errors import StileError
 from handler.errors.access import AccessError
 from handler.errors.calls import SkillNotFound
 from handler.errors.protocol import AuthenticationRequired, InvalidParams, McpError
 from handler.errors.upstream import UpstreamError
 from handler.json_schema.json_bounds import excess_of
-from handler.records import record
 from handler.server.asgi.response_size import ANSWER_TOO_LARGE, TOO_LARGE
 from handler.server.auth.principal import ANONYMOUS
 from handler.server.context import Caller
@@ -160,7 +160,7 @@ async def _set_level(call: Call) -> JSONObject:
 
     Source: MCP 2025-11-25, server/utilities/logging ("Setting Log Level", "Error Handling").
     """
-    from handler.code_tools.functions.context import LEVELS
+    from handler.code_tools.context import LEVELS
 
     if call.request.params.get("level") not in LEVELS:
         raise InvalidParams(f"Invalid params: expected a level ({', '.join(LEVELS)})")

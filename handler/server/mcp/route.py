@@ -10,10 +10,10 @@ from starlette.requests import Request as HttpCall
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from handler.cold.records import replaced
 from handler.errors import MAX_SAID_CHARS
 from handler.errors.access import AccessError
 from handler.errors.calls import DeadlinePassed, NotFound, ResourceNotFound, ToolNotFound
-from handler.records import replaced
 from handler.server.asgi.content_negotiation import EVENT_STREAM, JSON, accepted_kinds, media_type_of
 from handler.server.asgi.deadlines import before
 from handler.server.asgi.request_log import note, written

@@ -21,6 +21,7 @@ from handler.bundle.tools import (
     Tool,
     only_reads,
 )
+from handler.cold.records import record
 from handler.errors.access import CredentialRequired
 from handler.errors.calls import (
     CallError,
@@ -33,7 +34,6 @@ from handler.errors.calls import (
 )
 from handler.errors.upstream import AnswerMisfit, UpstreamError
 from handler.list_entries import BYTES_PER_TOKEN
-from handler.records import record
 from handler.server.asgi.deadlines import before
 from handler.server.asgi.headers import find_mismatch
 from handler.server.asgi.response_size import TOO_LARGE, Room, encoded

@@ -8,8 +8,8 @@ from dataclasses import field
 
 from handler.aws.json_client import AwsJson
 from handler.aws.sigv4 import CredentialSource
+from handler.cold.records import record
 from handler.http.client import HttpClient
-from handler.records import record
 from handler.secret_variables import Secret, SecretArn
 from handler.server.auth.own_secrets import OwnSecrets
 from handler.server.outgoing.circuit_breaker import Circuits

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import field
 
 from handler.bundle.upstream import BearerAuth, HeaderAuth, NoAuth, PassthroughAuth, SigV4Auth, UpstreamAuth
+from handler.cold.records import record
 from handler.errors.calls import CallError
 from handler.errors.upstream import CredentialUnavailable
-from handler.records import record
 from handler.server.auth.principal import ANONYMOUS
 from handler.server.context import Caller
 from handler.server.upstream.credentials import credential_for

@@ -6,9 +6,9 @@ import time
 from collections.abc import Hashable, Sequence
 from urllib.parse import urlsplit
 
+from handler.cold.records import replaced
 from handler.errors.infrastructure import HttpTimeout
 from handler.http.client import HttpRequest, HttpResponse
-from handler.records import replaced
 from handler.server.auth.principal import ANONYMOUS, Principal
 from handler.server.context import Caller
 from handler.server.upstream.credentials import Credential, credential_for, signed

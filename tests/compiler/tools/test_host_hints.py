@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from handler.bundle.tools import PrescribedTool
-from handler.code_tools.definitions.definition import define
+from handler.code_tools.definition import define
 from handler.compiler.compile import Compiled
 from handler.errors.authoring import ToolDefinitionError
 from handler.json_schema.shortening import size_of
