@@ -71,6 +71,7 @@ class NoAuth:
     """Requests without a credential."""
 
     KIND = "none"
+    OF_CALLER = False
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -78,6 +79,7 @@ class BearerAuth:
     """One token for all callers, as ``Authorization: Bearer``."""
 
     KIND = "bearer"
+    OF_CALLER = False
 
     token: str = field(repr=False)  # a secret
 
@@ -87,6 +89,7 @@ class HeaderAuth:
     """One key for all callers, in its own header. ``header`` is in lower case."""
 
     KIND = "header"
+    OF_CALLER = False
 
     header: str
     value: str = field(repr=False)  # a secret
@@ -97,6 +100,7 @@ class PassthroughAuth:
     """The caller's own token, unchanged, if its audiences include the API's."""
 
     KIND = "passthrough"
+    OF_CALLER = True
 
     audience: str  # the API's audience
 
@@ -119,6 +123,7 @@ class ClientCredentialsAuth:
     """A token that the endpoint gets for itself, the same for all callers. Source: RFC 6749, section 4.4."""
 
     KIND = "client_credentials"
+    OF_CALLER = False
 
     client: OAuthClient
 
@@ -128,6 +133,7 @@ class TokenExchangeAuth:
     """A token exchanged for the caller's. Source: RFC 8693."""
 
     KIND = "token_exchange"
+    OF_CALLER = True
 
     client: OAuthClient
     subject_type: str  # type of the caller's token: a key of TOKEN_TYPES
@@ -140,6 +146,7 @@ class SigV4Auth:
     """Requests signed with the function's role."""
 
     KIND = "sigv4"
+    OF_CALLER = False
 
     service: str  # one of SIGNED_SERVICES
     region: str

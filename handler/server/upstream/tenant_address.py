@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from handler.bundle.upstream import TenantPart, fill_tenant
 from handler.errors.upstream import ClaimMissing
-from handler.server.context.caller import Caller
+from handler.server.context import Caller
 from handler.server.upstream.bound_variables import find_claim
 
 
