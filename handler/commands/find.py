@@ -29,16 +29,16 @@ from handler.errors.access import AccessError
 from handler.errors.authoring import Problem, UnknownCaller
 from handler.graph.found_sdl import is_visible
 from handler.graph.view import View
-from handler.list_entries.listed_sizes import BYTES_PER_TOKEN
+from handler.list_entries import BYTES_PER_TOKEN
 from handler.search.matches import Match
 from handler.search.words import split
-from handler.server.context.caller import Caller
-from handler.server.mcp.calls.graphql_tools import answer_of
-from handler.server.mcp.listing.catalog import found_tools
-from handler.server.mcp.listing.tools_list import entry_for, list_entries, list_tools
-from handler.server.mcp.messages.jsonrpc import Request
-from handler.server.mcp.messages.method_call import Call
-from handler.server.mcp.messages.revisions import MODERN
+from handler.server.context import Caller
+from handler.server.mcp.catalog import found_tools
+from handler.server.mcp.jsonrpc import Request
+from handler.server.mcp.method_call import Call
+from handler.server.mcp.revisions import MODERN
+from handler.server.mcp.tools_call import answer_of
+from handler.server.mcp.tools_list import entry_for, list_entries, list_tools
 from handler.strict_json import JSONObject, to_well_formed_json
 from handler.text.sentences import did_you_mean, some
 
@@ -132,7 +132,7 @@ def _sentences(report: dict[str, Any]) -> Iterator[str]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class _Answer:
     """The answer to a question. ``by``: the tool that answers so; empty if the endpoint does not have that tool."""
 
     by: str
@@ -145,7 +145,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SchemaAnswer(Answer):
+class SchemaAnswer(_Answer):
     """The answer about the schema of one GraphQL tool, as its companion gives it."""
 
     tool: str
@@ -153,7 +153,7 @@ class SchemaAnswer(Answer):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ToolsAnswer(Answer):
+class ToolsAnswer(_Answer):
     """The answer of the catalog."""
 
     names: Sequence[str]

@@ -36,9 +36,8 @@ from handler.commands.schema_source.source_options import (
     with_heading,
 )
 from handler.commands.schema_source.starters import Starter, best_starters, candidates
-from handler.commands.terminal.console import announce, complain, say, show_json
+from handler.commands.terminal.console import announce, complain, say, show_json, slow_work
 from handler.commands.terminal.exit_codes import REFUSED
-from handler.commands.terminal.progress import told_if_slow
 from handler.compiler.schema.schema import AuthorSchema
 from handler.compiler.source.files import CONFIG, ENTRY
 from handler.compiler.source.project import EXPECTED_NAME, STEPZEN_CONFIG
@@ -113,14 +112,14 @@ def run(options: argparse.Namespace) -> int:
             complain(fault)
             return 1
         source, settings = _answers(options)
-        with told_if_slow(f"Reading the schema of {source.shown}"):
+        with slow_work(f"Reading the schema of {source.shown}"):
             sdl = read_sdl(
                 source,
                 headers=headers,
                 timeout_s=options.timeout,
                 warn=lambda cause: announce(f"{source.shown}: {cause}"),
             )
-        with told_if_slow("Writing and compiling the endpoint"), new_folder(target) as folder:
+        with slow_work("Writing and compiling the endpoint"), new_folder(target) as folder:
             draft = _write_draft(folder, sdl, source, settings)
     except (UsageRefused, SourceRefused) as exc:
         complain(str(exc))

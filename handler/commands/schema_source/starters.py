@@ -31,7 +31,7 @@ from graphql import (
 )
 
 from handler.compiler.access.name_matching import spellings, words_in
-from handler.compiler.checks.opaque_value import PLAIN_SCALAR
+from handler.compiler.checks.exposure import PLAIN_SCALAR
 from handler.text.invisible import escaped
 
 MAX_TRIED = 4

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from handler.records import record
+from handler.cold.records import record
 
 
 @record(frozen=True, slots=True, kw_only=True)

@@ -6,11 +6,11 @@ import time
 from collections.abc import Hashable, Sequence
 from urllib.parse import urlsplit
 
+from handler.cold.records import replaced
 from handler.errors.infrastructure import HttpTimeout
 from handler.http.client import HttpRequest, HttpResponse
-from handler.records import replaced
 from handler.server.auth.principal import ANONYMOUS, Principal
-from handler.server.context.caller import Caller
+from handler.server.context import Caller
 from handler.server.upstream.credentials import Credential, credential_for, signed
 from handler.server.upstream.request_headers import told_headers
 
