@@ -143,6 +143,7 @@ READERS: Mapping[str, Reader] = {
     "ListedEntry": _listed,
     "Mask": _mask,
     "Predicate": _object,
+    "SecretText": _exactly(str, "a string"),
     "bool": _exactly(bool, "true or false"),
     "float": _number,
     "int": _exactly(int, "an integer"),

@@ -6,13 +6,12 @@ from collections.abc import Iterator
 
 from handler.compiler.checks.compiled_endpoint import CompiledEndpoint
 from handler.compiler.checks.finding import Finding, check
-from handler.compiler.config.upstream_auth import is_by_token
 
 
 @check("unmet-required-auth")
 def unmet_required_auth(endpoint: CompiledEndpoint) -> Iterator[Finding]:
     """Find tools with ``requires_auth`` in an endpoint whose ``identity`` has no suitable credentials."""
-    if is_by_token(endpoint.context.config.upstream.auth):
+    if endpoint.context.config.upstream.auth.OF_CALLER:
         helps, expected = bool(endpoint.identity.issuers), "an issuer"
     else:
         helps, expected = endpoint.identity.exists, "an issuer, API keys or a trusted authorizer"

@@ -6,7 +6,16 @@ import time
 from collections.abc import Mapping
 from dataclasses import field
 
-from handler.bundle.upstream import BearerAuth, HeaderAuth, NoAuth, PassthroughAuth, SigV4Auth, UpstreamAuth
+from handler.bundle.upstream import (
+    BearerAuth,
+    ClientCredentialsAuth,
+    HeaderAuth,
+    NoAuth,
+    PassthroughAuth,
+    SigV4Auth,
+    TokenExchangeAuth,
+    UpstreamAuth,
+)
 from handler.cold.records import record
 from handler.errors.calls import CallError
 from handler.errors.upstream import CredentialUnavailable
@@ -73,5 +82,5 @@ def _strategy(auth: UpstreamAuth, headers: Mapping[str, str]) -> str:
             return "bearer"
         case HeaderAuth():
             return "api_key"
-        case _:
+        case PassthroughAuth() | ClientCredentialsAuth() | TokenExchangeAuth():
             return "oauth"
