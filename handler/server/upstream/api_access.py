@@ -22,7 +22,7 @@ from handler.errors.upstream import CredentialUnavailable
 from handler.server.auth.principal import ANONYMOUS
 from handler.server.context.caller import Caller
 from handler.server.upstream.credentials import credential_for
-from handler.server.upstream.request_headers import told_headers
+from handler.server.upstream.sending import request_headers
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -59,7 +59,7 @@ async def api_access(caller: Caller, *, required: bool) -> ApiAccess:
         return ApiAccess(tokenless=True)
     tokenless = isinstance(upstream.auth, NoAuth | SigV4Auth) and caller.principal != ANONYMOUS
     try:
-        told = told_headers(caller, upstream)
+        told = request_headers(caller, upstream)
     except CallError:
         if required and not tokenless:
             raise

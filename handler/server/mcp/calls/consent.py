@@ -117,7 +117,7 @@ def _tenant_of(call: Call) -> str:
     part = call.caller.endpoint.bundle.upstream.tenant
     if part is None:
         return ""
-    from handler.server.upstream.tenant_address import url_of_tenant
+    from handler.server.upstream.sending import url_of_tenant
 
     value = url_of_tenant(call.caller, part).removeprefix(part.before).removesuffix(part.after)
     return f" for {part.claim} {value}"
