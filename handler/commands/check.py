@@ -16,9 +16,9 @@ from handler.commands.folders.endpoint_folders import add_folder_arguments
 from handler.commands.folders.endpoints import Outcome, compile_all
 from handler.commands.folders.taken_along import told_of
 from handler.commands.folders.tool_costs import told_of_tools, tool_list, tool_rows
-from handler.commands.published.check_warnings import check_warnings
-from handler.commands.published.publish_checks import (
+from handler.commands.publishing.checks import (
     address_faults,
+    check_warnings,
     publish_rules,
     with_sealed_cursors,
 )

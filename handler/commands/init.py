@@ -19,9 +19,8 @@ from handler.commands.schema_source.origin import EXPECTED, SchemaSource, parse_
 from handler.commands.schema_source.refusal import SourceRefused, UsageRefused
 from handler.commands.schema_source.schema_reading import NO_FILE, read_sdl
 from handler.commands.schema_source.source_options import add_source_argument, add_timeout_argument, named_source
-from handler.commands.terminal.console import announce, complain, say, show_json
+from handler.commands.terminal.console import announce, complain, say, show_json, slow_work
 from handler.commands.terminal.exit_codes import REFUSED
-from handler.commands.terminal.progress import told_if_slow
 from handler.compiler.source.files import ENTRY
 from handler.compiler.source.project import EXPECTED_NAME, STEPZEN_CONFIG
 from handler.text.sentences import counted
@@ -75,11 +74,11 @@ def run(options: argparse.Namespace) -> int:
 def _make(
     target: Path, source: SchemaSource, settings: EndpointSettings, headers: RequestHeaders, *, timeout_s: float
 ) -> Draft:
-    with told_if_slow(f"Reading the schema of {source.shown}"):
+    with slow_work(f"Reading the schema of {source.shown}"):
         sdl = read_sdl(
             source, headers=headers, timeout_s=timeout_s, warn=lambda cause: announce(f"{source.shown}: {cause}")
         )
-    with told_if_slow("Writing and compiling the endpoint"), new_folder(target) as folder:
+    with slow_work("Writing and compiling the endpoint"), new_folder(target) as folder:
         return write_draft(folder, sdl, source, settings)
 
 

@@ -25,9 +25,8 @@ from handler.commands.schema_source.refusal import SourceRefused, UsageRefused
 from handler.commands.schema_source.schema_effects import Changes, are_equal, compare
 from handler.commands.schema_source.schema_reading import read_sdl
 from handler.commands.schema_source.source_options import add_source_argument, add_timeout_argument
-from handler.commands.terminal.console import announce, complain, located, place_of, say, show_json
+from handler.commands.terminal.console import announce, complain, located, place_of, say, show_json, slow_work
 from handler.commands.terminal.exit_codes import REFUSED
-from handler.commands.terminal.progress import told_if_slow
 from handler.compiler.compile_context import read_context
 from handler.compiler.source.files import MAX_FILE_BYTES
 from handler.errors.authoring import Problem
@@ -61,7 +60,7 @@ def run(options: argparse.Namespace) -> int:
         headers = request_headers(options.headers)
         old = _old_text(folder)
         source = options.source or _known_source(folder, old, options, headers)
-        with told_if_slow(f"Reading the schema of {source.shown}"):
+        with slow_work(f"Reading the schema of {source.shown}"):
             sdl = read_sdl(
                 source, headers=headers, timeout_s=options.timeout, warn=partial(_refuse_to_open, old, source)
             )
@@ -87,7 +86,7 @@ def _renew(folder: Path, old: str, sdl: str, source: SchemaSource, options: argp
             say(f"{file.as_posix()}: the schema of {source.shown} has not changed", "green")
         return 0
     text = with_heading(sdl, source)
-    with told_if_slow("Compiling the endpoint with both schemas"):
+    with slow_work("Compiling the endpoint with both schemas"):
         changes = compare(folder, text, source, stage=options.stage, endpoint=options.endpoint)
     if not options.json:
         _show(folder, source, changes)

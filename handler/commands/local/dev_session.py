@@ -18,7 +18,7 @@ from handler.commands.local.file_watch import FolderWatch
 from handler.commands.local.local_endpoint import local_settings
 from handler.commands.local.local_secrets import unset_secrets
 from handler.commands.local.reloading import forget_modules, restore_modules
-from handler.commands.published.publish_checks import warn_of_upstreams
+from handler.commands.publishing.checks import warn_of_upstreams
 from handler.commands.terminal.console import complain, located, say
 from handler.compiler.compile import Compiled, compile_explained
 from handler.compiler.config.ignores import left_over

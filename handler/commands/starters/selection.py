@@ -23,7 +23,7 @@ from graphql import (
 
 from handler.commands.starters.names import is_secret
 from handler.compiler.access.name_matching import spellings, words_in
-from handler.compiler.checks.opaque_value import PLAIN_SCALAR
+from handler.compiler.checks.exposure import PLAIN_SCALAR
 
 MAX_LEAVES = 8
 

@@ -62,6 +62,17 @@ def parse_in_any_order(
     return positionals.parse_args([END_OF_OPTIONS, *rest, *behind], found)
 
 
+def whole_number(least: int, most: int, *, expected: str = "") -> Callable[[str], int]:
+    """Return the reader of an option that takes a number."""
+
+    def read(text: str) -> int:
+        if not (text.isascii() and text.isdecimal()) or not least <= int(text) <= most:
+            raise argparse.ArgumentTypeError(f"{text!r}: expected {expected or f'a number from {least} to {most}'}")
+        return int(text)
+
+    return read
+
+
 def asks_for_json(words: Sequence[str]) -> bool:
     """Tell if the words of a command have the option ``--json``, in full or abbreviated as argparse allows."""
     before, _ = _at_end_of_options(words)

@@ -12,7 +12,9 @@ import logging
 import os
 import shutil
 import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
@@ -250,3 +252,21 @@ def track(items: Sequence[T], what: str, console: Console | PlainOutput, *, name
             progress.update(task, description=f"{what} {one_line(name(item))}")
             yield item
             progress.advance(task)
+
+
+QUIET_S = 1.0
+
+
+@contextmanager
+def slow_work(sentence: str, *, when: bool = True) -> Iterator[None]:
+    """Announce the work of the block if it takes longer than a second, and ``when``."""
+    if not when:
+        yield
+        return
+    timer = threading.Timer(QUIET_S, announce, [f"{one_line(sentence)} …"])
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()

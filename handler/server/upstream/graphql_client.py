@@ -14,7 +14,7 @@ from handler.errors.infrastructure import AddressRefused, HttpError
 from handler.errors.upstream import AnswerMisfit, ResultTooLarge, UpstreamError, UpstreamFailure, UpstreamForbidden
 from handler.http.client import HttpRequest, HttpResponse
 from handler.json_schema.json_bounds import excess_of_json
-from handler.server.context.caller import Caller
+from handler.server.context import Caller
 from handler.server.upstream.graphql_request import GraphQLRequest, drop_unselected
 from handler.server.upstream.sending import send, url_of_tenant
 from handler.strict_json import JSONObject, parse_json, to_json_bytes

@@ -14,7 +14,7 @@ from handler.errors.infrastructure import HttpTimeout
 from handler.errors.upstream import ClaimMissing, HeaderRefused
 from handler.http.client import HttpRequest, HttpResponse
 from handler.server.auth.principal import ANONYMOUS
-from handler.server.context.caller import Caller
+from handler.server.context import Caller
 from handler.server.upstream.bound_variables import find_claim
 from handler.server.upstream.credentials import Credential, credential_for, signed
 
