@@ -56,7 +56,6 @@ ORDER = (
     ("handler.search",),
     ("handler.graph",),
     ("handler.settings",),
-    ("handler.secret_variables",),
     ("handler.cold.prefetch",),
     ("handler.storage",),
     ("handler.aws",),

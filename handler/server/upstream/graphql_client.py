@@ -73,7 +73,7 @@ def _request_of(caller: Caller, operation: GraphQLRequest) -> HttpRequest:
     repeated = {"idempotency-key": operation.idempotency_key} if operation.idempotency_key else {}
     url, told_url = upstream.url, ""
     if upstream.tenant is not None:
-        from handler.bundle.tenant_url import sample_address
+        from handler.bundle.upstream import sample_address
 
         url, told_url = url_of_tenant(caller, upstream.tenant), sample_address(upstream)
     left_s = caller.deadline - time.monotonic()

@@ -127,7 +127,7 @@ def url_of_tenant(caller: Caller, part: TenantPart) -> str:
     Raises:
         ClaimMissing: the caller lacks the claim, or its value cannot be the name of a tenant.
     """
-    from handler.bundle.tenant_url import fill_tenant  # few APIs need it
+    from handler.bundle.upstream import fill_tenant  # few APIs need it
 
     value = find_claim(caller.principal.claims, part.claim)
     if value is None:
