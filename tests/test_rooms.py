@@ -24,10 +24,8 @@ ORDER = (
     ("handler.page",),
     ("handler.server",),
     ("handler.server.mcp",),
-    ("handler.server.mcp.listing",),
-    ("handler.server.mcp.calls",),
-    ("handler.server.mcp.messages",),
-    ("handler.server.graphql", "handler.server.oauth_proxy"),
+    ("handler.server.graphql_route", "handler.server.oauth_proxy"),
+    ("handler.server.denials", "handler.server.graphql_documents"),
     ("handler.server.upstream",),
     ("handler.server.context",),
     ("handler.server.asgi", "handler.server.endpoints", "handler.server.outgoing"),
@@ -58,7 +56,6 @@ ORDER = (
     ("handler.search",),
     ("handler.graph",),
     ("handler.settings",),
-    ("handler.secret_variables",),
     ("handler.cold.prefetch",),
     ("handler.storage",),
     ("handler.aws",),
@@ -88,7 +85,7 @@ ONE_SUBJECT = {
     "catalog.py": (
         "code_tools.catalog",
         "compiler.tools.catalog",
-        "server.mcp.listing.catalog",
+        "server.mcp.catalog",
     ),  # the catalog: of a toolkit, of config.yaml, compiled, and answered
     "code.py": ("compiler.config.code", "compiler.tools.code"),  # `code` of config.yaml: read, and compiled
     "content.py": (
@@ -96,6 +93,7 @@ ONE_SUBJECT = {
         "code_tools.content",
         "compiler.tools.content",
     ),  # prompts and resources: in the bundle, in Python, and compiled
+    "context.py": ("code_tools.context", "server.context"),  # of a request: for tools in Python, and for us
     "editor.py": ("commands.editor", "page.editor"),  # editors of text: the files for them, and that of the page
     "identity.py": ("bundle.identity", "compiler.config.identity"),  # `identity`: in the bundle, and of config.yaml
     "introspection.py": (
@@ -104,13 +102,12 @@ ONE_SUBJECT = {
     ),  # asked, and answered
     "prompts.py": (
         "compiler.tools.content_files.prompts",
-        "server.mcp.listing.prompts",
+        "server.mcp.prompts",
     ),  # in Python, of files, listed
     "resources.py": (
         "compiler.tools.content_files.resources",
-        "server.mcp.listing.resources",
+        "server.mcp.resources",
     ),  # as prompts.py
-    "route.py": ("server.graphql.route", "server.mcp.route"),  # the HTTP route of a protocol, named by its folder
     "testing.py": ("testing", "stile.testing"),  # the old name of one more version
     "tools.py": ("bundle.tools", "compiler.tools.tools"),  # tools: in the bundle, and compiled
     "upstream.py": (
@@ -122,7 +119,7 @@ ONE_SUBJECT = {
 """Names of several modules or public classes: one subject, seen from another room. The comment says how."""
 
 EDGES = {
-    "a GraphQL request": "handler/server/graphql/route.py",
+    "a GraphQL request": "handler/server/graphql_route.py",
     "a Lambda event": "handler/server/function.py",
     "a change": "handler/commands/local/dev_session.py",
     "an MCP request": "handler/server/mcp/route.py",

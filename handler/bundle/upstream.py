@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import field
+from typing import assert_never
 
 from handler.cold.records import record
 from handler.errors.infrastructure import BundleError
@@ -50,15 +51,16 @@ class SecretReference:
 
 
 def is_reference(text: str) -> bool:
-    """Tell if a text has the form of a reference, and is not the secret itself."""
+    """Return whether a text has the form of a reference, and is not the secret itself."""
     return text.partition(":")[0] in SECRET_SOURCES and ":" in text
 
 
 def parse_reference(text: str) -> SecretReference | None:
     """Return the reference in a text; ``None`` if it is malformed, or the text is the secret itself."""
     source, _, name = text.partition(":")
-    known = SECRET_SOURCES.get(source)
-    return SecretReference(source, name) if known and known.fullmatch(name) and len(name) <= MAX_NAME_CHARS else None
+    pattern = SECRET_SOURCES.get(source)
+    fits = pattern and pattern.fullmatch(name) and len(name) <= MAX_NAME_CHARS
+    return SecretReference(source, name) if fits else None
 
 
 MAX_NAME_CHARS = 128
@@ -157,7 +159,7 @@ UpstreamAuth = (
 
 @record(frozen=True, slots=True, kw_only=True)
 class TenantPart:
-    """The place in the API's URL that a verified claim fills: see ``tenant_url.py``."""
+    """The place in the API's URL that a verified claim fills: see ``fill_tenant``."""
 
     before: str  # the URL before it
     claim: str
@@ -197,8 +199,10 @@ class Upstream:
                 return (client.client_secret,)
             case TokenExchangeAuth(client=client, actor_token=actor):
                 return (client.client_secret, actor) if actor else (client.client_secret,)
-            case _:
+            case NoAuth() | PassthroughAuth() | SigV4Auth():
                 return ()
+            case kind:
+                assert_never(kind)
 
 
 def require_own_headers(upstream: Upstream) -> None:
@@ -211,3 +215,38 @@ def require_own_headers(upstream: Upstream) -> None:
     for name in (*upstream.headers, *upstream.claim_headers, *upstream.forward_headers, *key):
         if name.lower() in OF_THE_CONNECTION:
             raise BundleError(f"the header {name} is the connection's own", path="upstream.headers")
+
+
+SAMPLE = "tenant"
+"""A value to check all other parts of a URL with."""
+
+SLASHES_OF_A_HOST = 2
+
+
+def is_in_host(part: TenantPart) -> bool:
+    """Return whether the tenant is a label of the host, and not a segment of the path."""
+    return part.before.count("/") == SLASHES_OF_A_HOST
+
+
+def fill_tenant(part: TenantPart, value: str) -> str | None:
+    """Return the URL for a tenant; ``None`` if the name does not fit.
+
+    No name that fits the author's pattern can end the label or the segment: it has no dot, slash, ``@`` or ``%``.
+    """
+    kind = r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?" if is_in_host(part) else r"[A-Za-z0-9_-]{1,100}"
+    fits = re.fullmatch(kind, value) and re.fullmatch(part.pattern, value, re.ASCII)
+    return f"{part.before}{value}{part.after}" if fits else None
+
+
+def is_address_of(upstream: Upstream, url: str) -> bool:
+    """Return whether a URL is the API's, for some tenant if there are tenants."""
+    part = upstream.tenant
+    if part is None:
+        return url == upstream.url
+    return fill_tenant(part, url.removeprefix(part.before).removesuffix(part.after)) == url
+
+
+def sample_address(upstream: Upstream) -> str:
+    """Return the URL of the API, for a tenant with an ordinary name if there are tenants."""
+    part = upstream.tenant
+    return f"{part.before}{SAMPLE}{part.after}" if part else upstream.url

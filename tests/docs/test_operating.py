@@ -17,9 +17,9 @@ from handler.graph.documents.fields_read import MAX_IMPLEMENTERS
 from handler.json_schema.answer_check import MAX_STEPS
 from handler.server import health
 from handler.server.auth.own_secrets import TTL_S
-from handler.server.context.request_context import MAX_BODY_BYTES
-from handler.server.mcp.calls.logged_call import MAX_VALUE_CHARS
-from handler.server.mcp.messages.jsonrpc import MAX_BATCH
+from handler.server.context import MAX_BODY_BYTES
+from handler.server.mcp.jsonrpc import MAX_BATCH
+from handler.server.mcp.logged_call import MAX_VALUE_CHARS
 from handler.server.outgoing.circuit_breaker import MAX_FAILURES, PAUSE_S
 from handler.server.outgoing.token_endpoint import MARGIN_S, MAX_S
 from tests.commands.running import Stile

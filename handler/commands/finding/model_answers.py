@@ -14,15 +14,15 @@ from handler.commands.local.local_endpoint import local_endpoint, stored
 from handler.commands.local.local_server import local_http, local_services
 from handler.compiler.compile import Compiled
 from handler.graph.view import View
-from handler.list_entries.listed_sizes import BYTES_PER_TOKEN
+from handler.list_entries import BYTES_PER_TOKEN
 from handler.search.matches import Match
-from handler.server.context.caller import Caller
-from handler.server.mcp.calls.graphql_tools import answer_of
-from handler.server.mcp.listing.catalog import found_tools
-from handler.server.mcp.listing.tools_list import entry_for, list_entries, list_tools
-from handler.server.mcp.messages.jsonrpc import Request
-from handler.server.mcp.messages.method_call import Call
-from handler.server.mcp.messages.revisions import MODERN
+from handler.server.context import Caller
+from handler.server.mcp.catalog import found_tools
+from handler.server.mcp.jsonrpc import Request
+from handler.server.mcp.method_call import Call
+from handler.server.mcp.revisions import MODERN
+from handler.server.mcp.tools_call import answer_of
+from handler.server.mcp.tools_list import entry_for, list_entries, list_tools
 from handler.strict_json import JSONObject, to_well_formed_json
 
 MOST = 10

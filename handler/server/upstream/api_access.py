@@ -11,7 +11,7 @@ from handler.cold.records import record
 from handler.errors.calls import CallError
 from handler.errors.upstream import CredentialUnavailable
 from handler.server.auth.principal import ANONYMOUS
-from handler.server.context.caller import Caller
+from handler.server.context import Caller
 from handler.server.upstream.credentials import credential_for
 from handler.server.upstream.request_headers import told_headers
 

@@ -15,7 +15,7 @@ from handler.errors.infrastructure import AddressRefused, HttpError
 from handler.errors.upstream import AnswerMisfit, ResultTooLarge, UpstreamError, UpstreamFailure, UpstreamForbidden
 from handler.http.client import HttpRequest, HttpResponse
 from handler.json_schema.json_bounds import excess_of_json
-from handler.server.context.caller import Caller
+from handler.server.context import Caller
 from handler.server.upstream.graphql_request import GraphQLRequest
 from handler.server.upstream.selected_fields import drop_unselected
 from handler.server.upstream.sending import send
@@ -110,7 +110,7 @@ def _url_for(caller: Caller, upstream: Upstream) -> tuple[str, str]:
     """Return the URL of the API, and the URL for traces if the former has a claim of the caller."""
     if upstream.tenant is None:
         return upstream.url, ""
-    from handler.bundle.tenant_url import sample_address
+    from handler.bundle.upstream import sample_address
     from handler.server.upstream.tenant_address import url_of_tenant
 
     return url_of_tenant(caller, upstream.tenant), sample_address(upstream)

@@ -8,7 +8,7 @@ from typing import Any
 
 from handler.bundle.upstream import Upstream
 from handler.errors.upstream import ClaimMissing, HeaderRefused
-from handler.server.context.caller import Caller
+from handler.server.context import Caller
 from handler.server.upstream.bound_variables import find_claim
 
 MAX_CHARS = 4_096

@@ -10,7 +10,7 @@ from handler.cold.records import replaced
 from handler.errors.infrastructure import HttpTimeout
 from handler.http.client import HttpRequest, HttpResponse
 from handler.server.auth.principal import ANONYMOUS, Principal
-from handler.server.context.caller import Caller
+from handler.server.context import Caller
 from handler.server.upstream.credentials import Credential, credential_for, signed
 from handler.server.upstream.request_headers import told_headers
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from handler.bundle.tenant_url import fill_tenant
-from handler.bundle.upstream import TenantPart
+from handler.bundle.upstream import TenantPart, fill_tenant
 from handler.errors.upstream import ClaimMissing
-from handler.server.context.caller import Caller
+from handler.server.context import Caller
 from handler.server.upstream.bound_variables import find_claim
 
 

@@ -17,7 +17,7 @@ from handler.bundle.upstream import BearerAuth, HeaderAuth, NoAuth, PassthroughA
 from handler.compiler.compile import Compiled
 from handler.policy.evaluation import HIDDEN
 from handler.server.auth.sealed_state import RequestStates
-from handler.server.mcp.messages.jsonrpc import OWN_CODE, STILE_CODES
+from handler.server.mcp.jsonrpc import OWN_CODE, STILE_CODES
 from tests.code_tools.cases import case
 from tests.support.codes import rpc_error, unknown_tool
 from tests.support.endpoints import compiled

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from handler.bundle.content import CodePrompt, Prompt, TextPrompt
-from handler.bundle.prompt_templates import expand, expanded_chars
+from handler.bundle.content import CodePrompt, Prompt, TextPrompt, expand, expanded_chars
 from handler.code_tools.catalog_search import Listed
 from handler.errors.calls import PromptNotFound
 from handler.errors.protocol import InvalidParams
-from handler.server.context.caller import Caller
-from handler.server.mcp.listing.resources import find_template
-from handler.server.mcp.messages.method_call import Call
+from handler.server.context import Caller
+from handler.server.mcp.method_call import Call
+from handler.server.mcp.resources import find_template
 from handler.strict_json import JSONObject
 
 MAX_PROMPT_CHARS = 200_000
@@ -59,7 +58,7 @@ async def get_prompt(call: Call, prompt: Prompt, arguments: Mapping[str, Any]) -
             call.note(decision="allowed")
             return result
         case CodePrompt():
-            from handler.server.mcp.calls.code_tools import get_code_prompt
+            from handler.server.mcp.code_tools import get_code_prompt
 
             call.note(decision="allowed")
             return await get_code_prompt(call, prompt, arguments)

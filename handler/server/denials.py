@@ -45,8 +45,7 @@ from handler.server.auth.resource_metadata import (
     takes_tokens,
     without_offline_access,
 )
-from handler.server.context.caller import Caller
-from handler.server.context.request_context import ENDPOINT
+from handler.server.context import ENDPOINT, Caller
 
 DENIALS: Mapping[int, str] = {
     400: "invalid_request",

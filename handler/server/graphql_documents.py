@@ -6,8 +6,8 @@ No other module sends a caller's document.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from handler.bundle.operations import PersistedOperation
@@ -15,9 +15,8 @@ from handler.bundle.tools import GraphQLTool
 from handler.cold.records import record
 from handler.errors.calls import DocumentNotFound, DocumentRefused, Fault, ValuesRefused
 from handler.server.auth.scopes import require_scopes
-from handler.server.context.caller import Caller
+from handler.server.context import Caller, with_schema
 from handler.server.endpoints.arguments_validator import refuse_excess
-from handler.server.endpoints.schema_views import schema_loading
 from handler.server.upstream.bound_variables import fill_bound
 from handler.server.upstream.graphql_client import execute
 from handler.server.upstream.graphql_request import GraphQLRequest
@@ -73,8 +72,7 @@ async def prepare_document(
     refuse_excess(tool.name if tool else "graphql", document.variables, max_values=limits.max_values)
     from handler.graph.documents.document_check import answer_introspection, check_document
 
-    with schema_loading():
-        schemas = await asyncio.to_thread(caller.endpoint.schema.view_schemas, tool, caller.evaluation)
+    schemas = await with_schema(caller.endpoint.schema.view_schemas, tool, caller.evaluation)
     checked = check_document(
         document.text,
         schemas=schemas,
@@ -104,6 +102,15 @@ async def prepare_document(
     return Prepared(
         kind=checked.kind, request=request, answer=answer_introspection(checked, schemas, for_model=for_model)
     )
+
+
+def noting_refusal(caller: Caller, *, text: str = "", sha256: str = "") -> AbstractContextManager[None]:
+    """Note the fields that a refused request asks for, if the endpoint's author wants them in the log."""
+    if caller.endpoint.bundle.log is None:
+        return nullcontext()
+    from handler.server.upstream import read_coordinates
+
+    return read_coordinates.noting_refusal(caller, text=text, sha256=sha256)
 
 
 def choose_persisted(caller: Caller, document_id: str, operation_name: str | None) -> PersistedOperation:

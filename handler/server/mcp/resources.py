@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator
 from functools import lru_cache
 
@@ -21,12 +20,11 @@ from handler.errors.calls import ResourceNotFound
 from handler.policy.evaluation import OPEN
 from handler.server.asgi.response_size import ANSWER_TOO_LARGE
 from handler.server.auth.scopes import has_scopes, require_scopes
-from handler.server.context.caller import Caller
+from handler.server.context import Caller, with_schema
 from handler.server.endpoints.endpoint import Endpoint
-from handler.server.endpoints.schema_views import schema_loading
-from handler.server.mcp.listing.tools_list import entry_for
-from handler.server.mcp.messages.jsonrpc import INTERNAL_ERROR, Rejected
-from handler.server.mcp.messages.method_call import Call
+from handler.server.mcp.jsonrpc import INTERNAL_ERROR, Rejected
+from handler.server.mcp.method_call import Call
+from handler.server.mcp.tools_list import entry_for
 from handler.strict_json import JSONObject, to_well_formed_json
 
 SDL = "application/graphql"
@@ -81,7 +79,7 @@ async def read_resource(call: Call, uri: str) -> JSONObject:
         raise call.caller.missing(ResourceNotFound(uri))
     # The log gets the template only: the rest of the URI holds arguments.
     call.note(resource=_place(resource), decision="allowed")
-    from handler.server.mcp.calls.code_tools import read_code_resource
+    from handler.server.mcp.code_tools import read_code_resource
 
     return await read_code_resource(call, resource, uri)
 
@@ -178,10 +176,7 @@ def _schema_entry(endpoint: Endpoint, tool: GraphQLTool | None) -> JSONObject:
 async def _is_shown(caller: Caller, tool: GraphQLTool | None) -> bool:
     """Return whether a caller may read a schema. For a tool, the schema is not made."""
     if tool is None:
-        with schema_loading():
-            return _may_introspect(caller) and await asyncio.to_thread(
-                caller.endpoint.schema.has_fields, caller.evaluation
-            )
+        return _may_introspect(caller) and await with_schema(caller.endpoint.schema.has_fields, caller.evaluation)
     return has_scopes(tool.options.scopes, caller.principal) and await caller.can_use(tool)
 
 
@@ -193,8 +188,7 @@ async def _sdl(caller: Caller, tool: GraphQLTool | None) -> str:
     """
     if tool is None and not _may_introspect(caller):
         return ""
-    with schema_loading():
-        return await asyncio.to_thread(caller.endpoint.schema.sdl, tool, caller.evaluation)
+    return await with_schema(caller.endpoint.schema.sdl, tool, caller.evaluation)
 
 
 def _may_introspect(caller: Caller) -> bool:

@@ -13,8 +13,8 @@ from contextlib import suppress
 from typing import Any
 
 from handler.server.asgi.response_size import Room
-from handler.server.mcp.messages.jsonrpc import Request
-from handler.server.mcp.messages.revisions import notified, wanted_log_level
+from handler.server.mcp.jsonrpc import Request
+from handler.server.mcp.revisions import notified, wanted_log_level
 from handler.strict_json import JSONObject, to_well_formed_json
 
 _LINE_ENDS = {"\x85": "\\u0085", "\u2028": "\\u2028", "\u2029": "\\u2029"}

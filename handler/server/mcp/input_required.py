@@ -1,6 +1,6 @@
-"""Results that ask the client's user first, and the answers that come with the next call.
+"""Results that ask the client's user first, the answers that come with the next call, and consent.
 
-The server keeps nothing between the two. The state of a call travels through the client, sealed for the facts of
+The server keeps nothing between the two calls. The state of a call travels through the client, sealed for the facts of
 ``binding_of``.
 
 Source: MCP 2026-07-28, basic/patterns/mrtr.
@@ -10,21 +10,36 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
+import uuid
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any, assert_never
 
 from handler.bundle.operations import Binding
-from handler.bundle.tools import CatalogTool, CodeTool, CompanionTool, GraphQLTool, PrescribedTool, Tool
+from handler.bundle.tools import (
+    CONFIRM,
+    MAX_CONSENT_CHARS,
+    CatalogTool,
+    CodeTool,
+    CompanionTool,
+    GraphQLTool,
+    PrescribedTool,
+    Tool,
+)
 from handler.cold.records import record
 from handler.errors.calls import ClientCannotAsk
+from handler.errors.consent_errors import ConsentDeclined, ConsentImpossible, ConsentRequired, ConsentTooLong
 from handler.errors.protocol import InvalidParams, StateRefused
 from handler.json_schema.json_bounds import MAX_NESTING, nests_deeper
-from handler.server.context.caller import Caller
-from handler.server.mcp.messages.jsonrpc import MISSING_CAPABILITY, NAMED_METHODS, Rejected
-from handler.server.mcp.messages.method_call import Call
-from handler.server.mcp.messages.revisions import is_modern
+from handler.server.context import Caller
+from handler.server.mcp.jsonrpc import MISSING_CAPABILITY, NAMED_METHODS, Rejected
+from handler.server.mcp.method_call import Call
+from handler.server.mcp.revisions import is_modern
 from handler.server.upstream.bound_variables import find_claim
+from handler.server.upstream.graphql_request import GraphQLRequest
 from handler.strict_json import JSONObject
+from handler.text.invisible import escaped
 
 CAPABILITIES: Mapping[str, str] = {
     "elicitation/create": "elicitation",
@@ -169,3 +184,102 @@ def _digest(value: Any) -> str:
         return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
     except RecursionError as exc:
         raise StateRefused from exc
+
+
+BRAILLE_BLANK = "\u2800"
+"""A printable symbol to Unicode, without a visible dot."""
+
+_BLANK_LINES = re.compile(r"\n(?: *\n){2,}")
+
+FORM: JSONObject = {
+    "type": "object",
+    "properties": {
+        CONFIRM: {"type": "boolean", "title": "Do it", "description": "Whether this shall be done, as it stands above."}
+    },
+    "required": [CONFIRM],
+}
+
+
+async def ask_consent(
+    call: Call, tool: Tool, arguments: Mapping[str, Any], request: GraphQLRequest, *, shown: Mapping[str, Any]
+) -> GraphQLRequest | JSONObject:
+    """Return the request with the consent of the caller's user, or the result that asks for consent.
+
+    A user who can be asked is asked, whatever the model says: the answer comes from the client. If not, ``advisory``
+    demands an argument, which is the model's word, and ``required`` refuses the call.
+
+    ``shown``: the variables that callers fill. A mutation gets a key that is equal each time the client sends the
+    user's answer, by which the API recognizes a repetition.
+
+    Raises:
+        ConsentRequired: the user cannot be asked, and the model did not say that the user agreed.
+        ConsentImpossible: the user cannot be asked, and the tool does not take the model's word.
+        ConsentDeclined: the user declined.
+        ConsentTooLong: the question is too long to show it whole.
+        ClaimMissing: the API's address needs a claim that the caller does not have.
+        StateUnavailable: the function has no key to seal the question with.
+        StateRefused: the answer is not to this call, or comes too late.
+    """
+    is_required = tool.options.confirm == "required"
+    # Source: MCP 2026-07-28, client/elicitation ("Capabilities"): an empty object means forms.
+    elicitation = call.client_capabilities.get("elicitation")
+    takes_forms = isinstance(elicitation, dict) and ("form" in elicitation or "url" not in elicitation)
+    if not takes_forms or not (is_required or call.caller.services.states.available):
+        if is_required:
+            raise ConsentImpossible(tool.name)
+        if arguments.get(CONFIRM) is not True:
+            raise ConsentRequired(tool.name, say=f'"{CONFIRM}": true')
+        return request
+    question = _question(call, tool, request.text, shown)
+    # The question, and the operation and variables as they are sent.
+    proposal = json.dumps([question, request.text, dict(shown)], sort_keys=True)
+    digest = hashlib.sha256(proposal.encode()).hexdigest()
+    answers = await answers_to(call)
+    state = answers.state
+    if isinstance(state, dict) and state.get("asked") == digest:
+        match answers.responses.get(CONFIRM):
+            case {"action": "accept", "content": {"confirm": True}}:
+                return request if request.is_query else replace(request, idempotency_key=state["key"])
+            case {"action": "decline" | "cancel"} | {"action": "accept", "content": {"confirm": False}}:
+                raise ConsentDeclined(tool.name)
+    else:  # no answer, or one to another question: another version was published since
+        state = {"asked": digest, "key": str(uuid.uuid4())}
+    params = {"mode": "form", "message": question, "requestedSchema": FORM}
+    return await ask(call, {CONFIRM: {"method": "elicitation/create", "params": params}}, state=state)
+
+
+def _question(call: Call, tool: Tool, operation: str, variables: Mapping[str, Any]) -> str:
+    """Return the text that the user reads: all of the operation and of the variables.
+
+    Raises:
+        ConsentTooLong: the operation or the variables are longer than a question allows.
+        ClaimMissing: the caller has no address of the API, so nothing could be sent.
+    """
+    target, part = call.caller.endpoint.bundle.endpoint, call.caller.endpoint.bundle.upstream.tenant
+    if part:
+        from handler.server.upstream.tenant_address import url_of_tenant
+
+        value = url_of_tenant(call.caller, part).removeprefix(part.before).removesuffix(part.after)
+        target += f" for {part.claim} {value}"  # 100 plain characters at most
+    parts = [
+        f"{tool.entry.get('title') or tool.name} would send this to {target}:",
+        _shown(operation, tool, "the operation"),
+    ]
+    if variables:
+        json_text = json.dumps(variables, indent=2, ensure_ascii=False)
+        parts += ["with these variables:", _shown(json_text, tool, "its variables")]
+    return "\n\n".join(parts)
+
+
+def _shown(text: str, tool: Tool, part: str) -> str:
+    """Escape all characters of a text that are invisible, turn others around or push them away. Nothing is cut."""
+    visible = "".join(
+        character
+        if (character.isprintable() and character != BRAILLE_BLANK) or character == "\n"
+        else ascii(character)[1:-1]
+        for character in escaped(text)
+    )
+    visible = _BLANK_LINES.sub(lambda run: "\\n" * run[0].count("\n"), visible)
+    if len(visible) > MAX_CONSENT_CHARS:
+        raise ConsentTooLong(tool.name, part, chars=len(visible), max_chars=MAX_CONSENT_CHARS)
+    return visible

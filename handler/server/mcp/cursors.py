@@ -11,15 +11,14 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from handler.answers.continued import Start
-from handler.answers.places import CutPlace
+from handler.answers.places import CutPlace, Start
 from handler.bundle.tools import GraphQLTool, PrescribedTool
 from handler.cold.records import record
 from handler.errors.calls import StateUnavailable
 from handler.errors.cursor_errors import CursorPastEnd, CursorRefused
 from handler.errors.protocol import StateRefused
-from handler.server.mcp.calls.input_required import binding_of
-from handler.server.mcp.messages.method_call import Call
+from handler.server.mcp.input_required import binding_of
+from handler.server.mcp.method_call import Call
 from handler.strict_json import JSONObject
 
 METHOD = "tools/call, continued"

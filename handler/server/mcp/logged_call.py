@@ -10,12 +10,12 @@ from typing import Any
 from handler.bundle.tools import GraphQLTool, LoggedArgument, PrescribedTool
 from handler.errors.access import AccessError
 from handler.errors.calls import NotFound
-from handler.server.mcp.messages.jsonrpc import Rejected
-from handler.server.mcp.messages.method_call import Call
+from handler.server.mcp.jsonrpc import Rejected
+from handler.server.mcp.method_call import Call
 from handler.server.upstream.read_coordinates import note_refused
 from handler.strict_json import JSONObject, to_well_formed_json
 from handler.text.invisible import escaped
-from handler.text.secret_names import is_secret
+from handler.text.sentences import is_secret
 
 MAX_VALUE_CHARS = 200
 """Characters of a logged value. A longer value is cut, and ends in an ellipsis."""

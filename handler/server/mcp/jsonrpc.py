@@ -24,7 +24,7 @@ from handler.cold.records import record
 from handler.errors import MAX_SAID_CHARS
 from handler.errors.protocol import McpError
 from handler.server.asgi.headers import decoded
-from handler.server.mcp.messages.revisions import (
+from handler.server.mcp.revisions import (
     BATCHING,
     CLIENT_CAPABILITIES,
     LEGACY,

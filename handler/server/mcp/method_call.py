@@ -7,14 +7,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import field
 from typing import Any
 
+from handler.bundle.tools import Tool
 from handler.cold.records import record
 from handler.errors import StileError
 from handler.errors.calls import CallError, DeadlinePassed, GraphQLErrors, NotInCatalog, ToolError
 from handler.errors.upstream import UpstreamError
-from handler.server.auth.principal import ANONYMOUS
-from handler.server.context.caller import Caller
-from handler.server.mcp.messages.jsonrpc import Request
-from handler.server.mcp.messages.revisions import CLIENT_CAPABILITIES, is_modern
+from handler.server.context import Caller
+from handler.server.mcp.jsonrpc import Request
+from handler.server.mcp.revisions import CLIENT_CAPABILITIES, is_modern
 from handler.strict_json import JSONObject
 
 MAX_NOTIFICATIONS = 1_000
@@ -62,21 +62,13 @@ class Call:
         cause = _cause_of(self.failures[-1])
         return cause.stile_code if isinstance(cause, StileError) else StileError.stile_code
 
-    @property
-    def deadline(self) -> float:
-        """The time by which to answer, on the clock of ``time.monotonic``."""
-        return self.caller.deadline
+    def read(self, tool: Tool, arguments: JSONObject) -> JSONObject:
+        """Return the arguments of a tool as its function needs them.
 
-    @property
-    def anonymous(self) -> bool:
-        """True if the request came without a credential."""
-        return self.caller.principal == ANONYMOUS
-
-    @property
-    def arguments(self) -> Any:
-        """The arguments of a call, of any type; an empty object if they are absent or ``null``."""
-        arguments = self.request.params.get("arguments")
-        return {} if arguments is None else arguments
+        Raises:
+            InvalidArguments: the arguments do not fit the tool's schema.
+        """
+        return self.caller.endpoint.validator(tool, self.caller.evaluation).read(arguments)
 
     @property
     def meta(self) -> Mapping[str, Any]:

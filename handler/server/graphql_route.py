@@ -6,7 +6,6 @@ Source: GraphQL over HTTP, "Request" and "Persisted Documents".
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import field
 from typing import Any
 from urllib.parse import parse_qsl
@@ -37,13 +36,13 @@ from handler.server.asgi.request_log import note
 from handler.server.asgi.response_size import encoded
 from handler.server.asgi.responses import Refused, code_of
 from handler.server.auth.scopes import require_scopes
-from handler.server.context.caller import Caller, Services
-from handler.server.context.denials import deny, status_of
-from handler.server.context.request_context import find_endpoint, identify_caller, read_body
-from handler.server.graphql.documents import (
+from handler.server.context import Caller, Services, find_endpoint, identify_caller, read_body
+from handler.server.denials import deny, status_of
+from handler.server.graphql_documents import (
     Document,
     Prepared,
     choose_persisted,
+    noting_refusal,
     prepare_document,
     prepare_persisted,
     run,
@@ -99,7 +98,14 @@ class GraphQLRoute:
         else:
             parameters = parse_body(await read_body(http_call))
         async with before(caller.deadline):
-            with _noting_refusal(caller, parameters):
+            operations = caller.endpoint.documents.get(parameters.document_id or "", ())
+            digests = [
+                persisted.operation.sha256
+                for persisted in operations
+                if parameters.operation_name in (None, persisted.operation.name)
+            ]
+            sha256 = digests[0] if len(digests) == 1 else ""
+            with noting_refusal(caller, text=parameters.query or "", sha256=sha256):
                 prepared = await _prepare(http_call, caller, parameters, tool)
                 note(http_call.scope, operation=prepared.kind)
                 if prepared.kind == "mutation":
@@ -142,18 +148,6 @@ async def _find_tool(http_call: HttpCall, caller: Caller) -> GraphQLTool:
         raise ToolNotFound(name)
     require_scopes(tool.name, tool.options.scopes, caller.principal)
     return tool
-
-
-def _noting_refusal(caller: Caller, parameters: Parameters) -> AbstractContextManager[None]:
-    """Note the fields that a refused request asks for, if the endpoint's author wants them in the log."""
-    if caller.endpoint.bundle.log is None:
-        return nullcontext()
-    from handler.server.upstream.read_coordinates import noting_refusal
-
-    operations = caller.endpoint.documents.get(parameters.document_id or "", ())
-    candidates = [each.operation for each in operations if parameters.operation_name in (None, each.operation.name)]
-    sha256 = candidates[0].sha256 if len(candidates) == 1 else ""
-    return noting_refusal(caller, text=parameters.query or "", sha256=sha256)
 
 
 async def _prepare(http_call: HttpCall, caller: Caller, parameters: Parameters, tool: GraphQLTool | None) -> Prepared:
