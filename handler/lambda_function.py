@@ -4,7 +4,7 @@ The life of a request: the event goes through Mangum (``server/function.py``) an
 (``server/app.py``). ``McpRoute`` (``server/mcp/route.py``) finds the endpoint, identifies the caller, and reads the
 message; ``answer`` (``server/mcp/methods.py``) finds the method in its table. A tool call is ``call_any_tool``
 (``server/mcp/tools_call.py``): it finds the tool and its function in ``CALLS``, and gives a failure its code
--> ``call_prescribed`` (``server/mcp/calls/graphql_tools.py``: arguments, consent, the size of the result)
+-> ``call_over_graphql`` (in the same module: arguments, consent, the size of the result)
 -> ``execute`` (``server/upstream/graphql_client.py``: the operation as HTTP, the response as GraphQL)
 -> ``send`` (``server/upstream/sending.py``: credential, circuit breaker) -> ``HttpClient.send_async``
 (``http/client.py``) -> the API.
@@ -17,8 +17,7 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from handler.artefact import artefact_fault, refusing_handler
-from handler.packed import import_from_pack
+from handler.cold.artefact import artefact_fault, import_from_pack, refusing_handler
 
 YOUNG_OBJECTS = 30_000
 """New objects between collections. The first call of a GraphQL tool makes 26,000, almost all of which stay: collecting
@@ -31,11 +30,11 @@ def _start(environ: Mapping[str, str]) -> Callable[[Any, Any], Any]:
         return refusing_handler(fault, environ.get("POWERTOOLS_SERVICE_NAME", "stile"))
     from handler.aws.sigv4 import CredentialSource
     from handler.bundle.stored import bundle_key
+    from handler.cold.prefetch import ReadAhead
+    from handler.cold.records import replaced
     from handler.http.client import HttpClient
-    from handler.records import replaced
     from handler.settings import read_settings
     from handler.storage.location import open_storage
-    from handler.storage.prefetch import ReadAhead
 
     settings = read_settings(environ)
     http = HttpClient(replaced(settings.addresses, runtime_api=environ.get("AWS_LAMBDA_RUNTIME_API", "")))

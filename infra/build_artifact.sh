@@ -114,7 +114,7 @@ echo "Compiling"
 "$python" infra/pack_modules.py "$artifact" $code
 find "$artifact" -type d -empty -delete
 
-# The function compares it with where it runs (handler/artefact.py).
+# The function compares it with where it runs (handler/cold/artefact.py).
 "$python" -c 'import json, pathlib, sys
 name, architecture, python, extras, *code = sys.argv[1:]
 made = {"architecture": architecture, "python": python, "extras": extras.split(",") if extras else [],

@@ -7,7 +7,7 @@ call of a GraphQL tool 28 % more.
 
 A name keeps its value, wherever it is read from. Where a package needs a name during its import, the build fails, so
 that an update of a package cannot turn into a NameError of a request. ``tests/infra/test_deferred_imports.py`` holds
-changed modules against unchanged ones, and ``tests/test_packed.py`` every module of a pack against its file.
+changed modules against unchanged ones, and ``tests/cold/test_packed.py`` every module of a pack against its file.
 """
 
 from __future__ import annotations
@@ -213,7 +213,7 @@ def _future(tree: ast.Module) -> set[str]:
 
 def _with_lazy_names(body: list[ast.stmt], names: Mapping[str, Origin]) -> list[ast.stmt]:
     """Return a module's statements with a first one that names the deferred imports, for those who read them there."""
-    call = f"__import__('handler.lazy_names', fromlist=['']).name_lazily(__name__, {dict(names)!r})"
+    call = f"__import__('handler.cold.artefact', fromlist=['']).name_lazily(__name__, {dict(names)!r})"
     is_future = [isinstance(each, ast.ImportFrom) and each.module == "__future__" for each in body]
     place = is_future.index(True) + 1 if True in is_future else 0
     return [*body[:place], *ast.parse(call).body, *body[place:]]

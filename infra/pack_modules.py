@@ -1,4 +1,4 @@
-"""Join the compiled modules of a function in one file, from which it imports: handler/packed.py.
+"""Join the compiled modules of a function in one file, from which it imports: handler/cold/artefact.py.
 
     pack_modules.py FOLDER [PATH ...]
 
@@ -20,7 +20,7 @@ from zlib import crc32
 
 from deferred_imports import defer_imports
 
-OPENING = {"handler", "handler.artefact", "handler.lambda_function", "handler.packed"}
+OPENING = {"handler", "handler.cold", "handler.cold.artefact", "handler.lambda_function"}
 """Modules that load before the pack is open."""
 
 OURS = {"handler", "stile"}

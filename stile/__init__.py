@@ -11,20 +11,23 @@ from handler import __version__
 if TYPE_CHECKING:
     from pydantic import Field
 
-    from handler.code_tools.content.content_blocks import (
+    from handler.code_tools.arguments import SchemaValidator
+    from handler.code_tools.context import Context, assert_provider_token
+    from handler.code_tools.definition import Tool, describe, tool
+    from handler.code_tools.return_values import (
+        Async,
         Audio,
+        Elicit,
         EmbeddedResource,
+        Err,
         Image,
+        InputRequired,
+        Ok,
         ResourceLink,
         Text,
         ToolResult,
         tool_fail,
     )
-    from handler.code_tools.definitions.decorator import tool
-    from handler.code_tools.definitions.definition import Tool, describe
-    from handler.code_tools.definitions.validator import SchemaValidator
-    from handler.code_tools.functions.context import Context, assert_provider_token
-    from handler.code_tools.functions.continuation import Async, Elicit, Err, InputRequired, Ok
     from handler.code_tools.toolkit import Toolkit
     from handler.errors.authoring import ToolDefinitionError
     from handler.errors.calls import GraphQLErrors, InvalidArguments, ToolError
@@ -61,20 +64,18 @@ __all__ = [
 ]
 
 _MODULES = {
-    "Field": "handler.code_tools.type_hints.field",
+    "Field": "handler.code_tools.field",
     "ToolDefinitionError": "handler.errors.authoring",
     **dict.fromkeys(("GraphQLErrors", "InvalidArguments", "ToolError"), "handler.errors.calls"),
     **dict.fromkeys(("InvalidParams", "McpError"), "handler.errors.protocol"),
-    **dict.fromkeys(
-        ("Audio", "EmbeddedResource", "Image", "ResourceLink", "Text"), "handler.code_tools.content.content_blocks"
-    ),
-    **dict.fromkeys(("ToolResult", "tool_fail"), "handler.code_tools.content.content_blocks"),
-    **dict.fromkeys(("Context", "assert_provider_token"), "handler.code_tools.functions.context"),
-    **dict.fromkeys(("Async", "Elicit", "Err", "InputRequired", "Ok"), "handler.code_tools.functions.continuation"),
-    "tool": "handler.code_tools.definitions.decorator",
-    **dict.fromkeys(("Tool", "describe"), "handler.code_tools.definitions.definition"),
+    **dict.fromkeys(("Audio", "EmbeddedResource", "Image", "ResourceLink", "Text"), "handler.code_tools.return_values"),
+    **dict.fromkeys(("ToolResult", "tool_fail"), "handler.code_tools.return_values"),
+    **dict.fromkeys(("Context", "assert_provider_token"), "handler.code_tools.context"),
+    **dict.fromkeys(("Async", "Elicit", "Err", "InputRequired", "Ok"), "handler.code_tools.return_values"),
+    "tool": "handler.code_tools.definition",
+    **dict.fromkeys(("Tool", "describe"), "handler.code_tools.definition"),
     "Toolkit": "handler.code_tools.toolkit",
-    "SchemaValidator": "handler.code_tools.definitions.validator",
+    "SchemaValidator": "handler.code_tools.arguments",
 }
 
 

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from handler.code_tools.context import Context, GraphQL
 from handler.code_tools.dispatch import call_tool, get_prompt, list_entries, read_resource
-from handler.code_tools.functions.context import Context, GraphQL
-from handler.code_tools.functions.continuation import InputRequired
+from handler.code_tools.return_values import InputRequired
 from handler.code_tools.toolkit import Toolkit
 from handler.strict_json import JSONObject
 

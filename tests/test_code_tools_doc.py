@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 import stile
-from handler.code_tools.functions.option_checks import HINTS
-from handler.code_tools.functions.options import KitOptions, RegistrationOptions, ToolOptions
+from handler.code_tools.options import HINTS, KitOptions, RegistrationOptions, ToolOptions
 from handler.compiler.config.table import KEYS
 from tests.conftest import ROOT
 from tests.infra.test_build_settings import settings

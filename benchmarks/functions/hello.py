@@ -4,7 +4,7 @@
 
 import asyncio
 
-from handler.packed import import_from_pack
+from handler.cold.artefact import import_from_pack
 
 import_from_pack()  # the packages of the built function are in it
 

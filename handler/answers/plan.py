@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Any
 
+from handler.cold.records import record
 from handler.errors.infrastructure import BundleError
-from handler.records import record
 from handler.strict_json import JSONObject, parse_json, to_json_bytes
 
 SIZES = ("first", "last", "limit", "take", "top", "pageSize", "page_size", "perPage", "per_page", "count", "size")

@@ -11,9 +11,7 @@ from typing import Any
 from handler.audience.caller_classes import CallerClasses, Trait
 from handler.bundle.model import Bundle
 from handler.policy.evaluation import HIDDEN, KNOWN, NEVER, OWN_TOKEN, Mask
-from handler.policy.operands import UNKNOWN
-from handler.policy.predicates import Predicate, compile_predicate
-from handler.policy.truth import HOLDS, MAY_HOLD, SURELY_HOLDS
+from handler.policy.predicates import HOLDS, MAY_HOLD, SURELY_HOLDS, UNKNOWN, Predicate, compile_predicate
 from handler.server.auth.principal import Principal
 from handler.server.endpoints.endpoint import WITHOUT_TOKEN
 

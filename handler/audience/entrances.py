@@ -17,7 +17,7 @@ from handler.compiler.problems import Place, where
 from handler.compiler.tools.declarations.declaration import CompiledTool
 from handler.errors.access import AccessError, CredentialRequired
 from handler.policy.evaluation import Evaluation
-from handler.policy.operands import UNKNOWN
+from handler.policy.predicates import UNKNOWN
 from handler.server.auth.principal import Principal
 from handler.server.auth.scopes import require_scopes
 from handler.server.endpoints.endpoint import Endpoint

@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 
 from handler.aws.sigv4 import CredentialSource, domain_of, endpoint_of, region_of, sign
+from handler.cold.records import replaced
 from handler.errors.infrastructure import AwsDenied, AwsError, AwsUnanswered, HttpError
 from handler.http.client import HttpClient, HttpRequest, HttpResponse
-from handler.records import replaced
 from handler.strict_json import JSONObject, parse_json, to_json_bytes
 
 TIMEOUT_S = 3.0

@@ -11,9 +11,9 @@ from dataclasses import field
 from datetime import UTC, datetime
 from urllib.parse import quote, urlsplit
 
+from handler.cold.records import record
 from handler.errors.infrastructure import AwsError, HttpError, SettingsError
 from handler.http.client import HttpClient, HttpRequest
-from handler.records import record
 
 
 @record(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from handler.records import record
+from handler.cold.records import record
 from handler.strict_json import JSONObject
 
 SECRET_REFERENCE = "env:"  # noqa: S105 - the prefix of a secret's name in a bundle, not a secret

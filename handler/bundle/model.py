@@ -11,10 +11,10 @@ from handler.bundle.identity import Access, Identity
 from handler.bundle.operations import GraphQLEndpoint, Limits
 from handler.bundle.tools import CallLog, CodeKit, CompanionTool, GraphQLTool, Tool
 from handler.bundle.upstream import Upstream
+from handler.cold.records import record
 from handler.errors.infrastructure import BundleError
 from handler.policy.evaluation import Mask
 from handler.policy.predicates import Predicate
-from handler.records import record
 
 ENDPOINT_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*/[A-Za-z][A-Za-z0-9_-]*")
 

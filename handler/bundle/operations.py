@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from handler.cold.records import record
 from handler.json_schema.json_bounds import MAX_RESULT_BYTES, MAX_VALUES
 from handler.policy.evaluation import Mask
-from handler.records import record
 from handler.strict_json import JSONObject
 
 

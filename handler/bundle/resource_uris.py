@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from urllib.parse import quote
 
-from handler.records import record
+from handler.cold.records import record
 
 SCHEME = "stile"
 

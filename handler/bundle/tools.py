@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import field
 
 from handler.bundle.operations import Binding, Limits, Operation, PersistedOperation
+from handler.cold.records import record
 from handler.policy.evaluation import OPEN, Mask
-from handler.records import record
 from handler.strict_json import JSONObject
 
 CONFIRM_LEVELS = ("", "advisory", "required")

@@ -6,9 +6,8 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from handler.code_tools.catalog_search import Sections, Type, find_in_catalog
-from handler.code_tools.definitions.decorator import tool
-from handler.code_tools.definitions.definition import ToolDefinition, define
-from handler.code_tools.functions.context import Context, settled
+from handler.code_tools.context import Context, settled
+from handler.code_tools.definition import ToolDefinition, define, tool
 
 SectionsFor = Callable[[Context], Awaitable[Sections] | Sections]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Literal
 
-from handler.records import record
+from handler.cold.records import record
 from handler.strict_json import JSONObject
 
 SECTIONS = ("tools", "prompts", "resources", "resource_templates")

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+import inspect
+import re
+import typing
+from collections.abc import Callable, Sequence
 from functools import reduce
 from importlib import import_module
 from types import ModuleType
 from typing import Any, Protocol, TypeVar
 
+from handler.code_tools.boundary import AuthorFailed, authors_code
+from handler.code_tools.content import PromptDefinition, ResourceDefinition
+from handler.code_tools.definition import ToolDefinition
 from handler.code_tools.modules import is_among
+from handler.code_tools.return_values import InputRequired
+from handler.code_tools.source_location import plain_function
 from handler.code_tools.toolkit import Toolkit
 from handler.errors.infrastructure import CodeUnavailable
 from handler.strict_json import to_json_bytes
@@ -74,3 +82,30 @@ def as_published(definition: Definition, digest: str) -> Definition | None:
 def digest_of(definition: Contracted) -> str:
     """Return the digest of an entry's arguments and output, or URI. Changes of descriptions do not change it."""
     return hashlib.sha256(to_json_bytes(definition.contract)).hexdigest()
+
+
+NAME = re.compile(rf"\b{InputRequired.__name__}\b")
+
+
+def may_ask(definition: ToolDefinition | PromptDefinition | ResourceDefinition) -> bool:
+    """Tell if the return annotation, or that of ``resume``, has ``InputRequired``: no other sign precedes a call."""
+    functions: list[Callable[..., Any] | None] = [definition.function]
+    if isinstance(definition, ToolDefinition):
+        functions.append(definition.options.resume)
+    return any(_names_it(each) for each in functions if each is not None)
+
+
+def _names_it(function: Callable[..., Any]) -> bool:
+    plain = plain_function(function)
+    try:
+        with authors_code():  # annotations may run any code, and use names that no longer exist
+            hint = typing.get_type_hints(plain).get("return")
+    except AuthorFailed:
+        hint = inspect.get_annotations(plain).get("return")
+    return _has_it(hint)
+
+
+def _has_it(hint: Any) -> bool:
+    if isinstance(hint, str):
+        return NAME.search(hint) is not None
+    return hint is InputRequired or any(_has_it(each) for each in typing.get_args(hint))

@@ -6,27 +6,25 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol, Unpack, overload
 
-from handler.code_tools.definitions.decorator import F
-from handler.code_tools.definitions.definition import Allow, KitDefaults, ToolDefinition, declare, define
-from handler.code_tools.functions.context import Context
-from handler.code_tools.functions.option_checks import check_options, is_hidden
-from handler.code_tools.functions.options import (
+from handler.code_tools.context import Context
+from handler.code_tools.definition import Allow, F, KitDefaults, ToolDefinition, declare, define
+from handler.code_tools.options import (
     KitOptions,
     PromptOptions,
     RegistrationOptions,
     ResourceOptions,
     ToolOptions,
+    check_options,
+    is_hidden,
 )
-from handler.code_tools.functions.signature import caller_names
-from handler.code_tools.functions.source_location import SourceLocation
+from handler.code_tools.signature import caller_names
+from handler.code_tools.source_location import SourceLocation
+from handler.cold.records import record
 from handler.errors.authoring import ToolDefinitionError
-from handler.records import record
 from handler.strict_json import JSONObject
 
 if TYPE_CHECKING:
-    from handler.code_tools.content.prompts import PromptDefinition
-    from handler.code_tools.content.resources import ResourceDefinition
-    from handler.code_tools.content.skills import SkillDefinition
+    from handler.code_tools.content import PromptDefinition, ResourceDefinition, SkillDefinition
 
 
 class ToolProvider(Protocol):
@@ -164,7 +162,7 @@ class Toolkit:
             ToolDefinitionError: an option that does not fit, a function that cannot be a prompt, or a name already
                 taken.
         """
-        from handler.code_tools.content.prompts import define_prompt  # most kits have tools alone
+        from handler.code_tools.content import define_prompt  # most kits have tools alone
 
         names = caller_names()
         said = {"name": target, **options} if isinstance(target, str) else options
@@ -181,7 +179,7 @@ class Toolkit:
         Raises:
             ToolDefinitionError: a text or file of another type, or a path that does not lead below the skill's folder.
         """
-        from handler.code_tools.content.skills import define_skill  # as above
+        from handler.code_tools.content import define_skill  # as above
 
         self._skills.append(define_skill(text, files or {}))
 
@@ -192,7 +190,7 @@ class Toolkit:
             ToolDefinitionError: an option that does not fit, a function that cannot be a resource of that URI, or a URI
                 already taken.
         """
-        from handler.code_tools.content.resources import define_resource  # as above
+        from handler.code_tools.content import define_resource  # as above
 
         names = caller_names()
 

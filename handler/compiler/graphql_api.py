@@ -29,6 +29,7 @@ from handler.compiler.schema.coordinates import with_members
 from handler.compiler.schema.cost_directives import with_list_sizes
 from handler.compiler.schema.directives import ToolDirective
 from handler.compiler.schema.schema import AuthorSchema, read_schema
+from handler.compiler.schema.schema_cache import key_of
 from handler.compiler.schema.schema_index import build_index, with_words
 from handler.compiler.source.files import ENTRY
 from handler.compiler.tools.content_files.prompts import PROMPTS_FOLDER
@@ -138,14 +139,14 @@ def _compile_api(context: CompileContext, author: AuthorSchema, *, schema: Graph
 def _stored_index(
     context: CompileContext, author: AuthorSchema, *, schema: GraphQLSchema, costs: Mapping[str, JSONObject]
 ) -> bytes:
-    synonyms = context.config.synonyms
-
-    def make() -> bytes:
-        return write_index(with_words(build_index(schema, costs), synonyms))[1]
-
-    if context.schemas is None:
-        return make()
-    return context.schemas.index(author.key, [sorted(costs.items()), sorted(synonyms.items())], make)
+    synonyms, cache = context.config.synonyms, context.schemas
+    key = key_of("index", author.key, sorted(costs.items()), sorted(synonyms.items())) if author.key else ""
+    stored = cache.find(key) if cache and key else None
+    if stored is None:
+        stored = write_index(with_words(build_index(schema, costs), synonyms))[1]
+        if cache and key:
+            cache.keep(key, stored)
+    return stored
 
 
 def _api_context(

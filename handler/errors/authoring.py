@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from handler.cold.records import record
 from handler.errors import StileError
-from handler.records import record
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -13,7 +13,7 @@ class Problem:
     """One diagnostic: an error or a warning about an author's file.
 
     ``line`` and ``column`` count from 1; 0 means the whole file. ``code`` is stable and has its meaning in
-    ``compiler/codes/``. ``about`` has the coordinates and names that ``checks.ignore`` in ``config.yaml`` can pick.
+    ``compiler/codes.py``. ``about`` has the coordinates and names that ``checks.ignore`` in ``config.yaml`` can pick.
     """
 
     file: str

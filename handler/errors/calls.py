@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from handler.cold.records import record
 from handler.errors import MAX_SAID_CHARS, StileError
-from handler.records import record
 
 
 class EndpointNotFound(StileError):

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
+from handler.cold.records import record
 from handler.errors.infrastructure import BundleError
-from handler.records import record
 
 T = TypeVar("T")
 

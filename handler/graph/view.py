@@ -14,9 +14,9 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 
+from handler.cold.records import record
 from handler.graph.index import SchemaIndex
 from handler.graph.index_types import Directive, InputValue, named
-from handler.records import record
 
 BUILT_IN_SCALARS = frozenset({"Int", "Float", "String", "Boolean", "ID"})
 

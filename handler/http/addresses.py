@@ -9,7 +9,7 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Iterator
 
-from handler.records import record
+from handler.cold.records import record
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 

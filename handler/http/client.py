@@ -20,6 +20,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
+from handler.cold.records import record
 from handler.errors.infrastructure import (
     AddressRefused,
     HttpEncoding,
@@ -32,7 +33,6 @@ from handler.errors.infrastructure import (
 from handler.http.addresses import STRICT, AddressRules, is_unnameable
 from handler.http.connections import Connection, Exchange, ForbiddenAddress, KeptConnections, TimedTls
 from handler.http.response import BodyTooLarge, CutShort, HeadTooLarge, InvalidResponse, OtherEncoding
-from handler.records import record
 
 if TYPE_CHECKING:
     from handler.http.observer import Observer

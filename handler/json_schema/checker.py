@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import functools
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
 from jsonschema import Draft202012Validator, FormatChecker, SchemaError, ValidationError
+from jsonschema.validators import extend
 from referencing import Registry, Resource
 from referencing.exceptions import Unresolvable
 from referencing.jsonschema import DRAFT202012
 
 from handler.json_schema.fast_path import QuickCheck, takes_any
-from handler.json_schema.formats import matches, refuse_bad_pattern
+from handler.json_schema.formats import FORMATS, matches, refuse_bad_pattern
 from handler.json_schema.json_bounds import count_values
-from handler.json_schema.messages import sentences
-from handler.json_schema.rules import Formats, TooMuchWork, Validation, validator_class
+from handler.json_schema.messages import is_other_kind, sentences
 from handler.strict_json import JSONObject
 from handler.text.sentences import pointer_of
 
@@ -123,3 +125,193 @@ def _objects(schema: Any) -> Iterator[JSONObject]:
     parts = schema.values() if isinstance(schema, dict) else schema if isinstance(schema, list) else ()
     for part in parts:
         yield from _objects(part)
+
+
+MAX_KEPT = 51
+"""Misfits to keep for one branch of ``anyOf``; more are not reported."""
+
+Formats = bool | Mapping[str, Callable[[str], bool]]
+
+
+class TooMuchWork(Exception):
+    """A validation that used all its steps."""
+
+
+class Validation:
+    """The validation of one value by one schema. jsonschema passes it from rule to rule, as its format checker."""
+
+    def __init__(self, quick: QuickCheck | None, *, max_steps: int) -> None:
+        self._quick = quick
+        self._steps_left = max_steps
+        self.patterns = quick.patterns if quick else matches
+
+    def surely_fits(self, value: Any, schema: Any) -> bool:
+        """Tell if a part of the value certainly fits a part of the schema."""
+        return self._quick is not None and self._quick.surely_fits(value, schema)
+
+    def meant(self, value: Any, schemas: Sequence[Any]) -> list[int]:
+        """Return the places of the alternatives that a part of the value may fit; all places if it surely fits none."""
+        places = range(len(schemas))
+        return [each for each in places if not (self._quick and self._quick.differs(value, schemas[each]))] or [*places]
+
+    def step(self) -> None:
+        """Count one comparison of a part of the value with a part of the schema.
+
+        Raises:
+            TooMuchWork: no step is left.
+        """
+        self._steps_left -= 1
+        if self._steps_left < 0:
+            raise TooMuchWork
+
+
+def validator_class(formats: Formats) -> Any:
+    """Return jsonschema's validator class with these rules. jsonschema checks no format and bounds no pattern."""
+    return _standard_class(formats) if isinstance(formats, bool) else _class_of(formats)
+
+
+@functools.cache
+def _standard_class(formats: bool) -> Any:  # noqa: FBT001 - one of the two that are kept
+    return _class_of(formats)
+
+
+def _class_of(formats: Formats) -> Any:
+    own = formats if isinstance(formats, Mapping) else {}
+
+    def check_format(_validator: Any, name: Any, text: Any, _schema: Any) -> Iterator[ValidationError]:
+        fits = own.get(name) or (FORMATS[name].fits if name in FORMATS and formats is not False else None)
+        if fits and isinstance(text, str) and not fits(text):  # other formats only annotate
+            yield ValidationError("format")
+
+    rules = {
+        "format": check_format,
+        "pattern": _pattern,
+        "enum": _enum,
+        "uniqueItems": _unique_items,
+        "patternProperties": _pattern_properties,
+        "additionalProperties": _additional_properties,
+        "anyOf": _any_of,
+        "oneOf": _one_of,
+    }
+    made: Any = extend(Draft202012Validator, rules)  # type: ignore[no-untyped-call]
+    made.descend = _passing_over(made.descend)
+    made.evolve = _keeping_rules(made.evolve)
+    return made
+
+
+def _passing_over(descend: Callable[..., Iterator[ValidationError]]) -> Callable[..., Iterator[ValidationError]]:
+    """Make jsonschema skip parts of a value that surely fit."""
+
+    def passing_over(self: Any, instance: Any, schema: Any, *args: Any, **places: Any) -> Iterator[ValidationError]:
+        judgement: Validation = self.format_checker
+        if judgement.surely_fits(instance, schema):
+            return iter(())
+        judgement.step()
+        return descend(self, instance, schema, *args, **places)
+
+    return passing_over
+
+
+def _keeping_rules(evolve: Callable[..., Any]) -> Callable[..., Any]:
+    """Keep these rules when jsonschema continues with a part of the schema, even if the part names a dialect."""
+
+    def keeping_rules(self: Any, **changes: Any) -> Any:
+        schema = changes.get("schema")
+        if isinstance(schema, dict) and "$schema" in schema:
+            changes["schema"] = {keyword: rule for keyword, rule in schema.items() if keyword != "$schema"}
+        return evolve(self, **changes)
+
+    return keeping_rules
+
+
+def _pattern(validator: Any, pattern: Any, text: Any, _schema: Any) -> Iterator[ValidationError]:
+    if isinstance(text, str) and not validator.format_checker.patterns(pattern, text):
+        yield ValidationError("pattern")
+
+
+def _pattern_properties(validator: Any, rules: Any, value: Any, _schema: Any) -> Iterator[ValidationError]:
+    for pattern, rule in rules.items() if isinstance(value, dict) else ():
+        for name in value:
+            if matches(pattern, name):
+                yield from validator.descend(value[name], rule, path=name, schema_path=pattern)
+
+
+def _additional_properties(validator: Any, rule: Any, value: Any, schema: Any) -> Iterator[ValidationError]:
+    if not isinstance(value, dict):
+        return
+    known, patterns = schema.get("properties", {}), schema.get("patternProperties", {})
+    others = [name for name in value if name not in known and not any(matches(each, name) for each in patterns)]
+    if rule is False:
+        if others:
+            yield ValidationError("additionalProperties")
+        return
+    for name in others:
+        yield from validator.descend(value[name], rule, path=name)
+
+
+def _enum(_validator: Any, values: Any, value: Any, _schema: Any) -> Iterator[ValidationError]:
+    listed = value in values  # in Python, 1 == True
+    if not isinstance(value, str) and listed:
+        listed = _canonical(value) in {_canonical(each) for each in values if each == value}
+    if not listed:
+        yield ValidationError("enum")
+
+
+def _unique_items(_validator: Any, unique: Any, items: Any, _schema: Any) -> Iterator[ValidationError]:
+    if unique and isinstance(items, list) and len(set(map(_canonical, items))) < len(items):
+        yield ValidationError("uniqueItems")
+
+
+def _canonical(value: Any) -> str:
+    """Return a text that two values share if they are equal in JSON Schema: 1 and 1.0, but not 1 and true."""
+    return json.dumps(_with_whole_numbers(value), sort_keys=True)
+
+
+def _with_whole_numbers(value: Any) -> Any:
+    match value:
+        case float() if value.is_integer():
+            return int(value)
+        case dict():
+            return {name: _with_whole_numbers(each) for name, each in value.items()}
+        case list():
+            return list(map(_with_whole_numbers, value))
+    return value
+
+
+def _any_of(validator: Any, branches: Any, value: Any, _schema: Any) -> Iterator[ValidationError]:
+    tried = _Tried(validator, branches, value)
+    if not tried.fits:
+        yield ValidationError("anyOf", context=tried.misfits)
+
+
+def _one_of(validator: Any, branches: Any, value: Any, _schema: Any) -> Iterator[ValidationError]:
+    tried = _Tried(validator, branches, value)
+    if not tried.fits:
+        yield ValidationError("oneOf", context=tried.misfits)
+    elif any(next(validator.descend(value, branches[each]), None) is None for each in tried.untried):
+        yield ValidationError("oneOf")
+
+
+class _Tried:
+    """The result of trying branches: the later places if the value fits one, else the misfits of all."""
+
+    def __init__(self, validator: Any, branches: Sequence[Any], value: Any) -> None:
+        judgement: Validation = validator.format_checker
+        self.fits = False
+        self.misfits: list[ValidationError] = []
+        self.untried = judgement.meant(value, branches)
+        while self.untried and not self.fits:
+            place = self.untried.pop(0)
+            found = list(_told(validator.descend(value, branches[place], schema_path=place)))
+            self.fits = not found
+            self.misfits += found
+
+
+def _told(misfits: Iterator[ValidationError]) -> Iterator[ValidationError]:
+    """Yield the misfits of a branch that messages need: the first ones, and the one that shows another kind."""
+    for count, each in enumerate(misfits):
+        is_other = is_other_kind(each, depth=len(each.path))
+        if is_other or count < MAX_KEPT:
+            yield each
+        if is_other:
+            return

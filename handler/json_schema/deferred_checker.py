@@ -13,8 +13,7 @@ from handler.json_schema.fast_path import QuickCheck
 from handler.strict_json import JSONObject
 
 if TYPE_CHECKING:
-    from handler.json_schema.checker import Checker
-    from handler.json_schema.rules import Formats
+    from handler.json_schema.checker import Checker, Formats
 
 
 class DeferredChecker:

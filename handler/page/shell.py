@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
 
-from handler.records import record
+from handler.cold.records import record
 
 STATIC = Path(__file__).parent / "static"
 DOCUMENT = "app.html"

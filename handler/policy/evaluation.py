@@ -13,9 +13,18 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from handler.policy.operands import UNKNOWN
-from handler.policy.predicates import Evaluate, Predicate, compile_predicate
-from handler.policy.truth import FAILS, HOLDS, MAY_HOLD, NEITHER, SURELY_HOLDS, Truth
+from handler.policy.predicates import (
+    FAILS,
+    HOLDS,
+    MAY_HOLD,
+    NEITHER,
+    SURELY_HOLDS,
+    UNKNOWN,
+    Evaluate,
+    Predicate,
+    Truth,
+    compile_predicate,
+)
 
 Mask = frozenset[int]
 

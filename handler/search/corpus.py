@@ -8,9 +8,9 @@ from functools import cached_property
 from math import log
 from typing import TypeVar
 
+from handler.cold.records import record
 from handler.graph.view import View
 from handler.lru import Lru
-from handler.records import record
 from handler.search.postings import Postings
 from handler.search.stems import stem
 from handler.search.visible_parts import VisibleParts

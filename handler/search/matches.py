@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from handler.records import record
+from handler.cold.records import record
 
 
 @record(frozen=True, slots=True)

@@ -11,8 +11,8 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 
+from handler.cold.records import record
 from handler.graph.index import Text
-from handler.records import record
 
 END = "!"
 """Mark between a word and its lists of parts. No word has it, because a word consists of letters and digits."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import filterfalse, islice
 from string import ascii_lowercase
 
-from handler.records import record
+from handler.cold.records import record
 from handler.search.stems import doers, stem
 from handler.search.words import MAX_CHARS, MAX_WORDS, Vocabulary
 

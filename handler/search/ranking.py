@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence, Set
 from itertools import takewhile
 from math import log
 
-from handler.records import record
+from handler.cold.records import record
 from handler.search.neighbours import best
 from handler.search.question import read_question
 from handler.search.words import Vocabulary

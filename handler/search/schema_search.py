@@ -16,8 +16,8 @@ from math import log
 from threading import Lock
 from typing import NamedTuple
 
+from handler.cold.records import record
 from handler.graph.view import View
-from handler.records import record
 from handler.search.corpus import Corpus, Named, Places
 from handler.search.matches import Match
 from handler.search.neighbours import best, with_neighbours

@@ -8,11 +8,11 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from starlette.requests import Request as HttpCall
 from starlette.responses import Response
 
+from handler.cold.records import record
 from handler.errors.infrastructure import StorageError
-from handler.records import record
 from handler.server.asgi.request_log import note
 from handler.server.asgi.responses import json_response
-from handler.server.context.caller import Services
+from handler.server.context import Services
 from handler.server.endpoints.registry import Endpoints, Instant, Known
 from handler.strict_json import JSONObject
 

@@ -6,8 +6,8 @@ import re
 from dataclasses import field
 from typing import Protocol
 
+from handler.cold.records import record
 from handler.errors.infrastructure import StorageError
-from handler.records import record
 
 READ_TIMEOUT_S = 5.0
 

@@ -15,9 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from handler.bundle import content, identity, model, operations, tools, upstream
-from handler.bundle.reading import read_record
+from handler.bundle.stored import read_record
+from handler.cold.records import record
 from handler.errors.infrastructure import BundleError
-from handler.records import record
 from tests.bundle.test_model import AUTHS, HANDMADE, content_of, read
 
 NOT_STORED = {upstream.SecretReference}

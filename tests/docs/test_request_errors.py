@@ -11,9 +11,9 @@ from types import ModuleType
 
 import pytest
 
-from handler import artefact
 from handler.__main__ import main
-from handler.code_tools.functions import awaiting, boundary
+from handler.code_tools import boundary
+from handler.cold import artefact
 from handler.compiler.codes import CODES
 from handler.errors import (
     StileError,
@@ -30,9 +30,9 @@ from handler.errors.meanings import ACCESS, CALLS, HTTP, PROTOCOL, REQUEST_CODES
 from handler.errors.upstream import FAILURE_CODES
 from handler.server.asgi.response_size import ANSWER_TOO_LARGE
 from handler.server.asgi.responses import STATUS_OF_REFUSAL
-from handler.server.context.denials import STATUSES
-from handler.server.mcp.messages.batch_budget import EXCEEDED
-from handler.server.mcp.messages.jsonrpc import OWN_CODE, REASONS, STILE_CODES
+from handler.server.denials import STATUSES
+from handler.server.mcp.jsonrpc import OWN_CODE, REASONS, STILE_CODES
+from handler.server.mcp.route import EXCEEDED
 from handler.server.other_events import HTTP_ANSWERS
 from tests.conftest import ROOT
 from tests.docs.reference import cells, first_codes, page, tables
@@ -89,7 +89,7 @@ def test_no_code_is_given_twice() -> None:
 
     twice = {code for code, times in Counter([*given, *others]).items() if times > 1}
     assert twice == {calls.EndpointNotFound.stile_code}  # an error of storage, and the refusal of its request
-    assert awaiting.Expired.stile_code == calls.DeadlinePassed.stile_code
+    assert boundary.Expired.stile_code == calls.DeadlinePassed.stile_code
 
 
 def test_errors_that_reach_no_caller_have_the_code_of_an_internal_error() -> None:

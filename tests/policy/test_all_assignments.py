@@ -13,9 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from handler.policy.evaluation import NEVER, Evaluation
-from handler.policy.operands import UNKNOWN
-from handler.policy.predicates import Predicate
-from handler.policy.truth import (
+from handler.policy.predicates import (
     DEPENDS,
     FAILS,
     HOLDS,
@@ -24,6 +22,8 @@ from handler.policy.truth import (
     NEITHER,
     SURELY_FAILS,
     SURELY_HOLDS,
+    UNKNOWN,
+    Predicate,
     conjunction,
     disjunction,
     negation,

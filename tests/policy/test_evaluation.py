@@ -12,8 +12,7 @@ from handler.policy.evaluation import (
     hidden_from_everybody,
     union_of,
 )
-from handler.policy.predicates import Predicate
-from handler.policy.truth import HOLDS
+from handler.policy.predicates import HOLDS, Predicate
 from tests.support.outcomes import outcome_of
 from tests.support.predicates import truth_of
 

@@ -10,17 +10,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from handler.compiler.access.predicate_parser import MAX_NESTING
-from handler.policy.operands import MAX_DEPTH, UNKNOWN
-from handler.policy.predicates import Predicate
-from handler.policy.truth import (
+from handler.policy.predicates import (
     DEPENDS,
     FAILS,
     HOLDS,
+    MAX_DEPTH,
     MAY_FAIL,
     MAY_HOLD,
     NEITHER,
     SURELY_FAILS,
     SURELY_HOLDS,
+    UNKNOWN,
+    Predicate,
     Truth,
     negation,
 )

@@ -44,7 +44,6 @@ HEAVY = {
 }
 
 LISTING = {
-    "artefact",
     "aws",
     "aws.json_client",
     "aws.sigv4",
@@ -53,11 +52,13 @@ LISTING = {
     "bundle.identity",
     "bundle.model",
     "bundle.operations",
-    "bundle.reading",
-    "bundle.schema_references",
     "bundle.stored",
     "bundle.tools",
     "bundle.upstream",
+    "cold",
+    "cold.artefact",
+    "cold.prefetch",
+    "cold.records",
     "errors",
     "errors.access",
     "errors.calls",
@@ -74,16 +75,10 @@ LISTING = {
     "json_schema.json_bounds",
     "lambda_function",
     "lru",
-    "packed",
     "list_entries",
-    "list_entries.param_headers",
     "policy",
     "policy.evaluation",
-    "policy.operands",
     "policy.predicates",
-    "policy.truth",
-    "records",
-    "secret_variables",
     "server",
     "server.app",
     "server.asgi",
@@ -108,8 +103,6 @@ LISTING = {
     "server.auth.token_parsing",
     "server.auth.tokens",
     "server.context",
-    "server.context.caller",
-    "server.context.request_context",
     "server.endpoints",
     "server.endpoints.endpoint",
     "server.endpoints.registry",
@@ -117,14 +110,12 @@ LISTING = {
     "server.function",
     "server.log",
     "server.mcp",
-    "server.mcp.listing",
-    "server.mcp.messages",
-    "server.mcp.messages.method_call",
-    "server.mcp.messages.jsonrpc",
+    "server.mcp.method_call",
+    "server.mcp.jsonrpc",
     "server.mcp.methods",
-    "server.mcp.messages.revisions",
+    "server.mcp.revisions",
     "server.mcp.route",
-    "server.mcp.listing.tools_list",
+    "server.mcp.tools_list",
     "server.outgoing",
     "server.outgoing.circuit_breaker",
     "server.outgoing.credential_cache",
@@ -135,7 +126,6 @@ LISTING = {
     "storage",
     "storage.local",
     "storage.location",
-    "storage.prefetch",
     "storage.storage",
     "strict_json",
 }
@@ -147,10 +137,8 @@ S3_LISTING = LISTING - {"storage.local"} | {"storage.s3"}
 CALLING = {
     "json_schema",
     "json_schema.answer_check",
-    "json_schema.answer_shape",
     "json_schema.fast_path",
     "json_schema.formats",
-    "list_entries.listed_sizes",
     "policy",
     "policy.guarded_schema",
     "server",
@@ -159,8 +147,6 @@ CALLING = {
     "server.endpoints",
     "server.endpoints.arguments_validator",
     "server.mcp",
-    "server.mcp.calls",
-    "server.mcp.calls.graphql_tools",
     "server.mcp.tools_call",
     "server.outgoing",
     "server.outgoing.token_endpoint",
@@ -169,8 +155,6 @@ CALLING = {
     "server.upstream.credentials",
     "server.upstream.graphql_client",
     "server.upstream.graphql_request",
-    "server.upstream.request_headers",
-    "server.upstream.selected_fields",
     "server.upstream.sending",
 }
 """The same of a prescribed call, beside those."""
@@ -178,7 +162,7 @@ CALLING = {
 WITH_NEEDS = {"server.endpoints.lacks", "code_tools", "code_tools.modules"}
 """What is loaded with an endpoint that needs an extra or a module of its author's, to see whether it is there."""
 
-OF_DENIALS = {"server.context.denials"}
+OF_DENIALS = {"server.denials"}
 
 OTHERS = "tests.leaks.passing_on:kit"
 """A kit whose tools nobody calls."""
@@ -269,7 +253,7 @@ def test_warmer_leaves_nothing_to_load_for_first_requests(bundles: str, call: st
 def test_graphql_tool_call_loads_graphql_core_and_no_compiler(bundles: str) -> None:
     *_, after_call = _modules({"STILE_BUNDLES": bundles}, "tools-call-graphql")
 
-    assert {"graphql", "handler.graph.documents.fast_nodes"} <= after_call
+    assert {"graphql", "handler.cold.fast_nodes"} <= after_call
     assert _of_stile(after_call) == set()
     assert not (HEAVY - {"graphql"} | {"handler.compiler"}) & after_call
 
@@ -515,7 +499,7 @@ def _imports(file: Path) -> Iterator[str]:
             yield node.module or ""
 
 
-SHORTENING = {"code_tools.catalog_search", "list_entries.listed_sizes"}
+SHORTENING = {"code_tools.catalog_search"}
 """Loaded for a list that a catalog may shorten."""
 
 
@@ -542,15 +526,9 @@ def test_listing_tools_in_python_loads_no_module_of_their_author_and_a_call_load
     authors = {use.partition(":")[0] for use in (TOOLS, OTHERS)}
 
     for listed in (after_init, after_list, after_prompts):
-        assert (
-            not (HEAVY | authors | {"jsonschema", "handler.compiler", "handler.code_tools.definitions.definition"})
-            & listed
-        )
+        assert not (HEAVY | authors | {"jsonschema", "handler.compiler", "handler.code_tools.definition"}) & listed
     assert _ours(after_list) - LISTING == WITH_NEEDS | SHORTENING
-    assert (
-        not (HEAVY | authors | {"jsonschema", "handler.compiler", "handler.code_tools.definitions.definition"})
-        & after_catalog
-    )
+    assert not (HEAVY | authors | {"jsonschema", "handler.compiler", "handler.code_tools.definition"}) & after_catalog
     assert not (HEAVY | {"jsonschema", "handler.compiler"}) & after_call
     assert after_call & authors == {"tests.support.acme_tools"}
     assert _of_stile(after_catalog) == set()

@@ -17,6 +17,7 @@ import snapshot_restore_py
 from handler.aws.json_client import AwsJson
 from handler.aws.sigv4 import CredentialSource
 from handler.bundle.stored import bundle_key, index_key, write_bundle
+from handler.cold.prefetch import ReadAhead
 from handler.compiler.compile import Compiled
 from handler.errors.infrastructure import StorageError
 from handler.http.client import HttpClient
@@ -24,13 +25,12 @@ from handler.server.auth.own_secrets import OwnSecrets
 from handler.server.auth.principal import Principal
 from handler.server.auth.pseudonyms import Pseudonyms
 from handler.server.auth.tokens import TokenVerifier
-from handler.server.context.caller import Services
+from handler.server.context import Services
 from handler.server.endpoints.registry import Endpoints
 from handler.server.function import renew_after_restore
 from handler.server.outgoing.outgoing_services import OutgoingServices, outgoing_services
 from handler.settings import read_settings
 from handler.storage.location import open_storage
-from handler.storage.prefetch import ReadAhead
 from tests.support.api import Reply, running_api
 from tests.support.local import LOCAL
 from tests.support.objects import Objects, refusal, running_objects

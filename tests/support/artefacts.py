@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from handler.packed import FIRST_LINE_BYTES
+from handler.cold.artefact import FIRST_LINE_BYTES
 from tests.conftest import ROOT
 
 PACKAGES = (

@@ -13,8 +13,8 @@ from typing import Annotated, Any, ClassVar, Literal, Optional, Union
 
 import pydantic
 
-from handler.code_tools.functions.signature import NO_DEFAULT, Parameter
-from handler.code_tools.type_hints.field import LightField
+from handler.code_tools.field import LightField
+from handler.code_tools.signature import NO_DEFAULT, Parameter
 
 
 class Color(Enum):

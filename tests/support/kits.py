@@ -8,7 +8,7 @@ from typing import Any
 
 from handler.bundle.content import CodePrompt, CodeResource
 from handler.bundle.tools import CodeKit, CodeTool, ToolOptions
-from handler.code_tools.definitions.definition import ToolDefinition
+from handler.code_tools.definition import ToolDefinition
 from handler.code_tools.loading import digest_of, load_kit
 from handler.code_tools.toolkit import Toolkit
 from handler.compiler.compile import Compiled

@@ -6,8 +6,7 @@ from typing import Any
 
 from handler.compiler.access.predicate_parser import parse_predicate
 from handler.compiler.problems import Place, Problems
-from handler.policy.predicates import Predicate, compile_predicate
-from handler.policy.truth import Truth
+from handler.policy.predicates import Predicate, Truth, compile_predicate
 
 Claims = dict[str, Any] | None
 

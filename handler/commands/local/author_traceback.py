@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 
 import handler
-from handler.code_tools.functions.boundary import AuthorFailed
+from handler.code_tools.boundary import AuthorFailed
 from handler.commands.terminal.console import EscapingFormatter
 
 OURS = (Path(handler.__file__).parent, Path(sysconfig.get_paths()["stdlib"]))

@@ -10,7 +10,7 @@ from handler.bundle.identity import Identity, Issuer, is_for_trials
 from handler.errors.access import CredentialRefused
 from handler.server.auth.principal import audiences_in
 from handler.server.auth.token_parsing import Token, parse_token
-from handler.server.upstream.plain_words import plain_text
+from handler.server.upstream.failures import plain_text
 from handler.text.sentences import some
 
 MAX_CHARS = 200

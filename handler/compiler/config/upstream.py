@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 
 from handler.bundle.model import MAX_ANSWER_S
-from handler.bundle.tenant_url import SAMPLE, SLASHES_OF_A_HOST
-from handler.bundle.upstream import HeaderAuth, TenantPart, Upstream
+from handler.bundle.upstream import SAMPLE, SLASHES_OF_A_HOST, HeaderAuth, TenantPart, Upstream
 from handler.compiler.config.upstream_auth import read_auth
 from handler.compiler.config.upstream_headers import read_headers
 from handler.compiler.config.urls import is_http_url, is_on_loopback
@@ -132,4 +131,4 @@ def _pattern(section: Section, problems: Problems) -> str:
 
 
 _SIMPLE_NAMES = re.compile(rf"\^?{SIMPLE}\$?(?:\|\^?{SIMPLE}\$?)*", re.DOTALL)
-"""Names have 100 characters at most, so ``re`` tries few ways to match one (``bundle/tenant_url.py``)."""
+"""Names have 100 characters at most, so ``re`` tries few ways to match one (``bundle/upstream.py``)."""

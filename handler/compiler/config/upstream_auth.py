@@ -15,6 +15,7 @@ from handler.bundle.upstream import (
     NoAuth,
     OAuthClient,
     PassthroughAuth,
+    SecretText,
     SigV4Auth,
     TokenExchangeAuth,
     UpstreamAuth,
@@ -77,11 +78,6 @@ def judge_passthrough(auth: UpstreamAuth, identity: Identity, *, at: Place, prob
     )
 
 
-def is_by_token(auth: UpstreamAuth) -> bool:
-    """Return whether the API is asked with the caller's token, or with one that is got for it."""
-    return isinstance(auth, TokenExchangeAuth | PassthroughAuth)
-
-
 def _bearer(section: Section, problems: Problems, _: str) -> BearerAuth:
     return BearerAuth(token=_secret(section, "bearer", problems))
 
@@ -121,7 +117,7 @@ def _token_exchange(section: Section, problems: Problems, _: str) -> TokenExchan
     return TokenExchangeAuth(
         client=_client(inner, problems),
         subject_type=inner.choice("subject_token_type"),
-        actor_token=_secret(inner, "actor_token", problems) if "actor_token" in inner else "",
+        actor_token=_secret(inner, "actor_token", problems) if "actor_token" in inner else SecretText(""),
         actor_type=inner.choice("actor_token_type"),
     )
 
@@ -161,7 +157,7 @@ def _sigv4(section: Section, _: Problems, url: str) -> SigV4Auth:
     return SigV4Auth(service=service, region=region)
 
 
-def _secret(section: Section, key: str, problems: Problems) -> str:
+def _secret(section: Section, key: str, problems: Problems) -> SecretText:
     """Read a secret's reference, or the secret itself, which cannot be published. The messages do not show it."""
     text, place, name = section.text(key), section.place(key), section.name(key)
     if is_reference(text):
@@ -179,7 +175,7 @@ def _secret(section: Section, key: str, problems: Problems) -> str:
             f"{name}: a literal secret cannot be published: expected {_REFERENCES}",
             code="literal-secret",
         )
-    return text
+    return SecretText(text)
 
 
 Reader = Callable[[Section, Problems, str], UpstreamAuth]

@@ -7,13 +7,11 @@ from dataclasses import dataclass
 
 from handler.bundle.content import CodePrompt, CodeResource
 from handler.bundle.tools import CodeKit, CodeTool, ToolOptions
-from handler.code_tools.asking import may_ask
-from handler.code_tools.content.prompts import PromptDefinition
-from handler.code_tools.content.resources import ResourceDefinition
-from handler.code_tools.definitions.definition import ToolDefinition
-from handler.code_tools.functions.options import RegistrationOptions
-from handler.code_tools.functions.source_location import SourceLocation, place_of
-from handler.code_tools.loading import digest_of
+from handler.code_tools.content import PromptDefinition, ResourceDefinition
+from handler.code_tools.definition import ToolDefinition
+from handler.code_tools.loading import digest_of, may_ask
+from handler.code_tools.options import RegistrationOptions
+from handler.code_tools.source_location import SourceLocation, place_of
 from handler.code_tools.toolkit import Toolkit
 from handler.compiler.access.code_access import AccessDefaults, required_auth_rule, rule_of
 from handler.compiler.compile_context import CompileContext

@@ -15,7 +15,7 @@ import handler
 from handler.code_tools.loading import load_kit
 from handler.code_tools.modules import is_among
 from handler.code_tools.toolkit import Toolkit
-from handler.code_tools.type_hints.type_schemas import MISSING
+from handler.code_tools.type_schemas import MISSING
 from handler.compiler.config.code import KitUse
 from handler.compiler.problems import Place, Problems
 from handler.errors.authoring import ToolDefinitionError

@@ -1,5 +1,5 @@
 """Callers' documents, checked against a view. At request time graphql-core loads here alone, in half the time."""
 
-from handler.graph.documents.fast_nodes import load
+from handler.cold.fast_nodes import load
 
 load()

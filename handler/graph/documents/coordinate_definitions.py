@@ -10,8 +10,8 @@ from typing import Any
 
 from graphql import GraphQLNamedType, specified_directives
 
+from handler.cold.records import record
 from handler.graph.documents.introspection_fields import Carried, Introspected, input_item
-from handler.records import record
 
 NAME = "[_A-Za-z][_0-9A-Za-z]*"
 COORDINATE = re.compile(

@@ -23,13 +23,13 @@ from graphql import (
     SelectionSetNode,
 )
 
+from handler.cold.records import record, replaced
 from handler.errors.calls import DocumentRefused
 from handler.graph.documents.list_sizes import MOST, SIZE_ARGUMENTS, Said, said_of
 from handler.graph.documents.locations import fault_at, name_of
 from handler.graph.documents.used_fields import COMPOSITE, field_type
 from handler.graph.index_types import named
 from handler.graph.view import View
-from handler.records import record, replaced
 
 DEFAULT_LIST_SIZE = 10
 """Items of a list without a size."""

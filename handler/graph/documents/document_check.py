@@ -33,6 +33,7 @@ from graphql import (
 )
 
 from handler.bundle.operations import Limits
+from handler.cold.records import record
 from handler.errors.calls import DocumentRefused, Fault
 from handler.graph.documents.cost import refuse_costly
 from handler.graph.documents.hidden_types import TYPE_NAME, HiddenNames, find_hidden_names
@@ -51,7 +52,6 @@ from handler.graph.documents.partial_schema import ValidDocument, ViewSchemas
 from handler.graph.view import View
 from handler.json_schema.json_bounds import excess_of
 from handler.json_schema.sent_arguments import read_text
-from handler.records import record
 from handler.strict_json import to_json_bytes
 
 MAX_ERRORS = DocumentRefused.MAX_FAULTS + 1

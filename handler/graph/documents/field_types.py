@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Protocol
 
+from handler.cold.records import record
 from handler.graph.view import View
-from handler.records import record
 
 
 @record(frozen=True, slots=True)

@@ -18,10 +18,10 @@ from graphql import (
     SelectionSetNode,
 )
 
+from handler.cold.records import record
 from handler.graph.documents.used_fields import field_type
 from handler.graph.index_types import named
 from handler.graph.view import View
-from handler.records import record
 from handler.strict_json import JSONObject
 
 TYPE_NAME = "__typename"

@@ -11,11 +11,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field as made_of
 from itertools import chain
 
+from handler.cold.records import record
 from handler.graph.documents.nearest_names import Names
 from handler.graph.index_types import named
 from handler.graph.sdl import print_bare
 from handler.graph.view import BUILT_IN_SCALARS, View
-from handler.records import record
 
 MAX_SDL_BYTES = 4_000
 """Size of all types shown with one refusal. A type that does not fit is shown with the members that do."""

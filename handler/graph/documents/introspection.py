@@ -38,6 +38,7 @@ from graphql import (
     get_variable_values,
 )
 
+from handler.cold.records import record
 from handler.errors.calls import DocumentRefused, Fault
 from handler.graph.documents.coordinate_definitions import Definition, find_definition
 from handler.graph.documents.introspection_fields import Carried, Introspected, Item
@@ -45,7 +46,6 @@ from handler.graph.documents.locations import fault_at
 from handler.graph.documents.partial_schema import ViewSchemas
 from handler.graph.documents.search_answers import ArgumentRefused, SearchResult, definitions, search
 from handler.graph.documents.search_fields import DEFINED, SEARCH_FIELDS
-from handler.records import record
 
 MAX_BYTES = 5_000_000
 """The largest answer. GitHub's whole schema is 3.2 MB with every description; Lambda takes 6 MB."""

@@ -17,12 +17,12 @@ from graphql import (
     specified_directives,
 )
 
+from handler.cold.records import record
 from handler.graph.documents.core_types import all_of_core, in_every_schema
 from handler.graph.documents.printed_texts import argument_of, text_of
 from handler.graph.documents.search_fields import DEFINED, DEFINITION, SEARCH_TYPES
 from handler.graph.index_types import Directive, Field, InputValue, TypeSlice, named
 from handler.graph.view import BUILT_IN_SCALARS, View
-from handler.records import record
 
 KINDS: Mapping[str, TypeKind] = {
     "object": TypeKind.OBJECT,

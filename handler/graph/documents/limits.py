@@ -17,11 +17,11 @@ from graphql import (
 )
 
 from handler.bundle.operations import Limits
+from handler.cold.records import record, replaced
 from handler.errors.calls import DocumentRefused
 from handler.graph.documents.locations import fault_at, name_of, printable, shown
 from handler.graph.documents.operation import INTROSPECTION
 from handler.graph.documents.search_fields import SEARCH_FIELDS
-from handler.records import record, replaced
 
 MAX_FRAGMENT_NESTING = 40
 """Nesting of fragments: enough for any client, and far below Python's own recursion limit."""

@@ -17,12 +17,12 @@ from graphql import (
     parse_const_value,
 )
 
+from handler.cold.records import record
 from handler.errors.calls import DocumentRefused
 from handler.graph.documents.locations import fault_at, name_of
 from handler.graph.index import SchemaIndex
 from handler.graph.index_types import Field, InputValue, ListSize, named
 from handler.graph.view import View
-from handler.records import record
 
 SIZE_ARGUMENTS = ("first", "last", "limit")
 """Arguments that set a page's size on a field without ``@listSize``."""

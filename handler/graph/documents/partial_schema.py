@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 from graphql import DocumentNode, GraphQLNamedType, GraphQLObjectType, GraphQLSchema, specified_directives
 
 from handler.bundle.operations import Limits
+from handler.cold.records import record
 from handler.graph.documents.search_fields import SEARCH_TYPES, TAKEN_TYPES, SearchableSchema
 from handler.graph.documents.type_factory import InputTypes, OutputTypes, TypeNamed, make_directive
 from handler.graph.documents.used_fields import Touched, touched_by
 from handler.graph.index_types import Directive, InputValue
 from handler.graph.view import View
 from handler.lru import Lru
-from handler.records import record
 
 if TYPE_CHECKING:
     from handler.search.schema_search import SchemaSearch

@@ -12,11 +12,11 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
+from handler.cold.records import record
 from handler.graph.documents.coordinate_definitions import Definition, find_definition
 from handler.graph.documents.introspection_fields import Introspected
 from handler.graph.documents.locations import printable
 from handler.graph.documents.partial_schema import ViewSchemas
-from handler.records import record
 
 MAX_QUESTION_CHARS = 1_000
 

@@ -24,10 +24,10 @@ from graphql import (
     VariableDefinitionNode,
 )
 
+from handler.cold.records import record
 from handler.graph.documents.search_fields import SEARCH_FIELDS, SEARCH_TYPES
 from handler.graph.index_types import named
 from handler.graph.view import View
-from handler.records import record
 
 COMPOSITE = frozenset({"object", "interface", "union"})
 

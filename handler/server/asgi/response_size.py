@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from handler.records import record
+from handler.cold.records import record
 from handler.strict_json import to_json_bytes, to_well_formed_json
 
 MAX_PAYLOAD_BYTES = 6_200_000

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from handler.records import record
+from handler.cold.records import record
 
 MAX_STATE_CHARS = 512
 MAX_STATE_MEMBERS = 32

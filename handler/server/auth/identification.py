@@ -12,8 +12,8 @@ from starlette.datastructures import Headers
 
 from handler.bundle.identity import ApiKey, Identity
 from handler.bundle.model import Bundle
+from handler.cold.records import record
 from handler.errors.access import CredentialMalformed, CredentialRefused
-from handler.records import record
 from handler.server.auth.api_gateway_authorizer import authorized_claims, is_signed_for_aws
 from handler.server.auth.principal import KEY_PREFIX, SEALED_PREFIX, TOKEN, Principal, principal_of_key
 from handler.server.auth.tokens import TokenVerifier

@@ -10,12 +10,12 @@ from collections.abc import Mapping
 from math import inf
 from typing import Any
 
+from handler.cold.records import record
 from handler.errors.access import CredentialRefused, KeysUnavailable
 from handler.errors.infrastructure import HttpError
 from handler.http.client import HttpClient, HttpRequest
 from handler.json_schema.json_bounds import MAX_NESTING, nests_deeper
 from handler.lru import Lru
-from handler.records import record
 from handler.strict_json import parse_json
 
 FRESH_S = 600.0

@@ -9,8 +9,8 @@ from typing import Any
 
 from handler.bundle.identity import ApiKey
 from handler.bundle.model import Bundle
+from handler.cold.records import record
 from handler.errors.access import CredentialRequired
-from handler.records import record
 
 
 @record(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from handler.bundle.model import Bundle
 from handler.bundle.tools import CatalogTool, CodeTool, CompanionTool, GraphQLTool, PrescribedTool, Tool
 from handler.policy.evaluation import Evaluation
-from handler.policy.operands import UNKNOWN
+from handler.policy.predicates import UNKNOWN
 from handler.strict_json import JSONObject
 
 WELL_KNOWN = "/.well-known/oauth-protected-resource"

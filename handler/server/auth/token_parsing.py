@@ -12,9 +12,9 @@ import base64
 import binascii
 import re
 
+from handler.cold.records import record
 from handler.errors.access import CredentialRefused
 from handler.json_schema.json_bounds import MAX_NESTING, nests_deeper
-from handler.records import record
 from handler.strict_json import JSONObject, parse_json
 
 MAX_TOKEN_CHARS = 16_384

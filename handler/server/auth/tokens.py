@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 from handler.bundle.identity import RSA_BITS, SECRET_REFERENCE, Issuer, VerificationKey, is_for_trials
 from handler.bundle.upstream import is_reference
+from handler.cold.records import record
 from handler.errors.access import CredentialRefused, KeysUnavailable, VerifierMissing
 from handler.errors.infrastructure import SecretUnavailable
 from handler.http.client import HttpClient
 from handler.lru import Lru
-from handler.records import record
-from handler.secret_variables import Secret
 from handler.server.auth.jwks import FRESH_S, KeySets
 from handler.server.auth.own_secrets import OwnSecrets
 from handler.server.auth.principal import ID_JAG, audiences_in
 from handler.server.auth.token_parsing import Token, parse_token
+from handler.settings import Secret
 from handler.strict_json import JSONObject
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from handler.bundle.identity import SECRET_REFERENCE
 from handler.bundle.model import Bundle
 from handler.code_tools.modules import is_among, is_there
-from handler.records import record
+from handler.cold.records import record
 
 JWT_PACKAGES = ("jwt", "cryptography")
 CODE_PACKAGES = ("pydantic",)

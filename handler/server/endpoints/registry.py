@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from handler.bundle.model import Bundle
 from handler.bundle.stored import bundle_key, read_bundle, short_digest
+from handler.cold.records import record
 from handler.errors.calls import EndpointNotFound
 from handler.errors.infrastructure import BundleError, FunctionLacks, ObjectNotFound, StorageError
 from handler.lru import Lru
-from handler.records import record
 from handler.server.endpoints.endpoint import Endpoint
 from handler.storage.storage import READ_TIMEOUT_S, Storage
 

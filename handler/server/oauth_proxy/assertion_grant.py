@@ -14,8 +14,8 @@ from dataclasses import replace
 from typing import Any
 
 from handler.bundle.identity import AssertionClient, Identity, Issuer
+from handler.cold.records import record
 from handler.errors.access import AssertionRefused, CredentialRefused, OAuthRefused
-from handler.records import record
 from handler.server.auth.access_tokens import MAX_ACCESS_TOKEN_CHARS, seal_access_token
 from handler.server.auth.sealed_state import RequestStates
 from handler.server.auth.tokens import TokenVerifier

@@ -8,8 +8,8 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from handler.bundle.identity import OAuthProxy
+from handler.cold.records import record
 from handler.errors.access import OAuthRefused, RedirectRefused
-from handler.records import record
 
 GRANTS = ("authorization_code", "refresh_token")
 

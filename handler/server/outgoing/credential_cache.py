@@ -7,9 +7,9 @@ from collections.abc import Awaitable, Callable, Hashable
 from math import inf
 from typing import Generic, TypeVar
 
+from handler.cold.records import record
 from handler.errors.upstream import CredentialUnavailable
 from handler.lru import Lru
-from handler.records import record
 from handler.server.auth.own_secrets import REFUSED_PAUSE_S
 
 T = TypeVar("T")

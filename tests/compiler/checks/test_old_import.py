@@ -59,7 +59,7 @@ def test_imports_of_the_new_place_and_of_what_was_never_public_are_no_warnings(
 ) -> None:
     modules.write(
         "shop_tools.py",
-        "from handler.records import record\nimport handler_of_orders\nfrom stile import Toolkit\n" + KIT,
+        "from handler.cold.records import record\nimport handler_of_orders\nfrom stile import Toolkit\n" + KIT,
     )
     modules.write("handler_of_orders.py", "")
 

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from handler.bundle.tools import PrescribedTool
-from handler.code_tools.definitions.definition import define
+from handler.code_tools.definition import define
 from handler.compiler.compile import Compiled
 from handler.errors.authoring import ToolDefinitionError
 from handler.json_schema.shortening import size_of
-from handler.list_entries.host_hints import HINTS
+from handler.list_entries import HINTS
 from tests.docs.reference import codes, page, table
 from tests.support.endpoints import PUBLIC, compiled, problems_of
 

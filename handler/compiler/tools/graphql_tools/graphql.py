@@ -24,7 +24,7 @@ from handler.compiler.tools.declarations.declaration import CompiledTool, ToolDe
 from handler.graph.tool_entry import graphql_entry
 from handler.graph.view import BUILT_IN_SCALARS
 from handler.policy.evaluation import OPEN, Evaluation, Mask
-from handler.policy.operands import UNKNOWN
+from handler.policy.predicates import UNKNOWN
 from handler.strict_json import JSONObject
 from handler.text.sentences import some
 

@@ -1,0 +1,256 @@
+"""The boundary between our code and an author's: the one place that catches every exception of authors' code."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import contextvars
+import inspect
+import logging
+import math
+import sys
+import threading
+import traceback
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from handler.code_tools.context import Context, settled
+from handler.code_tools.return_values import Err, InputRequired, Ok
+from handler.code_tools.source_location import plain_function
+from handler.errors import StileError
+from handler.errors.access import AccessError
+from handler.errors.calls import CallError, DeadlinePassed, ToolError
+from handler.errors.protocol import McpError
+from handler.json_schema.json_bounds import MAX_NESTING, nests_deeper
+from handler.strict_json import JSONObject, to_well_formed_json, well_formed
+
+MAX_ERROR_BYTES = 400_000
+"""The limit of a JSON-RPC error's message and data: it fits into an answer, however the text is escaped."""
+
+
+class AuthorFailed(StileError):
+    """An author's code raised ``error``, which is not an error for callers."""
+
+    stile_code = "code-failed"
+    __context__ = None  # an author's class may fail wherever a traceback reads it; __cause__ is readable
+
+    def __init__(self, error: BaseException) -> None:
+        super().__init__(f"{type(error).__name__}: {error}")
+        self.error = error
+
+
+@contextmanager
+def authors_code() -> Iterator[None]:
+    """Run an author's code. Errors that define the answer to the caller (access, call and MCP errors) go through.
+
+    Raises:
+        AuthorFailed: any other failure, including ``sys.exit`` and an error that cannot be sent.
+    """
+    try:
+        yield
+    except (AccessError, CallError, McpError) as exc:
+        error = _readable(exc)
+        if error is not exc:
+            raise AuthorFailed(error) from error
+        if isinstance(exc, McpError):
+            _require_sendable(exc)
+        raise
+    except (Exception, SystemExit) as exc:  # noqa: BLE001 - the edge of an author's code: a failure of the call
+        error = _readable(exc)
+        raise AuthorFailed(error) from error
+
+
+def _readable(error: BaseException) -> BaseException:
+    """Return an error, or one with its traceback alone if the class of an author fails where its text is read."""
+    place = sys.exc_info()[2]
+    try:
+        str(error)
+        traceback.format_exception(error)
+    except (Exception, SystemExit):  # noqa: BLE001 - the edge of an author's error: its text is its author's code
+        return RuntimeError("an exception of a class whose text cannot be read").with_traceback(place)
+    return error
+
+
+def _require_sendable(error: McpError) -> None:
+    try:
+        size = len(to_well_formed_json([error.message, error.data]))
+    except (TypeError, ValueError, RecursionError) as exc:
+        raise AuthorFailed(error) from exc
+    if size > MAX_ERROR_BYTES or nests_deeper(error.data, MAX_NESTING) or not isinstance(error.message, str):
+        raise AuthorFailed(error)
+
+
+LEFT_BEHIND_S = 0.2
+"""The time that a call's remaining tasks have to end after they are cancelled."""
+
+_tasks: contextvars.ContextVar[set[asyncio.Task[Any]] | None] = contextvars.ContextVar("tasks", default=None)
+
+
+class Expired(StileError):
+    """The call's time is over."""
+
+    stile_code = DeadlinePassed.stile_code
+
+
+@contextlib.asynccontextmanager
+async def no_task_left_behind() -> AsyncIterator[None]:
+    """End every task that is started inside: a thawed container would go on with the task in another caller's call."""
+    _record_tasks(asyncio.get_running_loop())
+    started: set[asyncio.Task[Any]] = set()
+    token = _tasks.set(started)
+    try:
+        yield
+    finally:
+        _tasks.reset(token)
+        left = {task for task in started if not task.done()}
+        for task in left:
+            task.cancel()
+        if left:
+            await asyncio.wait(left, timeout=LEFT_BEHIND_S)
+
+
+class _Recording:
+    """A task factory that records the tasks of a call, found by the context that tasks inherit."""
+
+    def __init__(self, factory: Callable[..., Any] | None) -> None:
+        self._factory = factory
+
+    def __call__(self, loop: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, Any], **options: Any) -> Any:
+        make = self._factory or (lambda loop, work, **options: asyncio.Task(work, loop=loop, **options))
+        task = make(loop, work, **options)
+        started = _tasks.get()
+        if started is not None:
+            started.add(task)
+            task.add_done_callback(started.discard)
+        return task
+
+
+def _record_tasks(loop: asyncio.AbstractEventLoop) -> None:
+    factory = loop.get_task_factory()
+    if not isinstance(factory, _Recording):
+        loop.set_task_factory(_Recording(factory))  # type: ignore[arg-type] # typeshed knows one form of factory
+
+
+async def run(function: Callable[[], Any], ctx: Context) -> Any:
+    """Call an author's function, async or not, and return its final value.
+
+    Raises:
+        Expired: the function did not end in time.
+        ToolError: the call was cancelled.
+        Exception: an exception of the function's own.
+    """
+    match await wait_for(unexited(_called(function)), ctx):
+        case Ok(value):
+            return value
+        case Err(Exception() as error):
+            raise error
+        case Err(error):  # a BaseException would end more than the call
+            raise RuntimeError(f"the tool ended with {type(error).__name__}") from error
+
+
+async def answer_of(
+    what: str, function: Callable[[], Any], convert: Callable[[Any], JSONObject], ctx: Context
+) -> JSONObject | InputRequired:
+    """Call a function of a prompt or resource, and convert its value; questions are returned as they are.
+
+    Raises:
+        McpError: an error of the author's; or a fixed sentence that ``what`` failed.
+    """
+    try:
+        with authors_code():
+            async with no_task_left_behind():
+                value = await run(function, ctx)
+            return value if isinstance(value, InputRequired) else convert(value)
+    except CallError as exc:
+        raise McpError(McpError.INTERNAL_ERROR, str(exc)) from exc
+    except AuthorFailed as exc:
+        LOG.exception("%s failed in request %s", what, ctx.request_id)
+        raise McpError(McpError.INTERNAL_ERROR, f"{what} failed") from exc
+
+
+async def wait_for(work: Awaitable[Any], ctx: Context, *, margin_s: float = 0.0) -> Ok | Err:
+    """Wait for work until ``margin_s`` before the call's deadline.
+
+    Raises:
+        Expired: the time is over, and the work is cancelled.
+        ToolError: the call was cancelled.
+    """
+    ctx.running = asyncio.ensure_future(work)
+    remaining = ctx.remaining_time() - margin_s
+    try:
+        done, _ = await asyncio.wait({ctx.running}, timeout=None if math.isinf(remaining) else max(0.0, remaining))
+        if ctx.cancelled:
+            raise ToolError("Operation was cancelled")
+        if not done:
+            raise Expired
+        return _outcome(ctx.running)
+    finally:
+        ctx.running.cancel()
+        ctx.running = None
+
+
+def _outcome(task: asyncio.Future[Any]) -> Ok | Err:
+    if task.cancelled():
+        return Err(asyncio.CancelledError("the work was cancelled"))
+    error = task.exception()
+    return Ok(task.result()) if error is None else Err(error)
+
+
+async def unexited(work: Awaitable[Any]) -> Any:
+    """Await work, and turn ``sys.exit`` in it into a failure: it would end the event loop."""
+    try:
+        return await work
+    except SystemExit as exc:
+        raise RuntimeError("the tool called sys.exit") from exc
+
+
+async def _called(function: Callable[[], Any]) -> Any:
+    if inspect.iscoroutinefunction(plain_function(function)):
+        return await settled(function())  # a wrapper around an async function need not be async
+    return await settled(await _in_thread(function))
+
+
+async def _in_thread(work: Callable[[], Any]) -> Any:
+    """Run a function that is not async in a thread, where it cannot delay the deadline.
+
+    The thread is a daemon, because the loop waits for an executor's threads when it ends.
+    """
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[Any] = loop.create_future()
+    context = contextvars.copy_context()
+
+    def in_thread() -> None:
+        try:
+            outcome: Ok | Err = Ok(context.run(work))
+        except BaseException as exc:  # noqa: BLE001 - the edge of an author's thread: raised again by the waiting coroutine
+            outcome = Err(exc)
+        with contextlib.suppress(RuntimeError):  # the loop is closed: no coroutine waits
+            loop.call_soon_threadsafe(_settle, done, outcome)
+
+    threading.Thread(target=in_thread, daemon=True, name="stile-tool").start()
+    match await done:
+        case Ok(value):
+            return value
+        case Err(error):
+            raise error
+
+
+def _settle(done: asyncio.Future[Any], outcome: Ok | Err) -> None:
+    if not done.done():
+        done.set_result(outcome)
+
+
+class _WellFormed(logging.Filter):
+    """Replace lone surrogates: the log handler of Lambda's runtime raises on them, and the call would fail."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        record.msg, record.args = well_formed(record.getMessage()), None
+        told = logging.Formatter().formatException(record.exc_info) if record.exc_info else ""
+        if told != well_formed(told):
+            record.msg, record.exc_info = f"{record.msg}\n{well_formed(told)}", None
+        return True
+
+
+LOG = logging.getLogger("stile.tools")
+LOG.addFilter(_WellFormed())

@@ -1,1 +1,0 @@
-"""Prompts, resources and skills of authors, and the content blocks of results."""

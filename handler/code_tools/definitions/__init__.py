@@ -1,1 +1,0 @@
-"""The definition of a tool: its decorator, arguments, results, and the way to resume it."""

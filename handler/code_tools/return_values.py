@@ -1,0 +1,243 @@
+"""Return values of tools in Python for which plain values do not suffice: content blocks and full results."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Awaitable, Iterable, Mapping
+from dataclasses import field
+from typing import TYPE_CHECKING, Any, Literal
+
+from handler.cold.records import record
+from handler.strict_json import JSONObject
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+
+ANNOTATIONS = {"audience": "audience", "priority": "priority", "last_modified": "lastModified"}
+
+
+@record(frozen=True, slots=True)
+class Content:
+    """A content block. ``annotations`` has ``audience``, ``priority`` and ``last_modified``."""
+
+    annotations: Mapping[str, Any] | None = field(default=None, kw_only=True)
+    meta: Mapping[str, Any] | None = field(default=None, kw_only=True)
+
+    def to_json(self) -> JSONObject:
+        """Return the block in MCP's form, without members that are ``None``."""
+        members = {**self._members(), "annotations": _annotations(self.annotations), "_meta": self.meta}
+        return {name: value for name, value in members.items() if value is not None}
+
+    def _members(self) -> JSONObject:
+        raise NotImplementedError
+
+
+def _annotations(given: Mapping[str, Any] | None) -> JSONObject | None:
+    if given is None:
+        return None
+    names = {**ANNOTATIONS, **{wire: wire for wire in ANNOTATIONS.values()}}
+    unknown = [name for name in given if name not in names]
+    if unknown:
+        raise ValueError(f"unknown annotation {unknown[0]}: expected one of {', '.join(ANNOTATIONS)}")
+    return {names[name]: value for name, value in given.items()}
+
+
+@record(frozen=True, slots=True)
+class Text(Content):
+    """A text."""
+
+    text: str
+
+    def _members(self) -> JSONObject:
+        return {"type": "text", "text": self.text}
+
+
+@record(frozen=True, slots=True)
+class Image(Content):
+    """An image, as bytes or as base64 text."""
+
+    data: bytes | str
+    mime_type: str = "image/png"
+
+    def _members(self) -> JSONObject:
+        return {"type": "image", "data": _base64(self.data), "mimeType": self.mime_type}
+
+
+@record(frozen=True, slots=True)
+class Audio(Content):
+    """A sound, as bytes or as base64 text."""
+
+    data: bytes | str
+    mime_type: str = "audio/wav"
+
+    def _members(self) -> JSONObject:
+        return {"type": "audio", "data": _base64(self.data), "mimeType": self.mime_type}
+
+
+@record(frozen=True, slots=True)
+class ResourceLink(Content):
+    """A resource that the client may read. MCP requires a name; the URI is the default. ``size`` is in bytes."""
+
+    uri: str
+    name: str = ""
+    title: str | None = field(default=None, kw_only=True)
+    description: str | None = field(default=None, kw_only=True)
+    mime_type: str | None = field(default=None, kw_only=True)
+    size: int | None = field(default=None, kw_only=True)
+
+    def _members(self) -> JSONObject:
+        return {
+            "type": "resource_link",
+            "uri": self.uri,
+            "name": self.name or self.uri,
+            "title": self.title,
+            "description": self.description,
+            "mimeType": self.mime_type,
+            "size": self.size,
+        }
+
+
+@record(frozen=True, slots=True)
+class EmbeddedResource(Content):
+    """The content of a resource: a ``text``, or a ``blob`` of bytes (or of base64 text)."""
+
+    uri: str
+    text: str | None = field(default=None, kw_only=True)
+    blob: bytes | str | None = field(default=None, kw_only=True)
+    mime_type: str | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        if (self.text is None) == (self.blob is None):
+            raise ValueError(f"resource {self.uri}: expected text or blob, and not both")
+
+    def _members(self) -> JSONObject:
+        resource = {
+            "uri": self.uri,
+            "mimeType": self.mime_type,
+            "text": self.text,
+            "blob": None if self.blob is None else _base64(self.blob),
+        }
+        return {"type": "resource", "resource": {name: each for name, each in resource.items() if each is not None}}
+
+
+def _base64(content: bytes | str) -> str:
+    return content if isinstance(content, str) else base64.b64encode(content).decode("ascii")
+
+
+@record(frozen=True, slots=True)
+class ToolResult:
+    """A full result, without the tool's version.
+
+    ``content`` holds blocks and texts, and may hold the structured content as a mapping. ``data`` is the structured
+    content; with ``mirror`` its JSON is also the last text. Without, both are sent as they are.
+
+    Source: MCP, "Structured Content": servers should send it as a text, too, for clients that read texts alone.
+
+    Raises:
+        ValueError: structured content is given more than once.
+    """
+
+    content: Iterable[Content | str | Mapping[str, Any]] = ()
+    data: Any = None
+    mirror: bool = field(default=True, kw_only=True)
+    is_error: bool = field(default=False, kw_only=True)
+    meta: Mapping[str, Any] | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        given = [self.content] if isinstance(self.content, str | Content | Mapping) else list(self.content)
+        payloads = [each for each in given if isinstance(each, Mapping)]
+        if len(payloads) + (self.data is not None) > 1:
+            raise ValueError("a result has one structured content: expected it in content or in data, and once")
+        object.__setattr__(self, "content", tuple(each for each in given if not isinstance(each, Mapping)))
+        object.__setattr__(self, "data", payloads[0] if payloads else self.data)
+
+
+class ErrorObject(dict[str, Any]):
+    """An error object of ``tool_fail``. ``is_error`` is copied to the result's ``isError``."""
+
+    is_error = False
+
+
+class ToolFail:
+    """A maker of error objects: the defaults, with ``error``. See ``tool_fail``."""
+
+    def __init__(self, defaults: Mapping[str, Any], *, is_error: bool) -> None:
+        self._defaults = defaults
+        self._is_error = is_error
+
+    def __call__(self, message: str) -> dict[str, Any]:
+        made = ErrorObject({**self._defaults, "error": message})
+        made.is_error = self._is_error
+        return made
+
+
+def tool_fail(*, is_error: bool = False, **defaults: Any) -> ToolFail:
+    """Return a maker of error objects of one shape: ``tool_fail(ok=False)("no such order")``.
+
+    Without ``is_error``, the call succeeds on the wire unless the object breaks the output schema. With ``is_error``,
+    the result has ``isError`` and is not checked against the output schema.
+    """
+    return ToolFail(defaults, is_error=is_error)
+
+
+@record(frozen=True, slots=True)
+class Async:
+    """Work under a tag. The tool's ``resume`` gets the tag and the outcome, in the same invocation."""
+
+    tag: Any
+    work: Awaitable[Any] | Future[Any]
+
+
+@record(frozen=True, slots=True)
+class Ok:
+    """The work's value."""
+
+    value: Any
+
+
+@record(frozen=True, slots=True)
+class Err:
+    """The exception of the work; ``TimeoutError`` if the deadline ended the work."""
+
+    error: BaseException
+
+
+@record(frozen=True, slots=True)
+class Elicit:
+    """A question to the client's user: a form, whose ``schema`` has flat properties, or a ``url`` to open.
+
+    Source: MCP 2026-07-28, elicitation.
+    """
+
+    message: str
+    schema: Mapping[str, Any] | None = None
+    url: str | None = field(default=None, kw_only=True)
+
+    def to_json(self) -> JSONObject:
+        """Return the input request in MCP's form."""
+        mode: Literal["form", "url"] = "form" if self.url is None else "url"
+        params: JSONObject = {"mode": mode, "message": self.message}
+        if self.url is None:
+            params["requestedSchema"] = dict(self.schema or {"type": "object", "properties": {}})
+        else:
+            params["url"] = self.url
+        return {"method": "elicitation/create", "params": params}
+
+
+@record(frozen=True, slots=True)
+class InputRequired:
+    """A result that asks first. The client calls again: the context then has the answers and ``state``, as JSON.
+
+    On its way through the client, the state is signed but not secret.
+    """
+
+    requests: Mapping[str, Elicit | Mapping[str, Any]] = field(default_factory=dict)
+    state: Any = field(default=None, kw_only=True)
+
+    def input_requests(self) -> JSONObject:
+        """Return the requests in MCP's form, by their keys."""
+        return {
+            key: request.to_json() if isinstance(request, Elicit) else dict(request)
+            for key, request in self.requests.items()
+        }
