@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from handler.bundle.tools import CodeTool
 from handler.compiler.checks.compiled_endpoint import CompiledEndpoint
 from handler.compiler.checks.finding import Finding, check
-from handler.compiler.config.code import KitUse
+from handler.compiler.config.config import KitUse
 
 EXPECTED = 'expected {{use: "{use}", condition: "…"}}, where true is for every admitted caller'
 

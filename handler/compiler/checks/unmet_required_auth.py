@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from handler.compiler.checks.compiled_endpoint import CompiledEndpoint
 from handler.compiler.checks.finding import Finding, check
-from handler.compiler.config.upstream_auth import is_by_token
+from handler.compiler.config.upstream import is_by_token
 
 
 @check("unmet-required-auth")
