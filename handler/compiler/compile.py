@@ -20,8 +20,7 @@ from handler.compiler.access.code_access import AccessDefaults, access_defaults
 from handler.compiler.access.policies import Rule, read_access
 from handler.compiler.access.propagation import TakenAlong
 from handler.compiler.checks import CHECKS, CLIENT_CHECKS
-from handler.compiler.checks.compiled_endpoint import CompiledEndpoint
-from handler.compiler.checks.finding import run_checks
+from handler.compiler.checks.finding import CompiledEndpoint, run_checks
 from handler.compiler.compile_context import CompileContext, read_context
 from handler.compiler.config.identity import read_identity
 from handler.compiler.config.ignores import Ignore

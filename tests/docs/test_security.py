@@ -12,7 +12,7 @@ import pytest
 
 from handler.bundle.tools import PrescribedTool
 from handler.commands.folders.policy_tests import KEYS
-from handler.commands.published.publish_checks import address_faults, publish_rules
+from handler.commands.publishing.checks import address_faults, publish_rules
 from handler.compiler.compile import compile_endpoint
 from handler.compiler.config.identity import CALLER_KEYS, MIN_SECRET_BYTES
 from handler.compiler.config.table import ISSUER, PROXY

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from handler.compiler.change_codes import CHANGE_CODES
 from handler.compiler.codes import CODES
-from handler.compiler.codes.change_codes import CHANGE_CODES
 from handler.compiler.problems import Place, Problems
 from handler.compiler.source.yaml_section import Section
 from handler.errors.authoring import Problem

@@ -11,15 +11,17 @@ from urllib.parse import urlsplit
 
 from handler.bundle.identity import Identity
 from handler.bundle.model import MAX_ANSWER_S
-from handler.bundle.tenant_url import SAMPLE, SLASHES_OF_A_HOST
 from handler.bundle.upstream import (
+    SAMPLE,
     SIGNED_SERVICES,
+    SLASHES_OF_A_HOST,
     BearerAuth,
     ClientCredentialsAuth,
     HeaderAuth,
     NoAuth,
     OAuthClient,
     PassthroughAuth,
+    SecretText,
     SigV4Auth,
     TenantPart,
     TokenExchangeAuth,
@@ -112,7 +114,7 @@ _LABEL = re.compile(r"https?://([\w-]+\.)*\|\.[^|]+")
 _SEGMENT = re.compile(r"https?://[^/?#|]+/([^/?#|]+/)*\|([/?][^#|]*)?")
 _DOMAIN = re.compile(r"(\.[\w-]+)*\.[\w-]+\.[a-zA-Z][\w-]*\.?([:/?]|$)")
 _SIMPLE_NAMES = re.compile(rf"\^?{SIMPLE}\$?(?:\|\^?{SIMPLE}\$?)*", re.DOTALL)
-"""Names have 100 characters at most, so ``re`` tries few ways to match one (``bundle/tenant_url.py``)."""
+"""Names have 100 characters at most, so ``re`` tries few ways to match one (``bundle/upstream.py``)."""
 
 
 def _tenant_pattern(section: Section, problems: Problems) -> str:
@@ -182,11 +184,6 @@ def judge_passthrough(auth: UpstreamAuth, identity: Identity, *, at: Place, prob
     problems.warn(at, sentence, code="token-passthrough")
 
 
-def is_by_token(auth: UpstreamAuth) -> bool:
-    """Return whether the API is asked with the caller's token, or with one that is got for it."""
-    return isinstance(auth, TokenExchangeAuth | PassthroughAuth)
-
-
 def _header(section: Section, _: str) -> HeaderAuth:
     name = section.text("header").lower()
     normal = _normal(name)
@@ -203,7 +200,7 @@ def _token_exchange(section: Section, _: str) -> TokenExchangeAuth:
     return TokenExchangeAuth(
         client=_client(inner),
         subject_type=inner.choice("subject_token_type"),
-        actor_token=_secret(inner, "actor_token") if "actor_token" in inner else "",
+        actor_token=_secret(inner, "actor_token") if "actor_token" in inner else SecretText(""),
         actor_type=inner.choice("actor_token_type"),
     )
 
@@ -230,7 +227,7 @@ def _sigv4(section: Section, url: str) -> SigV4Auth:
     return SigV4Auth(service=service, region=inner.text("region", host[2] if host else ""))
 
 
-def _secret(section: Section, key: str) -> str:
+def _secret(section: Section, key: str) -> SecretText:
     """Read a secret's reference, or the secret itself, which cannot be published. The messages do not show it."""
     text = section.text(key)
     if is_reference(text):
@@ -242,7 +239,7 @@ def _secret(section: Section, key: str) -> str:
     else:
         sentence = f"a literal secret cannot be published: expected {_REFERENCES}"
         section.warn(key, sentence, code="literal-secret")
-    return text
+    return SecretText(text)
 
 
 READERS: Mapping[str, Callable[[Section, str], UpstreamAuth]] = {

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from graphql import DocumentNode, OperationDefinitionNode, OperationType
 
 from handler.compiler.operations.author_operations import McpTool
-from handler.compiler.operations.schema_queries import asked_of_the_schema
+from handler.compiler.operations.used_coordinates import asked_of_the_schema
 from handler.compiler.problems import Problems
 from handler.compiler.schema.tool_options import NO_OPTIONS
 

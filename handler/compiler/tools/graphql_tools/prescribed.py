@@ -23,8 +23,7 @@ from handler.compiler.json_schemas.inputs import Inputs
 from handler.compiler.json_schemas.output_schema import output_schema
 from handler.compiler.json_schemas.planned_answer import planned_answer
 from handler.compiler.operations.author_operations import AuthorOperation, McpTool, Operations
-from handler.compiler.operations.schema_queries import asked_of_the_schema
-from handler.compiler.operations.used_coordinates import coordinates_used
+from handler.compiler.operations.used_coordinates import asked_of_the_schema, coordinates_used
 from handler.compiler.problems import Problems
 from handler.compiler.schema.directives import ToolDirective, value_of_argument
 from handler.compiler.schema.tool_options import RESULT, AuthorOptions
