@@ -83,7 +83,6 @@ ONE_SUBJECT = {
         "compiler.tools.catalog",
         "server.mcp.catalog",
     ),  # the catalog: of a toolkit, of config.yaml, compiled, and answered
-    "code.py": ("compiler.config.code", "compiler.tools.code"),  # `code` of config.yaml: read, and compiled
     "content.py": (
         "bundle.content",
         "code_tools.content",
