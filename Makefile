@@ -281,9 +281,9 @@ first-tool: $(VENV)/.stamp .stile/node-upstreams/.stamp .stile/upstreams/.stamp 
 
 .PHONY: lock
 lock: .venv-lock/.stamp  ## Write requirements/*.txt anew from pyproject.toml; ARGS=--upgrade for newer versions
-	$(UV_COMPILE) pyproject.toml $(IN_LAMBDA) -o requirements/run.txt $(ARGS)
-	$(UV_COMPILE) pyproject.toml $(IN_LAMBDA) --extra code -c requirements/run.txt -o requirements/run-code.txt $(ARGS)
-	$(UV_COMPILE) pyproject.toml $(IN_LAMBDA) --extra jwt -c requirements/run.txt -o requirements/run-jwt.txt $(ARGS)
+	$(UV_COMPILE) pyproject.toml $(IN_LAMBDA) --group certificates -o requirements/run.txt $(ARGS)
+	$(UV_COMPILE) pyproject.toml $(IN_LAMBDA) --group certificates --extra code -c requirements/run.txt -o requirements/run-code.txt $(ARGS)
+	$(UV_COMPILE) pyproject.toml $(IN_LAMBDA) --group certificates --extra jwt -c requirements/run.txt -o requirements/run-jwt.txt $(ARGS)
 	$(UV_COMPILE) pyproject.toml --extra cli --extra code --extra jwt --group dev -o requirements/dev.txt $(ARGS)
 	$(UV_COMPILE) pyproject.toml --extra cli --extra code -c requirements/dev.txt -o requirements/cli.txt $(ARGS)
 	$(UV_COMPILE) --group demo -c requirements/dev.txt -o requirements/demo.txt $(ARGS)

@@ -16,6 +16,7 @@ import sys
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,7 @@ class Findings:
     advised: list[str] = field(default_factory=list)
     not_audited: list[str] = field(default_factory=list)
     audited: int = 0
+    certificates: str = ""
 
     @property
     def exit_code(self) -> int:
@@ -59,6 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     service = ["--vulnerability-service", options.service]
     service += ["--osv-url", options.osv_url] if options.osv_url else []
     audit_python(findings, options.locks / "requirements", [*service, *ignored(options.ignore)])
+    findings.certificates = age_of_certificates(options.locks / "requirements" / "run.txt", date.today())
     if options.npm:
         audit_npm(findings, sorted(package_locks(options.locks)), options.npm, set(options.ignore))
     sys.stdout.write(report(findings))
@@ -74,6 +77,7 @@ def report(findings: Findings) -> str:
     """Return what a reader is told."""
     lines = [f"ADVISORY: {each}" for each in sorted(findings.advised)]
     lines += [f"NOT AUDITED: {each}" for each in sorted(findings.not_audited)]
+    lines += [findings.certificates] if findings.certificates else []
     lines.append(
         f"{findings.audited} packages audited, {len(findings.advised)} advisories, "
         f"{len(findings.not_audited)} packages or locks not audited."
@@ -82,6 +86,20 @@ def report(findings: Findings) -> str:
 
 
 # Python
+
+
+def age_of_certificates(lock: Path, today: date) -> str:
+    """Return the age of the function's certificates of authorities, by the version of certifi; empty without them."""
+    pinned = re.search(
+        r"^certifi==(\d+)\.(\d+)\.(\d+)", lock.read_text("utf-8") if lock.is_file() else "", re.MULTILINE
+    )
+    if not pinned:
+        return ""
+    released = date(*map(int, pinned.groups()))
+    return (
+        f"The function's certificates of authorities are of {released}, {(today - released).days} days old. A newer "
+        "certifi in pyproject.toml and `make lock` renew them."
+    )
 
 
 def audit_python(findings: Findings, folder: Path, options: Runs) -> None:

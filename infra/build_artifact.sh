@@ -107,6 +107,8 @@ for module in $code; do
 done
 find "$artifact" -type d -name __pycache__ -prune -exec rm -rf {} +
 
+"$python" infra/hash_certificates.py "$artifact"
+
 # Unchecked, because zip tools change file times: bytecode that compares them would count as stale, and be
 # compiled again at every cold start, the code folder being read-only. Paths as tracebacks will show them.
 echo "Compiling"

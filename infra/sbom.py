@@ -25,6 +25,9 @@ PERMISSIVE = frozenset(
 )
 """Licences by their SPDX ids that only ask for their text and a notice."""
 
+DATA = frozenset({("certifi", "MPL-2.0")})
+"""Packages of data: their licence asks that a changed copy of a file stays under it, and no certificate is changed."""
+
 BY_NAME = {
     "Apache License, Version 2.0": "Apache-2.0",
     "Apache Software License": "Apache-2.0",
@@ -68,7 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     bom = bill_of_materials(options.python, options.root / "pyproject.toml", vendored)
     (options.out / "function.cdx.json").write_text(json.dumps(bom, indent=2, sort_keys=True) + "\n", "utf-8")
     (options.out / "licences.md").write_text(page_of(parts), "utf-8")
-    refused = [part for part in parts if not is_permissive(part.licence)]
+    refused = [part for part in parts if not is_permissive(part.licence) and (part.name, part.licence) not in DATA]
     for part in refused:
         sys.stderr.write(
             f"{part.name} {part.version}: the licence is not on the list of infra/sbom.py: {part.licence}\n"

@@ -31,6 +31,9 @@ BUILD = f"{HANDLER}/build.json"
 
 PACK = f"{HANDLER}/modules.pack"
 
+CERTIFICATES = f"{HANDLER}/certificates"
+"""The folder of authorities, by the hash of their names, which the build makes (infra/hash_certificates.py)."""
+
 CODE = "unusable-build"
 """The code of the answer to every request, and of its line in the log."""
 

@@ -7,6 +7,7 @@ empty function takes to start.
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 import socket
 import ssl
@@ -20,6 +21,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
+from handler.cold.artefact import CERTIFICATES
 from handler.cold.records import record
 from handler.errors.infrastructure import (
     AddressRefused,
@@ -72,15 +74,19 @@ class HttpClient:
 
     Redirects and the environment's proxies are ignored. Connections idle for over ``max_idle_s`` are not reused: the
     other end may have closed them while Lambda was frozen. Guarded requests go only where ``rules`` allow, over
-    connections that no unguarded request has made.
+    connections that no unguarded request has made. Servers are verified by ``certificates``, a folder with a file for
+    each authority, if it exists and ``SSL_CERT_FILE`` and ``SSL_CERT_DIR`` are not set, and by the system's otherwise.
     """
 
-    def __init__(self, rules: AddressRules = STRICT, *, max_idle_s: float = 30.0) -> None:
+    def __init__(
+        self, rules: AddressRules = STRICT, *, max_idle_s: float = 30.0, certificates: str = CERTIFICATES
+    ) -> None:
         self.observer: Observer[HttpRequest, HttpResponse] | None = None  # of all exchanges
         self._rules = rules
         self._kept = KeptConnections(max_idle_s=max_idle_s)
         self._tls_lock = threading.Lock()
         self._tls_context: ssl.SSLContext | None = None
+        self._certificates = certificates
 
     def send(self, request: HttpRequest) -> HttpResponse:
         """Send one request and return the complete response.
@@ -134,7 +140,7 @@ class HttpClient:
             HttpError: as ``send``.
         """
         target, exchange = _target_of(url), Exchange(timeout_s=timeout_s)
-        connection = self._new_connection(target, guarded=False)
+        connection = self._new_connection(target, exchange, guarded=False)
         try:
             connection.open(exchange)
         except OSError as exc:
@@ -186,7 +192,8 @@ class HttpClient:
 
     def _asked_anew(self, request: HttpRequest, target: _Target, exchange: Exchange) -> HttpResponse:
         """Return the response over a new connection: if a kept one is closed, the other kept ones may be, too."""
-        return self._exchanged_over(self._new_connection(target, guarded=request.guarded), request, target, exchange)
+        connection = self._new_connection(target, exchange, guarded=request.guarded)
+        return self._exchanged_over(connection, request, target, exchange)
 
     def _exchanged_over(
         self, connection: Connection, request: HttpRequest, target: _Target, exchange: Exchange
@@ -211,17 +218,23 @@ class HttpClient:
             else:
                 connection.close()
 
-    def _new_connection(self, target: _Target, *, guarded: bool) -> Connection:
-        tls = self._require_tls_context() if target.scheme == "https" else None
+    def _new_connection(self, target: _Target, exchange: Exchange, *, guarded: bool) -> Connection:
+        tls = self._require_tls_context(exchange) if target.scheme == "https" else None
         return Connection(target.host, target.port, tls=tls, rules=self._rules if guarded else None)
 
-    def _require_tls_context(self) -> ssl.SSLContext:
-        # Reading the certificate authorities takes milliseconds, so it waits for the first https request.
+    def _require_tls_context(self, exchange: Exchange) -> ssl.SSLContext:
+        # Reading the certificates of all authorities takes milliseconds, so it waits for the first https request, whose
+        # own time begins after it.
+        began_at = time.monotonic()
         with self._tls_lock:
             if self._tls_context is None:
-                self._tls_context = ssl.create_default_context()
+                # Source: OpenSSL, SSL_CTX_set_default_verify_paths, for the two variables.
+                folder = "" if os.environ.keys() & {"SSL_CERT_FILE", "SSL_CERT_DIR"} else self._certificates
+                has_own = os.path.isdir(folder)  # noqa: PTH112 - the cold path is without pathlib
+                self._tls_context = ssl.create_default_context(capath=folder if has_own else None)
                 self._tls_context.sslsocket_class = TimedTls
-            return self._tls_context
+        exchange.put_off(time.monotonic() - began_at)
+        return self._tls_context
 
 
 class _Target(NamedTuple):

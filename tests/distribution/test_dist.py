@@ -23,6 +23,7 @@ REPOSITORY = {
     "infra/deferred_imports.py",
     "infra/domain.yaml",
     "infra/find_python.sh",
+    "infra/hash_certificates.py",
     "infra/iam_door.yaml",
     "infra/network.yaml",
     "infra/observability.yaml",

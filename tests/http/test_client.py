@@ -4,6 +4,7 @@ import asyncio
 import functools
 import gzip
 import logging
+import os
 import socket
 import subprocess
 import sys
@@ -13,15 +14,19 @@ import tracemalloc
 import zlib
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, closing
 from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
 from handler.errors.infrastructure import HttpError, HttpTimeout, HttpTooLarge, HttpUnreachable
 from handler.http.client import HttpClient, HttpRequest, HttpResponse
+from tests.support.artefacts import hash_certificates
 from tests.support.authority import Authority
 from tests.support.local import LOCAL
-from tests.support.raw_http import Peer, answer, answering, running_server
+from tests.support.raw_http import Peer, RawServer, answer, answering, running_server
 
 CLOSED_EARLY = "connection closed before the answer was complete"
 
@@ -951,16 +956,86 @@ class TestTls:
 
         assert error.reason in ("TLS failed", CLOSED_EARLY)
 
+    def test_folder_of_the_function_has_the_authority(
+        self, authority: Authority, certificates: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        _without_variables(monkeypatch)
+        with function_client(certificates) as client, serving(authority) as server:
+            assert client.send(get(server.url)).body == b"1"
+
+    def test_folder_of_the_function_lacks_the_authority(
+        self, certificates: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        _without_variables(monkeypatch)
+        other = Authority(tmp_path)  # of the same name, and with another key
+        with function_client(certificates) as client, serving(other) as server:
+            assert unreachable(client, get(server.url)).reason == "TLS verification failed"
+
+    def test_authority_in_the_folder_has_expired(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        _without_variables(monkeypatch)
+        expired = Authority(tmp_path, ends_in=timedelta(days=-1))
+        folder = hashed(expired, tmp_path / "certificates")
+        with function_client(folder) as client, serving(expired) as server:
+            assert unreachable(client, get(server.url)).reason == "TLS verification failed"
+
+    @pytest.mark.parametrize("variable", ["SSL_CERT_FILE", "SSL_CERT_DIR"])
+    def test_authority_of_a_company_wins_over_the_folder(
+        self, authority: Authority, certificates: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variable: str
+    ) -> None:
+        _without_variables(monkeypatch)
+        company = Authority(tmp_path)
+        place = company.certificate if variable == "SSL_CERT_FILE" else hashed(company, tmp_path / "company")
+        monkeypatch.setenv(variable, str(place))
+        with function_client(certificates) as client, serving(company) as theirs, serving(authority) as ours:
+            assert client.send(get(theirs.url)).body == b"1"
+            assert unreachable(client, get(ours.url)).reason == "TLS verification failed"
+
+    def test_time_of_a_request_begins_after_the_authorities_are_read(
+        self, client: HttpClient, authority: Authority, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        slow = tmp_path / "authorities"
+        os.mkfifo(slow)
+        monkeypatch.setenv("SSL_CERT_FILE", str(slow))
+        writing = threading.Timer(0.6, slow.write_bytes, [authority.certificate.read_bytes()])
+        with running_server(answering(answer(b"1")), tls=authority.server_context) as server:
+            writing.start()
+
+            assert client.send(get(server.url, timeout_s=0.5)).body == b"1"
+
     def test_the_authorities_are_read_at_the_first_https_address(self) -> None:
         code = (
             "import ssl; from handler.http.client import HttpClient, HttpRequest\n"
-            "ssl.create_default_context = lambda: print('read') or exit()\n"
+            "ssl.create_default_context = lambda **_: print('read') or exit()\n"
             "client = HttpClient(); print('made')\n"
             "client.send(HttpRequest(method='GET', url='https://h.invalid/', timeout_s=1, max_bytes=1))"
         )
         ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
         assert ran.stdout.split() == ["made", "read"]
+
+
+def _without_variables(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SSL_CERT_FILE", raising=False)
+    monkeypatch.delenv("SSL_CERT_DIR", raising=False)
+
+
+def function_client(certificates: Path) -> closing[HttpClient]:
+    return closing(HttpClient(LOCAL, certificates=str(certificates)))
+
+
+def serving(authority: Authority) -> AbstractContextManager[RawServer]:
+    return running_server(answering(answer(b"1")), tls=authority.server_context)
+
+
+def hashed(authority: Authority, folder: Path) -> Path:
+    """Return the folder that the build makes of a file of authorities."""
+    assert hash_certificates(authority.certificate.read_text("ascii"), folder) == 1
+    return folder
+
+
+@pytest.fixture(scope="module")
+def certificates(authority: Authority, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return hashed(authority, tmp_path_factory.mktemp("function") / "certificates")
 
 
 @pytest.fixture(scope="module")

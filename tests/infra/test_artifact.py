@@ -1,5 +1,6 @@
 import json
 import os
+import re
 import struct
 from pathlib import Path
 
@@ -41,6 +42,15 @@ def test_it_holds_the_package_that_authors_import_from(artifact: Path) -> None:
 
 def test_boto3_is_left_to_the_runtime(artifact: Path) -> None:
     assert not {"boto3", "botocore", "s3transfer"} & packages(artifact)
+
+
+def test_each_authority_has_a_file_and_the_package_of_all_is_gone(artifact: Path) -> None:
+    files = sorted((artifact / "handler" / "certificates").iterdir())
+
+    assert len(files) > 100
+    assert all(re.fullmatch(r"[0-9a-f]{8}\.[0-9]", file.name) for file in files)
+    assert all(file.read_text("ascii").count("-----BEGIN CERTIFICATE-----") == 1 for file in files)
+    assert "certifi" not in packages(artifact)
 
 
 def test_it_knows_what_it_was_built_for_and_with(artifact: Path, arch: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Iterator
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +78,18 @@ def test_exit_code_tells_advisories_from_a_whole_audit_and_both_from_none(
     assert findings.exit_code == code
     assert [f"ADVISORY: {each}" in ADVISORIES.report(findings) for each in advised] == [True] * len(advised)
     assert [f"NOT AUDITED: {each}" in ADVISORIES.report(findings) for each in not_audited] == [True] * len(not_audited)
+
+
+def test_report_has_the_age_of_the_certificates_of_authorities(tmp_path: Path) -> None:
+    lock = tmp_path / "run.txt"
+    lock.write_text("certifi==2026.10.18 \\\n    --hash=sha256:00\n")
+
+    sentence = ADVISORIES.age_of_certificates(lock, date(2026, 11, 28))
+
+    assert "of 2026-10-18, 41 days old" in sentence
+    assert sentence in ADVISORIES.report(ADVISORIES.Findings(certificates=sentence))
+    assert ADVISORIES.age_of_certificates(ROOT / "requirements" / "run.txt", date(2026, 11, 28))
+    assert ADVISORIES.age_of_certificates(tmp_path / "none.txt", date(2026, 11, 28)) == ""
 
 
 def test_package_that_one_answer_skips_is_not_audited() -> None:

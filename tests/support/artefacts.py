@@ -8,6 +8,7 @@ import runpy
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,12 @@ PACKAGES = (
 
 DEFERRING: dict[str, Any] = runpy.run_path(str(ROOT / "infra" / "deferred_imports.py"))
 """The globals of the script that the build imports."""
+
+HASHING: dict[str, Any] = runpy.run_path(str(ROOT / "infra" / "hash_certificates.py"))
+"""The globals of the script that the build runs for certificates of authorities."""
+
+hash_certificates: Callable[[str, Path], int] = HASHING["hash_certificates"]
+subject_hash: Callable[[bytes], str] = HASHING["subject_hash"]
 
 PACK = Path("handler", "modules.pack")
 
