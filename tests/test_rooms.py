@@ -37,9 +37,6 @@ ORDER = (
     ("handler.compiler.checks", "handler.compiler.provenance"),
     ("handler.compiler.graphql_api",),
     ("handler.compiler.tools",),
-    ("handler.compiler.tools.graphql_tools",),
-    ("handler.compiler.tools.declarations",),
-    ("handler.compiler.tools.content_files",),
     ("handler.compiler.api_context",),
     ("handler.compiler.access",),
     ("handler.compiler.json_schemas",),
@@ -87,9 +84,8 @@ ONE_SUBJECT = {
     ),  # a tool's options: compiled, and as its author gives them
     "catalog.py": (
         "code_tools.catalog",
-        "compiler.tools.catalog",
         "server.mcp.listing.catalog",
-    ),  # the catalog: of a toolkit, of config.yaml, compiled, and answered
+    ),  # the catalog: of a toolkit, and answered
     "code.py": ("compiler.config.code", "compiler.tools.code"),  # `code` of config.yaml: read, and compiled
     "content.py": (
         "bundle.content",
@@ -103,11 +99,11 @@ ONE_SUBJECT = {
         "graph.documents.introspection",
     ),  # asked, and answered
     "prompts.py": (
-        "compiler.tools.content_files.prompts",
+        "compiler.tools.prompts",
         "server.mcp.listing.prompts",
     ),  # in Python, of files, listed
     "resources.py": (
-        "compiler.tools.content_files.resources",
+        "compiler.tools.resources",
         "server.mcp.listing.resources",
     ),  # as prompts.py
     "route.py": ("server.graphql.route", "server.mcp.route"),  # the HTTP route of a protocol, named by its folder
@@ -128,7 +124,7 @@ EDGES = {
     "an MCP request": "handler/server/mcp/route.py",
     "an author's code": "handler/code_tools/boundary.py",
     "an author's error": "handler/code_tools/boundary.py",
-    "an author's module": "handler/compiler/tools/code_modules.py",
+    "an author's module": "handler/compiler/tools/code.py",
     "an author's thread": "handler/code_tools/boundary.py",
     "an item of a batch": "handler/server/mcp/route.py",
 }

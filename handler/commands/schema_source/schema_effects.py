@@ -18,7 +18,7 @@ from handler.commands.local.local_endpoint import local_endpoint
 from handler.commands.schema_source.origin import SCHEMA_FILE, SchemaSource
 from handler.commands.schema_source.schema_file import schema_of_folder, write_schema
 from handler.compiler.compile import Compiled
-from handler.compiler.operations.operation_files import OPERATIONS_FOLDER
+from handler.compiler.operations.sources import OPERATIONS_FOLDER
 from handler.compiler.problems import Problems
 from handler.compiler.schema.coordinates import members_of
 from handler.compiler.schema.schema import AuthorSchema
