@@ -23,13 +23,8 @@ from handler.commands.folders.endpoint_folders import add_compile_options, find_
 from handler.commands.folders.endpoints import compile_or_complain
 from handler.commands.local.listening import listening_socket, port_number, why_not
 from handler.commands.local.serving import NO_AUTHORIZER, Service, make_application, require_location, settings_of
-from handler.commands.published.listed import endpoints_in_bucket
-from handler.commands.published.publish_checks import (
-    have_allowed_addresses,
-    have_no_credentials,
-    have_no_secrets,
-    have_upstreams,
-)
+from handler.commands.publishing.checks import are_publishable
+from handler.commands.publishing.destination import endpoints_in_bucket
 from handler.commands.terminal.console import announce, complain
 from handler.commands.terminal.exit_codes import DONE, REFUSED
 from handler.errors.infrastructure import BundleError, StorageError
@@ -190,15 +185,7 @@ def _bundles_of(options: argparse.Namespace) -> Iterator[str | None]:
 
 def _compiled_into(made: str, folder: Path, options: argparse.Namespace) -> bool:
     compiled = compile_or_complain(folder, stage=options.stage, endpoint=options.endpoint)
-    rules = settings_of(made).addresses
-    if not compiled or not all(
-        [
-            have_upstreams(compiled),
-            have_no_secrets(compiled),
-            have_no_credentials(compiled),
-            have_allowed_addresses(compiled, rules),
-        ]
-    ):
+    if not compiled or not are_publishable(compiled, rules=settings_of(made).addresses):
         complain("Nothing is served.")
         return False
     storage = FolderStorage(made)

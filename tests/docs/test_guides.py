@@ -28,13 +28,13 @@ from handler.json_schema.answer_check import MAX_STEPS
 from handler.json_schema.checker import MAX_VIOLATIONS
 from handler.json_schema.formats import MAX_MATCHED_CHARS, STANDARD_FORMATS
 from handler.json_schema.json_bounds import MAX_VALUES
-from handler.list_entries.listed_sizes import MAX_LISTED_BYTES
+from handler.list_entries import MAX_LISTED_BYTES
 from handler.server.asgi.response_size import MAX_PAGE_BYTES
 from handler.server.auth.sealed_state import STATE_S
 from handler.server.endpoints.arguments_validator import ArgumentsValidator
-from handler.server.mcp.calls.code_context import MAX_REQUESTS
-from handler.server.mcp.messages.jsonrpc import MAX_BATCH
-from handler.server.mcp.messages.revisions import ASSUMED, BATCHING, TEXT_ONLY
+from handler.server.mcp.code_tools import MAX_REQUESTS
+from handler.server.mcp.jsonrpc import MAX_BATCH
+from handler.server.mcp.revisions import ASSUMED, BATCHING, TEXT_ONLY
 from handler.server.mcp.route import MIN_COMPRESSED_BYTES
 from tests.docs.pages import blocks, first_column, read, section
 from tests.support.endpoints import compiled, graphql_tool, write_endpoint

@@ -25,7 +25,7 @@ from handler.errors.calls import CallError, NotFound
 from handler.server import health
 from handler.server.asgi.request_log import FOR_MAINTAINERS, LEFT_OUT
 from handler.server.log import DIMENSIONS, METRICS
-from handler.server.mcp.messages.jsonrpc import OWN_ERROR, REASONS
+from handler.server.mcp.jsonrpc import OWN_ERROR, REASONS
 from handler.settings import read_settings
 from tests.conftest import ROOT
 from tests.docs.accepted_keys import accepted_keys

@@ -11,14 +11,14 @@ from pathlib import Path
 
 from handler.bundle.model import ENDPOINT_NAME
 from handler.bundle.stored import bundle_key
-from handler.commands.folders.cache_folder import user_cache
 from handler.commands.folders.endpoint_folders import find_endpoints
 from handler.commands.folders.endpoints import Outcome, compile_one, complain_about, refuse_same_names
+from handler.commands.folders.user_secret import user_cache
 from handler.commands.local.file_watch import FolderWatch
 from handler.commands.local.local_endpoint import local_settings
 from handler.commands.local.local_secrets import unset_secrets
 from handler.commands.local.reloading import forget_modules, restore_modules
-from handler.commands.published.publish_checks import warn_of_upstreams
+from handler.commands.publishing.checks import warn_of_upstreams
 from handler.commands.terminal.console import complain, located, say
 from handler.compiler.compile import Compiled, compile_explained
 from handler.compiler.config.ignores import left_over

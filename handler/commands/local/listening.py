@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
 import errno
 import socket
+
+from handler.commands.terminal.command_line import whole_number
 
 
 def listening_socket(host: str, port: int) -> socket.socket:
@@ -17,15 +18,11 @@ def listening_socket(host: str, port: int) -> socket.socket:
         OSError: the address cannot be used.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    made = socket.create_server((host, port), family=family)
-    return socket.socket(made.family, made.type, socket.IPPROTO_TCP, fileno=made.detach())
+    server = socket.create_server((host, port), family=family)
+    return socket.socket(server.family, server.type, socket.IPPROTO_TCP, fileno=server.detach())
 
 
-def port_number(text: str) -> int:
-    """Read the option ``--port``."""
-    if not (text.isascii() and text.isdecimal()) or int(text) > 65_535:
-        raise argparse.ArgumentTypeError(f"{text!r}: expected a number from 0 to 65535")
-    return int(text)
+port_number = whole_number(0, 65_535)
 
 
 def why_not(failure: OSError, host: str, port: int) -> str:

@@ -12,9 +12,8 @@ from handler.bundle.upstream import SecretReference, parse_reference
 from handler.compiler.compile import Compiled
 from handler.compiler.source.env_file import parse_env
 from handler.errors.infrastructure import SettingsError
-from handler.secret_variables import SECRET_PREFIX, Secret, read_secret, read_secrets
 from handler.server.outgoing.secret_store import variable_of
-from handler.settings import Settings
+from handler.settings import SECRET_PREFIX, Secret, Settings, read_secret, read_secrets
 
 
 def trial_secrets(env_file: Path | None) -> dict[str, str]:

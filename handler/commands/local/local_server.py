@@ -26,9 +26,9 @@ from handler.http.client import HttpClient
 from handler.server.auth.principal import ANONYMOUS, DEVELOPMENT
 from handler.server.auth.sealed_state import RequestStates
 from handler.server.auth.tokens import TokenVerifier
-from handler.server.context.caller import Services
+from handler.server.context import Services
 from handler.server.endpoints.registry import CachePolicy, Endpoints
-from handler.server.mcp.listing.tools_list import list_entries
+from handler.server.mcp.tools_list import list_entries
 from handler.server.outgoing.outgoing_services import outgoing_services
 from handler.storage.storage import Storage
 from handler.strict_json import JSONObject

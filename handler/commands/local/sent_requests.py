@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from handler.bundle.tenant_url import is_address_of
+from handler.bundle.upstream import is_address_of
 from handler.commands.local.observing import SeenExchange
 from handler.commands.local.upstream_words import (
     MAX_BODY_CHARS,

@@ -12,7 +12,7 @@ from handler.bundle.tools import PrescribedTool
 from handler.compiler.checks.finding import CompiledEndpoint, Finding, check
 from handler.compiler.json_schemas.planned_answer import plan_of
 from handler.compiler.tools.declaration import entries_of, size_of
-from handler.list_entries.listed_sizes import BYTES_PER_TOKEN
+from handler.list_entries import BYTES_PER_TOKEN
 
 MAX_DESCRIPTION_BYTES = 2_048
 """Widely used clients silently cut a tool's description here."""

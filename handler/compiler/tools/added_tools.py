@@ -9,7 +9,7 @@ from handler.compiler.config.config import CatalogUse
 from handler.compiler.problems import Problems, shown, where
 from handler.compiler.tools.declaration import CompiledTool
 from handler.json_schema.json_bounds import MAX_RESULT_BYTES
-from handler.list_entries.host_hints import size_hint
+from handler.list_entries import size_hint
 from handler.strict_json import JSONObject
 
 MAX_NAMES = 10

@@ -25,7 +25,7 @@ from handler.code_tools.toolkit import Toolkit
 from handler.code_tools.type_schemas import MISSING
 from handler.compiler.access.code_access import AccessDefaults, required_auth_rule, rule_of
 from handler.compiler.compile_context import CompileContext
-from handler.compiler.config.code import KitUse
+from handler.compiler.config.config import KitUse
 from handler.compiler.problems import Place, Problems, shown
 from handler.compiler.tools.content import CompiledCode
 from handler.compiler.tools.declaration import CompiledTool

@@ -14,8 +14,7 @@ from handler.compiler.tools.declaration import CompiledTool
 from handler.graph.documents.fields_read import fields_read
 from handler.graph.index import SchemaIndex
 from handler.strict_json import JSONObject
-from handler.text.secret_names import is_secret
-from handler.text.sentences import did_you_mean
+from handler.text.sentences import did_you_mean, is_secret
 
 
 def read_call_log(

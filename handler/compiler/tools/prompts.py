@@ -192,7 +192,7 @@ class _Reader:
         return tuple(messages)
 
     def _template(self, source: Source, start: int, end: int, *, known: Sequence[str], used: set[str]) -> str:
-        """Convert a part of the text for ``bundle/prompt_templates.py``, and report each mistake at its place."""
+        """Convert a part of the text for ``bundle/content.py``, and report each mistake at its place."""
 
         def checked(found: re.Match[str]) -> str:
             escape, name = found[1], found[2]

@@ -15,7 +15,7 @@ from handler.compiler.schema.directives import ToolDirective, value_of_argument
 from handler.compiler.tools.declaration import CompiledTool, entries_of
 from handler.compiler.tools.graphql import graphql_tool
 from handler.compiler.tools.prescribed import mcp_tool, prescribed_tool
-from handler.list_entries.listed_sizes import is_listable
+from handler.list_entries import is_listable
 from handler.strict_json import Entry
 
 TOOL_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")

@@ -15,8 +15,8 @@ from handler.errors.calls import CallError, DeadlinePassed, ValuesRefused
 from handler.errors.upstream import UpstreamError
 from handler.server.asgi.content_negotiation import GRAPHQL_RESPONSE
 from handler.server.asgi.request_log import _FACTS
-from handler.server.context.denials import DENIALS, STATUSES, challenge, status_of
-from handler.server.graphql.route import _refusal
+from handler.server.denials import DENIALS, STATUSES, challenge, status_of
+from handler.server.graphql_route import _refusal
 from tests.support.endpoints import compiled
 
 
