@@ -86,10 +86,9 @@ ONE_SUBJECT = {
         "code_tools.options",
     ),  # a tool's options: compiled, and as its author gives them
     "catalog.py": (
-        "code_tools.catalog",
         "compiler.tools.catalog",
         "server.mcp.listing.catalog",
-    ),  # the catalog: of a toolkit, of config.yaml, compiled, and answered
+    ),  # the catalog: compiled, and answered
     "code.py": ("compiler.config.code", "compiler.tools.code"),  # `code` of config.yaml: read, and compiled
     "content.py": (
         "bundle.content",

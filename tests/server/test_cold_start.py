@@ -512,7 +512,7 @@ def _imports(file: Path) -> Iterator[str]:
             yield node.module or ""
 
 
-SHORTENING = {"code_tools.catalog_search", "list_entries.listed_sizes"}
+SHORTENING = {"code_tools.sections", "list_entries.listed_sizes"}
 """Loaded for a list that a catalog may shorten."""
 
 

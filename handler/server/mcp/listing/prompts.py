@@ -7,7 +7,7 @@ from typing import Any
 
 from handler.bundle.content import CodePrompt, Prompt, TextPrompt
 from handler.bundle.prompt_templates import expand, expanded_chars
-from handler.code_tools.catalog_search import Listed
+from handler.code_tools.sections import Listed
 from handler.errors.calls import PromptNotFound
 from handler.errors.protocol import InvalidParams
 from handler.server.context.caller import Caller
