@@ -74,10 +74,6 @@ LEFT = {
 """An old name of one more version."""
 
 ONE_SUBJECT = {
-    "Issuer": (
-        "bundle.identity",
-        "commands.new_endpoint.config_file",
-    ),  # an issuer of tokens: compiled, and to be written
     "ToolOptions": (
         "bundle.tools",
         "code_tools.options",
@@ -87,7 +83,6 @@ ONE_SUBJECT = {
         "compiler.tools.catalog",
         "server.mcp.catalog",
     ),  # the catalog: of a toolkit, of config.yaml, compiled, and answered
-    "code.py": ("compiler.config.code", "compiler.tools.code"),  # `code` of config.yaml: read, and compiled
     "content.py": (
         "bundle.content",
         "code_tools.content",
@@ -96,10 +91,6 @@ ONE_SUBJECT = {
     "context.py": ("code_tools.context", "server.context"),  # of a request: for tools in Python, and for us
     "editor.py": ("commands.editor", "page.editor"),  # editors of text: the files for them, and that of the page
     "identity.py": ("bundle.identity", "compiler.config.identity"),  # `identity`: in the bundle, and of config.yaml
-    "introspection.py": (
-        "commands.schema_source.introspection",
-        "graph.documents.introspection",
-    ),  # asked, and answered
     "prompts.py": (
         "compiler.tools.content_files.prompts",
         "server.mcp.prompts",

@@ -23,8 +23,8 @@ from handler.compiler.checks import CHECKS, CLIENT_CHECKS
 from handler.compiler.checks.finding import CompiledEndpoint, run_checks
 from handler.compiler.compile_context import CompileContext, read_context
 from handler.compiler.config.identity import read_identity
-from handler.compiler.config.ignores import ChangeIgnore, Ignore
-from handler.compiler.config.upstream_auth import judge_passthrough
+from handler.compiler.config.ignores import Ignore
+from handler.compiler.config.upstream import judge_passthrough
 from handler.compiler.graphql_api import read_api
 from handler.compiler.operations.author_operations import AuthorDocument, AuthorOperation
 from handler.compiler.problems import Place, Problems
@@ -64,7 +64,7 @@ class Compiled:
     client_warnings: tuple[Problem, ...]  # reasons for clients to leave a tool out
     ignores: tuple[Ignore, ...]  # entries that silence warnings; ``warnings`` still has all
     skill_places: Mapping[str, Place] = field(default_factory=dict)  # URI of a skill's file -> its place
-    ignored_changes: tuple[ChangeIgnore, ...] = ()  # differences from the version before, with reasons
+    ignored_changes: tuple[Ignore, ...] = ()  # differences from the version before, with reasons
 
     def objects(self) -> Iterator[tuple[str, bytes]]:
         """Yield what to store, by key. The index comes first: a bundle must never name an index that is missing."""

@@ -155,8 +155,6 @@ CALLING = {
     "server.upstream.credentials",
     "server.upstream.graphql_client",
     "server.upstream.graphql_request",
-    "server.upstream.request_headers",
-    "server.upstream.selected_fields",
     "server.upstream.sending",
 }
 """The same of a prescribed call, beside those."""

@@ -63,7 +63,6 @@ def read_scalars(section: Section, schema: GraphQLSchema, problems: Problems) ->
 
 
 def _read_scalar(section: Section, problems: Problems) -> Scalar:
-    section.expect()
     if "type" not in section:
         for key in section.keys():  # noqa: SIM118 - a Section is not a dict
             section.refuse(key, "a type beside it")

@@ -15,7 +15,7 @@ from handler.code_tools.source_location import SourceLocation, place_of
 from handler.code_tools.toolkit import Toolkit
 from handler.compiler.access.code_access import AccessDefaults, required_auth_rule, rule_of
 from handler.compiler.compile_context import CompileContext
-from handler.compiler.config.code import KitUse
+from handler.compiler.config.config import KitUse
 from handler.compiler.problems import Place, Problems, shown
 from handler.compiler.tools.code_modules import definition_place, import_kit, reporting
 from handler.compiler.tools.compiled_code import CompiledCode

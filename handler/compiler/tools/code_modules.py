@@ -16,7 +16,7 @@ from handler.code_tools.loading import load_kit
 from handler.code_tools.modules import is_among
 from handler.code_tools.toolkit import Toolkit
 from handler.code_tools.type_schemas import MISSING
-from handler.compiler.config.code import KitUse
+from handler.compiler.config.config import KitUse
 from handler.compiler.problems import Place, Problems
 from handler.errors.authoring import ToolDefinitionError
 from handler.errors.infrastructure import CodeUnavailable

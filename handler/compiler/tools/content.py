@@ -49,7 +49,6 @@ def read_content(context: CompileContext, grounds: AccessDefaults) -> CompiledCo
 
 
 def _mask_of(section: Section, context: CompileContext, *, default: Mask) -> Mask:
-    section.expect()
     return own_mask(section, context.conditions, context.problems) if "condition" in section else default
 
 

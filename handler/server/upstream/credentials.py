@@ -19,6 +19,7 @@ from handler.bundle.upstream import (
     HeaderAuth,
     NoAuth,
     PassthroughAuth,
+    SecretText,
     SigV4Auth,
     TokenExchangeAuth,
 )
@@ -82,7 +83,7 @@ async def signed(caller: Caller, request: HttpRequest) -> HttpRequest:
     return replaced(request, headers={**request.headers, **added})
 
 
-async def _secret(caller: Caller, secret: str) -> Credential:
+async def _secret(caller: Caller, secret: SecretText) -> Credential:
     secrets, endpoint = caller.services.outgoing.secrets, caller.endpoint.bundle.endpoint
     value = await secrets.read(secret, endpoint=endpoint)
     return Credential(token=value, refuse=lambda: secrets.refuse(secret, value, endpoint=endpoint))

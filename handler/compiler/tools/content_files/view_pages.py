@@ -91,7 +91,6 @@ class Views:
 def read_views(context: CompileContext, grounds: AccessDefaults) -> Views:
     """Read the pages of their folder, with their settings in ``config.yaml``."""
     section, problems = context.config.ui, context.problems
-    section.expect()
     mask = own_mask(section, context.conditions, problems) if "condition" in section else grounds.unsaid
     files = _files_of_pages(context.files, context.project.path(VIEWS_FOLDER), problems)
     named = section.section("pages")
@@ -147,7 +146,6 @@ class _Settings:
 
 def _settings(section: Section, context: CompileContext, *, mask: Mask) -> _Settings:
     """Read the settings of a page. ``mask`` is that of a page without a condition of its own."""
-    section.expect()
     texts = {key: section.text(key) for key in ("title", "description")}
     own = own_mask(section, context.conditions, context.problems) if "condition" in section else mask
     ui = _metadata(section, context.problems)
@@ -177,7 +175,6 @@ def _page(context: CompileContext, name: str, file: str, *, settings: _Settings)
 def _metadata(settings: Section, problems: Problems) -> JSONObject:
     """Return ``_meta.ui`` of a page: nothing that is not said, so that hosts allow nothing else."""
     csp = settings.section("csp")
-    csp.expect()
     origins = {name: _origins(csp, key, problems) for key, name in ORIGINS.items() if key in csp}
     origins = {name: each for name, each in origins.items() if each}
     permissions = list(_permissions(settings, problems))

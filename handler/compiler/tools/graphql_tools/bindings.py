@@ -24,7 +24,7 @@ from graphql import (
 )
 
 from handler.bundle.operations import Binding
-from handler.compiler.config.upstream_headers import header_fault
+from handler.compiler.config.upstream import header_fault
 from handler.compiler.json_schemas.defaults import coordinates_in, json_of
 from handler.compiler.operations.author_operations import AuthorOperation
 from handler.compiler.problems import Problems
