@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from handler.bundle.listed_entry import MAX_WHOLE_BYTES, ListedEntries
 from handler.bundle.tools import CompanionTool, GraphQLTool, PrescribedTool, Shortening
 from handler.compiler.api_context import ApiContext
-from handler.compiler.tools.declarations.declaration import CompiledTool
+from handler.compiler.tools.declaration import CompiledTool
 from handler.graph.tool_entry import graphql_entry
 from handler.json_schema.input_types import SharedTypes, plain
 from handler.json_schema.shortening import shortened, size_of

@@ -1,11 +1,11 @@
-"""The declaration of a tool of any kind, and the compiled tool."""
+"""The declaration of a tool of any kind, the compiled tool, and its list entries."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from handler.bundle.tools import Tool
+from handler.bundle.tools import GraphQLTool, Tool
 from handler.compiler.access.policies import Rule
 from handler.compiler.json_schemas.descriptions import expand
 from handler.compiler.operations.author_operations import AuthorOperation
@@ -13,7 +13,7 @@ from handler.compiler.problems import At
 from handler.compiler.schema.directives import ToolDirective
 from handler.compiler.schema.tool_options import AuthorOptions
 from handler.policy.evaluation import Mask
-from handler.strict_json import JSONObject
+from handler.strict_json import JSONObject, to_json_bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,3 +62,21 @@ class CompiledTool:
     listed: JSONObject | None = None  # entry for callers who may everything, if the server makes it for each caller
     view: str = ""  # name of the page that hosts show the results with
     shortened_from: Mapping[str, int] = field(default_factory=dict)  # schema of its entry -> its bytes if it were whole
+
+
+def size_of(made: CompiledTool) -> int:
+    """Return the bytes of a tool's largest list entry; 0 if it has none."""
+    return max((len(to_json_bytes(entry)) for entry in entries_of(made)), default=0)
+
+
+def entries_of(made: CompiledTool) -> list[JSONObject]:
+    """Return the list entries of a tool: one, or those of a GraphQL tool's precomputed listings."""
+    if not isinstance(made.tool, GraphQLTool):
+        return [made.listed or made.tool.entry]
+    return [listing.entry for listing in made.tool.listings if listing.entry is not None]
+
+
+def fullest_entry(made: CompiledTool) -> JSONObject:
+    """Return a tool's list entry for unrestricted callers; empty if it is not listed."""
+    tool = made.tool
+    return tool.listings[-1].entry or {} if isinstance(tool, GraphQLTool) else made.listed or tool.entry

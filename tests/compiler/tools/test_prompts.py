@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from handler.bundle.content import PromptMessage, TextPrompt
-from handler.compiler.tools.content_files.prompts import MAX_PROMPT_BYTES
+from handler.compiler.tools.prompts import MAX_PROMPT_BYTES
 from handler.policy.evaluation import OPEN
 from tests.support.diagnostics import Reported
 from tests.support.endpoints import PUBLIC, READABLE, compiled, doubted, reported

@@ -10,7 +10,7 @@ import pytest
 from handler.bundle.content import FileResource
 from handler.bundle.stored import read_bundle, write_bundle
 from handler.compiler.compile import Compiled, compile_endpoint
-from handler.compiler.tools.content_files.skill_format import MAX_SKILL_FILES
+from handler.compiler.tools.skills import MAX_SKILL_FILES
 from handler.errors.authoring import CompileError
 from handler.policy.evaluation import OPEN
 from tests.support.endpoints import READABLE, compiled, problems_of, write_endpoint

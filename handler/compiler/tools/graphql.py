@@ -20,7 +20,7 @@ from handler.compiler.schema.directives import ToolDirective, VisibilityPattern,
 from handler.compiler.schema.merge import USUAL_ROOTS
 from handler.compiler.schema.tool_options import NO_OPTIONS
 from handler.compiler.schema.visibility import fold_types, hidden_by_patterns
-from handler.compiler.tools.declarations.declaration import CompiledTool, ToolDeclaration, directive_declaration
+from handler.compiler.tools.declaration import CompiledTool, ToolDeclaration, directive_declaration
 from handler.graph.tool_entry import graphql_entry
 from handler.graph.view import BUILT_IN_SCALARS
 from handler.policy.evaluation import OPEN, Evaluation, Mask

@@ -7,7 +7,7 @@ import pytest
 
 from handler.bundle.content import FileResource
 from handler.compiler.compile import compile_endpoint
-from handler.compiler.tools.content_files.resources import MAX_RESOURCE_BYTES
+from handler.compiler.tools.resources import MAX_RESOURCE_BYTES
 from handler.errors.authoring import CompileError
 from handler.policy.evaluation import OPEN
 from tests.support.diagnostics import Reported, reported_by

@@ -18,7 +18,7 @@ from handler.compiler.json_schemas.inputs import Inputs
 from handler.compiler.operations.author_operations import AuthorOperation, Operations
 from handler.compiler.operations.used_coordinates import asked_of_the_schema, coordinates_used
 from handler.compiler.problems import Problems
-from handler.compiler.tools.graphql_tools.bindings import coordinates_bound, read_bindings
+from handler.compiler.tools.bindings import coordinates_bound, read_bindings
 from handler.policy.evaluation import OPEN, Mask, union_of
 from handler.strict_json import JSONObject
 

@@ -11,7 +11,7 @@ from handler.bundle.content import FileResource
 from handler.bundle.stored import read_bundle, write_bundle
 from handler.bundle.tools import GraphQLTool
 from handler.compiler.compile import compile_endpoint
-from handler.compiler.tools.content_files.view_pages import MAX_PAGE_BYTES, ORIGIN, PAGE_TYPE
+from handler.compiler.tools.views import MAX_PAGE_BYTES, ORIGIN, PAGE_TYPE
 from handler.errors.authoring import CompileError
 from handler.policy.evaluation import OPEN
 from tests.support.endpoints import READABLE, compiled, problems_of, write_endpoint
