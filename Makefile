@@ -63,8 +63,9 @@ figures: $(VENV)/.stamp  ## Sizes of folders and modules, import circles, catche
 	@$(VENV)/bin/python -m tests.support.figures
 
 .PHONY: reference
-reference: $(VENV)/.stamp  ## Write the tables of docs/reference/config.md from the table of keys
+reference: $(VENV)/.stamp  ## Write the tables of docs/reference/config.md and docs/reference/codes.md from the code
 	@$(VENV)/bin/python -m tests.docs.config_tables
+	@$(VENV)/bin/python -m tests.docs.codes_tables
 
 .PHONY: corpora
 corpora: $(VENV)/.stamp  ## Fetch real schemas and operations with npm and pip, and compile all of them

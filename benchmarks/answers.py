@@ -16,8 +16,7 @@ from statistics import median
 from typing import Any
 
 from benchmarks.report import machine, write_page
-from handler.answers.advice import CallForm
-from handler.answers.fit import ResultLimit, fit
+from handler.answers.fit import CallForm, ResultLimit, fit
 from handler.answers.plan import Member, Members
 from handler.json_schema.json_bounds import MAX_RESULT_BYTES
 from handler.strict_json import parse_json, to_well_formed_json

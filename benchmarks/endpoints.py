@@ -31,7 +31,7 @@ from handler.http.client import HttpClient
 from handler.server.app import create_app
 from handler.server.asgi import content_negotiation as media_types
 from handler.server.auth.tokens import TokenVerifier
-from handler.server.context.caller import Services
+from handler.server.context import Services
 from handler.server.endpoints.registry import CachePolicy, Endpoints
 from handler.storage.location import open_storage
 from handler.storage.storage import Storage

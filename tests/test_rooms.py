@@ -24,10 +24,8 @@ ORDER = (
     ("handler.page",),
     ("handler.server",),
     ("handler.server.mcp",),
-    ("handler.server.mcp.listing",),
-    ("handler.server.mcp.calls",),
-    ("handler.server.mcp.messages",),
-    ("handler.server.graphql", "handler.server.oauth_proxy"),
+    ("handler.server.graphql_route", "handler.server.oauth_proxy"),
+    ("handler.server.denials", "handler.server.graphql_documents"),
     ("handler.server.upstream",),
     ("handler.server.context",),
     ("handler.server.asgi", "handler.server.endpoints", "handler.server.outgoing"),
@@ -37,9 +35,6 @@ ORDER = (
     ("handler.compiler.checks", "handler.compiler.provenance"),
     ("handler.compiler.graphql_api",),
     ("handler.compiler.tools",),
-    ("handler.compiler.tools.graphql_tools",),
-    ("handler.compiler.tools.declarations",),
-    ("handler.compiler.tools.content_files",),
     ("handler.compiler.api_context",),
     ("handler.compiler.access",),
     ("handler.compiler.json_schemas",),
@@ -58,7 +53,6 @@ ORDER = (
     ("handler.search",),
     ("handler.graph",),
     ("handler.settings",),
-    ("handler.secret_variables",),
     ("handler.cold.prefetch",),
     ("handler.storage",),
     ("handler.aws",),
@@ -77,39 +71,26 @@ LEFT = {
 """An old name of one more version."""
 
 ONE_SUBJECT = {
-    "Issuer": (
-        "bundle.identity",
-        "commands.new_endpoint.config_file",
-    ),  # an issuer of tokens: compiled, and to be written
     "ToolOptions": (
         "bundle.tools",
         "code_tools.options",
     ),  # a tool's options: compiled, and as its author gives them
-    "catalog.py": (
-        "compiler.tools.catalog",
-        "server.mcp.listing.catalog",
-    ),  # the catalog: compiled, and answered
-    "code.py": ("compiler.config.code", "compiler.tools.code"),  # `code` of config.yaml: read, and compiled
     "content.py": (
         "bundle.content",
         "code_tools.content",
         "compiler.tools.content",
     ),  # prompts and resources: in the bundle, in Python, and compiled
+    "context.py": ("code_tools.context", "server.context"),  # of a request: for tools in Python, and for us
     "editor.py": ("commands.editor", "page.editor"),  # editors of text: the files for them, and that of the page
     "identity.py": ("bundle.identity", "compiler.config.identity"),  # `identity`: in the bundle, and of config.yaml
-    "introspection.py": (
-        "commands.schema_source.introspection",
-        "graph.documents.introspection",
-    ),  # asked, and answered
     "prompts.py": (
-        "compiler.tools.content_files.prompts",
-        "server.mcp.listing.prompts",
+        "compiler.tools.prompts",
+        "server.mcp.prompts",
     ),  # in Python, of files, listed
     "resources.py": (
-        "compiler.tools.content_files.resources",
-        "server.mcp.listing.resources",
+        "compiler.tools.resources",
+        "server.mcp.resources",
     ),  # as prompts.py
-    "route.py": ("server.graphql.route", "server.mcp.route"),  # the HTTP route of a protocol, named by its folder
     "testing.py": ("testing", "stile.testing"),  # the old name of one more version
     "tools.py": ("bundle.tools", "compiler.tools.tools"),  # tools: in the bundle, and compiled
     "upstream.py": (
@@ -121,13 +102,13 @@ ONE_SUBJECT = {
 """Names of several modules or public classes: one subject, seen from another room. The comment says how."""
 
 EDGES = {
-    "a GraphQL request": "handler/server/graphql/route.py",
+    "a GraphQL request": "handler/server/graphql_route.py",
     "a Lambda event": "handler/server/function.py",
     "a change": "handler/commands/local/dev_session.py",
     "an MCP request": "handler/server/mcp/route.py",
     "an author's code": "handler/code_tools/boundary.py",
     "an author's error": "handler/code_tools/boundary.py",
-    "an author's module": "handler/compiler/tools/code_modules.py",
+    "an author's module": "handler/compiler/tools/code.py",
     "an author's thread": "handler/code_tools/boundary.py",
     "an item of a batch": "handler/server/mcp/route.py",
 }

@@ -26,7 +26,7 @@ from handler.code_tools.resuming import EXPECTED, Resume, read_resume
 from handler.code_tools.signature import caller_names, read_raw_signature, read_signature, resolve_hints, yields
 from handler.code_tools.source_location import SourceLocation, name_of, place_of, plain_function
 from handler.cold.records import record
-from handler.list_entries.param_headers import mirrored_in
+from handler.list_entries import mirrored_in
 from handler.strict_json import JSONObject
 
 Allow = Callable[[JSONObject, Context], bool]

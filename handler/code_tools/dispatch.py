@@ -34,7 +34,7 @@ from handler.errors import MAX_SAID_CHARS
 from handler.errors.access import InsufficientScope
 from handler.errors.calls import CallError, InvalidArguments, ToolError
 from handler.errors.protocol import AuthenticationRequired, InvalidParams, McpError
-from handler.list_entries.param_headers import mirrored_in
+from handler.list_entries import mirrored_in
 from handler.strict_json import JSONObject
 
 

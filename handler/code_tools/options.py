@@ -13,7 +13,7 @@ from typing import Any, Literal, TypedDict
 
 from handler.code_tools.source_location import SourceLocation
 from handler.cold.records import record
-from handler.list_entries.host_hints import search_hint_fault, tool_hints
+from handler.list_entries import search_hint_fault, tool_hints
 from handler.strict_json import JSONObject
 from handler.text.sentences import did_you_mean
 

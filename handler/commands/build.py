@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
+from pathlib import Path
 
 from handler.commands.folders.endpoint_folders import add_folder_arguments
 from handler.commands.folders.endpoints import compile_or_complain
-from handler.commands.published.bundle_store import store_all
-from handler.commands.published.publish_checks import have_no_credentials, have_no_secrets, warn_of_upstreams
-from handler.commands.terminal.console import complain
-from handler.commands.terminal.exit_codes import REFUSED
+from handler.commands.publishing.bundle_parts import BundleChange, changed_parts
+from handler.commands.publishing.checks import are_free_of_secrets, warn_of_upstreams
+from handler.commands.terminal.command_line import current_answer
+from handler.commands.terminal.console import ERR, OUT, complain, say, show_json, track
+from handler.commands.terminal.exit_codes import DONE, REFUSED
+from handler.compiler.compile import Compiled
+from handler.errors import StileError
+from handler.errors.infrastructure import ObjectNotFound, StorageError
+from handler.storage.local import FolderStorage
+from handler.text.sentences import counted
 
 EXAMPLES = ("stile build endpoints --out bundles",)
 EXIT_CODES = {REFUSED: "an endpoint has problems, or a bundle was not written"}
@@ -25,16 +33,72 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON document instead")
 
 
-def run(options: argparse.Namespace) -> int:
-    compiled = compile_or_complain(options.folder, stage=options.stage, endpoint=options.endpoint)
-    if not compiled or not all([have_no_secrets(compiled), have_no_credentials(compiled)]):
-        complain("Nothing was built.")
-        return 1
-    warn_of_upstreams(compiled)
-    return store_all(compiled, options.out, as_json=options.json)
-
-
 def _folder(text: str) -> str:
     if "://" in text:
         raise argparse.ArgumentTypeError(f"{text}: expected a folder; `stile publish` stores bundles in S3")
     return text
+
+
+def run(options: argparse.Namespace) -> int:
+    compiled = compile_or_complain(options.folder, stage=options.stage, endpoint=options.endpoint)
+    if not compiled or not are_free_of_secrets(compiled):
+        complain("Nothing was built.")
+        return REFUSED
+    warn_of_upstreams(compiled)
+    return _store_all(compiled, options.out, as_json=options.json)
+
+
+def _store_all(compiled: Sequence[Compiled], destination: str, *, as_json: bool) -> int:
+    """Store bundles one by one, each in one atomic write after its schema index, and print the changes.
+
+    Stop at the first bundle that cannot be stored, with exit code 1. Bundles stored before stay.
+    """
+    changes: list[BundleChange] = []
+    try:
+        storage = FolderStorage(make_folder(destination))
+        for one in track(compiled, "Storing", ERR if as_json else OUT, name=lambda one: one.bundle.endpoint):
+            changes.append(_store(one, storage))
+            say(changes[-1].line())
+    except StileError as exc:
+        complain(str(exc))
+    except KeyboardInterrupt:
+        complain("Interrupted.")
+    rest = [one.bundle.endpoint for one in compiled[len(changes) :]]
+    if rest:
+        complain(f"Stored: {', '.join(change.name for change in changes) or 'nothing'}.")
+        complain(f"Not stored (unchanged): {', '.join(rest)}. Run the command again.")
+    else:
+        say(f"{counted(len(changes), 'endpoint')} in {destination}", "green")
+    code = REFUSED if rest else DONE
+    answer = current_answer()
+    if answer and as_json:
+        document = {"location": destination, "endpoints": [change.plain() for change in changes], "notStored": rest}
+        show_json({**document, "warnings": answer.warnings, **({"error": answer.error(code)} if rest else {})})
+    return code
+
+
+def _store(one: Compiled, storage: FolderStorage) -> BundleChange:
+    *indexes, (key, raw) = one.objects()
+    try:
+        stored = storage.read(key)
+    except ObjectNotFound:
+        stored = None
+    for index, content in indexes:
+        storage.write(index, content)
+    storage.write(key, raw)
+    before = stored.body if stored else None
+    what = "new" if before is None else "unchanged" if before == raw else "changed"
+    return BundleChange(name=one.bundle.endpoint, what=what, parts=changed_parts(one.bundle, before))
+
+
+def make_folder(destination: str) -> Path:
+    """Make the folder of a destination, if it does not exist.
+
+    Raises:
+        StorageError: it cannot be made.
+    """
+    try:
+        Path(destination).mkdir(parents=True, exist_ok=True)
+    except OSError as exc:
+        raise StorageError(destination, f"cannot be made a folder: {exc.strerror or exc}") from exc
+    return Path(destination)

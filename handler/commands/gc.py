@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import argparse
-from contextlib import closing
+import re
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 
-from handler.commands.published.endpoint_place import open_published
-from handler.commands.published.unused_indexes import MIN_AGE, UnusedIndex, discard_indexes, find_unused
+from handler.bundle.model import ENDPOINT_NAME
+from handler.bundle.stored import index_key, index_named_by, shared_index_key
+from handler.commands.publishing.destination import AT_ONCE, at_destination, bundles_by_endpoint
 from handler.commands.terminal.console import complain, say, show_json
 from handler.commands.terminal.exit_codes import DONE, REFUSED
-from handler.errors import StileError
-from handler.http.client import HttpClient
+from handler.errors.infrastructure import BundleError, ObjectNotFound, StorageError
 from handler.storage.publishing import PublishStorage
+from handler.strict_json import JSONObject
 from handler.text.sentences import counted
 
 EXAMPLES = ("stile gc s3://bucket/prefix", "stile gc s3://bucket/prefix --delete")
@@ -24,14 +29,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON document instead")
 
 
+MIN_AGE = timedelta(days=7)
+"""The age from which an index may be deleted. A publish makes an index fresh before any bundle names it."""
+
+
 def run(options: argparse.Namespace) -> int:
-    try:
-        with closing(HttpClient()) as http:
-            storage = open_published(options.destination, http)
-            return _collect(storage, options)
-    except StileError as exc:
-        complain(str(exc))
-    return REFUSED
+    return at_destination(options.destination, lambda storage, _: _collect(storage, options))
 
 
 def _collect(storage: PublishStorage, options: argparse.Namespace) -> int:
@@ -45,17 +48,81 @@ def _collect(storage: PublishStorage, options: argparse.Namespace) -> int:
         show_json({"location": storage.location, "deletes": options.delete, "indexes": plain})
         return DONE
     for each in unused:
-        say(each.line())
-    _sum_up(unused, deleted, options)
-    return DONE
-
-
-def _sum_up(unused: list[UnusedIndex], deleted: list[UnusedIndex], options: argparse.Namespace) -> None:
-    chosen = deleted if options.delete else unused
-    size = f"{sum(each.size for each in chosen):,} bytes"
+        say(f"{each.key}: {each.size:,} bytes, of {each.modified.date().isoformat()}")
+    size = f"{sum(each.size for each in (deleted if options.delete else unused)):,} bytes"
     if options.delete:
         say(f"{counted(len(deleted), 'schema')} deleted, {size}", "green")
     elif unused:
         say(f"{counted(len(unused), 'schema')}, {size}, that no kept version names. --delete deletes them.")
     else:
         say(f"No schema is older than {MIN_AGE.days} days and without a version that names it.")
+    return DONE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnusedIndex:
+    """A stored schema index that no kept version names."""
+
+    key: str
+    size: int  # bytes
+    modified: datetime  # UTC
+
+    def plain(self) -> JSONObject:
+        """Return the index as JSON."""
+        return {"key": self.key, "bytes": self.size, "modified": self.modified.isoformat(timespec="seconds")}
+
+
+def find_unused(storage: PublishStorage) -> list[UnusedIndex]:
+    """Return the indexes older than ``MIN_AGE`` that neither a present bundle nor an older version of one names.
+
+    Raises:
+        StorageError: a version cannot be read, so its index is not known.
+    """
+    limit = datetime.now(UTC) - MIN_AGE
+    stored = storage.keys()  # before the bundles: a new index is young
+    bundles = [key for keys in bundles_by_endpoint(storage.kept_keys()).values() for key in keys]
+
+    def versions_of(key: str) -> list[tuple[str, str]]:
+        # The present version (an empty string) may lack an id.
+        ids = {each.etag: each.version for each in storage.versions(key) if not each.is_removal}
+        return [(key, version) for version in ("", *ids.values())]
+
+    def index_at(key: str) -> UnusedIndex | None:
+        try:
+            head = storage.head(key)
+        except ObjectNotFound:  # deleted meanwhile
+            return None
+        return UnusedIndex(key=key, size=head.size, modified=head.modified)
+
+    with ThreadPoolExecutor(AT_ONCE) as threads:
+        versions = [each for of_bundle in threads.map(versions_of, bundles) for each in of_bundle]
+        needed = {key for keys in threads.map(lambda each: _indexes_of(storage, *each), versions) for key in keys}
+        unneeded = sorted(set(filter(_INDEX.fullmatch, stored)) - needed)
+        indexes = list(threads.map(index_at, unneeded))
+    return [index for index in indexes if index and index.modified < limit]
+
+
+def discard_indexes(storage: PublishStorage, unused: Iterable[UnusedIndex]) -> list[UnusedIndex]:
+    """Delete indexes with their versions, and return those deleted. One that was published meanwhile stays."""
+    limit = datetime.now(UTC) - MIN_AGE
+    return [index for index in unused if storage.discard(index.key, before=limit)]
+
+
+_INDEX = re.compile(rf"({ENDPOINT_NAME.pattern}/)?{re.escape(shared_index_key(''))}[0-9a-f]{{64}}")
+
+
+def _indexes_of(storage: PublishStorage, key: str, version: str) -> tuple[str, ...]:
+    """Return the keys that a bundle's index may have. Older functions and commands read the shared one."""
+    try:
+        _, raw = storage.get(key, version=version)
+    except ObjectNotFound:  # the endpoint is removed, or the version was forgotten meanwhile
+        return ()
+    try:
+        sha256 = index_named_by(raw)
+    except BundleError as exc:
+        which = f"version {version}" if version else "the present version"
+        raise StorageError(
+            f"{storage.location}/{key}", f"{which}: {exc}; nothing is deleted until it is removed"
+        ) from exc
+    endpoint = key.rpartition("/")[0]
+    return (index_key(endpoint, sha256), shared_index_key(sha256)) if sha256 else ()

@@ -5,33 +5,45 @@ from __future__ import annotations
 import argparse
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
+from handler.commands.build import make_folder
 from handler.commands.folders.endpoint_folders import add_folder_arguments, find_endpoints
 from handler.commands.folders.endpoints import compile_or_complain
-from handler.commands.published.deployed import tell_of_needs
-from handler.commands.published.facts import PublishFacts, gather_facts
-from handler.commands.published.publication import Publication
-from handler.commands.published.publish_checks import are_publishable, tell_of_secrets, warn_of_questions
-from handler.commands.published.publish_consent import may_publish
-from handler.commands.published.publish_plan import Leftover, find_leftovers, plan_publish
-from handler.commands.published.publish_report import PublishReport
-from handler.commands.terminal.console import complain, warn
-from handler.commands.terminal.exit_codes import REFUSED, USAGE
+from handler.commands.publishing.checks import are_publishable, warn_of_questions, warn_of_secrets
+from handler.commands.publishing.deployed import warn_of_needs
+from handler.commands.publishing.facts import PublishFacts, gather_facts
+from handler.commands.publishing.publication import (
+    Leftover,
+    PlannedEndpoint,
+    Publication,
+    find_leftovers,
+    plan_publish,
+)
+from handler.commands.questions import can_ask, choose
+from handler.commands.terminal.command_line import current_answer
+from handler.commands.terminal.console import complain, say, show_json, warn
+from handler.commands.terminal.exit_codes import DONE, REFUSED, USAGE
 from handler.compiler.compile import Compiled
 from handler.errors import StileError
 from handler.errors.infrastructure import StorageDenied, StorageError
 from handler.http.client import HttpClient
 from handler.storage.location import open_publish_storage
 from handler.storage.publishing import PublishStorage
+from handler.text.sentences import counted, some
 
 EXAMPLES = (
     "stile publish endpoints s3://bucket/prefix --stage prod",
     "stile publish endpoints s3://bucket/prefix --dry-run",
 )
 EXIT_CODES = {REFUSED: "an endpoint has problems, a change is not allowed, or a bundle was not stored"}
+
+MAX_NAMED = 20
+MAX_UNCHANGED = 20
+"""The number of unchanged endpoints up to which each has a line."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -57,12 +69,15 @@ def run(options: argparse.Namespace) -> int:
     if not compiled or not are_publishable(compiled):
         complain("Nothing was published.")
         return REFUSED
-    tell_of_needs(compiled, options.destination)
+    warn_of_needs(compiled, options.destination)
     warn_of_questions(compiled)
-    tell_of_secrets(compiled)
+    warn_of_secrets(compiled)
     try:
         with closing(HttpClient()) as http:
-            return _publish(compiled, _open(options, http), options)
+            if options.create and not options.destination.startswith("s3://") and not options.dry_run:
+                make_folder(options.destination)
+            storage = open_publish_storage(options.destination, http=http, environ=os.environ)
+            return _publish(compiled, storage, options)
     except StileError as exc:
         complain(str(exc))
         complain("Nothing was published.")
@@ -78,23 +93,23 @@ def _publish(compiled: Sequence[Compiled], storage: PublishStorage, options: arg
     try:
         planned = plan_publish(compiled, storage)
         leftovers = _leftovers([each.name for each in planned], storage, options)
-        report = PublishReport(planned, leftovers, location=storage.location, options=options)
-        report.tell_plan()
+        report = _Report(planned, leftovers, location=storage.location, options=options)
+        report.show_plan()
         if options.prune and leftovers:
             _warn_of_no_way_back(storage)
-        if options.dry_run or not may_publish(planned, leftovers if options.prune else (), options):
+        withdrawn = leftovers if options.prune else ()
+        if options.dry_run or not _may_publish(planned, withdrawn, options):
             return report.end_unpublished()
-        chosen = [each for each in planned if options.force or each.what != "unchanged"]
-        is_needed = chosen or (options.prune and leftovers)
+        is_needed = report.to_store or withdrawn
         facts = gather_facts(options.folder, options.destination, os.environ) if is_needed else PublishFacts()
     except KeyboardInterrupt:
         complain("Nothing was published.")
         raise
     publication = Publication(storage, force=options.force)
     if is_needed:
-        publication.publish(chosen, facts)
-        if options.prune and publication.is_whole:
-            publication.withdraw(leftovers, facts)
+        publication.publish(report.to_store, facts)
+        if publication.is_whole:
+            publication.withdraw(withdrawn, facts)
     return report.end(publication)
 
 
@@ -119,13 +134,114 @@ def _warn_of_no_way_back(storage: PublishStorage) -> None:
         warn(f"{storage.location} keeps no versions: only a publish brings a withdrawn endpoint back.")
 
 
-def _open(options: argparse.Namespace, http: HttpClient) -> PublishStorage:
-    if options.create and not options.destination.startswith("s3://") and not options.dry_run:
-        try:
-            Path(options.destination).mkdir(parents=True, exist_ok=True)
-        except OSError as exc:
-            raise StorageError(options.destination, f"cannot be made a folder: {exc.strerror or exc}") from exc
-    return open_publish_storage(options.destination, http=http, environ=os.environ)
+def _may_publish(planned: Sequence[PlannedEndpoint], gone: Sequence[Leftover], options: argparse.Namespace) -> bool:
+    """Return whether the changes may be published; complain if one needs a consent that nobody gives."""
+    needs = {option: need for option, need in _needed_consents(planned, gone) if not getattr(options, option)}
+    if not needs:
+        return True
+    sentences = " ".join(needs.values())
+    if not options.json and can_ask():
+        return choose(f"{sentences} Publish?", ("yes", "no"), default="no") == "yes"
+    flags = " ".join(f"--{option.replace('_', '-')}" for option in needs)
+    complain(f"{sentences} {flags} publishes it.")
+    return False
+
+
+def _needed_consents(planned: Sequence[PlannedEndpoint], gone: Sequence[Leftover]) -> Iterator[tuple[str, str]]:
+    """Yield each option that the changes need, with a sentence on the endpoints."""
+    breaking = [*(each.name for each in planned if each.is_breaking), *(each.name for each in gone)]
+    if breaking:
+        yield "allow_breaking", f"Breaking for callers: {some(breaking, most=MAX_NAMED)}."
+    opening = [each.name for each in planned if each.is_opening]
+    if opening:
+        yield "allow_open", f"Open to everybody, or a new root type: {some(opening, most=MAX_NAMED)}."
+
+
+class _Report:
+    """The report of a publish, as lines or as one JSON document: its plan, and its outcome after the writes."""
+
+    def __init__(
+        self,
+        planned: Sequence[PlannedEndpoint],
+        leftovers: Sequence[Leftover],
+        *,
+        location: str,
+        options: argparse.Namespace,
+    ) -> None:
+        self.to_store = [each for each in planned if options.force or each.what != "unchanged"]
+        self._planned = planned
+        self._leftovers = leftovers
+        self._location = location
+        self._options = options
+
+    def show_plan(self) -> None:
+        """Print each endpoint with its differences, and the endpoints that the folder does not have."""
+        unchanged = [each for each in self._planned if each.what == "unchanged"]
+        for each in self._planned:
+            if each.what != "unchanged" or len(unchanged) <= MAX_UNCHANGED:
+                for line in each.lines():
+                    say(line)
+        if len(unchanged) > MAX_UNCHANGED:
+            say(f"{len(unchanged)} endpoints: unchanged")
+        if self._leftovers:
+            names = some([each.name for each in self._leftovers], most=MAX_NAMED)
+            end = "to be withdrawn" if self._options.prune else "--prune withdraws what the folder does not have"
+            say(f"Published, and not in {self._options.folder.as_posix()}: {names}; {end}")
+
+    def end_unpublished(self) -> int:
+        """Report the end of a dry run, or of a publish that nobody allowed."""
+        if not self._options.dry_run:
+            complain("Nothing was published.")
+            return self._end(None, REFUSED)
+        needs = _needed_consents(self._planned, self._leftovers if self._options.prune else ())
+        say(" ".join(["Nothing was published, because of --dry-run.", *(need for _, need in needs)]))
+        return self._end(None, DONE)
+
+    def end(self, publication: Publication) -> int:
+        """Report the outcome of the writes, and return the exit code."""
+        if publication.is_whole:
+            say(f"{counted(len(self._planned), 'endpoint')} in {self._location}", "green")
+            if publication.withdrawn:
+                say(f"Withdrawn: {some(publication.withdrawn, most=MAX_NAMED)}")
+        else:
+            gone = [each.name for each in self._leftovers if each.name not in publication.withdrawn]
+            lines = {
+                "Stored or not, without an answer: {}.": publication.unconfirmed,
+                "Not stored (unchanged): {}. Run the command again.": self._not_stored(publication),
+                "Withdrawn: {}.": publication.withdrawn,
+                "Not known to be withdrawn: {}. Run the command again.": gone if self._options.prune else (),
+            }
+            complain(f"Stored: {some(self._stored(publication), most=MAX_NAMED) or 'nothing'}.")
+            for line, names in lines.items():
+                if names:
+                    complain(line.format(some(list(names), most=MAX_NAMED)))
+        if any(not head.version for head in publication.stored.values()):
+            warn(f"{self._location}: the bucket keeps no versions, and `stile rollback` needs them: turn on versioning")
+        return self._end(publication, DONE if publication.is_whole else REFUSED)
+
+    def _stored(self, publication: Publication) -> list[str]:
+        return [each.name for each in self._planned if each.name in publication.stored]
+
+    def _not_stored(self, publication: Publication | None) -> list[str]:
+        begun = {*publication.stored, *publication.unconfirmed} if publication else {}
+        return [each.name for each in self.to_store if each.name not in begun]
+
+    def _end(self, publication: Publication | None, code: int) -> int:
+        answer = current_answer()
+        if answer and self._options.json:
+            document: dict[str, Any] = {
+                "location": self._options.destination,
+                "dryRun": self._options.dry_run,
+                "endpoints": [each.plain() for each in self._planned],
+                "stored": self._stored(publication) if publication else [],
+                "notStored": self._not_stored(publication),
+                "unconfirmed": publication.unconfirmed if publication else [],
+                "notInFolder": [each.name for each in self._leftovers],
+                "withdrawn": publication.withdrawn if publication else [],
+                "warnings": answer.warnings,
+            }
+            show_json({**document, **({"error": answer.error(code)} if code else {})})
+        return code
 
 
 def _fault_in(options: argparse.Namespace) -> str:
@@ -136,19 +252,13 @@ def _fault_in(options: argparse.Namespace) -> str:
     if folder and folder.exists() and not folder.is_dir():
         return f"{options.destination} is a file; expected s3://bucket/prefix, or a folder"
     if folder and not options.create and not folder.exists():
-        return f"{options.destination}: there is no such folder; {_meant(options.destination)}"
+        question = f"did you mean s3://{options.destination}? " if _BUCKET.match(options.destination) else ""
+        return f"{options.destination}: there is no such folder; {question}--create makes the folder"
     return ""
 
 
 def _is_one_endpoint(options: argparse.Namespace) -> bool:
     return options.endpoint is not None or options.folder in find_endpoints(options.folder)
-
-
-def _meant(destination: str) -> str:
-    """Return the remedies for a destination that does not exist: ``s3://`` before it, or ``--create``."""
-    bucket = _BUCKET.match(destination)
-    question = f"did you mean s3://{destination}? " if bucket else ""
-    return f"{question}--create makes the folder"
 
 
 def _destination(text: str) -> str:

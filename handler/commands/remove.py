@@ -5,11 +5,17 @@ from __future__ import annotations
 import argparse
 import os
 
-from handler.commands.published.described import describe
-from handler.commands.published.endpoint_place import EndpointPlace, add_endpoint_place, change_published
-from handler.commands.published.facts import gather_facts
-from handler.commands.published.withdrawal import bundles_by_endpoint, etags_of, withdraw
-from handler.commands.questions import agreed, can_ask
+from handler.commands.publishing.destination import (
+    EndpointPlace,
+    add_endpoint_place,
+    bundles_by_endpoint,
+    change_published,
+    describe,
+    etags_of,
+    may_change,
+    withdraw,
+)
+from handler.commands.publishing.facts import gather_facts
 from handler.commands.terminal.console import complain, say, show_json, warn
 from handler.commands.terminal.exit_codes import DONE, REFUSED
 from handler.errors.infrastructure import ObjectNotFound
@@ -40,13 +46,12 @@ def _remove(storage: PublishStorage, place: EndpointPlace, options: argparse.Nam
     if not is_restorable:
         lacks = "has no version in the format of this release" if keeps else "keeps no versions"
         warn(f"{storage.location} {lacks}: only a publish brings the endpoint back.")
-    if not agreed(f"Withdraw {place.endpoint}?", yes=options.yes):
-        complain("Nothing was changed." if can_ask() else "Nothing was changed: without a terminal, --yes agrees.")
+    if not may_change(f"Withdraw {place.endpoint}?", options):
         return REFUSED
     withdraw(storage, etags, gather_facts(None, place.destination, os.environ))
     if options.json:
-        told = {"endpoint": place.endpoint, "location": storage.location, "what": "removed"}
-        show_json({**told, "restorable": is_restorable})
+        where = {"endpoint": place.endpoint, "location": storage.location}
+        show_json({**where, "what": "removed", "restorable": is_restorable})
     else:
         say(f"{place.endpoint}: removed", "green")
         if is_restorable:
@@ -60,6 +65,6 @@ def _show(storage: PublishStorage, place: EndpointPlace) -> None:
     except ObjectNotFound:
         say(f"{place.endpoint} has bundles of other formats only")
         return
-    found = describe(place.endpoint, head, raw)
-    by = f" by {found.facts.by}" if found.facts.by else ""
-    say(f"{place.endpoint}: {counted(len(found.tools), 'tool')}, published {found.at}{by}")
+    present = describe(place.endpoint, head, raw)
+    by = f" by {present.facts.by}" if present.facts.by else ""
+    say(f"{place.endpoint}: {counted(len(present.tools), 'tool')}, published {present.at}{by}")

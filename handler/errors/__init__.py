@@ -87,7 +87,7 @@
 Every error that reaches a caller has a ``stile_code``, which clients and alarms may compare: its meaning never changes.
 ``docs/reference/request-errors.md`` lists the codes. An error that is vague on purpose has one code for all its causes.
 
-No error knows an HTTP status (``server/context/denials.py`` has them) or a JSON-RPC code. ``McpError``
+No error knows an HTTP status (``server/denials.py`` has them) or a JSON-RPC code. ``McpError``
 alone carries a JSON-RPC code, because its author chose it.
 """
 

@@ -13,7 +13,7 @@ class Problem:
     """One diagnostic: an error or a warning about an author's file.
 
     ``line`` and ``column`` count from 1; 0 means the whole file. ``code`` is stable and has its meaning in
-    ``compiler/codes/``. ``about`` has the coordinates and names that ``checks.ignore`` in ``config.yaml`` can pick.
+    ``compiler/codes.py``. ``about`` has the coordinates and names that ``checks.ignore`` in ``config.yaml`` can pick.
     """
 
     file: str

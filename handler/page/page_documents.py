@@ -11,7 +11,7 @@ from handler.page.shell import shell
 from handler.server.asgi.content_negotiation import HTML
 from handler.server.asgi.public_url import has_slash
 from handler.server.asgi.request_log import note
-from handler.server.context.caller import Services
+from handler.server.context import Services
 
 Answer = Callable[[HttpCall], Awaitable[Response]]
 

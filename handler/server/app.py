@@ -26,8 +26,7 @@ from handler.server.asgi.public_url import PublicUrl, note_unknown_url, public_u
 from handler.server.asgi.request_log import RequestLog, WriteLine, note
 from handler.server.asgi.responses import Refused, code_of, json_response, refuse
 from handler.server.auth.resource_metadata import METADATA_NAMES, WELL_KNOWN, resource_metadata, takes_tokens
-from handler.server.context.caller import Services
-from handler.server.context.request_context import find_endpoint
+from handler.server.context import Services, find_endpoint
 from handler.server.endpoints.registry import Endpoints
 from handler.server.mcp.route import McpRoute
 
@@ -56,7 +55,7 @@ def routes(services: Services) -> list[Route]:
     def lazy(target: str) -> _Lazy:
         return _Lazy(target, services)
 
-    graphql = lazy("handler.server.graphql.route:GraphQLRoute")
+    graphql = lazy("handler.server.graphql_route:GraphQLRoute")
     metadata = lazy("handler.server.oauth_proxy.routes:metadata_route")
     oauth = f"{ENDPOINT}/oauth"
     return [

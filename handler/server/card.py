@@ -26,14 +26,13 @@ from handler.server.asgi.request_log import note
 from handler.server.asgi.response_size import Room
 from handler.server.asgi.responses import Refused, json_response
 from handler.server.auth.resource_metadata import metadata_url, open_scopes, takes_tokens
-from handler.server.context.caller import Caller, Services
-from handler.server.context.denials import denial_response, status_of
-from handler.server.context.request_context import find_endpoint, identify_caller
-from handler.server.mcp.listing.tools_list import list_tools
-from handler.server.mcp.messages.jsonrpc import Request
-from handler.server.mcp.messages.method_call import Call
-from handler.server.mcp.messages.revisions import MODERN
-from handler.server.mcp.messages.revisions import listed as listed_for
+from handler.server.context import Caller, Services, find_endpoint, identify_caller
+from handler.server.denials import denial_response, status_of
+from handler.server.mcp.jsonrpc import Request
+from handler.server.mcp.method_call import Call
+from handler.server.mcp.revisions import MODERN
+from handler.server.mcp.revisions import listed as listed_for
+from handler.server.mcp.tools_list import list_tools
 from handler.strict_json import Entry, JSONObject, to_well_formed_json
 
 TOLD = ("name", "title", "description")

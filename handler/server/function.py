@@ -26,7 +26,7 @@ from handler.http.client import HttpClient
 from handler.server.app import create_app
 from handler.server.asgi import content_negotiation as media_types
 from handler.server.asgi.request_log import RequestLog
-from handler.server.context.caller import Services
+from handler.server.context import Services
 from handler.server.log import make_logger, make_metrics, write_line
 from handler.server.start import start_endpoints, start_services
 from handler.settings import Settings

@@ -12,7 +12,7 @@ from handler.cold.records import record
 from handler.errors.infrastructure import StorageError
 from handler.server.asgi.request_log import note
 from handler.server.asgi.responses import json_response
-from handler.server.context.caller import Services
+from handler.server.context import Services
 from handler.server.endpoints.registry import Endpoints, Instant, Known
 from handler.strict_json import JSONObject
 

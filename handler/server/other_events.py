@@ -112,9 +112,9 @@ class OtherEvents:
 async def warm(endpoints: Endpoints, preload: Iterable[str]) -> None:
     """Load the modules that first requests need, and the preloaded endpoints, refreshed if they are old."""
     import handler.json_schema.answer_check
-    import handler.list_entries.listed_sizes
+    import handler.list_entries
     import handler.policy.guarded_schema
-    import handler.server.graphql.route
+    import handler.server.graphql_route
     import handler.server.health
     import handler.server.mcp.tools_call
     import handler.server.oauth_proxy.routes  # noqa: F401 - for calls and all other routes

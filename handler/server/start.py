@@ -16,7 +16,7 @@ from handler.http.client import HttpClient
 from handler.server.auth.pseudonyms import Pseudonyms
 from handler.server.auth.sealed_state import RequestStates
 from handler.server.auth.tokens import TokenVerifier
-from handler.server.context.caller import Services
+from handler.server.context import Services
 from handler.server.endpoints.registry import CachePolicy, Endpoints
 from handler.server.log import log_trouble, log_unread
 from handler.server.outgoing.outgoing_services import outgoing_services

@@ -19,7 +19,7 @@ from graphql import (
     validate,
 )
 
-from handler.answers.advice import CallForm
+from handler.answers.fit import CallForm
 from handler.answers.plan import Members, read_plan
 from handler.compiler.json_schemas.output_schema import output_schema
 from handler.compiler.json_schemas.planned_answer import planned_answer

@@ -10,8 +10,7 @@ from random import Random
 
 from jsonschema import Draft202012Validator
 
-from handler.answers.advice import CallForm
-from handler.answers.fit import ResultLimit, fit
+from handler.answers.fit import CallForm, ResultLimit, fit
 from handler.errors.upstream import ResultTooLarge
 from handler.strict_json import to_well_formed_json
 from tests.answers.cases import Case, Source

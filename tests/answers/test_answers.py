@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from handler.answers.advice import CallForm
-from handler.answers.fit import ResultLimit, fit
+from handler.answers.fit import CallForm, ResultLimit, fit
 from tests.answers.cases import own
 from tests.answers.judge import faults_of
 from tests.answers.run import LEAST_SHARE, kept_share, run_cases

@@ -13,10 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from handler.answers.advice import CallForm
-from handler.answers.continued import Start
-from handler.answers.fit import ResultLimit, fit
-from handler.answers.places import CutPlace
+from handler.answers.fit import CallForm, ResultLimit, fit
+from handler.answers.places import CutPlace, Start
 from handler.answers.plan import Argument, Member, Members, read_plan, write_plan
 from handler.errors.upstream import ResultTooLarge
 from tests.support.examples import examples

@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 from graphql import build_schema
 
-from handler.answers.advice import CallForm
-from handler.answers.continued import Start
-from handler.answers.fit import ResultLimit, cut_value, fit
+from handler.answers.fit import CallForm, ResultLimit, cut_value, fit
+from handler.answers.places import Start
 from handler.answers.plan import ANYTHING, read_plan, write_plan
 from handler.compiler.json_schemas.planned_answer import planned_answer
 from handler.errors.infrastructure import BundleError

@@ -16,7 +16,7 @@ from handler.compiler.compile import Compiled
 from handler.http.client import HttpClient
 from handler.server.app import create_app
 from handler.server.auth.tokens import TokenVerifier
-from handler.server.context.caller import Services
+from handler.server.context import Services
 from handler.server.endpoints.registry import Endpoints
 from handler.server.outgoing.outgoing_services import OutgoingServices
 from handler.server.outgoing.secret_store import SecretStore

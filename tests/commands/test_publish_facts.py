@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from handler.commands.published.facts import DIRTY, MAX_CHARS, PublishFacts, gather_facts, read_facts
-from handler.commands.published.parallel import Parallel
-from handler.commands.published.withdrawal import bundles_by_endpoint
+from handler.commands.publishing.destination import bundles_by_endpoint
+from handler.commands.publishing.facts import DIRTY, MAX_CHARS, PublishFacts, gather_facts, read_facts
+from handler.commands.publishing.publication import Parallel
 from handler.errors import StileError
 from handler.errors.infrastructure import StorageError
 

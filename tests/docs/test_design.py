@@ -27,12 +27,11 @@ from handler.server.auth.jwks import STALE_S as STALE_KEYS_S
 from handler.server.auth.jwks import TIMEOUT_S as KEY_SET_S
 from handler.server.auth.own_secrets import MAX_RETRY_S, REFUSED_PAUSE_S, STALE_S
 from handler.server.auth.sealed_state import STATE_S
-from handler.server.context.denials import MAX_HELD_CHARS
+from handler.server.denials import MAX_HELD_CHARS
 from handler.server.endpoints.registry import BESIDE_S, DOUBTFUL_S, MAX_DOUBTFUL, MISS_S
 from handler.server.endpoints.schema_views import MAX_VIEWS, read_cost
-from handler.server.mcp.messages.batch_budget import MAX_WORK_S
-from handler.server.mcp.messages.revisions import BATCHING, MODERN
-from handler.server.mcp.route import MIN_COMPRESSED_BYTES
+from handler.server.mcp.revisions import BATCHING, MODERN
+from handler.server.mcp.route import MAX_WORK_S, MIN_COMPRESSED_BYTES
 from handler.server.outgoing.circuit_breaker import MAX_FAILURES, PAUSE_S
 from handler.server.outgoing.token_endpoint import MAX_S
 from handler.server.upstream.failures import UNDECIDED

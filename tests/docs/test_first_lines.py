@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from handler import __version__
-from handler.server.mcp.messages.revisions import LEGACY, MODERN
+from handler.server.mcp.revisions import LEGACY, MODERN
 from tests.conftest import DEMO, ROOT
 from tests.docs.pages import blocks, read, section
 

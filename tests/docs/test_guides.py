@@ -12,30 +12,29 @@ import pytest
 
 from handler.bundle.operations import Limits
 from handler.bundle.tools import MAX_CONSENT_CHARS
-from handler.compiler.checks.list_size import MAX_LIST_TOKENS, MAX_LISTED
-from handler.compiler.checks.tool_size import MAX_DESCRIPTION_BYTES, MAX_ENTRY_BYTES
+from handler.compiler.checks.large_entries import MAX_DESCRIPTION_BYTES, MAX_ENTRY_BYTES, MAX_LIST_TOKENS, MAX_LISTED
 from handler.compiler.compile import compile_endpoint
 from handler.compiler.config.foreign import APOLLO, COSMO
 from handler.compiler.config.table import MAX_INSTRUCTIONS_BYTES, SCALAR_KEYS
-from handler.compiler.json_schemas.author_scalars import MAX_PATTERN_CHARS, NUMBER_KEYWORDS, TEXT_KEYWORDS
 from handler.compiler.json_schemas.descriptions import MAX_ENUM_CHARS
-from handler.compiler.operations.operation_files import MANIFEST_SUFFIXES, SCHEMA_SUFFIX, SUFFIXES
+from handler.compiler.json_schemas.scalars import MAX_PATTERN_CHARS, NUMBER_KEYWORDS, TEXT_KEYWORDS
+from handler.compiler.operations.sources import MANIFEST_SUFFIXES, SCHEMA_SUFFIX, SUFFIXES
 from handler.compiler.schema.directives import DEFINITIONS
-from handler.compiler.tools.content_files.prompts import MAX_PROMPT_BYTES
-from handler.compiler.tools.content_files.resources import MAX_RESOURCE_BYTES, MAX_RESOURCES_BYTES
+from handler.compiler.tools.prompts import MAX_PROMPT_BYTES
+from handler.compiler.tools.resources import MAX_RESOURCE_BYTES, MAX_RESOURCES_BYTES
 from handler.errors.calls import InvalidArguments
 from handler.graph.documents.introspection import MAX_BYTES, MAX_BYTES_OF_A_CALL
 from handler.json_schema.answer_check import MAX_STEPS
 from handler.json_schema.checker import MAX_VIOLATIONS
 from handler.json_schema.formats import MAX_MATCHED_CHARS, STANDARD_FORMATS
 from handler.json_schema.json_bounds import MAX_VALUES
-from handler.list_entries.listed_sizes import MAX_LISTED_BYTES
+from handler.list_entries import MAX_LISTED_BYTES
 from handler.server.asgi.response_size import MAX_PAGE_BYTES
 from handler.server.auth.sealed_state import STATE_S
 from handler.server.endpoints.arguments_validator import ArgumentsValidator
-from handler.server.mcp.calls.code_context import MAX_REQUESTS
-from handler.server.mcp.messages.jsonrpc import MAX_BATCH
-from handler.server.mcp.messages.revisions import ASSUMED, BATCHING, TEXT_ONLY
+from handler.server.mcp.code_tools import MAX_REQUESTS
+from handler.server.mcp.jsonrpc import MAX_BATCH
+from handler.server.mcp.revisions import ASSUMED, BATCHING, TEXT_ONLY
 from handler.server.mcp.route import MIN_COMPRESSED_BYTES
 from tests.docs.pages import blocks, first_column, read, section
 from tests.support.endpoints import compiled, graphql_tool, write_endpoint

@@ -30,9 +30,9 @@ from handler.errors.meanings import ACCESS, CALLS, HTTP, PROTOCOL, REQUEST_CODES
 from handler.errors.upstream import FAILURE_CODES
 from handler.server.asgi.response_size import ANSWER_TOO_LARGE
 from handler.server.asgi.responses import STATUS_OF_REFUSAL
-from handler.server.context.denials import STATUSES
-from handler.server.mcp.messages.batch_budget import EXCEEDED
-from handler.server.mcp.messages.jsonrpc import OWN_CODE, REASONS, STILE_CODES
+from handler.server.denials import STATUSES
+from handler.server.mcp.jsonrpc import OWN_CODE, REASONS, STILE_CODES
+from handler.server.mcp.route import EXCEEDED
 from handler.server.other_events import HTTP_ANSWERS
 from tests.conftest import ROOT
 from tests.docs.reference import cells, first_codes, page, tables

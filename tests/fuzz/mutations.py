@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from handler.server.mcp.messages.revisions import LEGACY, MODERN
+from handler.server.mcp.revisions import LEGACY, MODERN
 from tests.support.every_method import CALLS, LEGACY_CALLS, MODERN_CALLS, headers_of, message_of
 
 ODD_NUMBERS = (0, -1, 1.5, -0.0, 2**53, 2**63, 2**200, 1e308, 1e-308, 10**4_000)

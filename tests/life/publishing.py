@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from handler.bundle.stored import bundle_key
-from handler.commands.published.facts import PublishFacts
+from handler.commands.publishing.facts import PublishFacts
 from handler.compiler.compile import Compiled
 from handler.errors.infrastructure import ObjectNotFound
 from handler.storage.publishing import ObjectHead, PublishStorage

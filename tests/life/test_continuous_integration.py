@@ -18,7 +18,7 @@ import pytest
 import yaml
 
 from handler.bundle.stored import bundle_key, index_key, shared_index_key
-from handler.commands.published import unused_indexes
+from handler.commands import gc
 from handler.errors.infrastructure import StorageDenied
 from handler.http.client import HttpClient
 from handler.storage.location import open_publish_storage
@@ -224,7 +224,7 @@ def acting(moto: Moto, name: str, *, without: str = "", url: str = "") -> Iterat
         for variable, value in moto.add_user(name, *statements(without=without)).items():
             patch.setenv(variable, value)
         patch.setenv("AWS_ENDPOINT_URL", url or moto.url)
-        patch.setattr(unused_indexes, "MIN_AGE", timedelta(seconds=-5))
+        patch.setattr(gc, "MIN_AGE", timedelta(seconds=-5))
         yield
 
 

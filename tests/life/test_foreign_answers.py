@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from handler.bundle.stored import bundle_key, index_key, write_bundle
-from handler.commands.published import unused_indexes
+from handler.commands import gc
 from handler.errors.infrastructure import ObjectNotFound
 from handler.http.client import HttpClient
 from handler.storage.location import open_publish_storage
@@ -150,7 +150,7 @@ class Life:
 
 @pytest.fixture
 def life(open_moto: Moto, stile: Stile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Life]:
-    monkeypatch.setattr(unused_indexes, "MIN_AGE", timedelta(seconds=-5))  # no object can be made older in S3
+    monkeypatch.setattr(gc, "MIN_AGE", timedelta(seconds=-5))  # no object can be made older in S3
     http = HttpClient()
     with running_between(open_moto.url) as between:
         for name, value in {**open_moto.environ(), "AWS_ENDPOINT_URL": between.url}.items():

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from handler.bundle.stored import FORMAT_VERSION, bundle_key, index_key, write_bundle
-from handler.commands.published import unused_indexes
+from handler.commands import gc
 from handler.errors.infrastructure import ObjectNotFound
 from handler.http.client import HttpClient
 from handler.storage.folder_publishing import FolderPublishStorage
@@ -325,7 +325,7 @@ class TestGc:
     @pytest.fixture
     def aged(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Everything that is stored now counts as old: no object can be made older in S3."""
-        monkeypatch.setattr(unused_indexes, "MIN_AGE", timedelta(seconds=-5))
+        monkeypatch.setattr(gc, "MIN_AGE", timedelta(seconds=-5))
 
     def test_young_index_is_not_listed(
         self, location: str, storage: PublishStorage, stile: Stile, tmp_path: Path

@@ -14,10 +14,9 @@ from pathlib import Path
 import pytest
 
 from handler.bundle.stored import bundle_key, index_key, shared_index_key, write_bundle
-from handler.commands.published import unused_indexes
-from handler.commands.published.publication import Publication
-from handler.commands.published.publish_plan import plan_publish
-from handler.commands.published.unused_indexes import discard_indexes, find_unused
+from handler.commands import gc
+from handler.commands.gc import discard_indexes, find_unused
+from handler.commands.publishing.publication import Publication, plan_publish
 from handler.compiler.compile import Compiled
 from handler.errors.infrastructure import ObjectNotFound
 from handler.http.client import HttpClient
@@ -60,7 +59,7 @@ def store_as_before(storage: PublishStorage, made: Compiled) -> str:
 @pytest.fixture
 def aged(monkeypatch: pytest.MonkeyPatch) -> None:
     """Everything that is stored now counts as old: no object can be made older in S3."""
-    monkeypatch.setattr(unused_indexes, "MIN_AGE", -LATER)
+    monkeypatch.setattr(gc, "MIN_AGE", -LATER)
 
 
 class TestRepair:
@@ -241,7 +240,7 @@ def test_gc_between_the_index_and_its_bundle_deletes_other_indexes_and_not_this_
     open_moto: Moto, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
 ) -> None:
     """Both indexes are old and without a bundle: one is left from long ago, and the other is about to be named."""
-    monkeypatch.setattr(unused_indexes, "MIN_AGE", timedelta(seconds=2))
+    monkeypatch.setattr(gc, "MIN_AGE", timedelta(seconds=2))
     monkeypatch.setattr(s3_publishing, "FRESH", timedelta(seconds=1))
     assert not hasattr(folder_publishing, "FRESH")  # a folder makes each file fresh
     location = str(tmp_path / "out") if place == "folder" else add_empty_bucket(open_moto, "between")

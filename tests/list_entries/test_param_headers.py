@@ -8,7 +8,7 @@ import pytest
 from mcp.shared.inbound import find_invalid_x_mcp_header, x_mcp_header_map
 
 from handler.errors.authoring import ToolDefinitionError
-from handler.list_entries.param_headers import mirrored_in
+from handler.list_entries import mirrored_in
 from handler.server.asgi.headers import decoded, find_mismatch
 from stile import Toolkit
 

@@ -30,7 +30,7 @@ from handler.http.client import HttpClient
 from handler.server.app import create_app
 from handler.server.asgi.request_log import RequestLog
 from handler.server.auth.tokens import TokenVerifier
-from handler.server.context.caller import Services
+from handler.server.context import Services
 from handler.server.endpoints.registry import Endpoints
 from handler.server.outgoing.circuit_breaker import MAX_FAILURES, PAUSE_S
 from handler.server.outgoing.outgoing_services import OutgoingServices

@@ -52,8 +52,6 @@ LISTING = {
     "bundle.identity",
     "bundle.model",
     "bundle.operations",
-    "bundle.reading",
-    "bundle.schema_references",
     "bundle.stored",
     "bundle.tools",
     "bundle.upstream",
@@ -78,11 +76,9 @@ LISTING = {
     "lambda_function",
     "lru",
     "list_entries",
-    "list_entries.param_headers",
     "policy",
     "policy.evaluation",
     "policy.predicates",
-    "secret_variables",
     "server",
     "server.app",
     "server.asgi",
@@ -107,8 +103,6 @@ LISTING = {
     "server.auth.token_parsing",
     "server.auth.tokens",
     "server.context",
-    "server.context.caller",
-    "server.context.request_context",
     "server.endpoints",
     "server.endpoints.endpoint",
     "server.endpoints.registry",
@@ -116,14 +110,12 @@ LISTING = {
     "server.function",
     "server.log",
     "server.mcp",
-    "server.mcp.listing",
-    "server.mcp.messages",
-    "server.mcp.messages.method_call",
-    "server.mcp.messages.jsonrpc",
+    "server.mcp.method_call",
+    "server.mcp.jsonrpc",
     "server.mcp.methods",
-    "server.mcp.messages.revisions",
+    "server.mcp.revisions",
     "server.mcp.route",
-    "server.mcp.listing.tools_list",
+    "server.mcp.tools_list",
     "server.outgoing",
     "server.outgoing.circuit_breaker",
     "server.outgoing.credential_cache",
@@ -147,7 +139,6 @@ CALLING = {
     "json_schema.answer_check",
     "json_schema.fast_path",
     "json_schema.formats",
-    "list_entries.listed_sizes",
     "policy",
     "policy.guarded_schema",
     "server",
@@ -156,8 +147,6 @@ CALLING = {
     "server.endpoints",
     "server.endpoints.arguments_validator",
     "server.mcp",
-    "server.mcp.calls",
-    "server.mcp.calls.graphql_tools",
     "server.mcp.tools_call",
     "server.outgoing",
     "server.outgoing.token_endpoint",
@@ -166,8 +155,6 @@ CALLING = {
     "server.upstream.credentials",
     "server.upstream.graphql_client",
     "server.upstream.graphql_request",
-    "server.upstream.request_headers",
-    "server.upstream.selected_fields",
     "server.upstream.sending",
 }
 """The same of a prescribed call, beside those."""
@@ -175,7 +162,7 @@ CALLING = {
 WITH_NEEDS = {"server.endpoints.lacks", "code_tools", "code_tools.modules"}
 """What is loaded with an endpoint that needs an extra or a module of its author's, to see whether it is there."""
 
-OF_DENIALS = {"server.context.denials"}
+OF_DENIALS = {"server.denials"}
 
 OTHERS = "tests.leaks.passing_on:kit"
 """A kit whose tools nobody calls."""
@@ -512,7 +499,7 @@ def _imports(file: Path) -> Iterator[str]:
             yield node.module or ""
 
 
-SHORTENING = {"code_tools.sections", "list_entries.listed_sizes"}
+SHORTENING = {"code_tools.sections"}
 """Loaded for a list that a catalog may shorten."""
 
 

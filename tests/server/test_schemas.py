@@ -10,8 +10,8 @@ import pytest
 from mcp_types import methods as oracle
 
 from handler.compiler.compile import Compiled
-from handler.server.mcp.messages.revisions import LEGACY, MODERN
 from handler.server.mcp.methods import METHODS
+from handler.server.mcp.revisions import LEGACY, MODERN
 from tests.support.every_method import CALLS, LEGACY_CALLS, MODERN_CALLS, ask, every_endpoint, running_every
 from tests.support.function import Function
 from tests.support.upstream import Upstream

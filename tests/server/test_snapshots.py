@@ -25,7 +25,7 @@ from handler.server.auth.own_secrets import OwnSecrets
 from handler.server.auth.principal import Principal
 from handler.server.auth.pseudonyms import Pseudonyms
 from handler.server.auth.tokens import TokenVerifier
-from handler.server.context.caller import Services
+from handler.server.context import Services
 from handler.server.endpoints.registry import Endpoints
 from handler.server.function import renew_after_restore
 from handler.server.outgoing.outgoing_services import OutgoingServices, outgoing_services

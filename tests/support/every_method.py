@@ -9,8 +9,8 @@ from typing import Any
 
 from handler.compiler.compile import Compiled
 from handler.server.auth.sealed_state import RequestStates
-from handler.server.mcp.messages.jsonrpc import NAMED_METHODS
-from handler.server.mcp.messages.revisions import LEGACY, MODERN
+from handler.server.mcp.jsonrpc import NAMED_METHODS
+from handler.server.mcp.revisions import LEGACY, MODERN
 from tests.support.endpoints import PUBLIC, compiled
 from tests.support.function import META, Answer, Function, running_function
 from tests.support.kits import with_catalog, with_kit

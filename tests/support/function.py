@@ -22,7 +22,7 @@ from handler.server.app import create_app
 from handler.server.asgi import content_negotiation as media_types
 from handler.server.asgi.request_log import RequestLog
 from handler.server.auth.tokens import TokenVerifier
-from handler.server.context.caller import Services
+from handler.server.context import Services
 from handler.server.endpoints.registry import CachePolicy, Endpoints, Instant, now
 from handler.server.outgoing.outgoing_services import OutgoingServices
 from handler.server.outgoing.secret_store import SecretStore

@@ -17,7 +17,7 @@ from handler.bundle.tools import (
 from handler.commands.changes.change import Change
 from handler.commands.changes.schema_comparison import argument_changes, entry_of, schema_differences
 from handler.commands.changes.settings_changes import limit_changes, result_size_change
-from handler.list_entries.listed_sizes import BYTES_PER_TOKEN
+from handler.list_entries import BYTES_PER_TOKEN
 from handler.strict_json import JSONObject, to_json_bytes
 
 MIN_TOKENS = 50

@@ -31,9 +31,9 @@ from handler.graph.documents.partial_schema import ViewSchemas
 from handler.graph.view import build_view
 from handler.policy.evaluation import OPEN
 from handler.server.auth.principal import DEVELOPMENT, Principal
-from handler.server.context.caller import Caller
-from handler.server.graphql.documents import Document, prepare_document
-from handler.server.mcp.calls.graphql_tools import prepare_prescribed_call
+from handler.server.context import Caller
+from handler.server.graphql_documents import Document, prepare_document
+from handler.server.mcp.tools_call import prepare_prescribed_call
 from handler.strict_json import JSONObject
 from handler.text.sentences import did_you_mean, some
 

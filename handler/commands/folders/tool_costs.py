@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from handler.bundle.tools import CodeTool, PrescribedTool
 from handler.commands.local.local_endpoint import local_endpoint
 from handler.compiler.compile import Compiled
-from handler.list_entries.listed_sizes import BYTES_PER_TOKEN
+from handler.list_entries import BYTES_PER_TOKEN
 from handler.policy.evaluation import Evaluation
 from handler.server.asgi.list_pages import page_count
 from handler.server.asgi.response_size import LAMBDA
@@ -77,7 +77,7 @@ def tool_list(compiled: Compiled) -> ToolList:
     )
 
 
-def told_of_tools(rows: Sequence[ToolRow], found: ToolList) -> Iterator[str]:
+def sentences_on_tools(rows: Sequence[ToolRow], found: ToolList) -> Iterator[str]:
     """Yield sentences on the conditions of tools, on shortened schemas, and on a list that does not go out whole."""
     for row in rows:
         if row.condition:
@@ -133,7 +133,7 @@ def _listed(compiled: Compiled, endpoint: Endpoint, everything: Evaluation) -> l
     if endpoint.catalog is None:
         return [entry for tool, entry in entries if entry is not None and not tool.options.hidden]
     from handler.code_tools.sections import Listed  # with a catalog alone
-    from handler.server.mcp.listing.tools_list import shortened
+    from handler.server.mcp.tools_list import shortened
 
     found = [
         Listed(entry=entry, hidden=tool.options.hidden, pinned=tool.options.pinned, role=getattr(tool, "role", ""))

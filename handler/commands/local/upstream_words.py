@@ -9,18 +9,21 @@ import json
 import os
 import re
 import ssl
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 from urllib.parse import parse_qsl, quote, unquote_plus, urlsplit
 
-from handler.bundle.tenant_url import is_address_of
 from handler.bundle.upstream import (
     BearerAuth,
+    ClientCredentialsAuth,
     HeaderAuth,
     NoAuth,
     PassthroughAuth,
+    SigV4Auth,
+    TokenExchangeAuth,
     Upstream,
     UpstreamAuth,
+    is_address_of,
     is_reference,
 )
 from handler.commands.local.local_secrets import trial_secrets, unset_secrets
@@ -29,7 +32,7 @@ from handler.compiler.compile import Compiled
 from handler.errors.infrastructure import HttpError, HttpTimeout
 from handler.http.client import HttpRequest, HttpResponse
 from handler.server.asgi.content_negotiation import media_type_of
-from handler.server.upstream.plain_words import CSRF, OF_ACCESS, page_text, plain_text, words_in
+from handler.server.upstream.failures import CSRF, OF_ACCESS, page_text, plain_text, words_in
 from handler.settings import Settings
 from handler.strict_json import parse_json
 
@@ -47,12 +50,6 @@ MOST_OF_TIME = 0.9
 PLAIN_HEADERS = frozenset({"accept", "accept-encoding", "content-type", "traceparent", "tracestate", "user-agent"})
 """Headers of requests whose values may be shown."""
 
-REMEDIES: Mapping[str, str] = {
-    "connection refused": "start the API, or correct upstream.url",
-    "name not resolved": "correct upstream.url",
-}
-"""Causes for which the API was not reached -> what its author can do."""
-
 HIDDEN = "…"
 OF_UPSTREAM = re.compile(r"Upstream|Drift|CallerTokenRefused|CredentialUnavailable|key_set")
 """The beginning of a reason that a request to another server explains."""
@@ -66,124 +63,55 @@ def told_to_author(reason: str, exchanges: Iterable[SeenExchange], compiled: Com
     unset = unset_secrets(compiled, settings) if word == "CredentialUnavailable" else []
     if unset:
         return [f"{word}: {sentence}" for sentence in unset if sentence.startswith("upstream.")]
-    seen = list(exchanges)
-    last = [each for each in seen if each.failure or (each.answer and each.answer.status >= 300)][-1:] or seen[-1:]
+    sent = list(exchanges)
+    failures = [
+        exchange for exchange in sent if exchange.failure or (exchange.answer and exchange.answer.status >= 300)
+    ]
+    last = (failures or sent)[-1:]
     if not last:
         return [reason]
+    sentence = describe(last[0], compiled)
     if word == "Drift":
-        then = "the API's schema has changed there: `stile pull` shows how"
-        return [f"{word}: {detail}: {describe(last[0], compiled)}", f"{word}: {detail}: {then}"]
-    return [f"{word}: {describe(last[0], compiled)}"]
+        remedy = "the API's schema has changed there: `stile pull` shows how"
+        return [f"{word}: {detail}: {sentence}", f"{word}: {detail}: {remedy}"]
+    return [f"{word}: {sentence}"]
 
 
 def describe(exchange: SeenExchange, compiled: Compiled) -> str:
     """Describe one exchange: method, URL, and the cause of its failure or the beginning of its answer."""
-    upstream, hide = compiled.bundle.upstream, hiding(exchange.request, compiled)
-    where = f"{exchange.request.method} {shown_url(exchange.request.url)}"
-    of_api = is_address_of(upstream, exchange.request.url)
+    request, answer, upstream = exchange.request, exchange.answer, compiled.bundle.upstream
+    where, of_api = f"{request.method} {shown_url(request.url)}", is_address_of(upstream, request.url)
     if exchange.failure:
-        cause = _cause(exchange.failure, exchange.request, upstream)
-        remedy = REMEDIES.get(cause, "") if of_api else ""
-        return f"{where}: {cause}{f': {remedy}' if remedy else ''}"
-    if exchange.answer is None:
+        return f"{where}: {_cause(exchange.failure, upstream, of_api=of_api)}"
+    if answer is None:
         return where
-    first = hide.apply(first_line(exchange.answer.body)) if of_api or exchange.answer.status >= 400 else ""
-    said = f': "{plain_text(first, most=MAX_LINE_CHARS)}"' if first else ""
-    then = _advice(exchange.answer, upstream.auth) if of_api else ""
-    return f"{where} answered {_kind(exchange.answer, hide)}{said}{f'. {then}' if then else ''}"
+    hide = hiding(request, compiled)
+    if 300 <= answer.status < 400:
+        kind = f", a redirect to {hide.apply(shown_url(answer.headers.get('location', ''))) or 'no place'}"
+    else:
+        media_type = plain_text(media_type_of(answer.headers.get("content-type", "")), most=80)
+        kind = f" with {media_type}" if media_type else ""
+    line = hide.apply(first_line(answer.body)) if of_api or answer.status >= 400 else ""
+    quotation = f': "{plain_text(line, most=MAX_LINE_CHARS)}"' if line else ""
+    advice = _advice(answer, upstream.auth) if of_api else ""
+    return f"{where} answered {answer.status}{kind}{quotation}{f'. {advice}' if advice else ''}"
 
 
-def shown_url(url: str) -> str:
-    """Return a URL without its password, and without values and single words of its query, which may be keys."""
-    try:
-        parts = urlsplit(url)
-    except ValueError:  # of a redirect
-        return f"a malformed URL of {len(url)} characters"
-    query = "&".join(_without_value(each) for each in parts.query.split("&")) if parts.query else ""
-    shown = parts._replace(netloc=parts.netloc.rpartition("@")[2], query=query, fragment="")
-    return plain_text(shown.geturl(), most=MAX_LINE_CHARS)
-
-
-def _without_value(pair: str) -> str:
-    name, equals, _ = pair.partition("=")
-    return f"{name}={HIDDEN}" if equals else HIDDEN  # a key alone may be a secret
-
-
-def first_line(body: bytes) -> str:
-    """Return the message in JSON, the text of a page, or the first line of another body that is not empty."""
-    text = body[:MAX_READ_CHARS].decode(errors="replace")
-    return (
-        _message_in(body) or page_text(body) or next((line.strip() for line in text.splitlines() if line.strip()), "")
-    )
-
-
-def shown_body(body: bytes, hide: Hiding) -> str:
-    """Return the beginning of a body without secrets."""
-    text = hide.apply(body[:MAX_READ_CHARS].decode(errors="replace")).strip()
-    return text if len(text) <= MAX_BODY_CHARS else f"{text[: MAX_BODY_CHARS - 1]}… ({len(body)} bytes)"
-
-
-class Hiding:
-    """The secrets that no output may repeat, in each form that an answer could have them in."""
-
-    def __init__(self, secrets: Iterable[str]) -> None:
-        forms = {form for each in secrets for form in (each, json.dumps(each)[1:-1], quote(each, safe=""))}
-        self._forms = sorted(forms, key=len, reverse=True)
-
-    def apply(self, text: str) -> str:
-        """Replace the secrets in a text."""
-        for form in self._forms:
-            text = text.replace(form, HIDDEN)
-        return text
-
-
-def hiding(request: HttpRequest, compiled: Compiled) -> Hiding:
-    """Return the secrets of a request: those of its headers, and all that this machine has for the endpoint."""
-    values = [value for name, value in request.headers.items() if name.lower() not in PLAIN_HEADERS]
-    words = [word for value in values for word in (value, value.rpartition(" ")[2]) if len(word) >= MIN_HEADER_CHARS]
-    of_client = not is_address_of(
-        compiled.bundle.upstream, request.url
-    )  # a token endpoint, whose form has the client's secret
-    literal = [secret for secret in compiled.bundle.upstream.secrets if not is_reference(secret)]
-    fields = parse_qsl((request.body or b"").decode(errors="replace")) if of_client else []
-    form = [value for name, value in fields if "secret" in name or "token" in name]
-    query = [word for pair in urlsplit(request.url).query.split("&") for word in _values_of(pair)]
-    ours = [*form, *query, *trial_secrets(compiled.env_file).values(), *literal, *_aws_secrets(os.environ)]
-    return Hiding([*words, *(secret.strip() for secret in ours if len(secret.strip()) >= MIN_SECRET_CHARS)])
-
-
-def _values_of(pair: str) -> tuple[str, str]:
-    """Return the value of a part of a query as it is sent, and decoded; the whole part if it has no value."""
-    name, equals, value = pair.partition("=")
-    sent = value if equals else name
-    return sent, unquote_plus(sent)
-
-
-def _aws_secrets(environ: Mapping[str, str]) -> list[str]:
-    return [environ[name] for name in ("AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN") if environ.get(name)]
-
-
-def _cause(failure: HttpError, request: HttpRequest, upstream: Upstream) -> str:
+def _cause(failure: HttpError, upstream: Upstream, *, of_api: bool) -> str:
+    """Return the cause of a failure, and its remedy if the API was not reached."""
     if isinstance(failure, HttpTimeout):
-        whole = is_address_of(upstream, request.url) and failure.timeout_s >= MOST_OF_TIME * upstream.timeout_s
+        whole = of_api and failure.timeout_s >= MOST_OF_TIME * upstream.timeout_s
         within = f"{upstream.timeout_s:g} s (upstream.timeout_s)" if whole else f"{failure.timeout_s:.3g} s"
         return f"{'no complete answer' if failure.sent else 'no connection'} within {within}"
-    cause = failure.__cause__
-    match cause:
-        case ssl.SSLCertVerificationError():
-            return f"{failure.reason} ({plain_text(cause.verify_message, most=MAX_LINE_CHARS)})"
-        case OSError(strerror=str() as words) if failure.reason == "no connection":
-            return f"{failure.reason} ({words})"
-        case _:
-            return failure.reason
-
-
-def _kind(answer: HttpResponse, hide: Hiding) -> str:
-    if 300 <= answer.status < 400:
-        whither = hide.apply(shown_url(answer.headers.get("location", "")))
-        return f"{answer.status}, a redirect to {whither or 'no place'}"
-    kind = plain_text(media_type_of(answer.headers.get("content-type", "")), most=80)
-    return f"{answer.status} with {kind}" if kind else str(answer.status)
+    reason = failure.reason
+    match failure.__cause__:
+        case ssl.SSLCertVerificationError() as cause:
+            return f"{reason} ({plain_text(cause.verify_message, most=MAX_LINE_CHARS)})"
+        case OSError(strerror=str() as words) if reason == "no connection":
+            return f"{reason} ({words})"
+    if of_api and reason == "connection refused":
+        return f"{reason}: start the API, or correct upstream.url"
+    return f"{reason}: correct upstream.url" if of_api and reason == "name not resolved" else reason
 
 
 def _advice(answer: HttpResponse, auth: UpstreamAuth) -> str:
@@ -207,12 +135,30 @@ def _about(auth: UpstreamAuth) -> str:
         case NoAuth():
             return "config.yaml has no upstream.auth, so no credential was sent: name one there"
         case BearerAuth(token=secret) | HeaderAuth(value=secret):
-            named = secret if is_reference(secret) else "the secret in config.yaml"
-            return f"upstream.auth sent {named}, which the API refuses"
+            credential = secret if is_reference(secret) else "the secret in config.yaml"
+            return f"upstream.auth sent {credential}, which the API refuses"
         case PassthroughAuth():
             return "upstream.auth passed the caller's own token on, which the API refuses"
-        case _:
+        case ClientCredentialsAuth() | TokenExchangeAuth() | SigV4Auth():
             return f"upstream.auth is {auth.KIND}, whose credential the API refuses"
+
+
+def shown_url(url: str) -> str:
+    """Return a URL without its password, and without values and single words of its query, which may be keys."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:  # of a redirect
+        return f"a malformed URL of {len(url)} characters"
+    pairs = [pair.partition("=") for pair in parts.query.split("&")] if parts.query else []
+    query = "&".join(f"{name}={HIDDEN}" if equals else HIDDEN for name, equals, _ in pairs)
+    shown = parts._replace(netloc=parts.netloc.rpartition("@")[2], query=query, fragment="")
+    return plain_text(shown.geturl(), most=MAX_LINE_CHARS)
+
+
+def first_line(body: bytes) -> str:
+    """Return the message in JSON, the text of a page, or the first line of another body that is not empty."""
+    text = body[:MAX_READ_CHARS].decode(errors="replace").strip()
+    return _message_in(body) or page_text(body) or next(iter(text.splitlines()), "").rstrip()
 
 
 def _message_in(body: bytes) -> str:
@@ -226,3 +172,42 @@ def _message_in(body: bytes) -> str:
             return message
         case _:
             return words_in(answer)
+
+
+def shown_body(body: bytes, hide: Hiding) -> str:
+    """Return the beginning of a body without secrets."""
+    text = hide.apply(body[:MAX_READ_CHARS].decode(errors="replace")).strip()
+    return text if len(text) <= MAX_BODY_CHARS else f"{text[: MAX_BODY_CHARS - 1]}… ({len(body)} bytes)"
+
+
+class Hiding:
+    """The secrets that no output may repeat, in each form that an answer could have them in."""
+
+    def __init__(self, secrets: Iterable[str]) -> None:
+        forms = {form for secret in secrets for form in (secret, json.dumps(secret)[1:-1], quote(secret, safe=""))}
+        self._forms = sorted(forms, key=len, reverse=True)
+
+    def apply(self, text: str) -> str:
+        """Replace the secrets in a text."""
+        for form in self._forms:
+            text = text.replace(form, HIDDEN)
+        return text
+
+
+def hiding(request: HttpRequest, compiled: Compiled) -> Hiding:
+    """Return the secrets of a request: those of its headers, and all that this machine has for the endpoint."""
+    upstream = compiled.bundle.upstream
+    values = [value for name, value in request.headers.items() if name.lower() not in PLAIN_HEADERS]
+    words = [word for value in values for word in (value, value.rpartition(" ")[2]) if len(word) >= MIN_HEADER_CHARS]
+    secrets = [
+        *trial_secrets(compiled.env_file).values(),
+        *(each for each in upstream.secrets if not is_reference(each)),
+    ]
+    secrets += [os.environ.get(name, "") for name in ("AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")]
+    if not is_address_of(upstream, request.url):  # a token endpoint, whose form has the client's secret
+        form = parse_qsl((request.body or b"").decode(errors="replace"))
+        secrets += [value for name, value in form if "secret" in name or "token" in name]
+    for name, equals, value in (pair.partition("=") for pair in urlsplit(request.url).query.split("&")):
+        sent = value if equals else name
+        secrets += [sent, unquote_plus(sent)]
+    return Hiding([*words, *(secret.strip() for secret in secrets if len(secret.strip()) >= MIN_SECRET_CHARS)])

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from handler.bundle.tenant_url import is_address_of
+from handler.bundle.upstream import is_address_of
 from handler.commands.local.observing import SeenExchange
 from handler.commands.local.upstream_words import (
     MAX_READ_CHARS,

@@ -11,7 +11,7 @@ from handler.audience.reach import Reach, Visitor
 from handler.commands.folders.tool_costs import ToolRow, tool_rows
 from handler.commands.local.dev_session import Workbench
 from handler.commands.page.personas import Persona, personas_of
-from handler.commands.published.check_warnings import check_warnings
+from handler.commands.publishing.checks import check_warnings
 from handler.compiler.compile import Compiled
 from handler.errors.authoring import CompileError, Problem, UnknownCaller
 from handler.server.asgi.responses import Refused

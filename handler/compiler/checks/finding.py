@@ -4,9 +4,47 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
-from handler.compiler.checks.compiled_endpoint import CompiledEndpoint
+from handler.bundle.identity import Access, Identity
+from handler.bundle.tools import CallLog
+from handler.compiler.access.code_access import AccessDefaults
+from handler.compiler.codes import CODES, Code
+from handler.compiler.compile_context import CompileContext
+from handler.compiler.graphql_api import CompiledApi
 from handler.compiler.problems import At, Problems
+from handler.compiler.tools.added_tools import catalog_tools
+from handler.compiler.tools.content import CompiledCode, CompiledContent
+from handler.compiler.tools.declaration import CompiledTool
+from handler.compiler.tools.skills import CompiledSkill
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompiledEndpoint:
+    """An endpoint without errors: all parts compiled from its author's files. It is the argument of every check."""
+
+    context: CompileContext
+    identity: Identity
+    access: Access
+    grounds: AccessDefaults
+    api: CompiledApi
+    code: CompiledCode
+    content: CompiledContent
+    log: CallLog | None = None
+
+    @cached_property
+    def skills(self) -> tuple[CompiledSkill, ...]:
+        """All skills, by name."""
+        return tuple(sorted((*self.content.skills, *self.code.skills), key=lambda each: each.skill.name))
+
+    @cached_property
+    def tools(self) -> tuple[CompiledTool, ...]:
+        """All tools, in the bundle's order."""
+        own, limit = (*self.api.tools, *self.code.tools), self.context.config.limits.max_result_bytes
+        sizes = [tool.tool.options.max_result_bytes for tool in own]
+        limits = {limit if size is None else size for size in sizes}
+        longest = 0 if 0 in limits else max(limits, default=limit)
+        return (*own, *catalog_tools(self.context.config.catalog, max_result_bytes=longest))
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,17 +66,15 @@ class Check:
     code: str
     find: Find
 
-    def __call__(self, endpoint: CompiledEndpoint) -> Iterator[Finding]:
-        return self.find(endpoint)
 
-
-def check(code: str) -> Callable[[Find], Check]:
-    """Make a check from a function."""
+def check(code: str, *, meaning: str, remedy: str) -> Callable[[Find], Check]:
+    """Make a check from a function, and add its code to ``CODES``."""
+    CODES[code] = Code(meaning=meaning, remedy=remedy, is_warning=True)
     return lambda find: Check(code, find)
 
 
 def run_checks(checks: Iterable[Check], endpoint: CompiledEndpoint, problems: Problems) -> None:
     """Report all findings of the checks."""
     for rule in checks:
-        for found in rule(endpoint):
-            problems.warn(found.at, found.sentence, code=rule.code, about=found.about)
+        for finding in rule.find(endpoint):
+            problems.warn(finding.at, finding.sentence, code=rule.code, about=finding.about)

@@ -1,4 +1,4 @@
-"""Warnings of texts that a model reads differently from the person who wrote or imported them.
+"""Warnings of texts that a model reads differently from their author or importer.
 
 Invisible characters can hold instructions or turn a text around. Text that looks like the markup that clients put
 around a description can end the description for a model.
@@ -9,26 +9,20 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
 from handler.bundle.tools import GraphQLTool, PrescribedTool
-from handler.compiler.checks.compiled_endpoint import CompiledEndpoint
-from handler.compiler.checks.finding import Finding, check
+from handler.compiler.checks.finding import CompiledEndpoint, Finding, check
 from handler.compiler.problems import At, Place, where
 from handler.compiler.source.files import CONFIG, EndpointFiles
-from handler.compiler.tools.compiled_code import CompiledCode
-from handler.compiler.tools.content import CompiledContent
-from handler.compiler.tools.content_files.resources import RESOURCES_FOLDER
-from handler.compiler.tools.content_files.skill_format import CompiledSkill
-from handler.compiler.tools.content_files.view_pages import SUFFIX, VIEWS_FOLDER
-from handler.compiler.tools.declarations.declaration import CompiledTool
-from handler.compiler.tools.declarations.listed_size import entries_of
+from handler.compiler.tools.declaration import entries_of
+from handler.compiler.tools.resources import RESOURCES_FOLDER
+from handler.compiler.tools.views import SUFFIX, VIEWS_FOLDER
 from handler.text import invisible
 from handler.text.sentences import some
 
-MAX_FOUND = 50
+MAX_PIECES = 50
 """Pieces of one text that are considered: a warning names the first places only."""
 
 WIDTHS = (1_000, 24, 8)
@@ -46,115 +40,104 @@ TURN = re.compile(
 TAG = re.compile(r"<(/?)([A-Za-z][\w:-]{0,40})(?:\s[^<>]{0,200})?>")
 
 
-@dataclass(frozen=True, slots=True)
-class ReadText:
-    """A text that models read, with its subject and the place where that is declared."""
-
-    text: str
-    of: str
-    at: At
-
-
-@check("invisible-characters")
-def invisible_characters(endpoint: CompiledEndpoint) -> Iterator[Finding]:
-    """Find invisible characters: once for each file, at the first of them."""
-    yield from _found(_invisible, "which is invisible, or reverses the text around it", endpoint)
-
-
-@check("prompt-markup")
-def prompt_markup(endpoint: CompiledEndpoint) -> Iterator[Finding]:
-    """Find text that looks like a client's markup: once for each file, at the first such text."""
-    yield from _found(_markup, "which a model may take for the end of the text or for another speaker", endpoint)
-
-
-def _texts(endpoint: CompiledEndpoint) -> Iterator[ReadText]:
-    """Yield all texts that models read."""
-    config, project = endpoint.context.config, endpoint.context.project
-    yield from _tool_texts(endpoint.tools)
-    yield from _content_texts(endpoint.content, folder=project.path(RESOURCES_FOLDER))
-    yield from _page_texts(endpoint.content, folder=project.path(VIEWS_FOLDER))
-    yield from _code_texts(endpoint.code, at=config.code.at)
-    yield ReadText(config.instructions, '"instructions"', Place(project.path(CONFIG)))
-    if endpoint.api.graphql.mode == "on" or any(isinstance(each.tool, GraphQLTool) for each in endpoint.tools):
-        for name, text in endpoint.context.files.texts(*SCHEMAS).items():  # models may look up any type by its name
-            yield ReadText(text, "the schema", Place(name))
-
-
-def _tool_texts(made: Iterable[CompiledTool]) -> Iterator[ReadText]:
-    """Yield all texts of the tool list's entries, including those from the API's schema."""
-    for each in made:
-        # The entry of a prescribed tool has texts for other callers, and a catalog shows more of the input schema.
-        unlisted = [each.tool.entry, each.tool.whole] if isinstance(each.tool, PrescribedTool) else []
-        for text in dict.fromkeys(text for entry in (*entries_of(each), *unlisted) for text in _texts_in(entry)):
-            yield ReadText(text, f'"{each.tool.name}"', each.at)
-
-
-def _content_texts(content: CompiledContent, *, folder: str) -> Iterator[ReadText]:
-    """Yield the texts of prompts, of resources in a folder and of skills, and the texts of their list entries."""
-    for prompt in content.prompts:
-        messages = [message.text for message in prompt.messages]
-        for text in (*_texts_in([prompt.entry, dict(prompt.completions)]), *messages):
-            yield ReadText(text, f'the prompt "{prompt.name}"', content.places[prompt.name])
-    for resource in content.resources:
-        for text in (*_texts_in(resource.entry), resource.text):
-            yield ReadText(text, "a resource", Place(f"{folder}/{resource.entry['name']}"))
-    yield from _skill_texts(content.skills)
-
-
-def _page_texts(content: CompiledContent, *, folder: str) -> Iterator[ReadText]:
-    for page in content.pages:
-        if not page.hidden:  # the built-in view is not the author's
-            for text in (*_texts_in(page.entry), page.text):
-                yield ReadText(text, "a page", Place(f"{folder}/{page.entry['name']}{SUFFIX}"))
-
-
-def _skill_texts(skills: Iterable[CompiledSkill]) -> Iterator[ReadText]:
-    for skill in skills:
-        for file in skill.files:
-            for text in (*_texts_in(file.entry), file.text):
-                yield ReadText(text, f'the skill "{skill.skill.name}"', skill.places[file.uri])
-
-
-def _code_texts(code: CompiledCode, *, at: Place) -> Iterator[ReadText]:
-    """Yield the texts of the list entries of prompts and resources in Python. ``at``: the place of ``code``."""
-    entries = [*(prompt.entry for prompt in code.prompts), *(resource.entry for resource in code.resources)]
-    for entry in entries:
-        for text in _texts_in(entry):
-            yield ReadText(text, f'"{entry["name"]}"', at)
-    yield from _skill_texts(code.skills)
-
-
 Finder = Callable[[str], Iterable[tuple[int, str]]]
 """The doubtful pieces of a text: the place of each, counted from 0, and its name in a sentence."""
 
 
-def _found(find: Finder, why: str, endpoint: CompiledEndpoint) -> Iterator[Finding]:
-    found: dict[str, dict[Place, tuple[str, list[str]]]] = {}
-    for read in _texts(endpoint):
-        for offset, name in islice(find(read.text), MAX_FOUND):
-            place, of = _located(read, offset, endpoint.context.files)
-            _, names = found.setdefault(place.file, {}).setdefault(place, (of, []))
+@check(
+    "invisible-characters",
+    meaning="A text that models read has characters that nobody sees. They can hold instructions.",
+    remedy="Remove the characters.",
+)
+def invisible_characters(endpoint: CompiledEndpoint) -> Iterator[Finding]:
+    """Find invisible characters: once for each file, at the first of them."""
+    yield from _find(_invisible, "which is invisible, or reverses the text around it", endpoint)
+
+
+@check(
+    "prompt-markup",
+    meaning="A text that models read looks like the markup of a conversation.",
+    remedy="Reword the text.",
+)
+def prompt_markup(endpoint: CompiledEndpoint) -> Iterator[Finding]:
+    """Find text that looks like a client's markup: once for each file, at the first such text."""
+    yield from _find(_markup, "which a model may take for the end of the text or for another speaker", endpoint)
+
+
+def _find(pieces_in: Finder, why: str, endpoint: CompiledEndpoint) -> Iterator[Finding]:
+    names_at: dict[str, dict[Place, tuple[str, list[str]]]] = {}  # by file
+    for text, subject, at in _texts(endpoint):
+        for offset, name in islice(pieces_in(text), MAX_PIECES):
+            place, of = _place_of(text, offset, endpoint.context.files) or (where(at), subject)
+            _, names = names_at.setdefault(place.file, {}).setdefault(place, (of, []))
             names.append(name)
-    for places in found.values():
+    for places in names_at.values():
         in_order = sorted(places.items(), key=lambda each: (each[0].line, each[0].column))
         (place, (of, _)), *others = in_order
-        named = some(list(dict.fromkeys(name for _, (_, names) in in_order for name in names)))
+        pieces = some(list(dict.fromkeys(name for _, (_, names) in in_order for name in names)))
         lines = some(list(dict.fromkeys(f"line {other.line}" for other, _ in others if other.line != place.line)))
-        yield Finding(place, f"{of} has {named} here{lines and f', or in {lines}'}, {why}", (place.file,))
+        yield Finding(place, f"{of} has {pieces} here{lines and f', or in {lines}'}, {why}", (place.file,))
 
 
-def _located(read: ReadText, offset: int, files: EndpointFiles) -> tuple[Place, str]:
-    """Find a character's place in a file, with its subject; if no file has the text around it, that of ``read``."""
-    begin, end = read.text.rfind("\n", 0, offset) + 1, read.text.find("\n", offset)
-    end = len(read.text) if end < 0 else end
+def _texts(endpoint: CompiledEndpoint) -> Iterator[tuple[str, str, At]]:
+    """Yield all texts that models read, each with its subject and the place where that is declared."""
+    for value, subject, at in _readable(endpoint):
+        for text in dict.fromkeys(_texts_in(value)):
+            yield text, subject, at
+
+
+def _readable(endpoint: CompiledEndpoint) -> Iterator[tuple[Any, str, At]]:
+    """Yield the JSON values with texts that models read."""
+    config, project, content, code = endpoint.context.config, endpoint.context.project, endpoint.content, endpoint.code
+    for tool in endpoint.tools:  # with texts of the API's schema
+        # The entry of a prescribed tool has texts for other callers, and a catalog shows more of the input schema.
+        unlisted = [tool.tool.entry, tool.tool.whole] if isinstance(tool.tool, PrescribedTool) else []
+        yield [*entries_of(tool), *unlisted], f'"{tool.tool.name}"', tool.at
+    for prompt in content.prompts:
+        messages = [message.text for message in prompt.messages]
+        texts = [prompt.entry, dict(prompt.completions), messages]
+        yield texts, f'the prompt "{prompt.name}"', content.places[prompt.name]
+    for resource in content.resources:
+        place = Place(f"{project.path(RESOURCES_FOLDER)}/{resource.entry['name']}")
+        yield [resource.entry, resource.text], "a resource", place
+    for page in content.pages:
+        if not page.hidden:  # the built-in view is not the author's
+            place = Place(f"{project.path(VIEWS_FOLDER)}/{page.entry['name']}{SUFFIX}")
+            yield [page.entry, page.text], "a page", place
+    for entry in (*(prompt.entry for prompt in code.prompts), *(resource.entry for resource in code.resources)):
+        yield entry, f'"{entry["name"]}"', config.code.at
+    for skill in (*content.skills, *code.skills):
+        for file in skill.files:
+            yield [file.entry, file.text], f'the skill "{skill.skill.name}"', skill.places[file.uri]
+    yield config.instructions, '"instructions"', Place(project.path(CONFIG))
+    if endpoint.api.graphql.mode == "on" or any(isinstance(each.tool, GraphQLTool) for each in endpoint.tools):
+        for name, text in endpoint.context.files.texts(*SCHEMAS).items():  # models may look up any type by its name
+            yield text, "the schema", Place(name)
+
+
+def _texts_in(value: Any) -> Iterator[str]:
+    match value:
+        case str():
+            yield value
+        case dict():
+            yield from _texts_in(list(value.values()))
+        case list() | tuple():
+            for each in value:
+                yield from _texts_in(each)
+
+
+def _place_of(text: str, offset: int, files: EndpointFiles) -> tuple[Place, str] | None:
+    """Find a character's place in a file, with its subject; ``None`` if no file has the text around it."""
+    begin, end = text.rfind("\n", 0, offset) + 1, text.find("\n", offset)
+    end = len(text) if end < 0 else end
     for width in WIDTHS:  # templates add text around a description, and enum values precede theirs
         first = max(begin, offset - width)
-        piece = read.text[first : min(end, offset + 1 + width)].rstrip(" ")
-        written = next(files.places_of(piece.lstrip(" ")), None)
-        if written is not None:
-            column = written.column + offset - first - (len(piece) - len(piece.lstrip(" ")))
-            return Place(written.file, written.line, column), "a text that models read"
-    return where(read.at), read.of
+        piece = text[first : min(end, offset + 1 + width)].rstrip(" ")
+        place = next(files.places_of(piece.lstrip(" ")), None)
+        if place is not None:
+            column = place.column + offset - first - (len(piece) - len(piece.lstrip(" ")))
+            return Place(place.file, place.line, column), "a text that models read"
+    return None
 
 
 def _invisible(text: str) -> Iterator[tuple[int, str]]:
@@ -174,15 +157,3 @@ def _markup(text: str) -> Iterator[tuple[int, str]]:
         if opened[name] < 0:
             opened[name] = 0
             yield tag.start(), f'"</{tag[2]:.40}>"'
-
-
-def _texts_in(value: Any) -> Iterator[str]:
-    match value:
-        case str():
-            yield value
-        case dict():
-            for each in value.values():
-                yield from _texts_in(each)
-        case list() | tuple():
-            for each in value:
-                yield from _texts_in(each)

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import re2
@@ -132,74 +132,29 @@ _QUANTIFIER = re.compile(r"(?:[*+?]|\{[0-9]+(?:,[0-9]*)?\})?\??")
 _ONCE = ("", "?", "??")
 
 
-@dataclass(slots=True)
-class _Branch:
-    """A part of a group between two bars. ``flags`` are those of earlier branches, which hold to the group's end."""
-
-    start: int
-    flags: str
-    end: int = 0
-    groups: list[_Group] = field(default_factory=list)
-
-
-@dataclass(slots=True)
-class _Group:
-    """A group in parentheses, or the whole expression."""
-
-    start: int
-    opening: str
-    branches: list[_Branch]
-    flags: str = ""  # set by its branches so far
-    closed_at: int = 0
-    end: int = 0  # of its quantifier
-
-    def next_branch(self, bar: re.Match[str]) -> None:
-        """Begin the branch after a bar."""
-        self.branches[-1].end = bar.start()
-        self.branches.append(_Branch(start=bar.end(), flags=self.flags))
-
-    def close(self, expression: str, at: int) -> None:
-        """End the last branch, and read the quantifier."""
-        self.branches[-1].end = self.closed_at = at
-        quantifier = _QUANTIFIER.match(expression, at + 1)
-        self.end = quantifier.end() if quantifier else at + 1
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Alternative:
-    """One alternative of an expression.
+    """One alternative of an expression, as written, and the rest of the pattern of the names that take it.
 
-    ``pattern`` matches all names that take the alternative. In a group that is repeated a limited number of times, it
-    can match further names: either more repetitions, which the expression does not match, or other branches.
+    The pattern matches all these names. In a group that is repeated a limited number of times, it can match further
+    names: either more repetitions, which the expression does not match, or other branches.
     """
 
-    expression: str
-    branch: _Branch
-    before: str  # of the pattern
-    after: str
-
-    @property
-    def is_whole(self) -> bool:
-        """True if the alternative is the whole expression."""
-        return self.text == self.expression
-
-    @property
-    def text(self) -> str:
-        """The alternative as written."""
-        return self.expression[self.branch.start : self.branch.end]
+    text: str
+    before: str = ""
+    after: str = ""
+    is_whole: bool = False  # the alternative is the whole expression
 
     @property
     def pattern(self) -> str:
         """A pattern of the names that take the alternative."""
-        return f"{self.before}{self.branch.flags}{self.text}{self.after}"
+        return f"{self.before}{self.text}{self.after}"
 
     def inside(self) -> Iterator[Alternative]:
         """Yield the alternatives of its groups, but not those in these alternatives."""
         waiting = [self]
         while waiting:
-            whole = waiting.pop()
-            for group in whole.branch.groups:
-                branches = [_through(whole, group, branch) for branch in group.branches]
+            for branches in _groups(waiting.pop()):
                 if len(branches) == 1:
                     waiting += branches
                 else:
@@ -209,46 +164,48 @@ class Alternative:
 def alternatives_of(expression: str) -> list[Alternative]:
     """Return the alternatives at the top of a valid expression: the expression itself if it has no bar there."""
     # Repetitions copy a group, and a name of a group may appear once.
-    plain = "".join(map(_plain, _TOKEN.finditer(expression)))
-    whole = _parse(plain)
-    return [Alternative(expression=plain, branch=branch, before="", after="") for branch in whole.branches]
-
-
-def _through(outer: Alternative, group: _Group, branch: _Branch) -> Alternative:
-    """Return the alternative that takes a branch of a group in ``outer``."""
-    expression = outer.expression
-    body = expression[group.start : group.closed_at + 1]
-    others = "" if expression[group.closed_at + 1 : group.end] in _ONCE else f"{body}*"
-    before = expression[outer.branch.start : group.start]
-    after = expression[group.end : outer.branch.end]
-    return Alternative(
-        expression=expression,
-        branch=branch,
-        before=f"{outer.before}{outer.branch.flags}{before}{others}{group.opening}",
-        after=f"){others}{after}{outer.after}",
+    plain = "".join(
+        "(?:" if token["named"] else re.escape(token["literal"]) if token["quoted"] else token[0]
+        for token in _TOKEN.finditer(expression)
     )
+    alternatives = _branches(plain)
+    return alternatives if len(alternatives) > 1 else [Alternative(plain, is_whole=True)]
 
 
-def _plain(token: re.Match[str]) -> str:
-    if token["named"]:
-        return "(?:"
-    return re.escape(token["literal"]) if token["quoted"] else token[0]
+def _groups(outer: Alternative) -> Iterator[list[Alternative]]:
+    """Yield the branches of each group of an alternative that is not inside another group."""
+    text = outer.text
+    opened: list[re.Match[str]] = []
+    for token in _TOKEN.finditer(text):
+        if token["opening"]:
+            opened.append(token)
+        elif token["closing"]:
+            opening = opened.pop()
+            if opened:
+                continue
+            quantifier = _QUANTIFIER.match(text, token.end())
+            end = quantifier.end() if quantifier else token.end()
+            others = "" if text[token.end() : end] in _ONCE else f"{text[opening.start() : token.end()]}*"
+            yield _branches(
+                text[opening.end() : token.start()],
+                before=f"{outer.before}{text[: opening.start()]}{others}{opening[0]}",
+                after=f"){others}{text[end:]}{outer.after}",
+            )
 
 
-def _parse(expression: str) -> _Group:
-    whole = _Group(start=0, opening="", branches=[_Branch(start=0, flags="")])
-    groups = [whole]
-    for token in _TOKEN.finditer(expression):
+def _branches(text: str, *, before: str = "", after: str = "") -> list[Alternative]:
+    """Split an expression, or a group without its parentheses, at its own bars."""
+    branches: list[Alternative] = []
+    start, depth, flags, flags_before = 0, 0, "", ""
+    for token in _TOKEN.finditer(f"{text}|"):
         match token.lastgroup:
             case "opening":
-                group = _Group(start=token.start(), opening=token[0], branches=[_Branch(start=token.end(), flags="")])
-                groups[-1].branches[-1].groups.append(group)
-                groups.append(group)
+                depth += 1
             case "closing":
-                groups.pop().close(expression, token.start())
-            case "bar":
-                groups[-1].next_branch(token)
-            case "flags":
-                groups[-1].flags += token[0]
-    whole.branches[-1].end = len(expression)
-    return whole
+                depth -= 1
+            case "flags" if not depth:  # they hold to the end of the group
+                flags += token[0]
+            case "bar" if not depth:
+                branches.append(Alternative(text[start : token.start()], f"{before}{flags_before}", after))
+                start, flags_before = token.end(), flags
+    return branches

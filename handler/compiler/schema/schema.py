@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass
 
 from graphql import (
     ConstDirectiveNode,
@@ -28,7 +29,7 @@ from handler.compiler.schema.directives import (
 from handler.compiler.schema.merge import merge_definitions
 from handler.compiler.schema.name_graph import reachable
 from handler.compiler.schema.schema_building import build_schema_of, built_of
-from handler.compiler.schema.schema_cache import ReadSchema, SchemaCache
+from handler.compiler.schema.schema_cache import LEAST_BYTES, HeldSchema, SchemaCache, key_of
 from handler.compiler.schema.sdl_parser import INTROSPECTION, is_empty, is_introspection, parse_sdl
 from handler.compiler.schema.vendor_directives import (
     coordinates_of,
@@ -40,6 +41,7 @@ from handler.compiler.schema.vendor_directives import (
 from handler.compiler.schema.visibility import fields_of, hidden_by_patterns
 from handler.compiler.source.files import ENTRY, EndpointFiles, join
 from handler.compiler.source.project import Project
+from handler.errors.authoring import Problem
 from handler.strict_json import JSONObject
 
 
@@ -50,11 +52,6 @@ class ExecutableFile:
     name: str
     persisted: bool
     named_at: Place
-
-    @property
-    def by_sdl(self) -> bool:
-        """True if an ``@sdl`` names the file; false if only the folder has it."""
-        return self.named_at.file != self.name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,62 +71,50 @@ def read_schema(
     files: EndpointFiles, project: Project, *, problems: Problems, cache: SchemaCache | None = None
 ) -> AuthorSchema:
     """Read ``index.graphql`` and its included files. In StepZen's projects, StepZen's own types need no definition."""
-    entry = project.path(ENTRY)
-    if cache is None:
-        return _read(files, entry, problems, stepzen=project.stepzen)[0]
-    cached = cache.find_schema(files, entry, stepzen=project.stepzen, build=built_of)
-    if cached is None:
-        return _read_to_keep(files, entry, problems, stepzen=project.stepzen, cache=cache)
-    key, read, schema = cached
-    problems.warn_again(read.warnings)
-    return AuthorSchema(
-        schema=schema,
-        unclear=frozenset(),
-        tools=read.tools,
-        executables=read.executables,
-        hidden=read.hidden,
-        costs=read.costs,
-        key=key,
-    )
-
-
-def _read_to_keep(
-    files: EndpointFiles, entry: str, problems: Problems, *, stepzen: bool, cache: SchemaCache
-) -> AuthorSchema:
-    own = Problems()
-    author, document, names = _read(files, entry, own, stepzen=stepzen)
-    problems.take(own)
-    if author.schema is None or own.any_errors:
+    entry, stepzen = project.path(ENTRY), project.stepzen
+    held = cache.find_schema(files, entry, stepzen=stepzen) if cache else None
+    if held:
+        problems.warn_again(held.warnings)
+        author: AuthorSchema = held.author
         return author
-    read = ReadSchema(
-        document=document,
-        tools=author.tools,
-        executables=author.executables,
-        hidden=author.hidden,
-        costs=author.costs,
-        warnings=own.warnings,
-    )
-    return replace(author, key=cache.keep_schema(files, names, stepzen=stepzen, read=read, schema=author.schema))
-
-
-def _read(
-    files: EndpointFiles, entry: str, problems: Problems, *, stepzen: bool
-) -> tuple[AuthorSchema, DocumentNode, tuple[str, ...]]:
-    """Return the schema, the definitions that it was built of, and the names of its files, the first one first."""
-    reader = _Reader(files, problems)
+    own = Problems()
+    reader = _Reader(files, own)
     reader.include(entry, chain=(), named_at=None)
-    own = _own_definitions(reader.definitions, problems, stepzen=stepzen)
-    document = DocumentNode(definitions=(*own, *missing_definitions(own, stepzen=stepzen)))
-    schema, unclear = build_schema_of(document, problems, entry=Place(entry), complete=reader.complete)
+    is_large = reader.complete and sum(len(files.read(name) or "") for name in reader.names) >= LEAST_BYTES
+    digests = {name: files.sha256(name) for name in sorted(reader.names)} if cache and is_large else {}
+    key = key_of("schema", entry, stepzen, digests) if digests else ""
+    definitions = _own_definitions(reader.definitions, own, stepzen=stepzen)
+    document = DocumentNode(definitions=(*definitions, *missing_definitions(definitions, stepzen=stepzen)))
+    schema, unclear = _built(document, own, entry=Place(entry), complete=reader.complete, cache=cache, key=key)
     author = AuthorSchema(
         schema=schema,
         unclear=unclear,
         tools=tuple(reader.tools),
         executables=tuple(reader.executables),
-        hidden=_hidden(reader, schema, problems) if schema else {},
-        costs=declared_costs(reader.definitions, problems),
+        hidden=_hidden(reader, schema, own) if schema else {},
+        costs=declared_costs(reader.definitions, own),
+        key=key,
     )
-    return author, document, (entry, *sorted(reader.names - {entry}))
+    problems.take(own)
+    if cache and digests and schema and not own.any_errors:
+        cache.keep_schema(entry, HeldSchema(author=author, warnings=own.warnings, digests=digests), stepzen=stepzen)
+    return author
+
+
+def _built(
+    document: DocumentNode, problems: Problems, *, entry: Place, complete: bool, cache: SchemaCache | None, key: str
+) -> tuple[GraphQLSchema | None, frozenset[str]]:
+    """Build the schema as ``build_schema_of`` does, without a validation if an earlier one is kept."""
+    earlier = cache.find(key) if cache and key else None
+    if earlier is not None:
+        problems.warn_again(Problem(**{**each, "about": tuple(each["about"])}) for each in json.loads(earlier))
+        return built_of(document), frozenset()
+    own = Problems()
+    built = build_schema_of(document, own, entry=entry, complete=complete)
+    problems.take(own)
+    if cache and key and not own.any_errors:
+        cache.keep(key, json.dumps([asdict(each) for each in own.warnings]).encode())
+    return built
 
 
 class _Reader:

@@ -19,7 +19,7 @@ from handler.bundle.operations import Limits
 from handler.bundle.tools import CONFIRM, CURSOR, ToolOptions
 from handler.compiler.config.table import DOCUMENT_LIMITS
 from handler.compiler.problems import Problems
-from handler.list_entries.host_hints import search_hint_fault, size_hint, tool_hints
+from handler.list_entries import search_hint_fault, size_hint, tool_hints
 from handler.strict_json import JSONObject
 
 TYPES = (

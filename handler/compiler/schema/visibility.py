@@ -40,14 +40,15 @@ DIRECTIVES = "@"
 """The type whose fields, for patterns, are the directives. No type of a schema can have this name."""
 
 
-@dataclass(frozen=True, eq=False, slots=True, kw_only=True)
+@dataclass(eq=False, slots=True, kw_only=True)
 class _Rule:
-    """A compiled visibility pattern. It equals only itself."""
+    """A compiled visibility pattern, and the names in the coordinates that it matches. It equals only itself."""
 
     pattern: VisibilityPattern
-    types: Matcher
-    fields: Matcher
-    names: frozenset[str]  # the words in the pattern for fields
+    is_type: Matcher
+    is_field: Matcher
+    types: set[str] = with_default(default_factory=set)  # with all names of each type
+    fields: set[str] = with_default(default_factory=set)
 
 
 def hidden_by_patterns(
@@ -74,9 +75,9 @@ def hidden_by_patterns(
     if len(rules) < len(patterns):
         return None
     decisions = _Decisions(schema, rules, within=within)
-    decisions.report_overridden(problems)
-    has_slips = decisions.report_unmatched(problems)
-    return None if has_slips and decisions.exposes_nothing else dict.fromkeys(decisions.hidden, HIDDEN)
+    exposes_nothing = within is None and not decisions.is_exposing
+    misses = decisions.report(problems, exposes_nothing=exposes_nothing)
+    return None if misses and exposes_nothing else dict.fromkeys(decisions.hidden, HIDDEN)
 
 
 class _Decisions:
@@ -84,77 +85,109 @@ class _Decisions:
 
     def __init__(self, schema: GraphQLSchema, rules: Sequence[_Rule], *, within: Container[str] | None) -> None:
         self.hidden: list[str] = []
+        self.is_exposing = False  # a field of a root type is visible
         self._schema = schema
+        self._rules = rules
         self._roots = _usual_root_names(schema)
-        self._within = within
-        self._matched = {rule: Matched() for rule in rules}
         self._fields: dict[str, list[str]] = {}  # name of a type -> the fields that rules are about
         self._shown_again: dict[_Rule, list[str]] = {}
-        self._exposed = False  # if a field of a root type is visible
         for type_ in types_with_fields(schema):
-            self._decide_type(type_)
+            fields = [name for name in type_.fields if within is None or f"{type_.name}.{name}" in within]
+            names = (type_.name, self._roots.get(type_.name, type_.name))
+            self._decide(f"{type_.name}.", names, fields, otherwise=type_.name not in self._roots)
+        # The names of root types and directives that the schema lacks: generated patterns have them.
+        self._absent = [name for name in ROOTS if name not in {*self._roots.values(), *schema.type_map}]
         if within is None:
-            self._decide_directives()
+            directives = [directive.name for directive in executable_directives(schema)]
+            self._decide(DIRECTIVES, (DIRECTIVES,), directives, otherwise=True)
+            self._absent += [] if directives else [DIRECTIVES]
 
-    def report_overridden(self, problems: Problems) -> None:
-        """Warn of rules that override earlier ones."""
-        for rule, shown in self._shown_again.items():
+    def _decide(self, prefix: str, names: Sequence[str], fields: list[str], *, otherwise: bool) -> None:
+        """Apply the last matching rule to each field of a type; without one ``otherwise``, true for visible."""
+        of_type = [rule for rule in self._rules if any(map(rule.is_type, names))]
+        self._fields |= dict.fromkeys(names, fields) if fields else {}
+        query = self._schema.query_type
+        guarded = FEDERATION_FIELDS if query and prefix == f"{query.name}." else ()
+        for field in fields:
+            matching = [rule for rule in of_type if rule.is_field(field)]
+            if field in guarded:
+                matching = [rule for rule in matching if not rule.pattern.expose or _has_word(rule.pattern, field)]
+            for rule in matching:
+                rule.types.update(names)
+                rule.fields.add(field)
+            if not (matching[-1].pattern.expose if matching else otherwise):
+                self.hidden.append(f"{prefix}{field}")
+                continue
+            self.is_exposing |= prefix[:-1] in self._roots
+            if not all(rule.pattern.expose for rule in matching):
+                self._shown_again.setdefault(matching[-1], []).append(f"{prefix}{field}")
+
+    def report(self, problems: Problems, *, exposes_nothing: bool) -> bool:
+        """Report rules that override others or match nothing. Return whether one that exposes matches nothing.
+
+        An alternative without matches is an error if its pattern hides, or if it is of a tool that exposes nothing.
+        """
+        for rule, coordinates in self._shown_again.items():
             problems.warn(
                 rule.pattern.at,
-                f"the last match wins: this exposes {some(shown)}, which an earlier pattern hides",
+                f"the last match wins: this exposes {some(coordinates)}, which an earlier pattern hides",
                 code="overridden-pattern",
-                about=shown,
+                about=coordinates,
+            )
+        misses = False
+        for rule in self._rules:
+            pattern = rule.pattern
+            code = "nothing-exposed" if exposes_nothing else "unmatched-pattern"
+            try:
+                for text, sentence in self._slips(rule):
+                    misses |= pattern.expose
+                    if pattern.expose and not exposes_nothing:
+                        problems.warn(pattern.at, sentence, code=code, about=[text])
+                    else:
+                        problems.add(pattern.at, sentence, code=code if pattern.expose else "matches-nothing")
+                for text, sentence in self._idle_types(rule):
+                    problems.warn(pattern.at, sentence, code="unmatched-pattern", about=[text])
+            except PatternRefused as exc:
+                if not pattern.expose:
+                    sentence = f'the pattern types "{cut(pattern.types)}", fields "{cut(pattern.fields)}": {exc}'
+                    problems.add(pattern.at, sentence, code="invalid-pattern")
+        return misses
+
+    def _slips(self, rule: _Rule) -> Iterator[tuple[str, str]]:
+        """Yield each alternative that no name takes, with a sentence."""
+        pattern = rule.pattern
+        so = "so it exposes nothing" if pattern.expose else "so it hides nothing"
+        types = [name for name in self._fields if rule.is_type(name)]
+        absent = filter(rule.is_type, self._absent)
+        for slip, subject in _subjects(untaken(pattern.types, {*types, *absent}), "types", pattern.types):
+            remedy = self._type_meant(letters_of(slip), types)
+            yield slip.text, f"{subject} matches no type with fields, {so}; {remedy}"
+        fields = {name: None for type_ in types for name in self._fields[type_]}
+        untaken_fields = untaken(pattern.fields, rule.fields) if types else ()
+        for slip, subject in _subjects(untaken_fields, "fields", pattern.fields):
+            yield (
+                slip.text,
+                f"{subject} matches no field of {some(types)}, {so}; {_meant(letters_of(slip), fields, rule.fields)}",
             )
 
-    @property
-    def exposes_nothing(self) -> bool:
-        """True if all fields of a tool's root types are hidden."""
-        return self._within is None and not self._exposed
-
-    def report_unmatched(self, problems: Problems) -> bool:
-        """Report what rules do not match, and tell if a rule that exposes has a slip."""
-        absent = [name for name in ROOTS if name not in {*self._roots.values(), *self._schema.type_map}]
-        absent += [DIRECTIVES] if self._within is None and DIRECTIVES not in self._fields else []
-        scope = PatternScope(schema=self._schema, fields=self._fields, absent=absent)
-        told = False
-        for rule, matched in self._matched.items():
-            slips = report_unmatched(
-                rule.pattern, matched, scope=scope, exposes_nothing=self.exposes_nothing, problems=problems
-            )
-            told |= slips and rule.pattern.expose
-        return told
-
-    def _decide_type(self, type_: FieldsType) -> None:
-        names = (type_.name, self._roots.get(type_.name, type_.name))
-        of_type = [rule for rule in self._matched if any(map(rule.types, names))]
-        within = self._within
-        fields = [name for name in type_.fields if within is None or f"{type_.name}.{name}" in within]
-        if fields:
-            self._fields |= dict.fromkeys(names, fields)
-        for field in fields:
-            matching = [rule for rule in of_type if rule.fields(field) and _is_meant(rule, type_, field, self._schema)]
-            for rule in matching:
-                self._matched[rule].add(names, field)
-            self._take(f"{type_.name}.{field}", matching, otherwise=type_.name not in self._roots)
-
-    def _decide_directives(self) -> None:
-        of_type = [rule for rule in self._matched if rule.types(DIRECTIVES)]
-        directives = [directive.name for directive in executable_directives(self._schema)]
-        self._fields |= {DIRECTIVES: directives} if directives else {}
-        for name in directives:
-            matching = [rule for rule in of_type if rule.fields(name)]
-            for rule in matching:
-                self._matched[rule].add((DIRECTIVES,), name)
-            self._take(f"@{name}", matching, otherwise=True)
-
-    def _take(self, coordinate: str, matching: Sequence[_Rule], *, otherwise: bool) -> None:
-        """Apply the last matching rule; without one ``otherwise``, true for visible."""
-        if not (matching[-1].pattern.expose if matching else otherwise):
-            self.hidden.append(coordinate)
+    def _idle_types(self, rule: _Rule) -> Iterator[tuple[str, str]]:
+        """Yield each alternative that matches types, none of whose fields matches, with a sentence."""
+        if not rule.types:
             return
-        self._exposed |= coordinate.partition(".")[0] in self._roots
-        if not all(rule.pattern.expose for rule in matching):
-            self._shown_again.setdefault(matching[-1], []).append(coordinate)
+        expression = rule.pattern.types
+        known = set(filter(rule.is_type, (*self._fields, *self._absent)))
+        slips = {slip.pattern for slip in untaken(expression, known)}
+        idle = untaken(expression, rule.types | known.intersection(self._absent))
+        for each, subject in _subjects((each for each in idle if each.pattern not in slips), "types", expression):
+            fields = cut(rule.pattern.fields)
+            yield each.text, f'{subject} matches types, but fields "{fields}" matches no field of these'
+
+    def _type_meant(self, letters: str, matches: Collection[str]) -> str:
+        if other_kind := rule_for_other_kind(self._schema, letters):
+            return other_kind
+        if isinstance(self._schema.type_map.get(letters), FieldsType) and letters not in self._fields:
+            return f"{letters} is not defined in the included files"
+        return _meant(letters, self._fields, matches)
 
 
 def fold_types(schema: GraphQLSchema, masks: Mapping[str, Mask]) -> dict[str, Mask]:
@@ -198,138 +231,35 @@ def _compile(pattern: VisibilityPattern, problems: Problems) -> _Rule | None:
         except PatternRefused as exc:
             sentence = f'the pattern {argument} "{cut(expression)}" is not a regular expression: {exc}'
             problems.add(pattern.at, sentence, code="invalid-pattern")
-    if len(matchers) < 2:
-        return None
-    types, fields = matchers
-    return _Rule(pattern=pattern, types=types, fields=fields, names=frozenset(re.findall(r"\w+", pattern.fields)))
+    return _Rule(pattern=pattern, is_type=matchers[0], is_field=matchers[1]) if len(matchers) == 2 else None
 
 
-def _is_meant(rule: _Rule, type_: FieldsType, field: str, schema: GraphQLSchema) -> bool:
-    return (
-        type_ is not schema.query_type
-        or field not in FEDERATION_FIELDS
-        or not rule.pattern.expose
-        or field in rule.names
-    )
+def _has_word(pattern: VisibilityPattern, name: str) -> bool:
+    """Return whether a pattern has a name literally."""
+    return name in re.findall(r"\w+", pattern.fields)
 
 
-MAX_TOLD = 10
+MAX_LISTED = 10
 """Alternatives of one expression that get a message of their own."""
 
 MAX_NAME_CHARS = 200_000
 """Characters of names in which a suggestion is searched."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PatternScope:
-    """The names that patterns can match."""
-
-    schema: GraphQLSchema
-    fields: Mapping[str, Collection[str]]  # of each type that has some, by all names of the type
-    absent: Collection[str]  # usual names of root types that the schema lacks
-
-
-@dataclass(slots=True)
-class Matched:
-    """The names in the coordinates that one pattern matches."""
-
-    types: set[str] = with_default(default_factory=set)
-    fields: set[str] = with_default(default_factory=set)
-
-    def add(self, types: Iterable[str], field_name: str) -> None:
-        """Add a coordinate, with all names of its type."""
-        self.types.update(types)
-        self.fields.add(field_name)
-
-
-def report_unmatched(
-    pattern: VisibilityPattern, matched: Matched, *, scope: PatternScope, exposes_nothing: bool, problems: Problems
-) -> bool:
-    """Report the alternatives of a pattern that match nothing, and return whether there is one.
-
-    They are errors if the pattern hides, or if it is of a tool that exposes nothing.
-    """
-    slips = False
-    try:
-        for slip in _slips(pattern, matched, scope):
-            slips = True
-            if not pattern.expose:
-                problems.add(pattern.at, slip.sentence, code="matches-nothing")
-            elif exposes_nothing:
-                problems.add(pattern.at, slip.sentence, code="nothing-exposed")
-            else:
-                problems.warn(pattern.at, slip.sentence, code="unmatched-pattern", about=[slip.text])
-        for slip in _idle_types(pattern, matched, scope):
-            problems.warn(pattern.at, slip.sentence, code="unmatched-pattern", about=[slip.text])
-    except PatternRefused as exc:
-        if not pattern.expose:
-            sentence = f'the pattern types "{cut(pattern.types)}", fields "{cut(pattern.fields)}": {exc}'
-            problems.add(pattern.at, sentence, code="invalid-pattern")
-    return slips
-
-
-@dataclass(frozen=True, slots=True)
-class _Slip:
-    """An alternative that matches nothing, as written, and the sentence about it."""
-
-    text: str
-    sentence: str
-
-
-def _slips(pattern: VisibilityPattern, matched: Matched, scope: PatternScope) -> Iterator[_Slip]:
-    """Yield each alternative that no name in the scope takes."""
-    so = "so it exposes nothing" if pattern.expose else "so it hides nothing"
-    is_type = matcher_of(pattern.types)
-    types = [name for name in scope.fields if is_type(name)]
-    # Generated patterns name all root types, also those that the schema lacks.
-    absent = [name for name in scope.absent if is_type(name)]
-    lost = untaken(pattern.types, {*types, *absent})
-    for each, subject in _subjects(lost, "types", pattern.types):
-        remedy = _type_meant(letters_of(each), types, scope)
-        yield _Slip(each.text, f"{subject} matches no type with fields, {so}; {remedy}")
-    fields = {name: None for type_ in types for name in scope.fields[type_]}
-    lost = untaken(pattern.fields, matched.fields) if types else iter(())
-    for each, subject in _subjects(lost, "fields", pattern.fields):
-        remedy = _meant(letters_of(each), fields, matched.fields)
-        yield _Slip(each.text, f"{subject} matches no field of {some(types)}, {so}; {remedy}")
-
-
-def _idle_types(pattern: VisibilityPattern, matched: Matched, scope: PatternScope) -> Iterator[_Slip]:
-    """Yield each alternative that matches types, none of whose fields matches."""
-    if not matched.types:
-        return
-    is_type = matcher_of(pattern.types)
-    absent = {name for name in scope.absent if is_type(name)}
-    lost = {each.pattern for each in untaken(pattern.types, {name for name in scope.fields if is_type(name)} | absent)}
-    idle = (each for each in untaken(pattern.types, matched.types | absent) if each.pattern not in lost)
-    for each, subject in _subjects(idle, "types", pattern.types):
-        yield _Slip(each.text, f'{subject} matches types, but fields "{cut(pattern.fields)}" matches no field of these')
-
-
 def _subjects(alternatives: Iterable[Alternative], argument: str, expression: str) -> Iterator[tuple[Alternative, str]]:
-    """Yield each alternative with the beginning of a sentence; one for all others after ``MAX_TOLD``."""
+    """Yield each alternative with the beginning of a sentence; one for all others after ``MAX_LISTED``."""
     listed = list(alternatives)
     whole = f'{argument} "{cut(expression)}"'
-    for each in listed[:MAX_TOLD]:
+    for each in listed[:MAX_LISTED]:
         yield each, whole if each.is_whole else f'"{cut(each.text)}" in {whole}'
-    if len(listed) > MAX_TOLD:
-        yield listed[MAX_TOLD], f"each of {len(listed) - MAX_TOLD} more alternatives in {whole}"
+    if len(listed) > MAX_LISTED:
+        yield listed[MAX_LISTED], f"each of {len(listed) - MAX_LISTED} more alternatives in {whole}"
 
 
-def _type_meant(letters: str, taken: Collection[str], scope: PatternScope) -> str:
-    type_ = scope.schema.type_map.get(letters)
-    other_kind = rule_for_other_kind(scope.schema, letters)
-    if other_kind:
-        return other_kind
-    if isinstance(type_, GraphQLObjectType | GraphQLInterfaceType) and letters not in scope.fields:
-        return f"{letters} is not defined in the included files"
-    return _meant(letters, scope.fields, taken)
-
-
-def _meant(letters: str, known: Collection[str], taken: Collection[str]) -> str:
+def _meant(letters: str, known: Collection[str], matches: Collection[str]) -> str:
     """Return a remedy: a near name that the pattern does not match yet, or else any near name."""
-    for names in ([name for name in known if name not in taken], list(known)):
-        meant = nearest(letters, names, most_chars=MAX_NAME_CHARS) if letters else None
-        if meant:
-            return f"did you mean {meant}?"
+    for names in ([name for name in known if name not in matches], list(known)):
+        name = nearest(letters, names, most_chars=MAX_NAME_CHARS) if letters else None
+        if name:
+            return f"did you mean {name}?"
     return "correct or remove it"

@@ -12,7 +12,7 @@ from typing import Any
 
 from starlette.datastructures import Headers
 
-from handler.list_entries.param_headers import mirrored_in
+from handler.list_entries import mirrored_in
 
 _PLAIN = re.compile(r"[\t -~]*")
 _BEGIN, _END = "=?base64?", "?="

@@ -9,7 +9,7 @@ from math import inf
 
 from handler.aws.json_client import AwsJson
 from handler.errors.infrastructure import AwsDenied, AwsError, AwsUnanswered, SecretUnavailable, SettingsError
-from handler.secret_variables import Secret, SecretArn
+from handler.settings import Secret, SecretArn
 from handler.strict_json import parse_json
 
 SERVICE, ACTION = "secretsmanager", "secretsmanager.GetSecretValue"

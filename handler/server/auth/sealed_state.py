@@ -18,9 +18,8 @@ from typing import Any
 from handler.errors.calls import StateUnavailable
 from handler.errors.infrastructure import SecretUnavailable
 from handler.errors.protocol import StateRefused
-from handler.secret_variables import SecretArn
 from handler.server.auth.own_secrets import OwnSecrets
-from handler.settings import state_key_fault, state_keys_in
+from handler.settings import SecretArn, state_key_fault, state_keys_in
 from handler.strict_json import parse_json, to_json_bytes
 
 STATE_S = 900

@@ -17,11 +17,11 @@ from handler.errors.access import CredentialRefused, KeysUnavailable, VerifierMi
 from handler.errors.infrastructure import SecretUnavailable
 from handler.http.client import HttpClient
 from handler.lru import Lru
-from handler.secret_variables import Secret
 from handler.server.auth.jwks import FRESH_S, KeySets
 from handler.server.auth.own_secrets import OwnSecrets
 from handler.server.auth.principal import ID_JAG, audiences_in
 from handler.server.auth.token_parsing import Token, parse_token
+from handler.settings import Secret
 from handler.strict_json import JSONObject
 
 if TYPE_CHECKING:

@@ -19,9 +19,8 @@ from handler.errors.upstream import UpstreamError
 from handler.json_schema.json_bounds import excess_of
 from handler.server.asgi.response_size import ANSWER_TOO_LARGE, TOO_LARGE
 from handler.server.auth.principal import ANONYMOUS
-from handler.server.context.caller import Caller
-from handler.server.mcp.listing.tools_list import list_entries, list_tools, page_of
-from handler.server.mcp.messages.jsonrpc import (
+from handler.server.context import Caller
+from handler.server.mcp.jsonrpc import (
     INVALID_PARAMS,
     INVALID_REQUEST,
     METHOD_NOT_FOUND,
@@ -29,8 +28,8 @@ from handler.server.mcp.messages.jsonrpc import (
     Rejected,
     SignInRequired,
 )
-from handler.server.mcp.messages.method_call import Call
-from handler.server.mcp.messages.revisions import (
+from handler.server.mcp.method_call import Call
+from handler.server.mcp.revisions import (
     APPS,
     MODERN,
     SERVER_INFO,
@@ -41,6 +40,7 @@ from handler.server.mcp.messages.revisions import (
     negotiate,
     shape,
 )
+from handler.server.mcp.tools_list import list_entries, list_tools, page_of
 from handler.strict_json import JSONObject, to_well_formed_json
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def _rejection(call: Call, reason: McpError) -> Rejected:
     if not call.caller.room.fits(to_well_formed_json([reason.message, reason.data])):
         return Rejected(McpError.INTERNAL_ERROR, TOO_LARGE, id=call.request.id, stile_code=ANSWER_TOO_LARGE)
     if isinstance(reason, AuthenticationRequired):
-        from handler.server.context.denials import signing_in_helps
+        from handler.server.denials import signing_in_helps
 
         if signing_in_helps(call.caller):
             return SignInRequired(reason, id=call.request.id)
@@ -185,42 +185,41 @@ def _anybody(call: Call) -> Caller | None:
 async def _list_tools(call: Call) -> JSONObject:
     endpoint, entries = call.caller.endpoint, await list_tools(call)
     page = page_of(call, "tools", entries)
-    public = (
-        endpoint.bundle.access.anonymous == "allow"
-        and not any(kit.per_caller for kit in endpoint.bundle.code)
-        and (call.anonymous or await list_entries(endpoint, endpoint.everybody, principal=ANONYMOUS) == entries)
-    )
+    public = endpoint.bundle.access.anonymous == "allow" and not any(kit.per_caller for kit in endpoint.bundle.code)
+    if public and call.caller.principal != ANONYMOUS:
+        public = await list_entries(endpoint, endpoint.everybody, principal=ANONYMOUS) == entries
     return cacheable(page, call.request.revision, public=public)
 
 
 async def _call_tool(call: Call) -> JSONObject:
-    name, arguments = call.request.params.get("name"), call.arguments
-    call.note(decision="refused")
-    if not isinstance(name, str) or not isinstance(arguments, dict):
-        raise Rejected(
-            INVALID_PARAMS,
-            "Invalid params: expected a name (string) and arguments (object)",
-            id=call.request.id,
-        )
     from handler.server.mcp.tools_call import call_any_tool
 
-    return await call_any_tool(call, name, arguments)
+    return await call_any_tool(call, *_name_and_arguments(call))
+
+
+def _name_and_arguments(call: Call) -> tuple[str, JSONObject]:
+    name, arguments = call.request.params.get("name"), call.request.params.get("arguments")
+    arguments = {} if arguments is None else arguments
+    call.note(decision="refused")
+    if not isinstance(name, str) or not isinstance(arguments, dict):
+        raise InvalidParams("Invalid params: expected a name (string) and arguments (object)")
+    return name, arguments
 
 
 async def _list_prompts(call: Call) -> JSONObject:
-    from handler.server.mcp.listing.prompts import prompts_for
+    from handler.server.mcp.prompts import prompts_for
 
     return await _list(call, "prompts", prompts_for)
 
 
 async def _list_resources(call: Call) -> JSONObject:
-    from handler.server.mcp.listing.resources import resources_for
+    from handler.server.mcp.resources import resources_for
 
     return await _list(call, "resources", resources_for)
 
 
 async def _list_templates(call: Call) -> JSONObject:
-    from handler.server.mcp.listing.resources import templates_for
+    from handler.server.mcp.resources import templates_for
 
     return await _list(call, "resourceTemplates", templates_for)
 
@@ -246,20 +245,17 @@ async def _anybody_gets(call: Call, value: T, get: Callable[[Caller], Awaitable[
 
 
 async def _get_prompt(call: Call) -> JSONObject:
-    name, arguments = call.request.params.get("name"), call.arguments
-    call.note(decision="refused")
-    if not isinstance(name, str) or not isinstance(arguments, dict):
-        raise InvalidParams("Invalid params: expected a name (string) and arguments (object)")
+    name, arguments = _name_and_arguments(call)
     _refuse_excess(call, arguments)
     call.note(prompt=name)
-    from handler.server.mcp.listing.prompts import find_prompt, get_prompt
+    from handler.server.mcp.prompts import find_prompt, get_prompt
 
     texts = {argument: text for argument, text in arguments.items() if text is not None}
     return await get_prompt(call, find_prompt(call.caller, name), texts)
 
 
 async def _read_resource(call: Call) -> JSONObject:
-    from handler.server.mcp.listing.resources import fixed_contents, read_resource
+    from handler.server.mcp.resources import fixed_contents, read_resource
 
     uri = _require_uri(call)
     try:
@@ -282,7 +278,7 @@ def _require_uri(call: Call) -> str:
 
 
 async def _complete(call: Call) -> JSONObject:
-    from handler.server.mcp.listing.prompts import complete
+    from handler.server.mcp.prompts import complete
 
     _refuse_excess(call, call.request.params)
     return complete(call.caller, call.request.params)

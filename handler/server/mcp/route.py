@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request as HttpCall
@@ -16,12 +17,11 @@ from handler.errors.calls import DeadlinePassed, NotFound, ResourceNotFound, Too
 from handler.server.asgi.content_negotiation import EVENT_STREAM, JSON, accepted_kinds, media_type_of
 from handler.server.asgi.deadlines import before
 from handler.server.asgi.request_log import note, written
-from handler.server.asgi.response_size import ANSWER_TOO_LARGE, LAMBDA, TOO_LARGE
+from handler.server.asgi.response_size import ANSWER_TOO_LARGE, LAMBDA, TOO_LARGE, Room
 from handler.server.asgi.responses import Refused, json_response
 from handler.server.asgi.trace_context import continue_trace
-from handler.server.context.caller import Caller, Services
-from handler.server.context.request_context import find_endpoint, identify_caller, read_body
-from handler.server.mcp.messages.jsonrpc import (
+from handler.server.context import Caller, Services, find_endpoint, identify_caller, read_body
+from handler.server.mcp.jsonrpc import (
     DENIED,
     INTERNAL_ERROR,
     INVALID_PARAMS,
@@ -34,10 +34,10 @@ from handler.server.mcp.messages.jsonrpc import (
     SignInRequired,
     classify,
 )
-from handler.server.mcp.messages.method_call import Call
-from handler.server.mcp.messages.revisions import BATCHING, error_id, is_modern, resource_not_found_code, revision_told
+from handler.server.mcp.method_call import Call
 from handler.server.mcp.methods import answer
-from handler.strict_json import Entries, JSONObject, spliced, to_well_formed_json
+from handler.server.mcp.revisions import BATCHING, error_id, is_modern, resource_not_found_code, revision_told
+from handler.strict_json import Entries, JSONObject, spliced, to_json_bytes, to_well_formed_json
 
 MAX_URI_CHARS = 2_000
 """The most characters of an unknown URI that an error repeats."""
@@ -78,7 +78,7 @@ class McpRoute:
         except (Rejected, NotFound) as exc:
             return _rejection(http_call, exc, request)
         except AccessError as exc:
-            from handler.server.context.denials import denial_response
+            from handler.server.denials import denial_response
 
             return denial_response(http_call, exc)
         except HTTPException:
@@ -118,7 +118,7 @@ def _response(http_call: HttpCall, call: Call, message: JSONObject) -> Response:
     """Build the response with an answer: JSON, or an event stream with the notifications of the call before it."""
     room = call.caller.room
     if call.notifications and EVENT_STREAM in _accepted(http_call):
-        from handler.server.mcp.messages.event_stream import event_stream
+        from handler.server.mcp.event_stream import event_stream
 
         events = event_stream(call.request, call.notifications, message, room=room)
         if events is not None:
@@ -142,7 +142,7 @@ def _response(http_call: HttpCall, call: Call, message: JSONObject) -> Response:
 def _note_tokens(call: Call, result: JSONObject, body: bytes) -> None:
     """Note the approximate tokens of a tool's result."""
     if call.request.method == "tools/call" and "content" in result:
-        from handler.list_entries.listed_sizes import answer_tokens  # only calls need it
+        from handler.list_entries import answer_tokens  # only calls need it
 
         call.note(answer_tokens=answer_tokens(result, body))
 
@@ -154,8 +154,6 @@ async def _answer_batch(http_call: HttpCall, items: Sequence[Item], caller: Call
 
     Source: MCP 2025-03-26, basic/transports ("Sending Messages to the Server").
     """
-    from handler.server.mcp.messages.batch_budget import EXCEEDED, LEFT_OUT, BatchBudget
-
     budget = BatchBudget(caller.deadline, room=caller.room)
     calls: list[JSONObject] = []
     answers: list[bytes] = []
@@ -232,7 +230,7 @@ def _rejection(http_call: HttpCall, reason: Rejected | NotFound, request: Reques
     note(http_call.scope, code=error.stile_code)
     response = _error_response(error, _revision_of(http_call, request), well_formed=request is not None)
     if isinstance(error, SignInRequired):
-        from handler.server.context.denials import sign_in_headers
+        from handler.server.denials import sign_in_headers
 
         response.headers.update(sign_in_headers(http_call))
     return response
@@ -256,3 +254,55 @@ def _error_response(error: Rejected, revision: str, *, well_formed: bool = False
 def _error_body(error: Rejected, revision: str) -> JSONObject:
     members = {"code": error.code, "message": error.message, "data": error.data}
     return {"jsonrpc": "2.0", **error_id(error.id, revision), "error": members}
+
+
+MAX_WORK_S = 0.3
+"""Processor time of the event loop's thread after which no further item starts. A batch and its last item together
+stay below a second, even on a core half as fast.
+"""
+
+ROOM_FOR_ERRORS = 20_000
+"""Bytes reserved for the errors of items that are not answered."""
+
+EXCEEDED = "batch-exceeded"
+"""The stable code of an item that is not answered."""
+
+ALONE = "Send this request by itself."
+FULL = f"Not answered, because the answers before it fill the response. {ALONE}"
+LEFT_OUT = (
+    "This request was carried out, but its answer is left out, because the answers before it leave no room. "
+    "Send it by itself only if it changes nothing."
+)
+TOO_LATE = f"Not answered, because the time of the batch is over. {ALONE}"
+TOO_MUCH_WORK = f"Not answered, because the requests before it used up the work of the batch. {ALONE}"
+
+
+class BatchBudget:
+    """The budget of one batch. ``deadline`` is a time of ``monotonic``; ``work_s`` returns processor time so far."""
+
+    def __init__(
+        self,
+        deadline: float,
+        *,
+        room: Room = LAMBDA,
+        monotonic: Callable[[], float] = time.monotonic,
+        work_s: Callable[[], float] = time.thread_time,
+    ) -> None:
+        self._deadline = deadline
+        self._monotonic = monotonic
+        self._work_s = work_s
+        self._work_ends = work_s() + MAX_WORK_S
+        self._bytes_left = room.max_bytes - ROOM_FOR_ERRORS
+
+    def refusal(self) -> str:
+        """Return the reason why no further item may start; empty string if one may."""
+        if self._bytes_left < 0:
+            return FULL
+        if self._monotonic() >= self._deadline:
+            return TOO_LATE
+        return TOO_MUCH_WORK if self._work_s() >= self._work_ends else ""
+
+    def takes(self, answer: bytes) -> bool:
+        """Return whether an answer fits beside those before it. After the first that does not fit, no item starts."""
+        self._bytes_left -= len(to_json_bytes(answer.decode()))  # its size as a string in Lambda's answer
+        return self._bytes_left >= 0

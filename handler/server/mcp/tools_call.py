@@ -1,13 +1,17 @@
-"""``tools/call`` for tools of every kind. Modules that run authors' code are imported on first use."""
+"""``tools/call`` for tools of every kind, and the calls of those over GraphQL.
+
+Modules that run authors' code, ask the user, or cut a large result are imported on first use.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from handler.bundle.tools import (
+    CONFIRM,
     CatalogTool,
     CodeKit,
     CodeTool,
@@ -19,15 +23,33 @@ from handler.bundle.tools import (
 )
 from handler.cold.records import record
 from handler.errors.access import CredentialRequired
-from handler.errors.calls import CallError, GraphQLErrors, NotInCatalog, OtherCatalogCall, ToolError, ToolNotFound
+from handler.errors.calls import (
+    CallError,
+    GraphQLErrors,
+    NotInCatalog,
+    OtherCatalogCall,
+    ToolError,
+    ToolNotFound,
+    ValuesRefused,
+)
+from handler.errors.upstream import AnswerMisfit, UpstreamError
+from handler.list_entries import BYTES_PER_TOKEN
+from handler.server.asgi.deadlines import before
 from handler.server.asgi.headers import find_mismatch
+from handler.server.asgi.response_size import TOO_LARGE, Room, encoded
 from handler.server.auth.scopes import require_scopes
-from handler.server.mcp.calls.graphql_tools import call_companion, call_graphql, call_prescribed, failed
-from handler.server.mcp.listing.tools_list import asked_kits, entry_for, tools_of_kit
-from handler.server.mcp.messages.jsonrpc import HEADER_MISMATCH, Rejected
-from handler.server.mcp.messages.method_call import Call
-from handler.server.mcp.messages.revisions import is_modern
-from handler.strict_json import JSONObject
+from handler.server.context import Caller, with_schema
+from handler.server.mcp.jsonrpc import HEADER_MISMATCH, Rejected
+from handler.server.mcp.method_call import Call
+from handler.server.mcp.revisions import is_modern
+from handler.server.mcp.tools_list import entry_for, kits_per_caller
+from handler.server.upstream.bound_variables import fill_bound
+from handler.server.upstream.graphql_client import carried_out, execute, telling_answer
+from handler.server.upstream.graphql_request import GraphQLRequest
+from handler.strict_json import JSONObject, to_well_formed_json
+
+if TYPE_CHECKING:
+    from handler.server.graphql_documents import Prepared
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -68,7 +90,7 @@ async def call_any_tool(call: Call, name: str, arguments: JSONObject) -> JSONObj
             if isinstance(tool, CatalogTool) and tool.role != "search":
                 catalog, tool = tool, None
                 call.note(kind=catalog.KIND)
-                inner = call.caller.endpoint.validator(catalog, call.caller.evaluation).read(arguments)
+                inner = call.read(catalog, arguments)
                 name, arguments = inner["name"], inner.get("arguments", {})
                 tool = await _find_for(call, catalog, name)
                 params = {**call.request.params, "name": name, "arguments": arguments}
@@ -79,11 +101,14 @@ async def call_any_tool(call: Call, name: str, arguments: JSONObject) -> JSONObj
             if not isinstance(tool, ProvidedTool):
                 require_scopes(tool.name, tool.options.scopes, call.caller.principal)
             if isinstance(tool, CodeTool | ProvidedTool) and is_modern(call.request.revision):
-                _require_mirrored(call, tool.entry, arguments)
+                # Source: MCP 2026-07-28, basic/transports/streamable-http ("Server Behavior for Custom Headers").
+                mismatch = find_mismatch(tool.entry["inputSchema"], arguments, call.caller.headers)
+                if mismatch:
+                    raise Rejected(HEADER_MISMATCH, f"Header mismatch: {mismatch}", id=call.request.id)
             call.note(decision="allowed")
             result = await CALLS[type(tool)](call, tool, arguments)
         except CallError as exc:
-            result = failed(call, tool, exc)
+            result = _failed(call, tool, exc)
             call.fail(exc)
         if not result.get("isError"):
             return result
@@ -97,7 +122,7 @@ def _logged(call: Call, name: str, arguments: JSONObject) -> AbstractContextMana
     """Note the facts of a call that the endpoint's author wants in the log."""
     if call.caller.endpoint.bundle.log is None:
         return nullcontext()
-    from handler.server.mcp.calls.logged_call import logged
+    from handler.server.mcp.logged_call import logged
 
     return logged(call, name, arguments)
 
@@ -108,20 +133,22 @@ async def _find(call: Call, name: str) -> Tool | ProvidedTool:
         tool = await call.caller.find_tool(name)
     except (CredentialRequired, ToolNotFound):
         hidden = name in call.caller.endpoint.tools  # a tool of the endpoint that this caller may not use
-        for kit in asked_kits(call):
+        for kit in kits_per_caller(call):
+            from handler.server.mcp.code_tools import tools_of_kit
+
             listed = (await tools_of_kit(call, kit)).get(name)  # asked for a hidden name, too: it may fail
             if listed is not None and not hidden:
                 return ProvidedTool(name=name, kit=kit, entry=listed.entry)
         raise
-    if isinstance(tool, CodeTool) and any(kit.use == tool.kit for kit in asked_kits(call)):
-        from handler.server.mcp.calls.code_tools import may_use
+    if isinstance(tool, CodeTool) and any(kit.use == tool.kit for kit in kits_per_caller(call)):
+        from handler.server.mcp.code_tools import may_use
 
         if not await may_use(call, tool):
             raise call.caller.missing(ToolNotFound(name))
     return tool
 
 
-async def _find_for(call: Call, tool: CatalogTool, name: str) -> Tool | ProvidedTool:
+async def _find_for(call: Call, catalog_call: CatalogTool, name: str) -> Tool | ProvidedTool:
     """Return the tool of a name, if this tool of the catalog is the one to call it.
 
     A host that lets models use the one for reading without asking its user does not let them change anything by it.
@@ -132,49 +159,214 @@ async def _find_for(call: Call, tool: CatalogTool, name: str) -> Tool | Provided
         CredentialRequired: as ``call_any_tool``.
     """
     catalog = call.caller.endpoint.catalog
-    search = catalog.name if catalog else tool.name
+    search = catalog.name if catalog else catalog_call.name
     try:
-        target = await _find(call, name)
+        tool = await _find(call, name)
     except ToolNotFound as exc:
         raise NotInCatalog(name, search=search) from exc
-    if isinstance(target, CatalogTool):
+    if isinstance(tool, CatalogTool):
         raise NotInCatalog(name, search=search)
-    entry = target.entry if isinstance(target, ProvidedTool) else await entry_for(call.caller, target)
+    entry = tool.entry if isinstance(tool, ProvidedTool) else await entry_for(call.caller, tool)
     role = "call" if entry is not None and only_reads(entry) else "call-mutation"
-    if role != tool.role:
+    if role != catalog_call.role:
         raise OtherCatalogCall(name, expected=f"{search}-{role}", writes=role == "call-mutation")
-    return target
+    return tool
 
 
-def _require_mirrored(call: Call, entry: JSONObject, arguments: Mapping[str, Any]) -> None:
-    """Source: MCP 2026-07-28, basic/transports/streamable-http ("Server Behavior for Custom Headers")."""
-    mismatch = find_mismatch(entry["inputSchema"], arguments, call.caller.headers)
-    if mismatch:
-        raise Rejected(HEADER_MISMATCH, f"Header mismatch: {mismatch}", id=call.request.id)
+def _failed(call: Call, tool: object, reason: CallError) -> JSONObject:
+    """Return the result of a call that failed for a reason that a model can act on. ``tool``: as far as found."""
+    result: JSONObject = {"content": [_text(str(reason))], "isError": True}
+    if not isinstance(tool, PrescribedTool | GraphQLTool):
+        return result
+    if isinstance(reason, AnswerMisfit):
+        call.note(coordinate=reason.coordinate)
+        # As text: clients would discard an answer that violates the output schema.
+        whole = {**result, "content": [_text(f"{reason}\n{reason.answer}")]}
+        max_bytes = call.caller.endpoint.bundle.max_result_bytes(tool)
+        fits = not max_bytes or len(reason.answer.encode()) <= max_bytes
+        if fits and call.caller.room.fits(to_well_formed_json(whole)):
+            result = whole
+        else:
+            result["content"] = [_text(f"{reason}\n{TOO_LARGE}")]
+    return _with_meta(result, tool)
+
+
+async def call_over_graphql(call: Call, tool: PrescribedTool | GraphQLTool, arguments: JSONObject) -> JSONObject:
+    """Call a tool that runs a persisted operation, or the caller's document.
+
+    Return a ``CallToolResult``, or an ``input_required`` result.
+
+    Raises:
+        CallError: the call failed for a reason that a model can act on.
+        StateRefused: the call answers a question that was not asked, or one of another call or caller.
+    """
+    if arguments.get("variables") == "" and not (isinstance(tool, PrescribedTool) and tool.flat):
+        arguments = {**arguments, "variables": {}}  # as an empty operationName
+    arguments, caller, continued, document = call.read(tool, arguments), call.caller, None, None
+    async with before(caller.deadline):
+        if tool.options.cursor:
+            from handler.server.mcp.cursors import continuation_of
+
+            continued = await continuation_of(call, tool, arguments)
+            arguments = continued.arguments
+        if isinstance(tool, PrescribedTool):
+            request, asks = prepare_prescribed_call(caller, tool, arguments), bool(tool.options.confirm)
+        else:
+            document = await _prepare_document(caller, tool, arguments)
+            request, asks = document.request, bool(document.consent_for)
+        if asks:
+            from handler.server.mcp.input_required import ask_consent
+
+            shown = _variables(tool, arguments) if isinstance(tool, PrescribedTool) else request.variables
+            consent = await ask_consent(call, tool, arguments, request, shown=shown)
+            if not isinstance(consent, GraphQLRequest):
+                return consent
+            request = consent
+        if document is None:
+            response = await execute(caller, request)
+        else:
+            from handler.server.graphql_documents import run
+
+            response = await run(caller, replace(document, request=request))
+        with telling_answer(request):
+            text = encoded(response, refuse=UpstreamError)
+            if isinstance(tool, PrescribedTool) and (misfit := caller.endpoint.misfit(tool, response)):
+                advice = carried_out(response) if tool.operation.kind == "mutation" else ""
+                raise AnswerMisfit(str(misfit), coordinate=misfit.coordinate, answer=text.decode(), advice=advice)
+            max_bytes = caller.endpoint.bundle.max_result_bytes(tool)
+            is_begun = continued is not None and continued.start is not None
+            # An answer about the schema has a limit of its own.
+            if (document is None or document.answer is None) and (is_begun or 0 < max_bytes < len(text)):
+                from handler.server.mcp.large_results import fit_response
+
+                size, text = len(text), b""  # a large text is not kept beside what is cut from it
+                fitted = await fit_response(caller, tool, response, request, size=size, continued=continued)
+                response, text = fitted.answer, fitted.text
+                if fitted.places:
+                    call.note(truncated=len(fitted.places))
+            return _result(response, text, tool, caller.room)
+
+
+def prepare_prescribed_call(caller: Caller, tool: PrescribedTool, arguments: Mapping[str, Any]) -> GraphQLRequest:
+    """Return the request of a call with validated arguments.
+
+    Raises:
+        CallError: the request lacks the value of a bound variable, or a policy does not allow these values.
+    """
+    variables = {**_variables(tool, arguments), **fill_bound(caller, tool, name=tool.name)}
+    if not caller.evaluation.meets_with(tool.mask, tool.operation.coerced(variables)):
+        raise ValuesRefused
+    return GraphQLRequest(
+        text=tool.operation.text,
+        sha256=tool.operation.sha256,
+        operation_name=tool.operation.name,
+        variables=variables,
+        is_query=tool.operation.kind == "query",
+    )
+
+
+def _variables(tool: PrescribedTool, arguments: Mapping[str, Any]) -> JSONObject:
+    """Return the operation's variables among the arguments."""
+    variables = tool.operation.sendable(arguments if tool.flat else arguments.get("variables") or {})
+    confirmed = tool.options.confirm == "advisory" and tool.flat
+    return {name: value for name, value in variables.items() if not (confirmed and name == CONFIRM)}
+
+
+async def _prepare_document(caller: Caller, tool: GraphQLTool, arguments: JSONObject) -> Prepared:
+    from handler.server.graphql_documents import Document, prepare_document
+
+    document = Document(
+        text=arguments["query"],
+        operation_name=arguments.get("operationName"),
+        variables=arguments.get("variables") or {},
+    )
+    return await prepare_document(caller, document, tool=tool)
+
+
+def _result(response: JSONObject, text: bytes, tool: Tool, room: Room) -> JSONObject:
+    """Return a GraphQL response, and its JSON, as a tool result. Errors beside usable data do not make it an error."""
+    output = tool.options.output
+    result: JSONObject = {"content": [] if output == "structured" else [_text(text.decode())]}
+    if output != "text":
+        result["structuredContent"] = response
+    data = response.get("data") or {}
+    if "errors" in response and all(value is None for value in data.values()):
+        result["isError"] = True
+    if len(text) > room.surely_small_bytes:
+        encoded(result, refuse=UpstreamError, room=room)
+    return _with_meta(result, tool)
+
+
+def _with_meta(result: JSONObject, tool: Tool) -> JSONObject:
+    return {**result, "_meta": dict(tool.options.meta)} if tool.options.meta else result
+
+
+def _text(text: str) -> JSONObject:
+    return {"type": "text", "text": text}
+
+
+TOKENS: Mapping[str, int] = {"search": 300, "describe": 800}
+"""The size of an answer by what a companion does, if its caller does not give one."""
+
+MATCHES = 8
+
+
+async def call_companion(call: Call, tool: CompanionTool, arguments: JSONObject) -> JSONObject:
+    """Search or describe the schema that the caller may use through a GraphQL tool. Return a ``CallToolResult``.
+
+    Raises:
+        InvalidArguments: the arguments do not fit the tool's schema.
+        UpstreamError: the schema cannot be loaded.
+        ToolError: the result is larger than an answer may be.
+        DeadlinePassed: the answer would come too late.
+    """
+    arguments = call.read(tool, arguments)
+    graphql = call.caller.endpoint.bundle.graphql_tool_of(tool)
+    async with before(call.caller.deadline):
+        text = await with_schema(answer_of, call.caller, graphql, tool.does, arguments)
+    result: JSONObject = {"content": [_text(text)]}
+    encoded(result, refuse=ToolError, room=call.caller.room)
+    return result
+
+
+def answer_of(caller: Caller, tool: GraphQLTool, does: str, arguments: Mapping[str, Any]) -> str:
+    """Return the answer of a companion of a GraphQL tool to checked arguments. Blocks.
+
+    Raises:
+        StorageError, BundleError: the schema index cannot be loaded.
+    """
+    from handler.graph.found_sdl import described_text, found_text
+
+    schema, evaluation = caller.endpoint.schema, caller.evaluation
+    view = schema.view(tool, evaluation.outcome(tool.conditions))
+    max_bytes = BYTES_PER_TOKEN * (arguments.get("maxTokens") or TOKENS[does])
+    if does == "describe":
+        return described_text(view, arguments["coordinates"], max_bytes=max_bytes)
+    matches = schema.search(tool, evaluation).search(arguments["question"], MATCHES)
+    return found_text(view, [(match.coordinate, match.paths) for match in matches], max_bytes=max_bytes)
 
 
 async def _search_catalog(call: Call, tool: CatalogTool, arguments: JSONObject) -> JSONObject:
-    from handler.server.mcp.listing.catalog import search_catalog
+    from handler.server.mcp.catalog import search_catalog
 
-    arguments = call.caller.endpoint.validator(tool, call.caller.evaluation).read(arguments)
-    return await search_catalog(call, tool, arguments)
+    return await search_catalog(call, tool, call.read(tool, arguments))
 
 
 async def _call_code(call: Call, tool: CodeTool, arguments: JSONObject) -> JSONObject:
-    from handler.server.mcp.calls.code_tools import call_code_tool
+    from handler.server.mcp.code_tools import call_code_tool
 
     return await call_code_tool(call, tool, arguments)
 
 
 async def _call_provided(call: Call, tool: ProvidedTool, arguments: JSONObject) -> JSONObject:
-    from handler.server.mcp.calls.code_tools import call_provided_tool
+    from handler.server.mcp.code_tools import call_provided_tool
 
     return await call_provided_tool(call, tool.kit, tool.name, arguments)
 
 
 CALLS: Mapping[type[Tool | ProvidedTool], Callable[[Call, Any, JSONObject], Awaitable[JSONObject]]] = {
-    PrescribedTool: call_prescribed,
-    GraphQLTool: call_graphql,
+    PrescribedTool: call_over_graphql,
+    GraphQLTool: call_over_graphql,
     CompanionTool: call_companion,
     CatalogTool: _search_catalog,
     CodeTool: _call_code,

@@ -23,8 +23,7 @@ from handler.server.asgi.public_url import note_unknown_url, public_url
 from handler.server.asgi.request_log import note
 from handler.server.asgi.responses import json_response
 from handler.server.auth.resource_metadata import all_scopes, oauth_proxy_url, open_scopes
-from handler.server.context.caller import Services
-from handler.server.context.request_context import ENDPOINT, endpoint_name, find_endpoint, read_body
+from handler.server.context import ENDPOINT, Services, endpoint_name, find_endpoint, read_body
 from handler.server.oauth_proxy.assertion_clients import authenticate_client
 from handler.server.oauth_proxy.assertion_grant import AssertionExchange, UsedAssertions, exchange_assertion
 from handler.server.oauth_proxy.flow import authorize_location, callback_location, metadata, registration

@@ -10,12 +10,11 @@ from handler.aws.json_client import AwsJson
 from handler.aws.sigv4 import CredentialSource
 from handler.cold.records import record
 from handler.http.client import HttpClient
-from handler.secret_variables import Secret, SecretArn
 from handler.server.auth.own_secrets import OwnSecrets
 from handler.server.outgoing.circuit_breaker import Circuits
 from handler.server.outgoing.credential_cache import SingleFlightCache
 from handler.server.outgoing.secret_store import SecretStore
-from handler.settings import Settings
+from handler.settings import Secret, SecretArn, Settings
 
 
 @record(frozen=True, slots=True, kw_only=True)

@@ -15,9 +15,9 @@ from handler.bundle.upstream import SecretReference, is_reference, parse_referen
 from handler.cold.records import record
 from handler.errors.infrastructure import AwsError, AwsUnanswered, SecretUnavailable, SettingsError
 from handler.errors.upstream import CredentialUnavailable
-from handler.secret_variables import SECRET_PREFIX, Secret, read_secret
 from handler.server.auth.own_secrets import STALE_S, TTL_S, OwnSecrets
 from handler.server.outgoing.credential_cache import Fetched, SingleFlightCache
+from handler.settings import SECRET_PREFIX, Secret, read_secret
 
 STALE_STEP_S = 30.0
 """The time by which the use of a held secret is extended while AWS does not answer."""

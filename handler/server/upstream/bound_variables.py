@@ -8,7 +8,7 @@ from typing import Any
 from handler.bundle.operations import Binding, PersistedOperation
 from handler.bundle.tools import PrescribedTool
 from handler.errors.calls import BindingMissing
-from handler.server.context.caller import Caller
+from handler.server.context import Caller
 from handler.strict_json import JSONObject, parse_json
 
 

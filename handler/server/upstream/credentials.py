@@ -19,6 +19,7 @@ from handler.bundle.upstream import (
     HeaderAuth,
     NoAuth,
     PassthroughAuth,
+    SecretText,
     SigV4Auth,
     TokenExchangeAuth,
 )
@@ -27,7 +28,7 @@ from handler.errors.infrastructure import AwsError
 from handler.errors.upstream import CallerTokenRequired, CredentialUnavailable
 from handler.http.client import HttpRequest
 from handler.server.auth.principal import audiences_in
-from handler.server.context.caller import Caller
+from handler.server.context import Caller
 from handler.server.outgoing.credential_cache import Fetched
 from handler.server.outgoing.token_endpoint import EXCHANGE, MARGIN_S, ClientRefused, request_token
 from handler.server.upstream.bound_variables import find_claim
@@ -82,7 +83,7 @@ async def signed(caller: Caller, request: HttpRequest) -> HttpRequest:
     return replaced(request, headers={**request.headers, **added})
 
 
-async def _secret(caller: Caller, secret: str) -> Credential:
+async def _secret(caller: Caller, secret: SecretText) -> Credential:
     secrets, endpoint = caller.services.outgoing.secrets, caller.endpoint.bundle.endpoint
     value = await secrets.read(secret, endpoint=endpoint)
     return Credential(token=value, refuse=lambda: secrets.refuse(secret, value, endpoint=endpoint))

@@ -5,28 +5,23 @@ A mutation without a usable response may have been carried out. So no sentence m
 
 from __future__ import annotations
 
+import math
+import re
+import time
 from codecs import BOM_UTF8
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from html import unescape
 from json import JSONDecodeError
 from typing import Any
 
-from handler.bundle.upstream import NoAuth, PassthroughAuth, TokenExchangeAuth, UpstreamAuth
+from handler.bundle.upstream import NoAuth, UpstreamAuth
 from handler.cold.records import record
 from handler.errors.infrastructure import HttpEncoding, HttpError, HttpHeadTooLarge, HttpTimeout, HttpTooLarge
 from handler.errors.upstream import UpstreamFailure
 from handler.http.client import HttpResponse
 from handler.server.asgi.content_negotiation import EVENT_STREAM, media_type_of
 from handler.server.upstream.graphql_request import GraphQLRequest
-from handler.server.upstream.plain_words import (
-    CSRF,
-    MAX_WORDS_CHARS,
-    OF_ACCESS,
-    page_text,
-    plain_text,
-    quoted,
-    waiting,
-    words_in,
-)
+from handler.server.upstream.named_coordinates import without_suggestions
 from handler.strict_json import parse_json
 from handler.text.sentences import some
 
@@ -36,17 +31,35 @@ UNDECIDED = frozenset({408})
 REDIRECTED = frozenset({301, 302, 307, 308})
 """Redirects of a request that was not carried out. 303 may follow the execution. Source: RFC 9110, section 15.4."""
 
-NOT_SENT = "so nothing was sent"
+MAINTAINER = "This tool's maintainer has to fix the problem."
+LATER, ASK_LESS = "Try later.", "Ask for fewer rows or fields."
+
+CSRF = re.compile(r"\b(csrf|xsrf|cross.site.request)|anti.?forgery|InvalidAuthenticityToken", re.IGNORECASE)
+
+OF_ACCESS = re.compile(
+    r"\b(forbidden|denied|permi(t|ssion)|unauthori|authenti|credential|token|key|log ?in|sign ?in)", re.I
+)
+"""Words of a page that may be about the credential."""
+
+MAX_WORDS_CHARS = 300
+"""Characters of an API's text outside of GraphQL that the model gets."""
+
+MAX_PAGE_CHARS = 16_384
+MAX_WAIT_S = 10_000_000
+
+_PAGE = re.compile(r"\ufeff?\s*<(!doctype html|html|head|body|title|h1)\b", re.IGNORECASE)
+_MARKUP = re.compile(r"<!--(?:.*?-->|.*)|<(script|style)\b(?:.*?</\1[^<>]*>?|.*)|<[^<>]*>?", re.IGNORECASE | re.DOTALL)
+_SECONDS = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True)
 class Trouble:
     """A failed request. ``undone``: the API carried out nothing, so sending the request again repeats nothing."""
 
     word: str  # for the log
-    detail: str = ""  # for the log
-    said: str  # a sentence for the model
+    sentence: str  # for the model
     advice: str = ""  # a second sentence, used only if the request may be sent again
+    detail: str = ""  # for the log
     undone: bool = False
 
     @property
@@ -65,90 +78,77 @@ class Trouble:
         """
         warning = "" if self.undone else doubt(operation, run=run)
         advice = self.advice if not warning or self.advice == MAINTAINER else ""
-        return " ".join(filter(None, (self.said, warning, advice)))
+        return " ".join(filter(None, (self.sentence, warning, advice)))
 
 
 def doubt(operation: GraphQLRequest, *, run: Sequence[str]) -> str:
     """A sentence about a mutation that may have been carried out; empty string for a query, which changes nothing."""
     if operation.is_query:
         return ""
-    key = operation.idempotency_key
-    named = f" It was sent with the idempotency key {key}." if key else ""
+    fact = "The mutation was sent and may have been carried out: find out whether it was"
     if run:
-        known = f"The API has run {some(run)}, and its answer has errors: find out what was carried out"
-    else:
-        known = "The mutation was sent and may have been carried out: find out whether it was"
-    return f"{known} before anything is sent once more.{named}"
+        fact = f"The API has run {some(run)}, and its answer has errors: find out what was carried out"
+    key = operation.idempotency_key
+    return f"{fact} before anything is sent once more." + (
+        f" It was sent with the idempotency key {key}." if key else ""
+    )
 
 
 def without_answer(failure: HttpError, *, timeout_s: float) -> Trouble:
     """Describe an exchange without a response."""
     match failure:
         case HttpTimeout(sent=False):
-            return Trouble(
-                word="UpstreamUnreachable",
-                detail="no connection in time",
-                said=f"The API could not be reached within {timeout_s:.3g} s, {NOT_SENT}.",
-                advice="Try later.",
-                undone=True,
-            )
+            sentence = f"The API could not be reached within {timeout_s:.3g} s, so nothing was sent."
+            return Trouble("UpstreamUnreachable", sentence, LATER, "no connection in time", undone=True)
         case HttpTimeout():
-            said = f"The API did not answer within {timeout_s:.3g} s."
-            return Trouble(word="UpstreamTimeout", said=said, advice="Ask for less, or try later.")
+            sentence = f"The API did not answer within {timeout_s:.3g} s."
+            return Trouble("UpstreamTimeout", sentence, "Ask for less, or try later.")
         case HttpTooLarge():
-            said = f"The API's answer is larger than {failure.max_bytes} bytes."
-            return Trouble(word="UpstreamTooLarge", said=said, advice="Ask for fewer rows or fields.")
+            sentence = f"The API's answer is larger than {failure.max_bytes} bytes."
+            return Trouble("UpstreamTooLarge", sentence, ASK_LESS)
         case HttpEncoding():
             encoding = plain_text(failure.encoding, most=40)
-            said = f"The API's answer has the encoding {encoding}, which was not requested."
-            return Trouble(word="UpstreamEncoding", detail=encoding, said=said, advice=MAINTAINER)
+            sentence = f"The API's answer has the encoding {encoding}, which was not requested."
+            return Trouble("UpstreamEncoding", sentence, MAINTAINER, encoding)
         case HttpError(sent=False):
-            return Trouble(
-                word="UpstreamUnreachable",
-                detail=failure.reason,
-                said=f"The API cannot be reached at the moment, {NOT_SENT}.",
-                advice="Try later.",
-                undone=True,
-            )
+            sentence = "The API cannot be reached at the moment, so nothing was sent."
+            return Trouble("UpstreamUnreachable", sentence, LATER, failure.reason, undone=True)
         case HttpHeadTooLarge():
-            said = "The API's answer cannot be read: it has too many headers, or too long ones."
-            return Trouble(word="UpstreamBroken", detail=failure.reason, said=said, advice=MAINTAINER)
-        case _:
-            said = "The API's answer broke off, or could not be read."
-            return Trouble(word="UpstreamBroken", detail=failure.reason, said=said, advice="Try later.")
+            sentence = "The API's answer cannot be read: it has too many headers, or too long ones."
+            return Trouble("UpstreamBroken", sentence, MAINTAINER, failure.reason)
+        case HttpError():
+            sentence = "The API's answer broke off, or could not be read."
+            return Trouble("UpstreamBroken", sentence, LATER, failure.reason)
 
 
 def too_costly(excess: str) -> Trouble:
     """Describe a response that would take too much time or memory to read."""
-    said = f"The API's answer has {excess}, so it is not read."
-    return Trouble(word="UpstreamTooLarge", detail=excess, said=said, advice="Ask for fewer rows or fields.")
+    return Trouble("UpstreamTooLarge", f"The API's answer has {excess}, so it is not read.", ASK_LESS, excess)
 
 
 def without_graphql(answer: HttpResponse, body: Any, auth: UpstreamAuth) -> Trouble:
     """Describe a response that is not a GraphQL response. ``body`` is its JSON; ``None`` if the JSON is invalid."""
     status, words = answer.status, words_in(body)
     if 300 <= status < 400:
-        said = "The API answered with a redirect, which is not followed."
-        return Trouble(
-            word="UpstreamRedirect", detail=str(status), said=said, advice=MAINTAINER, undone=status in REDIRECTED
-        )
+        sentence = "The API answered with a redirect, which is not followed."
+        return Trouble("UpstreamRedirect", sentence, MAINTAINER, str(status), undone=status in REDIRECTED)
     page = page_text(answer.body) if body is None else ""
-    text = words or page or answer.body[:MAX_WORDS_CHARS].decode(errors="replace")
-    if 400 <= status < 500 and CSRF.search(text):
-        said = f"The API's protection against cross-site request forgery refused the request (status {status})."
-        return Trouble(word="UpstreamCsrf", detail=str(status), said=said, advice=MAINTAINER, undone=True)
+    if 400 <= status < 500 and CSRF.search(words or page or answer.body[:MAX_WORDS_CHARS].decode(errors="replace")):
+        sentence = f"The API's protection against cross-site request forgery refused the request (status {status})."
+        return Trouble("UpstreamCsrf", sentence, MAINTAINER, str(status), undone=True)
     if is_refusal(answer, words):
         if status == 403 and page and not OF_ACCESS.search(page):
-            said = f"The API refused the request with a web page (status {status})."
-            return Trouble(word="UpstreamHtml", detail=str(status), said=said, advice=MAINTAINER, undone=True)
-        said = f"{refused_credential(status, auth)}{quoted(words)}"
-        return Trouble(word=refusal_word(auth), detail=str(status), said=said, undone=True)
+            sentence = f"The API refused the request with a web page (status {status})."
+            return Trouble("UpstreamHtml", sentence, MAINTAINER, str(status), undone=True)
+        return _refused_credential(status, auth, words=words, undone=True)
     if status >= 400:
-        return _failed_status(answer, body, words)
-    word, detail, what = _unread(answer, body)
-    wait = waiting(answer, body)  # GitHub uses status 200 for rate limits too
-    said = f"The API answered with status {status} and no GraphQL response{what}.{quoted(words)} {wait}".rstrip()
-    return Trouble(word=word, detail=detail, said=said, advice="Try again then." if wait else "")
+        word, detail, content, undone = _word_for(status), str(status), "", _is_undone(status)
+        advice = LATER if status >= 500 or word == "UpstreamLimit" else ""
+    else:  # GitHub uses status 200 for rate limits too
+        (word, detail, content), undone, advice = _unread(answer, body), False, ""
+    wait = waiting(answer, body)
+    sentence = f"The API answered with status {status} and no GraphQL response{content}.{quoted(words)} {wait}".rstrip()
+    return Trouble(word, sentence, "Try again then." if wait else advice, detail, undone=undone)
 
 
 def in_graphql(answer: HttpResponse, body: Any, auth: UpstreamAuth, *, words: str, undone: bool | None) -> Trouble:
@@ -159,27 +159,13 @@ def in_graphql(answer: HttpResponse, body: Any, auth: UpstreamAuth, *, words: st
     """
     status = answer.status
     if is_refusal(answer, words):
-        said = refused_credential(status, auth)
-        return Trouble(word=refusal_word(auth), detail=str(status), said=said, undone=undone is not False)
+        return _refused_credential(status, auth, undone=undone is not False)
     undone = _is_undone(status) if undone is None else undone
-    return Trouble(word=_word_for(status), detail=str(status), said=waiting(answer, body), undone=undone)
-
-
-def _failed_status(answer: HttpResponse, body: Any, words: str) -> Trouble:
-    status, wait = answer.status, waiting(answer, body)
-    said = f"The API answered with status {status} and no GraphQL response.{quoted(words)}"
-    later = "Try later." if status >= 500 or _word_for(status) == "UpstreamLimit" else ""
-    return Trouble(
-        word=_word_for(status),
-        detail=str(status),
-        said=f"{said} {wait}".rstrip(),
-        advice="Try again then." if wait else later,
-        undone=_is_undone(status),
-    )
+    return Trouble(_word_for(status), waiting(answer, body), detail=str(status), undone=undone)
 
 
 def is_usual(status: int) -> bool:
-    """Tell if servers use a status for errors of any kind, so that it says no more than the errors do."""
+    """Return whether servers use a status for errors of any kind, so that it says no more than the errors do."""
     return status != 429 and _is_undone(status)
 
 
@@ -192,15 +178,36 @@ def _word_for(status: int) -> str:
     return "UpstreamLimit" if status in (200, 403, 429) else "UpstreamStatus"
 
 
+def is_refusal(answer: HttpResponse, words: str = "") -> bool:
+    """Return whether a response refuses the credential. GitHub uses 403 for rate limits too."""
+    remaining = answer.headers.get("x-ratelimit-remaining", "").strip()
+    limited = "retry-after" in answer.headers or remaining == "0" or "rate limit" in words.lower()
+    return answer.status == 401 or (answer.status == 403 and not limited)
+
+
+def _refused_credential(status: int, auth: UpstreamAuth, *, words: str = "", undone: bool) -> Trouble:
+    """Describe a refused credential, and name the person who can replace it: the caller, or the tool's maintainer."""
+    if auth.OF_CALLER:
+        word, owner = "CallerTokenRefused", "the token of this tool's caller"
+        remedy = "Tell your user to sign in again; if that does not help, they may not use this API."
+    elif isinstance(auth, NoAuth):
+        word, owner, remedy = "UpstreamRefused", "this endpoint, which has no credential for it", MAINTAINER
+    else:
+        word, owner, remedy = (
+            "UpstreamRefused",
+            "the endpoint's own credential",
+            f"No argument replaces it. {MAINTAINER}",
+        )
+    sentence = f"The API refused {owner} (status {status}). {remedy}{quoted(words)}"
+    return Trouble(word, sentence, detail=str(status), undone=undone)
+
+
 def _unread(answer: HttpResponse, body: Any) -> tuple[str, str, str]:
     """The log's word and detail for a response below 400, and a clause about its content."""
     kind = media_type_of(answer.headers.get("content-type", ""))
     if kind.startswith("multipart/"):
-        return (
-            "UpstreamMediaType",
-            plain_text(kind, most=40),
-            ": it comes in parts (multipart), as for @defer and @stream",
-        )
+        content = ": it comes in parts (multipart), as for @defer and @stream"
+        return "UpstreamMediaType", plain_text(kind, most=40), content
     if kind == EVENT_STREAM:
         return "UpstreamMediaType", kind, ": it is a stream of events, as for subscriptions"
     if kind in ("text/html", "application/xhtml+xml"):
@@ -229,31 +236,65 @@ def _json_fault(raw: bytes) -> str:
     return ""
 
 
-MAINTAINER = "This tool's maintainer has to fix the problem."
+def waiting(answer: HttpResponse, body: Any) -> str:
+    """A sentence with the wait that the API asks for; empty string if the API does not ask for one.
+
+    Some APIs give the seconds as the extension ``retryAfter`` of their answer, or of an error.
+
+    Source: RFC 9110, section 10.2.3.
+    """
+    errors = body.get("errors") if isinstance(body, dict) else None
+    members = [body, *(errors[:10] if isinstance(errors, list) else ())]
+    extensions = [member.get("extensions") for member in members if isinstance(member, dict)]
+    hints = [extension.get("retryAfter") for extension in extensions if isinstance(extension, dict)]
+    seconds = next((str(hint) for hint in hints if isinstance(hint, int | float | str)), "")
+    text = answer.headers.get("retry-after", seconds).strip()[:64]
+    wait_s = float(text) if _SECONDS.fullmatch(text) else _until(text)
+    return f"The API asks to wait {math.ceil(wait_s)} s." if 0 <= wait_s <= MAX_WAIT_S else ""
 
 
-def refused_credential(status: int, auth: UpstreamAuth) -> str:
-    """Build the sentences about a refused credential and the person who can replace it."""
-    match auth:
-        case PassthroughAuth() | TokenExchangeAuth():
-            whose, then = (
-                "the token of this tool's caller",
-                ("Tell your user to sign in again; if that does not help, they may not use this API."),
-            )
-        case NoAuth():
-            whose, then = "this endpoint, which has no credential for it", MAINTAINER
-        case _:
-            whose, then = "the endpoint's own credential", f"No argument replaces it. {MAINTAINER}"
-    return f"The API refused {whose} (status {status}). {then}"
+def _until(date: str) -> float:
+    """Return the seconds until an HTTP date; 0 if the date has passed, negative if the text is not a date."""
+    from email.utils import parsedate_to_datetime  # its import takes milliseconds, and few APIs write a date
+
+    try:
+        return max(parsedate_to_datetime(date).timestamp() - time.time(), 0.0)
+    except (ValueError, OverflowError):
+        return -1.0
 
 
-def refusal_word(auth: UpstreamAuth) -> str:
-    """Return the log's word for a refused credential. A maintainer can act only on the endpoint's own credential."""
-    return "CallerTokenRefused" if isinstance(auth, PassthroughAuth | TokenExchangeAuth) else "UpstreamRefused"
+def words_in(body: Any) -> str:
+    """Return the message in a response that is not GraphQL; empty string if no known member has one.
+
+    Source: RFC 9457 for ``title`` and ``detail``, RFC 6749 for ``error_description``; GitHub, AWS and Hasura.
+    """
+    if not isinstance(body, dict):
+        return ""
+    for name in ("message", "Message", "error_description", "detail", "title", "error"):
+        text = body.get(name)
+        if isinstance(text, Mapping):
+            text = text.get("message")
+        if isinstance(text, str) and not text[:MAX_WORDS_CHARS].lstrip().startswith("<"):  # HTML within JSON
+            plain = plain_text(text, most=MAX_WORDS_CHARS)
+            if plain:
+                return plain
+    return ""
 
 
-def is_refusal(answer: HttpResponse, words: str = "") -> bool:
-    """Tell if a response refuses the credential. GitHub uses 403 for rate limits too."""
-    left = answer.headers.get("x-ratelimit-remaining", "").strip()
-    limited = "retry-after" in answer.headers or left == "0" or "rate limit" in words.lower()
-    return answer.status == 401 or (answer.status == 403 and not limited)
+def quoted(words: str) -> str:
+    """A sentence that quotes the words of an API; empty string if there are none."""
+    words = without_suggestions(words)
+    return f' The API says: "{words}"' if words else ""
+
+
+def page_text(body: bytes) -> str:
+    """Return the text at the beginning of an HTML page, its title first; empty string if the body is not one."""
+    text = body[:MAX_PAGE_CHARS].decode(errors="replace")
+    return plain_text(unescape(_MARKUP.sub(" ", text)), most=MAX_PAGE_CHARS) if _PAGE.match(text) else ""
+
+
+def plain_text(text: str, *, most: int) -> str:
+    """Return a text on one line, cut, without unprintable characters."""
+    cut = text[: 2 * most]
+    line = " ".join("".join(char if char.isprintable() else " " for char in cut).split())
+    return line if len(line) <= most and len(text) <= 2 * most else f"{line[: most - 1]}…"

@@ -2,6 +2,11 @@
 
 An API that executed nothing may name, in its errors, parts of its schema that are hidden from the caller. So messages
 about the document lose suggestions and all names that are not in the document.
+
+Schema drift means that an API refuses a document which its published schema allows. GraphQL defines the form of an
+execution error (it has a path) but not of a validation error, so servers are recognised by their habits. Many servers
+report limits as validation errors. So drift is claimed only if the message also names, in the words of a validation
+rule, a coordinate that the document uses.
 """
 
 from __future__ import annotations
@@ -9,7 +14,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Set
 from contextlib import suppress
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from handler.bundle.upstream import UpstreamAuth
@@ -18,18 +22,7 @@ from handler.errors.infrastructure import BundleError
 from handler.http.client import HttpResponse
 from handler.server.upstream.failures import doubt, in_graphql, is_usual
 from handler.server.upstream.graphql_request import GraphQLRequest
-from handler.server.upstream.named_coordinates import names_in, without_names, without_suggestions
-from handler.server.upstream.schema_drift import (
-    AS_TEXT_ONLY,
-    BY_ID_ONLY,
-    LIMIT,
-    MAX_MESSAGE_CHARS,
-    UNLISTED,
-    VALUE,
-    Classification,
-    find_in,
-    is_static,
-)
+from handler.server.upstream.named_coordinates import coordinate_in, names_in, without_names, without_suggestions
 from handler.strict_json import JSONObject, well_formed
 from handler.text.invisible import escaped
 
@@ -38,6 +31,9 @@ if TYPE_CHECKING:
 
 MAX_ERRORS = 10
 """Errors of one response that the model gets."""
+
+MAX_MESSAGE_CHARS = 1_000
+"""Characters of an error's message that are read and returned."""
 
 MAX_PATH_STEPS = 32
 MAX_STEP_CHARS = 200
@@ -49,6 +45,11 @@ DRIFT = (
     "The API refused a request that its published schema allows: its schema has changed since. "
     "This tool's maintainer has to publish the tool again."
 )
+
+VALIDATION, LIMIT, VALUE = "validation", "limit", "value"
+"""Kinds of errors: an invalid or too large document; a refused value of a variable."""
+
+UNLISTED, BY_ID_ONLY, AS_TEXT_ONLY = "unlisted", "by id only", "as text only"
 SENTENCES: Mapping[str, str] = {
     UNLISTED: (
         "The API does not know this operation. This tool's maintainer has to give the API's owner a new manifest."
@@ -61,27 +62,12 @@ SENTENCES: Mapping[str, str] = {
         "The API does not take operations by their id. This tool's maintainer has to send operations as text."
     ),
 }
-"""Kind of error -> the sentence that replaces its message."""
+"""Kind of errors about persisted documents -> the sentence that replaces the message."""
 
-REASONS: Mapping[str, str] = {
-    UNLISTED: "UpstreamDocuments: unlisted",
-    BY_ID_ONLY: "UpstreamDocuments: by id only",
-    AS_TEXT_ONLY: "UpstreamDocuments: as text only",
-    LIMIT: "UpstreamLimit",
-}
-
-FindIndex = Callable[[], "SchemaIndex | None"]
-Locate = Callable[[Mapping[str, Any], Classification], Classification]
+OTHER = "GraphQLErrors"
+"""The log's reason for an error of an unknown kind."""
 
 _CODE = re.compile(r"[A-Za-z0-9_.-]{1,64}")
-
-
-@record(frozen=True, slots=True, kw_only=True)
-class FilteredResponse:
-    """The filtered response, and the log's reason: of the first error of a known kind, or of the status."""
-
-    response: JSONObject
-    reason: str
 
 
 def report(
@@ -90,64 +76,67 @@ def report(
     operation: GraphQLRequest,
     *,
     auth: UpstreamAuth,
-    find_index: FindIndex,
-) -> FilteredResponse:
+    find_index: Callable[[], SchemaIndex | None],
+) -> tuple[JSONObject, str]:
     """Filter a response with errors. ``body`` is the JSON of the response to ``operation``.
 
-    ``find_index`` is called for errors that sound like schema drift, and may block.
+    Also return the log's reason: of the first error of a known kind, or of the status. ``find_index`` is called for
+    errors that sound like schema drift, and may block.
     """
-    data, asked = body.get("data") or None, names_in(operation.text)  # some servers send {} if they executed nothing
+    data, names = body.get("data") or None, names_in(operation.text)  # some servers send {} if they executed nothing
     executed, run = data is not None, [name for name, value in (data or {}).items() if value is not None]
-    locate = partial(_located, operation=operation, find_index=find_index)
-    names, first = None if run else asked, body["errors"][:MAX_ERRORS]
-    errors, reasons, known = zip(
-        *(_judged(each, locate, executed=executed, names=names) for each in first), strict=True
-    )
-    told, reason = [*errors], min(reasons, key=lambda reason: reason.startswith(OTHER))
-    if len(body["errors"]) > MAX_ERRORS:
-        told.append({"message": f"The API reported {len(body['errors']) - MAX_ERRORS} more errors."})
+    errors, reasons, any_known = [], [], False
+    for error in body["errors"][:MAX_ERRORS]:
+        of_data = run or not isinstance(error, dict) or (executed and error.get("path"))
+        finding = Classification() if of_data else _located(error, find_in(error, names=names), operation, find_index)
+        filtered, reason = _filtered(error, finding, names=None if of_data else names)
+        errors.append(filtered)
+        reasons.append(reason)
+        any_known = any_known or bool(finding.kind)
+    reason = min(reasons, key=lambda reason: reason.startswith(OTHER))
     if run:
-        said = doubt(operation, run=run)
+        warning = doubt(operation, run=run)
     else:
-        places = [error["path"] for error in errors if error.get("path", [""])[0] in asked]
-        judged = executed or any(known)
+        places = [error["path"] for error in errors if error.get("path", [""])[0] in names]
+        judged = executed or any_known
         may_have_run = executed or places or ("data" in body and answer.status < 300 and not judged)
         undone = False if may_have_run else judged or None
         trouble = in_graphql(answer, body, auth, words=str(errors[0]["message"]), undone=undone)
-        said = trouble.sentences(operation, run=[*dict.fromkeys(path[0] for path in places if len(path) > 1)])
-        if trouble.said or not (judged or is_usual(answer.status)):
+        warning = trouble.sentences(operation, run=[*dict.fromkeys(path[0] for path in places if len(path) > 1)])
+        if trouble.sentence or not (judged or is_usual(answer.status)):
             reason = trouble.reason
-    if said:
-        told.insert(0, {"message": said})
-    return FilteredResponse(response={"data": data, "errors": told}, reason=reason)
+    before = [{"message": warning}] if warning else []
+    more = len(body["errors"]) - MAX_ERRORS
+    after = [{"message": f"The API reported {more} more errors."}] if more > 0 else []
+    return {"data": data, "errors": [*before, *errors, *after]}, reason
 
 
-OTHER = "GraphQLErrors"
-"""The log's reason for an error of an unknown kind."""
-
-
-def _judged(error: Any, locate: Locate, *, executed: bool, names: Set[str] | None) -> tuple[JSONObject, str, bool]:
-    """Return one filtered error, the log's reason, and whether the error is of a known kind.
-
-    ``names`` are the names in the document; ``None`` if the response has a value. ``executed``: the response has
-    ``data``, so an error with a path is about a place in the data.
-    """
+def _filtered(error: Any, finding: Classification, *, names: Set[str] | None) -> tuple[JSONObject, str]:
+    """Return one filtered error, and the log's reason. ``names``: see ``_message``."""
     if not isinstance(error, dict):
-        return {"message": UNNAMED}, OTHER, False
-    if executed and error.get("path"):
-        names = None
-    finding = Classification() if names is None else locate(error, find_in(error, names=names))
+        return {"message": UNNAMED}, OTHER
     kept: JSONObject = {"message": _message(error, finding, names=names)}
-    code, path = _code(error), _path(error)
+    path = _path(error)
     if path and not finding.of_document and (names is None or not is_static(path)):
         kept["path"] = path
-    if code:
+    extensions = error.get("extensions")
+    code = extensions.get("code") if isinstance(extensions, dict) else None
+    if isinstance(code, str) and (code := escaped(well_formed(code[:MAX_CODE_CHARS]))):
         kept["extensions"] = {"code": code}
-    return kept, _reason(finding, code), bool(finding.kind)
+    if finding.coordinate:
+        return kept, f"Drift: {finding.coordinate}"
+    if finding.kind in SENTENCES:
+        return kept, f"UpstreamDocuments: {finding.kind}"
+    if finding.kind == LIMIT:
+        return kept, "UpstreamLimit"
+    return kept, f"{OTHER}: {code}" if isinstance(code, str) and _CODE.fullmatch(code) else OTHER
 
 
 def _located(
-    error: Mapping[str, Any], finding: Classification, *, operation: GraphQLRequest, find_index: FindIndex
+    error: Mapping[str, Any],
+    finding: Classification,
+    operation: GraphQLRequest,
+    find_index: Callable[[], SchemaIndex | None],
 ) -> Classification:
     """Return a finding with the coordinate of the published schema, as far as that can be read."""
     index = find_index() if finding.coordinate or finding.kind == VALUE else None
@@ -164,6 +153,7 @@ def _located(
 
 
 def _message(error: Mapping[str, Any], finding: Classification, *, names: Set[str] | None) -> str:
+    """Return the message for the model. ``names`` are those in the document; ``None`` if the error is about data."""
     if finding.kind in SENTENCES:
         return SENTENCES[finding.kind]
     if finding.coordinate:
@@ -187,15 +177,178 @@ def _path(error: Mapping[str, Any]) -> list[str | int]:
     return [escaped(well_formed(step[:MAX_STEP_CHARS])) if isinstance(step, str) else step for step in steps]
 
 
-def _code(error: Mapping[str, Any]) -> str:
-    extensions = error.get("extensions")
-    code = extensions.get("code") if isinstance(extensions, dict) else None
-    return escaped(well_formed(code[:MAX_CODE_CHARS])) if isinstance(code, str) else ""
+@record(frozen=True, slots=True, kw_only=True)
+class Classification:
+    """The classification of an error. ``kind`` is a kind of habit, or empty if the kind is unknown.
+
+    ``coordinate``: the used coordinate that the API's schema lacks or defines otherwise; empty if there is no drift.
+    ``of_document``: the error and its path are about the document, not about the data.
+    """
+
+    kind: str = ""
+    coordinate: str = ""
+    of_document: bool = False
 
 
-def _reason(finding: Classification, code: str) -> str:
-    if finding.coordinate:
-        return f"Drift: {finding.coordinate}"
-    if finding.kind in REASONS:
-        return REASONS[finding.kind]
-    return f"{OTHER}: {code}" if _CODE.fullmatch(code) else OTHER
+def find_in(error: Mapping[str, Any], *, names: Set[str]) -> Classification:
+    """Classify an error of a response without data. ``names`` are the names in the document.
+
+    gqlgen's errors about the value of a variable have a path to it.
+    """
+    message = _text(error, "message")
+    if OF_A_VALUE.match(message) or str(error.get("path"))[:12] == "['variable',":
+        return Classification(kind=VALUE)
+    kinds = {HABITS[habit][0] for habit in habits_in(error)}
+    coordinate = coordinate_in(message, names=names) if VALIDATION in kinds else ""
+    if coordinate:
+        return Classification(kind=VALIDATION, coordinate=coordinate, of_document=True)
+    # The most specific kind first: many servers report limits as validation errors.
+    kind = next((kind for kind in (*SENTENCES, LIMIT, VALIDATION) if kind in kinds), "")
+    of_document = kind == VALIDATION or (kind == LIMIT and not error.get("path"))
+    return Classification(kind=kind, of_document=of_document)
+
+
+def habits_in(error: Mapping[str, Any]) -> list[str]:
+    """Return the keys of ``HABITS`` that an error matches."""
+    parts = _Error(error)
+    return [name for name, (_, is_shown_by) in HABITS.items() if is_shown_by(parts)]
+
+
+class _Error:
+    """The parts of an error that show its origin. Texts that it lacks are empty."""
+
+    def __init__(self, error: Mapping[str, Any]) -> None:
+        extensions = error.get("extensions")
+        self._extensions = extensions if isinstance(extensions, dict) else {}
+        self.message = _text(error, "message")
+        self.code = self.says("code")
+        self.kind = _text(error, "type") or _text(error, "errorType")  # GitHub and AppSync have it beside the message
+        self.path = error["path"] if isinstance(error.get("path"), list) else []
+        self.points = bool(error.get("locations"))  # to a place in the document
+        self.points_only = self.points and not self.path
+        persisted = PERSISTED.fullmatch(self.code) or PERSISTED.fullmatch(self.message)
+        self.not_persisted: str = persisted[1].upper() if persisted else ""  # the word after NOT: FOUND, SUPPORTED
+
+    def says(self, name: str) -> str:
+        """An extension that is a text; empty string if absent."""
+        return _text(self._extensions, name)
+
+
+def _text(values: Mapping[str, Any], name: str) -> str:
+    """A text of the API, cut before any pattern reads it; empty string if there is no text."""
+    value = values.get(name)
+    return value[:MAX_MESSAGE_CHARS] if isinstance(value, str) else ""
+
+
+def is_static(path: object) -> bool:
+    """Return whether an error's path leads through the document, not through the data."""
+    return isinstance(path, list) and bool(path) and bool(STATIC_PATH.fullmatch(str(path[0])[:MAX_MESSAGE_CHARS]))
+
+
+STATIC_PATH = re.compile(r"query|mutation|subscription|(fragment|query|mutation|subscription) .*", re.DOTALL)
+"""The first step of the path in graphql-ruby's validation errors, which leads through the document."""
+
+APOLLO_CODES = ("GRAPHQL_VALIDATION_FAILED", "GRAPHQL_PARSE_FAILED", "INVALID_FIELD", "PARSING_ERROR")
+
+GRAPHQL_JAVA = re.compile(r"(Validation error|Invalid Syntax)\b", re.IGNORECASE)
+
+HOT_CHOCOLATE_CODE = re.compile(r"HC\d{4}")
+HOT_CHOCOLATE_LIMITS = ("HC0047", "HC0067", "HC0068")
+SPECIFICATION = re.compile(r"https?://(spec\.graphql\.org|graphql\.github\.io|facebook\.github\.io)/.*", re.DOTALL)
+"""The ``specifiedBy`` of Hot Chocolate's validation rules; its other errors do not have it."""
+
+SELECTION = "$.selectionSet"
+"""The beginning of Hasura's path to a field of the document."""
+
+SECTION = re.compile(r"5\.\d[\d.]*")
+"""The validation rule's section in the GraphQL specification, which GraphQL.NET gives as ``number``."""
+
+OF_A_VALUE = re.compile(
+    r"""Variable\b(?!.*(used\ in\ position|input\ type))   # of most servers
+    | Argument\ "\w+"\ has\ invalid\ value\ \$             # Absinthe's
+    | Invalid\ value\ for\ argument\b                      # async-graphql's, which judges values with the document
+    """,
+    re.DOTALL | re.VERBOSE,
+)
+"""The beginning of a message about the value that a caller gave for a variable."""
+
+PERSISTED = re.compile(r"(?:mer_err_gql_)?persisted_?(?:query|document|operation)_?not_?(\w+)", re.IGNORECASE)
+"""Codes and messages about persisted documents: PERSISTED_QUERY_NOT_FOUND, PersistedQueryNotSupported."""
+
+LIMIT_CODE = re.compile(
+    r"(.*[_-])?LIMIT([_-].*)?|.*(RATE[_-]?LIMITED|[_-](EXCEEDED|EXHAUSTED)|THROTTLED"
+    r"|TOO[_-](EXPENSIVE|MANY[_-]REQUESTS|COMPLEX))",
+    re.IGNORECASE | re.DOTALL,
+)
+EXCEEDED = re.compile(
+    r"""exceed(s|ed|ing)?\b | \blimit\ of\ \d | too\ (complex|deep|deeply|many|large|big|expensive|costly|often)\b
+    | \b(rate|depth|node|complexity|cost|query|request|usage|quota)[ -]limit | \bthrottled\b | \bmore\ than\ [\d,]+
+    | \ballowed: | \bmax(imum)?\ (allowed|query)\b | \bexhausted\b
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+MEASURED = re.compile(
+    r"""\b(query|operation|execution|selection|nesting)?\ ?(depth|height|complexity|cost|points?|budget)\b
+    | \b(alias|aliases|directives?|tokens?|characters?|nodes?|fields|root\ fields|rate|quota|requests?|deep|deeply
+      |complex|expensive|often|throttled)\b
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+"""Quantities that APIs limit. A limit needs this and ``EXCEEDED``: each alone matches many other errors."""
+
+HABITS: Mapping[str, tuple[str, Callable[[_Error], bool]]] = {
+    # Apollo Server and Router, GraphQL Yoga, Mercurius: the hash of the document is unknown.
+    "unlisted documents": (UNLISTED, lambda error: error.not_persisted not in ("", "SUPPORTED")),
+    # GraphQL Yoga and Hive Gateway run known documents only, and got a text.
+    "documents by id only": (BY_ID_ONLY, lambda error: error.message == "PersistedQueryOnly"),
+    # Apollo Server without a cache, Mercurius.
+    "documents as text only": (AS_TEXT_ONLY, lambda error: error.not_persisted == "SUPPORTED"),
+    # graphql-js and its ports (graphql-core with Strawberry and graphene, webonyx with Lighthouse, Absinthe, Juniper,
+    # async-graphql), PostGraphile and AppSync: a location in the document, without path and code.
+    "graphql-js": (
+        VALIDATION,
+        lambda error: error.points_only and not error.code and not error.says("classification"),
+    ),
+    # Apollo Server and Router, GraphQL Yoga, gqlgen. gqlgen gives the same code to values, with a path to the variable.
+    "Apollo": (VALIDATION, lambda error: error.code in APOLLO_CODES and not error.path),
+    "graphql-ruby": (VALIDATION, lambda error: error.points and is_static(error.path)),
+    # graphql-java with Spring and DGS. A resolver may use this class of errors too, with its own message.
+    "graphql-java": (
+        VALIDATION,
+        lambda error: (
+            error.says("classification") in ("ValidationError", "InvalidSyntax")
+            and (error.points_only or bool(GRAPHQL_JAVA.match(error.message)))
+        ),
+    ),
+    # Hot Chocolate: rules name their section of the specification, and some have a path to the field.
+    "Hot Chocolate": (
+        VALIDATION,
+        lambda error: (
+            bool(SPECIFICATION.fullmatch(error.says("specifiedBy")))
+            or (bool(HOT_CHOCOLATE_CODE.fullmatch(error.code)) and error.points_only)
+        ),
+    ),
+    "GraphQL.NET": (VALIDATION, lambda error: bool(SECTION.fullmatch(error.says("number"))) and error.points_only),
+    # Hasura: the path to the field is an extension. Values and validation webhooks have the same code, but path "$".
+    "Hasura": (
+        VALIDATION,
+        lambda error: error.code == "validation-failed" and (error.says("path") or SELECTION).startswith(SELECTION),
+    ),
+    # Codes and types: Hasura's depth-limit-exceeded, Apollo Router's MAX_DEPTH_LIMIT and COST_ESTIMATED_TOO_EXPENSIVE,
+    # Shopify's THROTTLED and MAX_COST_EXCEEDED, GitHub's MAX_NODE_LIMIT_EXCEEDED and RATE_LIMITED.
+    "limits by code": (LIMIT, lambda error: bool(LIMIT_CODE.fullmatch(error.code) or LIMIT_CODE.fullmatch(error.kind))),
+    "limits of Hot Chocolate": (LIMIT, lambda error: error.code in HOT_CHOCOLATE_LIMITS),
+    # graphql-java and Spring abort operations beyond a depth or complexity: "maximum query depth exceeded 12 > 10".
+    "limits of graphql-java": (
+        LIMIT,
+        lambda error: error.says("classification") == "ExecutionAborted" and bool(EXCEEDED.search(error.message)),
+    ),
+    # In words only: graphql-depth-limit with Apollo Server, Strawberry's limiters, graphql-query-complexity, GraphQL
+    # Armor with Yoga and Hive Gateway, Mercurius, Ariadne's cost, Absinthe's complexity, graphql-ruby, PostGraphile,
+    # webonyx with Lighthouse and WPGraphQL, Sangria, async-graphql, Contentful, monday.com.
+    "limits by words": (
+        LIMIT,
+        lambda error: not error.path and bool(EXCEEDED.search(error.message)) and bool(MEASURED.search(error.message)),
+    ),
+}
+"""Known habits of servers, with the kind that each shows. Source: each project's own error formats."""

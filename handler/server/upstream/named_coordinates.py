@@ -8,50 +8,18 @@ from __future__ import annotations
 import re
 from collections.abc import Set
 
-from handler.server.upstream.selected_fields import STRINGS
+from handler.server.upstream.graphql_request import STRINGS
 
-COMPLAINTS = (
-    "are required but",
-    "can never be of type",
-    "cannot be spread",
-    "cannot condition on",
-    "cannot query field",
-    "cannot represent",
-    "conflict because",
-    "does not accept argument",
-    "does not exist",
-    "doesn't accept argument",
-    "doesn't exist",
-    "expected value of type",
-    "has an invalid value",
-    "has invalid value",
-    "has no argument",
-    "invalid enum value",
-    "is not defined by",
-    "is not defined on",
-    "is required for field",
-    "is required, but",
-    "is undefined",
-    "missing required argument",
-    "must have a selection",
-    "must have selections",
-    "must have sub",
-    "must not have a selection",
-    "must not have sub",
-    "no subfields",
-    "non-input type",
-    "not found in type",
-    "of required type",
-    "selections can't be made",
-    "unknown argument",
-    "unknown directive",
-    "unknown enum",
-    "unknown field",
-    "unknown input",
-    "unknown type",
-    "used in position",
+COMPLAINTS = re.compile(
+    "are required but|can never be of type|cannot (be spread|condition on|query field|represent)|conflict because"
+    "|(does not|doesn't) (accept argument|exist)|expected value of type|has (an )?invalid value|has no argument"
+    "|invalid enum value|is not defined (by|on)|is required(, but| for field)|is undefined"
+    "|missing required argument|must (not )?have (a selection|sub)|must have selections|no subfields|non-input type"
+    "|not found in type|of required type|selections can't be made|unknown (argument|directive|enum|field|input|type)"
+    "|used in position",
+    re.IGNORECASE,
 )
-"""Phrases, in lower case, of validation rules that a document breaks if it does not fit the schema."""
+"""Phrases of validation rules that a document breaks if it does not fit the schema."""
 
 _NAME = r"[A-Za-z_][A-Za-z0-9_]{0,199}"
 
@@ -104,34 +72,32 @@ def coordinate_in(message: str, *, names: Set[str]) -> str:
 
     Empty string if the message does not sound like a validation rule, or contains none of ``names``.
     """
-    lowered = message.lower()
-    if not any(complaint in lowered for complaint in COMPLAINTS):
+    if not COMPLAINTS.search(message):
         return ""
     whole = WHOLE.search(message)
     if whole and whole[2] in names:
         return whole[1]
-    named = [(found["role"].lower(), found["name"]) for found in NAMED.finditer(message)]
-    named += [("value", found[1]) for found in FOUND.finditer(message)]
-    ours = [(role, name) for role, name in named if name.rpartition(".")[2] in names]
-    if not ours:
+    mentions = [(match["role"].lower(), match["name"]) for match in NAMED.finditer(message)]
+    mentions += [("value", match[1]) for match in FOUND.finditer(message)]
+    role, name = next(((role, name) for role, name in mentions if name.rpartition(".")[2] in names), ("", ""))
+    if not name:
         return ""
-    role, name = ours[0]
     if role in ("variable", "directive"):
         return f"{'$' if role == 'variable' else '@'}{name}"
-    found = OWNER.search(message)
-    owner = found["name"] if found and found["name"] != name else ""
+    match = OWNER.search(message)
+    owner = match["name"] if match and match["name"] != name else ""
     if role == "argument":
-        owner = owner or next((other for kind, other in named if kind == "field"), "")
+        owner = owner or next((other for kind, other in mentions if kind == "field"), "")
         return f"{owner}({name}:)"
-    if role == "field" and "is required" in lowered:
-        name += next((f"({other}:)" for kind, other in named if kind == "argument"), "")
+    if role == "field" and "is required" in message.lower():
+        name += next((f"({other}:)" for kind, other in mentions if kind == "argument"), "")
     return f"{owner}.{name}" if owner and "." not in name else name
 
 
 def without_suggestions(message: str) -> str:
     """Cut a message before its suggestion of other names."""
-    found = SUGGESTION.search(message)
-    return message[: found.start()].rstrip(" \t\r\n(") if found else message
+    suggestion = SUGGESTION.search(message)
+    return message[: suggestion.start()].rstrip(" \t\r\n(") if suggestion else message
 
 
 def without_names(message: str, *, but: Set[str]) -> str:
@@ -142,33 +108,26 @@ def without_names(message: str, *, but: Set[str]) -> str:
     """
     before, end = "", 0
 
-    def shown(found: re.Match[str]) -> str:
+    def shown(match: re.Match[str]) -> str:
         nonlocal before, end
-        ended = _ENDED.search(message, end, found.start())
-        word, previous, before, end = found[0], "" if ended else before, found[0].lower(), found.end()
+        ended = _ENDED.search(message, end, match.start())
+        word, previous, before, end = match[0], "" if ended else before, match[0].lower(), match.end()
         if word in but or PUBLIC.fullmatch(word):
             return word
-        named = NOUN.fullmatch(previous) and not PROSE.fullmatch(before)
-        return "…" if named or _is_spelt_as_name(word) or _is_quoted(message, found) else word
+        follows_noun = NOUN.fullmatch(previous) and not PROSE.fullmatch(before)
+        is_spelt_as_name = "_" in word or (word != word.upper() and word[1:] != word[1:].lower())
+        return "…" if follows_noun or is_spelt_as_name or _is_quoted(message, match) else word
 
     return WORD.sub(shown, message)
 
 
-def _is_spelt_as_name(word: str) -> bool:
-    return "_" in word or (word != word.upper() and word[1:] != word[1:].lower())
-
-
-def _is_quoted(text: str, found: re.Match[str]) -> bool:
+def _is_quoted(text: str, match: re.Match[str]) -> bool:
     """True if a quotation mark, bracket or joint is at an end of a word. An apostrophe in a word does not count."""
-    start, end = found.span()
+    start, end = match.span()
     before, after = text[max(start - 2, 0) : start], text[end : end + 2]
     opened = before[-1:] in _QUOTES and before[-1:] != "" and not before[:1].isalpha()
     closed = after[:1] in _QUOTES and after[:1] != "" and not after[1:].isalpha()
-    return opened or closed or _is_joined(before[-1:], after)
-
-
-def _is_joined(before: str, after: str) -> bool:
-    return (after[:1] == "." and after[1:].isalpha()) or before == "."
+    return opened or closed or before[-1:] == "." or (after[:1] == "." and after[1:].isalpha())
 
 
 _ENDED = re.compile(r"[.!?;](?=\s)")

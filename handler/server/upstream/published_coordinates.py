@@ -16,15 +16,10 @@ from handler.graph.index_types import named
 from handler.server.upstream.graphql_request import GraphQLRequest
 from handler.server.upstream.named_coordinates import COMPLAINTS, WORD, without_suggestions
 
-OF_VALUES = (
-    *COMPLAINTS,
-    "does not contain the value",
-    "is not a valid",
-    "is not defined",
-    "no value found",
-    "not found",
+OF_VALUES = re.compile(
+    rf"{COMPLAINTS.pattern}|does not contain the value|is not a valid|is not defined|no value found|not found", re.I
 )
-"""Phrases, in lower case, about values that do not fit the schema."""
+"""Phrases about values that do not fit the schema."""
 
 QUOTED = re.compile(r"[\"'`](\w+)[\"'`]")
 REQUIRED = re.compile(r"[\"'`](\w+)[\"'`] of required type\b|\brequired field [\"'`](\w+)[\"'`]")
@@ -70,7 +65,7 @@ def in_values(message: str, operation: GraphQLRequest, index: SchemaIndex) -> st
     if other := OTHER_TYPE.search(said):
         types = {f"{owner}.{name}": named(index[owner].inputs[name].type) for owner, name in given if name == other[1]}
         return next((each for each, type_ in types.items() if other[2] != type_ in BUILT_IN), "")
-    if not any(each in rule.lower() for each in OF_VALUES):
+    if not OF_VALUES.search(rule):
         return ""
     words, quoted = set(WORD.findall(rule)), set(QUOTED.findall(rule))
     used = ((owner, name) for owner, name in given if name in (words if index.kind(owner) == "enum" else quoted))

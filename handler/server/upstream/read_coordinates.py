@@ -10,7 +10,7 @@ from handler.errors.calls import CallError, DeadlinePassed, DocumentNotFound
 from handler.errors.infrastructure import BundleError
 from handler.errors.upstream import UpstreamError
 from handler.server.asgi.responses import Refused
-from handler.server.context.caller import Caller
+from handler.server.context import Caller
 
 NOTHING: frozenset[str] = frozenset()
 

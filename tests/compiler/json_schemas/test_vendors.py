@@ -9,7 +9,7 @@ import pytest
 from hypothesis import Phase, given, settings
 
 from handler.commands.local.local_server import local_entries
-from handler.compiler.checks.list_size import MAX_LIST_TOKENS, MAX_LISTED
+from handler.compiler.checks.large_entries import MAX_LIST_TOKENS, MAX_LISTED
 from handler.compiler.compile import Compiled, compile_endpoint
 from handler.compiler.json_schemas.scalars import BUILT_IN, KNOWN, UNKNOWN
 from handler.strict_json import JSONObject

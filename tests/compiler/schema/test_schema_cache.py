@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import hashlib
+import hmac
 import os
-import pickle
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
-from graphql import Source
 
 from handler.bundle.stored import write_bundle
-from handler.commands.folders.cache_folder import cache_folder, user_cache
+from handler.commands.folders.user_secret import cache_folder, user_cache
 from handler.compiler.compile import Compiled, compile_endpoint
-from handler.compiler.schema import schema_cache
+from handler.compiler.schema import schema
 from handler.compiler.schema.schema_cache import DIGEST_BYTES, MOST_FILES, SchemaCache
 from handler.errors.authoring import CompileError
 from tests.conftest import ROOT
@@ -45,7 +44,7 @@ FILES = {
 
 @pytest.fixture(autouse=True)
 def _small_schemas_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(schema_cache, "LEAST_BYTES", 0)
+    monkeypatch.setattr(schema, "LEAST_BYTES", 0)
 
 
 @pytest.fixture
@@ -53,28 +52,26 @@ def kept(tmp_path: Path) -> Path:
     return tmp_path / "kept"
 
 
+def cache_in(folder: Path) -> SchemaCache:
+    return SchemaCache(folder, seal=lambda name, content: hmac.digest(b"secret", name.encode() + content, "sha256"))
+
+
 def facts(made: Compiled) -> tuple[Any, ...]:
     rules = [(each.coordinates, each.text) for each in made.rules]
     return write_bundle(made.bundle), made.index, made.warnings, made.client_warnings, rules, made.taken_along
 
 
-def counted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The parsed files, from now on."""
-    parsed: list[str] = []
-    parse = schema_module().parse_sdl
+def counted(monkeypatch: pytest.MonkeyPatch, name: str) -> list[str]:
+    """The names of the schema's functions that are called, from now on."""
+    calls: list[str] = []
+    function = getattr(schema, name)
 
-    def counting(source: Source) -> Any:
-        parsed.append(source.name)
-        return parse(source)
+    def counting(*arguments: Any, **options: Any) -> Any:
+        calls.append(name)
+        return function(*arguments, **options)
 
-    monkeypatch.setattr(schema_module(), "parse_sdl", counting)
-    return parsed
-
-
-def schema_module() -> Any:
-    from handler.compiler.schema import schema
-
-    return schema
+    monkeypatch.setattr(schema, name, counting)
+    return calls
 
 
 @pytest.mark.parametrize("folder", [DEMO, None], ids=["demo", "several files"])
@@ -83,13 +80,15 @@ def test_endpoint_is_the_same_with_schemas_of_memory_and_of_the_folder(
 ) -> None:
     folder = folder or write_endpoint(tmp_path, FILES)
     without = facts(compile_endpoint(folder))
-    first = SchemaCache(kept)
+    first = cache_in(kept)
     assert facts(compile_endpoint(folder, schemas=first)) == without
-    parsed = counted(monkeypatch)
+    parsed, validated = (counted(monkeypatch, name) for name in ("parse_sdl", "build_schema_of"))
 
     assert facts(compile_endpoint(folder, schemas=first)) == without
-    assert facts(compile_endpoint(folder, schemas=SchemaCache(kept))) == without
     assert parsed == []
+    assert facts(compile_endpoint(folder, schemas=cache_in(kept))) == without
+    assert parsed
+    assert validated == []
 
 
 def test_random_schemas_are_the_same_from_the_folder(tmp_path: Path, kept: Path) -> None:
@@ -98,7 +97,7 @@ def test_random_schemas_are_the_same_from_the_folder(tmp_path: Path, kept: Path)
         folder = write_endpoint(tmp_path, {"index.graphql": random_sdl(random)}, name=f"api/e{number}")
         (folder / "config.yaml").write_text("upstream: {url: 'https://api.example.com/'}\n", encoding="utf-8")
 
-        made = [compile_endpoint(folder, schemas=each) for each in (None, SchemaCache(kept), SchemaCache(kept))]
+        made = [compile_endpoint(folder, schemas=each) for each in (None, cache_in(kept), cache_in(kept))]
 
         assert facts(made[0]) == facts(made[1]) == facts(made[2])
 
@@ -112,32 +111,32 @@ def test_random_schemas_are_the_same_from_the_folder(tmp_path: Path, kept: Path)
     ],
 )
 def test_any_changed_file_is_read_anew(tmp_path: Path, kept: Path, file: str, text: str) -> None:
-    compile_endpoint(write_endpoint(tmp_path, FILES), schemas=SchemaCache(kept))
+    compile_endpoint(write_endpoint(tmp_path, FILES), schemas=cache_in(kept))
     folder = write_endpoint(tmp_path, FILES | {file: text})
 
-    assert facts(compile_endpoint(folder, schemas=SchemaCache(kept))) == facts(compile_endpoint(folder))
+    assert facts(compile_endpoint(folder, schemas=cache_in(kept))) == facts(compile_endpoint(folder))
 
 
 def test_other_settings_have_an_index_of_their_own(tmp_path: Path, kept: Path) -> None:
-    compile_endpoint(write_endpoint(tmp_path, FILES), schemas=SchemaCache(kept))
+    compile_endpoint(write_endpoint(tmp_path, FILES), schemas=cache_in(kept))
     config = FILES["config.yaml"].replace("client: [b]", "customer: [d]") + "limits: {list_sizes: {Query.b: 7}}\n"
     sdl = SDL.replace("b(of: [In!]): B", "b(of: [In!]): [B]")
     folder = write_endpoint(tmp_path, FILES | {"config.yaml": config, "index.graphql": sdl})
 
-    assert facts(compile_endpoint(folder, schemas=SchemaCache(kept))) == facts(compile_endpoint(folder))
+    assert facts(compile_endpoint(folder, schemas=cache_in(kept))) == facts(compile_endpoint(folder))
 
 
 @pytest.mark.parametrize("change", ["missing", "unreadable", "wrong"])
 def test_mistakes_are_reported_as_without(tmp_path: Path, kept: Path, change: str) -> None:
     folder = write_endpoint(tmp_path, FILES)
-    compile_endpoint(folder, schemas=SchemaCache(kept))
+    compile_endpoint(folder, schemas=cache_in(kept))
     if change == "missing":
         (folder / "last.graphql").unlink()
     else:
         (folder / "last.graphql").write_bytes(b"\xff" if change == "unreadable" else b"type D { a: Missing }")
 
     told = []
-    for schemas in (None, SchemaCache(kept), SchemaCache(kept)):
+    for schemas in (None, cache_in(kept), cache_in(kept)):
         with pytest.raises(CompileError) as caught:
             compile_endpoint(folder, schemas=schemas)
         told.append(caught.value.problems)
@@ -145,52 +144,24 @@ def test_mistakes_are_reported_as_without(tmp_path: Path, kept: Path, change: st
     assert told[0] == told[1] == told[2]
 
 
-class Evil:
-    def __reduce__(self) -> Any:
-        return Path.touch, (Path("executed"),)
-
-
 def forged(body: bytes) -> bytes:
     return hashlib.sha256(body).digest() + body
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        b"",
-        b"torn",
-        forged(pickle.dumps(Evil())),
-        forged(pickle.dumps({"document": 1})),
-        forged(b"not a pickle"),
-        forged(b"[1, 2]"),
-        forged(b"cos\nsystem\n(S'touch executed'\ntR."),
-        forged(b'["../../outside.graphql"]'),
-    ],
-)
-def test_whatever_the_folder_holds_is_not_executed_and_changes_nothing(
-    tmp_path: Path, kept: Path, content: bytes, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+@pytest.mark.parametrize("content", [b"", b"torn", forged(b"[]"), forged(b"not JSON"), forged(b'["../outside"]')])
+def test_whatever_the_folder_holds_changes_nothing(tmp_path: Path, kept: Path, content: bytes) -> None:
     folder = write_endpoint(tmp_path, FILES)
-    without = facts(compile_endpoint(folder, schemas=SchemaCache(kept)))
+    without = facts(compile_endpoint(folder, schemas=cache_in(kept)))
     for path in files_of(kept):
         path.write_bytes(content)
 
-    assert facts(compile_endpoint(folder, schemas=SchemaCache(kept))) == without
-    assert not Path("executed").exists()
+    assert facts(compile_endpoint(folder, schemas=cache_in(kept))) == without
 
 
-def global_(module: str, name: str) -> bytes:
-    """The opcodes that put a class on the stack of a reader of pickles."""
-    texts = (each.encode() for each in (module, name))
-    return b"".join(b"\x8c%c%b" % (len(text), text) for text in texts) + b"\x93"
+def test_folder_without_a_seal_is_not_used(tmp_path: Path, kept: Path) -> None:
+    compile_endpoint(write_endpoint(tmp_path, FILES), schemas=SchemaCache(kept))
 
-
-CHANGING_A_CLASS = b"\x80\x04%bN}\x8c\x05ownedK\x01s\x86b." % global_("graphql.language.source", "Source")
-"""A pickle that gives the class ``Source`` an attribute."""
-
-TOO_LARGE = b"\x80\x04\x95" + b"\xff" * 8 + b"."
-"""A pickle with a frame of 2**64 bytes, which the reader of pickles refuses with an error of its own."""
+    assert not kept.exists()
 
 
 @pytest.fixture
@@ -199,38 +170,26 @@ def user(tmp_path: Path) -> dict[str, str]:
     return {"XDG_STATE_HOME": str(tmp_path / "state")}
 
 
-@pytest.mark.parametrize("body", [CHANGING_A_CLASS, TOO_LARGE], ids=["changes a class", "is too large"])
-def test_entry_that_a_stranger_has_made_is_not_read(tmp_path: Path, user: dict[str, str], body: bytes) -> None:
-    folder = write_endpoint(tmp_path, FILES)
-    without = facts(compile_endpoint(folder, schemas=user_cache(folder, user)))
-    kept = [*files_of(folder / ".stile" / "cache")]
-    (schema,) = [path for path in kept if path.read_bytes()[DIGEST_BYTES:].startswith(b"\x80")]
-    for path in kept:
-        path.write_bytes(forged(body if path == schema else path.read_bytes()[DIGEST_BYTES:]))
-
-    assert facts(compile_endpoint(folder, schemas=user_cache(folder, user))) == without
-    assert not hasattr(Source, "owned")
-
-
 def test_entry_of_another_name_or_user_is_not_read(
     tmp_path: Path, user: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = write_endpoint(tmp_path, FILES)
     without = facts(compile_endpoint(folder, schemas=user_cache(folder, user)))
-    parsed = counted(monkeypatch)
+    validated = counted(monkeypatch, "build_schema_of")
     assert facts(compile_endpoint(folder, schemas=user_cache(folder, user))) == without
-    assert parsed == []
+    assert validated == []
 
     other = {"XDG_STATE_HOME": str(tmp_path / "other")}
     assert facts(compile_endpoint(folder, schemas=user_cache(folder, other))) == without
-    assert parsed
-    parsed.clear()
+    assert validated
+    validated.clear()
 
-    first, *others = files_of(folder / ".stile" / "cache")
-    for path in others:
-        path.write_bytes(first.read_bytes())
+    one, another = files_of(folder / ".stile" / "cache")
+    swapped = another.read_bytes(), one.read_bytes()
+    one.write_bytes(swapped[0])
+    another.write_bytes(swapped[1])
     assert facts(compile_endpoint(folder, schemas=user_cache(folder, other))) == without
-    assert parsed
+    assert validated
 
 
 def test_cache_without_a_readable_secret_is_in_memory_alone(tmp_path: Path, user: dict[str, str]) -> None:
@@ -249,19 +208,19 @@ def files_of(kept: Path) -> Iterator[Path]:
 
 def test_entry_that_is_cut_is_made_anew(tmp_path: Path, kept: Path) -> None:
     folder = write_endpoint(tmp_path, FILES)
-    without = facts(compile_endpoint(folder, schemas=SchemaCache(kept)))
+    without = facts(compile_endpoint(folder, schemas=cache_in(kept)))
     sizes = {path: path.stat().st_size for path in files_of(kept)}
     for path, size in sizes.items():
         path.write_bytes(path.read_bytes()[: max(size // 2, DIGEST_BYTES + 1)])
 
-    assert facts(compile_endpoint(folder, schemas=SchemaCache(kept))) == without
+    assert facts(compile_endpoint(folder, schemas=cache_in(kept))) == without
     assert {path: path.stat().st_size for path in files_of(kept)} == sizes
 
 
 def test_folder_ignores_itself_and_keeps_so_many_files(tmp_path: Path, kept: Path) -> None:
     for number in range(MOST_FILES):
         folder = write_endpoint(tmp_path, FILES | {"last.graphql": FILES["last.graphql"] + f"\n# {number}"})
-        compile_endpoint(folder, schemas=SchemaCache(kept))
+        compile_endpoint(folder, schemas=cache_in(kept))
 
     assert (kept / ".gitignore").read_text(encoding="utf-8") == "*\n"
     assert len(list(files_of(kept))) == MOST_FILES
@@ -277,7 +236,7 @@ def test_folder_behind_a_link_of_a_stranger_keeps_its_files(tmp_path: Path, link
     (folder / link).parent.mkdir(exist_ok=True)
     (folder / link).symlink_to(theirs if link.endswith("cache") else theirs.parent)
 
-    made = compile_endpoint(folder, schemas=SchemaCache(folder / ".stile" / "cache"))
+    made = compile_endpoint(folder, schemas=cache_in(folder / ".stile" / "cache"))
 
     assert facts(made) == facts(compile_endpoint(folder))
     assert len(list(theirs.iterdir())) == MOST_FILES + 5
@@ -291,7 +250,7 @@ def test_files_that_stile_did_not_write_stay(tmp_path: Path, kept: Path) -> None
     (kept / "notes.txt").write_text("mine", encoding="utf-8")
     for number in range(MOST_FILES):
         folder = write_endpoint(tmp_path, FILES | {"last.graphql": FILES["last.graphql"] + f"\n# {number}"})
-        compile_endpoint(folder, schemas=SchemaCache(kept))
+        compile_endpoint(folder, schemas=cache_in(kept))
 
     assert target.read_text(encoding="utf-8") == (kept / "notes.txt").read_text(encoding="utf-8") == "mine"
 
@@ -299,25 +258,25 @@ def test_files_that_stile_did_not_write_stay(tmp_path: Path, kept: Path) -> None
 @pytest.mark.parametrize("kind", ["pipe", "link"])
 def test_entry_that_is_no_file_is_made_anew(tmp_path: Path, kept: Path, kind: str) -> None:
     folder = write_endpoint(tmp_path, FILES)
-    without = facts(compile_endpoint(folder, schemas=SchemaCache(kept)))
+    without = facts(compile_endpoint(folder, schemas=cache_in(kept)))
     for path in list(files_of(kept)):
         path.unlink()
         os.mkfifo(path) if kind == "pipe" else path.symlink_to("/dev/zero")
 
-    assert facts(compile_endpoint(folder, schemas=SchemaCache(kept))) == without
+    assert facts(compile_endpoint(folder, schemas=cache_in(kept))) == without
 
 
 def test_folder_that_cannot_be_written_is_no_error(tmp_path: Path, kept: Path) -> None:
     kept.write_text("a file in its place", encoding="utf-8")
     folder = write_endpoint(tmp_path, FILES)
 
-    assert facts(compile_endpoint(folder, schemas=SchemaCache(kept))) == facts(compile_endpoint(folder))
+    assert facts(compile_endpoint(folder, schemas=cache_in(kept))) == facts(compile_endpoint(folder))
 
 
 def test_small_schemas_are_not_kept(tmp_path: Path, kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
 
-    compile_endpoint(write_endpoint(tmp_path, FILES), schemas=SchemaCache(kept))
+    compile_endpoint(write_endpoint(tmp_path, FILES), schemas=cache_in(kept))
 
     assert not kept.exists()
 

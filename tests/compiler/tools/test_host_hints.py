@@ -13,7 +13,7 @@ from handler.code_tools.definition import define
 from handler.compiler.compile import Compiled
 from handler.errors.authoring import ToolDefinitionError
 from handler.json_schema.shortening import size_of
-from handler.list_entries.host_hints import HINTS
+from handler.list_entries import HINTS
 from tests.docs.reference import codes, page, table
 from tests.support.endpoints import PUBLIC, compiled, problems_of
 

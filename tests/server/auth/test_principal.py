@@ -19,7 +19,7 @@ from handler.http.client import HttpClient
 from handler.server.auth.identification import Presented, identify
 from handler.server.auth.principal import ANONYMOUS, DEVELOPMENT, Principal, anonymous_at
 from handler.server.auth.tokens import TokenVerifier
-from handler.server.context.caller import development_at
+from handler.server.context import development_at
 from tests.bundle.test_model import EMPTY
 from tests.support.endpoints import compiled
 from tests.support.function import Function, running_function

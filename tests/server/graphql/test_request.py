@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from handler.server.graphql.route import (
+from handler.server.graphql_route import (
     Malformed,
     Parameters,
     parse_body,

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from handler.compiler.compile import Compiled
-from handler.server.context.request_context import MAX_BODY_BYTES
+from handler.server.context import MAX_BODY_BYTES
 from tests.audit.routes import audited_endpoint
 from tests.support.codes import graphql_errors
 from tests.support.endpoints import compiled

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from handler.server.mcp.messages.revisions import LEGACY, MODERN
+from handler.server.mcp.revisions import LEGACY, MODERN
 from tests.support.endpoints import READABLE, compiled
 from tests.support.every_method import ask
 from tests.support.function import Function, running_function

@@ -12,7 +12,7 @@ from mcp_types import methods as oracle
 
 from handler.bundle.identity import Identity
 from handler.compiler.compile import Compiled
-from handler.server.mcp.messages.revisions import LEGACY, MODERN
+from handler.server.mcp.revisions import LEGACY, MODERN
 from tests.support.codes import unknown_tool
 from tests.support.function import META, Answer, Function, running_function
 from tests.support.identities import api_key, issuer

@@ -6,7 +6,7 @@ import pytest
 
 from handler import __version__
 from handler.compiler.compile import Compiled
-from handler.server.context.request_context import MAX_BODY_BYTES
+from handler.server.context import MAX_BODY_BYTES
 from tests.support.function import META, Context, Function, running_function
 from tests.support.upstream import Upstream
 

@@ -15,7 +15,7 @@ from handler.errors.calls import CallError
 from handler.http.client import HttpClient
 from handler.server.auth.principal import ANONYMOUS, Principal
 from handler.server.auth.tokens import TokenVerifier
-from handler.server.context.caller import Caller, Services
+from handler.server.context import Caller, Services
 from handler.server.endpoints.endpoint import Endpoint
 from handler.server.endpoints.registry import Endpoints
 from handler.server.outgoing.circuit_breaker import Circuits

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from handler.server.upstream.graphql_errors import HABITS, LIMIT, MAX_MESSAGE_CHARS, VALIDATION, find_in, habits_in
 from handler.server.upstream.named_coordinates import coordinate_in, names_in, without_names, without_suggestions
-from handler.server.upstream.schema_drift import HABITS, LIMIT, MAX_MESSAGE_CHARS, VALIDATION, find_in, habits_in
 
 NAMES = names_in("query Orders($a: ID!, $e: Employee) { x(first: $a, e: $e, status: RED) { total } }")
 AT = [{"line": 1, "column": 9}]

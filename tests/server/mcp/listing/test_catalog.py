@@ -16,7 +16,7 @@ from handler.compiler.compile import Compiled
 from handler.search.ranking import rank
 from handler.server.asgi.response_size import Room
 from handler.server.auth.sealed_state import RequestStates
-from handler.server.mcp.listing.catalog import ranked_of
+from handler.server.mcp.catalog import ranked_of
 from tests.server.mcp.calls.test_consent import YES
 from tests.server.mcp.calls.test_consent import call as modern_call
 from tests.support.endpoints import compiled

@@ -9,7 +9,7 @@ import pytest
 from mcp_types import methods as oracle
 
 from handler.compiler.compile import Compiled
-from handler.server.mcp.messages.revisions import LEGACY, MODERN
+from handler.server.mcp.revisions import LEGACY, MODERN
 from tests.graph.documents.test_limits import calls
 from tests.support.codes import rpc_error
 from tests.support.endpoints import READABLE, compiled

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from handler.compiler.compile import Compiled
-from handler.compiler.tools.content_files.view_pages import PAGE_TYPE
-from handler.server.mcp.listing.resources import SETTINGS
-from handler.server.mcp.messages.revisions import APPS, LEGACY, MODERN
+from handler.compiler.tools.views import PAGE_TYPE
+from handler.server.mcp.resources import SETTINGS
+from handler.server.mcp.revisions import APPS, LEGACY, MODERN
 from tests.support.endpoints import compiled
 from tests.support.every_method import ask
 from tests.support.function import Function, running_function

@@ -16,10 +16,10 @@ from mcp_types import methods as oracle
 from handler.bundle.stored import index_key
 from handler.compiler.compile import Compiled, compile_endpoint
 from handler.server.auth.principal import ANONYMOUS
-from handler.server.context.caller import Caller, Services
+from handler.server.context import Caller, Services
 from handler.server.endpoints.endpoint import Endpoint
-from handler.server.mcp.listing.resources import resources_for
-from handler.server.mcp.messages.revisions import LEGACY, MODERN, TEXT_ONLY
+from handler.server.mcp.resources import resources_for
+from handler.server.mcp.revisions import LEGACY, MODERN, TEXT_ONLY
 from handler.storage.local import MemoryStorage
 from tests.graph.documents.test_limits import calls
 from tests.support.codes import rpc_error

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from handler.compiler.compile import Compiled, compile_endpoint
-from handler.server.mcp.messages.revisions import LEGACY, MODERN, SKILLS
+from handler.server.mcp.revisions import LEGACY, MODERN, SKILLS
 from tests.support.endpoints import compiled, write_endpoint
 from tests.support.every_method import ask
 from tests.support.function import Function, running_function

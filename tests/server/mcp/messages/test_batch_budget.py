@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from handler.server.asgi.response_size import MAX_PAYLOAD_BYTES
-from handler.server.mcp.messages.batch_budget import (
+from handler.server.mcp.route import (
+    FULL,
     LEFT_OUT,
     MAX_WORK_S,
-    TOO_LARGE,
     TOO_LATE,
     TOO_MUCH_WORK,
     BatchBudget,
@@ -90,7 +90,7 @@ def test_answers_are_taken_until_one_does_not_fit_and_none_after_it() -> None:
     assert budget.takes(b'"' + b"x" * (MAX_PAYLOAD_BYTES // 2) + b'"')
     assert budget.refusal() == ""
     assert not budget.takes(b'"' + b"x" * (MAX_PAYLOAD_BYTES // 2) + b'"')
-    assert budget.refusal() == TOO_LARGE
+    assert budget.refusal() == FULL
     assert not budget.takes(b'""')
 
 
@@ -110,7 +110,7 @@ def test_answers_that_do_not_fit_together_are_errors_and_the_api_is_not_asked_fo
     fitting = said.index(LEFT_OUT)
     assert answered.status == 200
     assert 1 <= fitting < 10
-    assert said == ["ok"] * fitting + [LEFT_OUT] + [TOO_LARGE] * (19 - fitting)
+    assert said == ["ok"] * fitting + [LEFT_OUT] + [FULL] * (19 - fitting)
     assert [item["id"] for item in answered.json] == list(range(20))
     assert asked == fitting + 1
     (line,) = function.lines

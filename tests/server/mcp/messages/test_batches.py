@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from handler.server.mcp.messages.jsonrpc import MAX_BATCH
+from handler.server.mcp.jsonrpc import MAX_BATCH
 from tests.support.codes import rpc_error, unknown_tool
 from tests.support.endpoints import READABLE, compiled
 from tests.support.function import Answer, Function, running_function

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from handler.server.asgi.response_size import LAMBDA, MAX_PAYLOAD_BYTES
-from handler.server.mcp.calls.code_context import MAX_MESSAGES_BYTES, LastMessages
-from handler.server.mcp.messages.event_stream import event_stream
-from handler.server.mcp.messages.jsonrpc import Request
-from handler.server.mcp.messages.revisions import LEGACY, MODERN
+from handler.server.mcp.code_tools import MAX_MESSAGES_BYTES, LastMessages
+from handler.server.mcp.event_stream import event_stream
+from handler.server.mcp.jsonrpc import Request
+from handler.server.mcp.revisions import LEGACY, MODERN
 
 ANSWER = {"jsonrpc": "2.0", "id": 7, "result": {"content": []}}
 LEVEL = "io.modelcontextprotocol/logLevel"

@@ -1,4 +1,4 @@
-"""One test for each check of ``handler/server/mcp/messages/jsonrpc.py``."""
+"""One test for each check of ``handler/server/mcp/jsonrpc.py``."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from handler.server.mcp.messages.jsonrpc import Notification, Rejected, Request, classify
-from handler.server.mcp.messages.revisions import LEGACY
+from handler.server.mcp.jsonrpc import Notification, Rejected, Request, classify
+from handler.server.mcp.revisions import LEGACY
 from tests.support.function import META, MODERN
 
 HEADERS = {"mcp-protocol-version": MODERN, "mcp-method": "tools/list"}

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from mcp_types import methods as oracle
 
-from handler.server.mcp.messages.revisions import shape
+from handler.server.mcp.revisions import shape
 from tests.support.endpoints import READABLE, compiled
 from tests.support.every_method import ask
 from tests.support.function import Function, running_function

@@ -1,0 +1,285 @@
+"""``stile published``: the endpoints at a destination, and if the running function serves them."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TypeVar
+from urllib.parse import urlsplit
+
+from handler.bundle.model import ENDPOINT_NAME
+from handler.bundle.stored import bundle_key
+from handler.commands.publishing.destination import AT_ONCE, Described, at_destination, describe_all
+from handler.commands.publishing.facts import read_facts
+from handler.commands.schema_source.source_options import (
+    RequestHeaders,
+    UsageRefused,
+    add_header_argument,
+    request_headers,
+)
+from handler.commands.terminal.command_line import whole_number
+from handler.commands.terminal.console import announce, complain, say, show_json, show_table
+from handler.commands.terminal.exit_codes import DONE, REFUSED, USAGE
+from handler.errors.infrastructure import HttpError, ObjectNotFound
+from handler.http.client import HttpClient, HttpRequest
+from handler.storage.publishing import ObjectVersion, PublishStorage
+from handler.strict_json import JSONObject, parse_json
+from handler.text.sentences import counted
+
+EXAMPLES = (
+    "stile published s3://bucket/prefix",
+    "stile published s3://bucket/prefix --url https://mcp.example.com -H 'X-API-Key: $STILE_KEY' --wait 120",
+)
+EXIT_CODES = {
+    REFUSED: "a function of this release would not load an endpoint, or the running function does not serve it"
+}
+
+MAX_WAIT_S = 3_600
+POLL_S = 1.0
+OWN_MACHINE = ("127.0.0.1", "::1", "localhost")
+
+SHORT_CHARS = 12
+"""The characters of a version or a commit in a table."""
+
+MAX_CARD_BYTES = 2_000_000
+MAX_HEADER_CHARS = 6_000
+"""The length of the header with versions. API Gateway takes 10 KB of headers."""
+
+R = TypeVar("R")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("destination", metavar="DESTINATION", help="s3://bucket/prefix, or a folder")
+    parser.add_argument("endpoints", metavar="FOLDER/NAME", nargs="*", help="an endpoint; by default all of them")
+    parser.add_argument("--versions", action="store_true", help="list the versions of each endpoint, newest first")
+    parser.add_argument("--url", metavar="URL", type=_url, help="ask the function at URL if it serves them")
+    add_header_argument(parser, to="the function")
+    parser.add_argument(
+        "--wait",
+        metavar="SECONDS",
+        type=whole_number(1, MAX_WAIT_S, expected=f"seconds, up to {MAX_WAIT_S}"),
+        default=0,
+        help="with --url, ask again until all are served, so long at most",
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON document instead")
+
+
+def _url(text: str) -> str:
+    """Return the base URL of a function without a final slash. Credentials travel over TLS, or stay on this machine."""
+    if "@" in text or not text.isascii() or not text.isprintable() or " " in text:
+        raise argparse.ArgumentTypeError("expected a URL without credentials and with escapes: -H takes credentials")
+    try:
+        parts = urlsplit(text)
+        is_valid = bool(parts.hostname) and parts.port != 0 and not (parts.query or parts.fragment)
+    except ValueError:
+        is_valid = False
+    if not is_valid or not (parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in OWN_MACHINE)):
+        raise argparse.ArgumentTypeError(f"{text!r}: expected https://host, or http://localhost:port")
+    return text.rstrip("/")
+
+
+def run(options: argparse.Namespace) -> int:
+    unfit = [name for name in options.endpoints if not ENDPOINT_NAME.fullmatch(name)]
+    if unfit or (options.wait and not options.url):
+        complain(f'"{unfit[0]}": expected FOLDER/NAME' if unfit else "--wait is for --url, which names the function")
+        return USAGE
+    try:
+        headers = request_headers(options.headers)
+    except UsageRefused as exc:
+        complain(str(exc))
+        return USAGE
+    return at_destination(options.destination, lambda storage, http: _report(storage, http, options, headers))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Row:
+    """An endpoint of the report. ``answer`` is the running function's, if it was asked."""
+
+    described: Described
+    history: Sequence[ObjectVersion]
+    answer: str
+
+
+def _report(storage: PublishStorage, http: HttpClient, options: argparse.Namespace, headers: RequestHeaders) -> int:
+    described, missing = describe_all(storage, options.endpoints)
+    needs_history = options.versions or options.url
+    names = [each.endpoint for each in described]
+    history = _for_each(names, lambda name: storage.versions(bundle_key(name)) if needs_history else ())
+    answers = _wait_until_served(http, described, history, options=options, headers=headers) if options.url else {}
+    rows = [
+        _Row(described=each, history=history[each.endpoint], answer=answers.get(each.endpoint, ""))
+        for each in described
+    ]
+    if options.json:
+        show_json({"location": storage.location, "endpoints": [_plain(storage, each, options) for each in rows]})
+    else:
+        _show(storage, rows, options)
+    for name in missing:
+        if options.versions and not options.json:
+            _show_versions(storage, name, storage.versions(bundle_key(name)))
+        complain(f"{name}: not published at {storage.location}")
+    bad = missing or any(each.fault for each in described) or any(each != SERVED for each in answers.values())
+    return REFUSED if bad else DONE
+
+
+def _for_each(names: Sequence[str], work: Callable[[str], R]) -> dict[str, R]:
+    """Return the result of the work on each endpoint, several at a time: one that does not answer delays few others."""
+    with ThreadPoolExecutor(AT_ONCE) as threads:
+        return dict(zip(names, threads.map(work, names), strict=True))
+
+
+def _wait_until_served(
+    http: HttpClient,
+    described: Sequence[Described],
+    history: Mapping[str, Sequence[ObjectVersion]],
+    *,
+    options: argparse.Namespace,
+    headers: RequestHeaders,
+) -> dict[str, str]:
+    """Return the running function's answers, asked again until they are final or the time is over.
+
+    Asking makes the function look for a new bundle, which it loads only if the bundle differs: so every version with
+    the present bundle will do. A folder numbers its versions, and anybody could guess them.
+    """
+    ids = {
+        each.endpoint: [
+            version.version
+            for version in history[each.endpoint]
+            if version.etag and version.etag == each.head.etag and options.destination.startswith("s3://")
+        ]
+        for each in described
+    }
+
+    def ask(name: str) -> str:
+        return headers.hidden_in(_ask_function(http, f"{options.url}/{name}", ids[name], headers=headers.fields()))
+
+    deadline = time.monotonic() + options.wait
+    answers = _for_each(list(ids), ask)
+    while True:
+        open_ = [name for name, answer in answers.items() if answer != SERVED and ids[name]]
+        if all(answers[name] == UNKNOWN for name in open_) or time.monotonic() >= deadline:
+            return answers
+        time.sleep(min(POLL_S, max(deadline - time.monotonic(), 0)))
+        answers |= _for_each(open_, ask)
+
+
+SERVED = "yes"
+UNKNOWN = "unknown: the function's storage keeps no versions"
+NOT_A_CARD = "the answer is not a card: expected the URL of a function of this release"
+
+REMEDIES: Mapping[int, str] = {
+    **dict.fromkeys((301, 302, 303, 307, 308), ": it leads elsewhere, where no credential is sent: give that URL"),
+    401: ": give a credential with -H",
+    403: ": the credential lacks a right",
+    404: ": the endpoint is unknown there, or the function is of an older release",
+}
+
+
+def _ask_function(http: HttpClient, url: str, versions: Sequence[str], *, headers: Mapping[str, str]) -> str:
+    """Return ``SERVED`` if the card of the endpoint at ``url`` is of one of the versions; otherwise a reason."""
+    if not versions:
+        return "unknown: the storage keeps no versions with ids"
+    ids = ""
+    for version in versions:
+        ids = f"{ids} {version}".strip() if len(ids) + len(version) < MAX_HEADER_CHARS else ids
+    request = HttpRequest(
+        method="GET",
+        url=url,
+        headers={"accept": "application/json", "stile-versions": ids, **headers},
+        timeout_s=30,
+        max_bytes=MAX_CARD_BYTES,
+        repeatable=True,
+        guarded=False,
+    )
+    try:
+        response = http.send(request)
+    except HttpError as exc:
+        return f"no answer: {exc}"
+    if response.status != 200:
+        return f"HTTP status {response.status}{REMEDIES.get(response.status, '')}"
+    try:
+        card = parse_json(response.body)
+    except ValueError:
+        card = None
+    match card:
+        case {"serves": True}:
+            return SERVED
+        case {"serves": False}:
+            return "not yet"
+        case {"serves": None}:
+            return UNKNOWN
+        case {"digest": _} if "serves" not in card:
+            return "the header Stile-Versions did not arrive: a proxy on the way has to pass it on"
+        case _:
+            return NOT_A_CARD
+
+
+def _plain(storage: PublishStorage, row: _Row, options: argparse.Namespace) -> JSONObject:
+    plain = row.described.plain()
+    if options.url:
+        plain |= {"served": row.answer == SERVED, "function": row.answer}
+    if options.versions:
+        plain["versions"] = [_plain_version(storage, row.described.endpoint, each) for each in row.history]
+    return plain
+
+
+def _plain_version(storage: PublishStorage, endpoint: str, version: ObjectVersion) -> JSONObject:
+    facts: Mapping[str, str] = {}
+    if not version.is_removal:
+        try:
+            facts = storage.head(bundle_key(endpoint), version=version.version).facts
+        except ObjectNotFound:  # it was forgotten meanwhile
+            facts = {}
+    return {
+        "version": version.version,
+        "at": version.modified.isoformat(timespec="seconds").replace("+00:00", "Z"),
+        **read_facts(facts).plain(),
+        "bytes": version.size,
+        "current": version.is_current,
+        "removal": version.is_removal,
+    }
+
+
+def _show(storage: PublishStorage, rows: Sequence[_Row], options: argparse.Namespace) -> None:
+    headings = ["endpoint", "version", "published", "by", "commit", "tools", "bytes", "format", "loads"]
+    headings += ["served"] if options.url else []
+    if rows:
+        title = f"{counted(len(rows), 'endpoint')} at {storage.location}"
+        show_table(title, headings, [_cells(row, options) for row in rows])
+    else:
+        say(f"Nothing is published at {storage.location}.")
+    for row in rows if options.versions else ():
+        _show_versions(storage, row.described.endpoint, row.history)
+    for row in rows:
+        if row.described.fault:
+            complain(f"{row.described.endpoint}: a function of this release does not load it: {row.described.fault}")
+        if options.url and row.answer != SERVED:
+            complain(f"{row.described.endpoint}: {options.url} does not show that it serves this version: {row.answer}")
+    if options.url and rows and all(row.answer == SERVED for row in rows):
+        announce("An instance of the function serves these versions. Others follow within the time of RefreshSeconds.")
+
+
+def _cells(row: _Row, options: argparse.Namespace) -> list[str | int]:
+    each = row.described
+    origin = [each.endpoint, _short(each.head.version), each.at, each.facts.by, _short(each.facts.commit)]
+    cells = [*origin, len(each.tools), each.head.size, str(each.format or ""), "no" if each.fault else "yes"]
+    return [*cells, "yes" if row.answer == SERVED else "no"] if options.url else cells
+
+
+def _show_versions(storage: PublishStorage, endpoint: str, history: Sequence[ObjectVersion]) -> None:
+    rows: list[list[str]] = []
+    for version in (_plain_version(storage, endpoint, each) for each in history):
+        what = "removal" if version["removal"] else "current" if version["current"] else ""
+        restores = f"restores {_short(version['restores'])}" if version["restores"] else ""
+        remark = ", ".join(filter(None, (what, restores)))
+        rows.append([version["version"], version["at"], version["by"], _short(version["commit"]), remark])
+    if rows:
+        title = f"{endpoint}: {counted(len(rows), 'version')}, the newest first"
+        show_table(title, ["version", "published", "by", "commit", "what"], rows)
+
+
+def _short(text: str) -> str:
+    return text[:SHORT_CHARS]

@@ -1,0 +1,253 @@
+"""A destination and the endpoints published there: their places on the command line, descriptions and withdrawal."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from handler.bundle.model import ENDPOINT_NAME, Bundle
+from handler.bundle.stored import bundle_key, format_of, older_bundle_keys, read_bundle, short_digest
+from handler.commands.publishing.facts import PublishFacts, read_facts
+from handler.commands.questions import agreed, can_ask
+from handler.commands.terminal.console import complain
+from handler.commands.terminal.exit_codes import REFUSED
+from handler.errors import StileError
+from handler.errors.infrastructure import BundleError, ObjectChanged, ObjectNotFound, StorageError
+from handler.graph.index import load_index, read_index
+from handler.http.client import HttpClient
+from handler.storage.location import open_publish_storage
+from handler.storage.publishing import ObjectHead, PublishStorage
+from handler.strict_json import JSONObject
+
+AT_ONCE = 16
+"""The endpoints that are read at a time."""
+
+SERVED = (bundle_key("*/*"),)
+"""The pattern of the bundles that a function of this release looks for."""
+
+
+def at_destination(destination: str, work: Callable[[PublishStorage, HttpClient], int]) -> int:
+    """Do a command's work at a destination that exists. Return its exit code, or 1 after a complaint of an error."""
+    try:
+        with closing(HttpClient()) as http:
+            storage = open_publish_storage(destination, http=http, environ=os.environ)
+            if not destination.startswith("s3://") and not Path(destination).is_dir():
+                fault = "it is a file" if Path(destination).exists() else "there is no such folder"
+                raise StorageError(destination, f"{fault}: expected s3://bucket/prefix, or a folder")
+            return work(storage, http)
+    except StileError as exc:
+        complain(str(exc))
+        return REFUSED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndpointPlace:
+    """One endpoint at a destination."""
+
+    destination: str
+    endpoint: str
+
+    @property
+    def key(self) -> str:
+        """The key of the bundle that a function of this release reads."""
+        return bundle_key(self.endpoint)
+
+
+def add_endpoint_place(parser: argparse.ArgumentParser) -> None:
+    """Add the argument with the place of an endpoint, and the options of commands that change it."""
+    parser.add_argument(
+        "place",
+        metavar="DESTINATION/FOLDER/NAME",
+        type=endpoint_place,
+        help="the endpoint, below s3://bucket/prefix or a folder",
+    )
+    parser.add_argument("--yes", action="store_true", help="do not ask; needed without a terminal")
+    parser.add_argument("--json", action="store_true", help="print one JSON document instead")
+
+
+def endpoint_place(text: str) -> EndpointPlace:
+    """Read a place from the command line."""
+    parts = text.rstrip("/").rsplit("/", 2)
+    endpoint = "/".join(parts[1:])
+    destination = parts[0] if len(parts) > 2 else "."
+    if not ENDPOINT_NAME.fullmatch(endpoint) or destination in ("", "s3:", "s3:/"):
+        raise argparse.ArgumentTypeError(
+            f"{text!r}: expected DESTINATION/FOLDER/NAME, as s3://bucket/prefix/shop/orders"
+        )
+    return EndpointPlace(destination=destination, endpoint=endpoint)
+
+
+Change = Callable[[PublishStorage, EndpointPlace, argparse.Namespace], int]
+"""A change of one published endpoint, which returns the exit code."""
+
+
+def change_published(options: argparse.Namespace, change: Change) -> int:
+    """Change the endpoint that the command line names, and return the exit code. Complain of what forbids it."""
+
+    def changed(storage: PublishStorage, _: HttpClient) -> int:
+        try:
+            return change(storage, options.place, options)
+        except ObjectChanged:
+            complain(f"{options.place.endpoint} was published or removed meanwhile, and nothing was done. Look again.")
+            return REFUSED
+
+    return at_destination(options.place.destination, changed)
+
+
+def may_change(question: str, options: argparse.Namespace) -> bool:
+    """Return whether a person agrees to a change, at the terminal or by ``--yes``. Complain if nobody does."""
+    if agreed(question, yes=options.yes):
+        return True
+    complain("Nothing was changed." if can_ask() else "Nothing was changed: without a terminal, --yes agrees.")
+    return False
+
+
+def bundles_by_endpoint(keys: Iterable[str]) -> dict[str, list[str]]:
+    """Return the keys of the bundles among ``keys``, of every format, by their endpoint."""
+    bundles: dict[str, list[str]] = {}
+    for key in sorted(keys):
+        match = _BUNDLE.fullmatch(key)
+        if match and ENDPOINT_NAME.fullmatch(match[1]):
+            bundles.setdefault(match[1], []).append(key)
+    return bundles
+
+
+_BUNDLE = re.compile(r"(.+)/bundle\.v[0-9]+\.json")
+
+
+def etags_of(storage: PublishStorage, keys: Sequence[str]) -> dict[str, str]:
+    """Return the etag of each present object, for ``withdraw``.
+
+    Raises:
+        StorageError: the storage does not answer as it should.
+    """
+    etags = {}
+    for key in keys:
+        try:
+            etags[key] = storage.head(key).etag
+        except ObjectNotFound:
+            continue
+    return etags
+
+
+def withdraw(storage: PublishStorage, etags: Mapping[str, str], facts: PublishFacts) -> None:
+    """Remove the bundles of one endpoint, each on the condition of its etag. Older versions stay for a rollback.
+
+    Raises:
+        ObjectChanged: the endpoint was published since. Bundles before that one are removed.
+        StorageError: the storage does not answer as it should.
+    """
+    for key, etag in etags.items():
+        storage.remove(key, expected=etag, facts=facts.stored())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Described:
+    """A published endpoint. ``fault``: the reason why a function of this release would not load it, or empty."""
+
+    endpoint: str
+    head: ObjectHead
+    facts: PublishFacts
+    format: Any = None
+    digest: str = ""  # the beginning of the bundle's, which log lines have
+    tools: Sequence[str] = ()
+    fault: str = ""
+    bundle: Bundle | None = field(default=None, repr=False)
+
+    @property
+    def at(self) -> str:
+        """The time of the publication: UTC, ISO 8601."""
+        return self.facts.at or self.head.modified.isoformat(timespec="seconds").replace("+00:00", "Z")
+
+    def plain(self) -> JSONObject:
+        """Return the endpoint as JSON."""
+        return {
+            "endpoint": self.endpoint,
+            "version": self.head.version,
+            "at": self.at,
+            **self.facts.plain(),
+            "format": self.format,
+            "digest": self.digest,
+            "tools": list(self.tools),
+            "bytes": self.head.size,
+            "loads": not self.fault,
+            "fault": self.fault,
+        }
+
+
+def describe_all(storage: PublishStorage, names: Sequence[str]) -> tuple[list[Described], list[str]]:
+    """Describe the endpoints with these names, without names all; and return the names that are not published.
+
+    Raises:
+        StorageError: the storage does not answer as it should.
+    """
+    candidates = [key for name in names for key in (bundle_key(name), *older_bundle_keys(name))]
+    keys = bundles_by_endpoint(candidates if names else storage.keys())
+
+    def described(endpoint: str) -> Described | None:
+        # The bundle that a function of this release reads, or else the newest of other formats.
+        for key in sorted(keys[endpoint], key=lambda key: (key == bundle_key(endpoint), key), reverse=True):
+            try:
+                head, raw = storage.get(key)
+            except ObjectNotFound:
+                continue
+            bundle = describe(endpoint, head, raw, indexes=storage)
+            if key != bundle_key(endpoint) and not bundle.fault:
+                return replace(bundle, fault=f"it looks for {bundle_key(endpoint)}, and this is {key}: publish again")
+            return bundle
+        return None
+
+    with ThreadPoolExecutor(AT_ONCE) as threads:
+        endpoints = dict(zip(keys, threads.map(described, keys), strict=True))
+    return [each for each in endpoints.values() if each], [name for name, each in endpoints.items() if each is None]
+
+
+def describe(endpoint: str, head: ObjectHead, raw: bytes, *, indexes: PublishStorage | None = None) -> Described:
+    """Describe a version of an endpoint. ``indexes``: the storage that must have its schema index."""
+    described = Described(endpoint=endpoint, head=head, facts=read_facts(head.facts))
+    try:
+        described = replace(described, format=format_of(raw), digest=short_digest(raw))
+        bundle = read_bundle(raw, endpoint=endpoint)
+    except (BundleError, KeyError) as exc:
+        return replace(described, fault=str(exc))
+    fault = ""
+    if indexes and bundle.index:
+        try:
+            read_index(load_index(indexes, endpoint, bundle.index), sha256=bundle.index)
+        except ObjectNotFound:
+            fault = f"the schema index {bundle.index[:12]} is missing: publish again"
+        except BundleError:
+            fault = f"the schema index {bundle.index[:12]} is damaged: publish again"
+    return replace(described, tools=[tool.name for tool in bundle.tools], fault=fault, bundle=bundle)
+
+
+def endpoints_in_bucket(location: str, *, patterns: Sequence[str] = SERVED) -> list[str] | None:
+    """Return the names of the endpoints at ``s3://bucket/prefix``; ``None`` if the credentials may not list them.
+
+    ``patterns``: those of the keys of their bundles.
+
+    Raises:
+        StorageError: S3 does not answer, or refuses for another reason.
+    """
+    import boto3  # noqa: TID251 - takes longer than the other commands
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    bucket, _, prefix = location.removeprefix("s3://").strip("/").partition("/")
+    below = f"{prefix}/" if prefix else ""
+    try:
+        pages = boto3.Session().client("s3").get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=below)
+        keys = [PurePosixPath(each["Key"].removeprefix(below)) for page in pages for each in page.get("Contents", ())]
+    except ClientError as exc:
+        if exc.response.get("Error", {}).get("Code") in ("AccessDenied", "AccessDeniedException"):
+            return None
+        raise StorageError(location, str(exc)) from exc
+    except BotoCoreError as exc:
+        raise StorageError(location, str(exc)) from exc
+    return sorted({key.parent.as_posix() for key in keys if any(map(key.match, patterns))})

@@ -1,0 +1,196 @@
+"""Warnings of files, descriptions and imports that have no effect, or not the expected one."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from importlib.util import resolve_name
+from pathlib import Path
+
+from graphql import OperationDefinitionNode
+
+from handler.bundle.tools import PrescribedTool
+from handler.compiler.checks.finding import CompiledEndpoint, Finding, check
+from handler.compiler.json_schemas.descriptions import MAX_ENUM_CHARS, OF_GRAPHQL_TOOLS, comment_above, enum_text
+from handler.compiler.json_schemas.inputs import Inputs
+from handler.compiler.operations.read import TOOL_ARGUMENT
+from handler.compiler.operations.sources import OPERATIONS_FOLDER
+from handler.compiler.problems import Place
+from handler.compiler.tools.graphql import REQUEST
+from handler.text.sentences import did_you_mean, nearest, some
+
+MAX_UNREAD = 10
+"""Unread files that get a warning of their own."""
+
+KNOWN = ("endpoint_folder", "endpoint_name", "schema_description", *OF_GRAPHQL_TOOLS)
+"""The variables of templates."""
+
+OLD_PLACES = {"handler": "stile", "handler.testing": "stile.testing"}
+"""The API for authors' modules, before and now."""
+
+
+@check(
+    "unread-file",
+    meaning="A file looks as if it declared something, and is not read.",
+    remedy="Rename or move it, as the message says.",
+)
+def unread_file(endpoint: CompiledEndpoint) -> Iterator[Finding]:
+    """Find the unread files that their author may expect to be read."""
+    unread = endpoint.api.unread
+    for one in unread[:MAX_UNREAD]:
+        yield Finding(one.at, one.sentence, (one.at.file,))
+    more = [one.at.file for one in unread[MAX_UNREAD:]]
+    if more:
+        at = Place(endpoint.context.project.path(OPERATIONS_FOLDER))
+        yield Finding(at, f"more files look like operations and are not read: {some(more)}", tuple(more))
+
+
+@check(
+    "unread-description",
+    meaning="@mcpToolArg describes a variable that no model fills.",
+    remedy="Remove it, or make the operation a tool.",
+)
+def unread_description(endpoint: CompiledEndpoint) -> Iterator[Finding]:
+    """Find ``@mcpToolArg`` on operations that are not tools, and on bound variables."""
+    prescribed = {directive.prescribed for directive in endpoint.api.directives}
+    for operation in endpoint.api.operations:
+        is_tool = operation.tool is not None or operation.name in prescribed
+        not_a_tool = f'"{operation.name}" is not a tool: expected @mcpTool on the {operation.kind}'
+        for variable in operation.bound if is_tool else operation.node.variable_definitions or ():
+            why = f"@mcpBind fills ${variable.variable.name.value}" if is_tool else not_a_tool
+            for directive in variable.directives or ():
+                if directive.name.value == TOOL_ARGUMENT:
+                    yield Finding(directive, f"no model reads this description, as {why}", (operation.name,))
+
+
+@check(
+    "unknown-parameter",
+    meaning="@tool describes a parameter that its tool does not have.",
+    remedy="Correct the name.",
+)
+def unknown_parameter(endpoint: CompiledEndpoint) -> Iterator[Finding]:
+    """Find each parameter that ``@tool`` describes but its tool does not take."""
+    for directive in endpoint.api.directives:
+        if directive.prescribed is None:
+            parameters = list(REQUEST["properties"])
+        else:
+            operations = [each for each in endpoint.api.operations if each.name == directive.prescribed]
+            parameters = [*(name for operation in operations for name in operation.variables), "variables"]
+        for name in directive.descriptions:
+            if name not in parameters:
+                hint = did_you_mean(name, parameters)
+                sentence = f'@tool "{directive.name}" has no parameter "{name}" to describe{hint}'
+                yield Finding(directive.node, sentence, (directive.name,))
+
+
+@check(
+    "template-variable",
+    meaning="A description has a template variable that is misspelt, or for GraphQL tools only.",
+    remedy="Correct or remove the variable.",
+)
+def template_variable(endpoint: CompiledEndpoint) -> Iterator[Finding]:
+    """Find variables in the texts of a tool that only make sense for GraphQL tools, or that are misspelt."""
+    for each in endpoint.api.tools:
+        if each.declaration is None:
+            continue
+        operation = each.operation
+        texts = [each.declaration.description, *each.declaration.descriptions.values()]
+        if operation:
+            texts += [*operation.descriptions.values(), operation.description, comment_above(operation.node)]
+        for name in dict.fromkeys(name for text in texts for name in re.findall(r"\{([\w-]+)\}", text or "")):
+            near = nearest(name.replace("-", "_"), KNOWN)
+            if name not in KNOWN and near:
+                fault = f"stays as it is; did you mean {{{near}}}?"
+            elif operation and name in OF_GRAPHQL_TOOLS:
+                fault = "is for tools whose requests a model writes, and this tool runs an operation; "
+                fault += OF_GRAPHQL_TOOLS[name]
+            else:
+                continue
+            yield Finding(each.at, f'"{each.tool.name}": {{{name}}} {fault}', (each.tool.name,))
+
+
+@check(
+    "unexplained-enum",
+    meaning="The descriptions of an enum's values are too long for a tool's schema.",
+    remedy="Shorten them, or name the values in the tool's description.",
+)
+def unexplained_enum(endpoint: CompiledEndpoint) -> Iterator[Finding]:
+    """Find each enum whose value descriptions are too long for the schemas of the tools that take it."""
+    context = endpoint.api.context
+    tools_of: dict[str, list[tuple[str, OperationDefinitionNode]]] = {}
+    sizes: dict[str, int] = {}
+    for each in endpoint.api.tools if context else ():
+        if context is None or each.operation is None or not isinstance(each.tool, PrescribedTool):
+            continue
+        inputs = Inputs(
+            each.operation, context.schema, context.guards, mask=each.tool.mask, left_out=context.types_of_files
+        )
+        for type_ in inputs.enums():
+            size = len(enum_text(inputs.values(type_)))
+            if size > MAX_ENUM_CHARS:
+                tools_of.setdefault(type_.name, []).append((each.tool.name, each.operation.node))
+                sizes[type_.name] = max(size, sizes.get(type_.name, 0))
+    for name, tools in tools_of.items():
+        sentence = (
+            f'the descriptions of the values of "{name}" are left out of {some([tool for tool, _ in tools])}: '
+            f"they have {sizes[name]} characters, more than {MAX_ENUM_CHARS}"
+        )
+        yield Finding(tools[0][1], sentence, (name,))
+
+
+@check(
+    "old-import",
+    meaning="A module imports tools in Python from the place where their API was before.",
+    remedy="Import from `stile`, as the message says.",
+)
+def old_import(endpoint: CompiledEndpoint) -> Iterator[Finding]:
+    """Find each import from an old place in the modules of toolkits and in the modules that they import."""
+    for kit in endpoint.context.config.code.kits:
+        for file, tree in _sources(kit.module, endpoint.code.modules):
+            for node in ast.walk(tree):
+                match node:
+                    case ast.ImportFrom(module=str(old), names=names, level=0) if old in OLD_PLACES:
+                        new: ast.stmt = ast.ImportFrom(module=OLD_PLACES[old], names=names, level=0)
+                    case ast.Import(names=names) if old := next(
+                        (each.name for each in names if each.name in OLD_PLACES), ""
+                    ):
+                        places = [(OLD_PLACES.get(each.name, each.name), each.asname) for each in names]
+                        new = ast.Import(names=[ast.alias(name, asname) for name, asname in places])
+                    case _:
+                        continue
+                sentence = f"{old} offers the API of Python tools in this version only: write `{ast.unparse(new)}`"
+                yield Finding(Place(file, node.lineno, node.col_offset + 1), sentence, (kit.module,))
+
+
+def _sources(first: str, modules: Sequence[str]) -> Iterator[tuple[str, ast.Module]]:
+    """Yield file and syntax tree of a module, and of all ``modules`` that it imports, directly or not."""
+    from handler.code_tools.modules import is_among  # only endpoints with code need it
+
+    waiting, visited = [first], set[str]()
+    while waiting:
+        name = waiting.pop()
+        module = sys.modules.get(name)
+        if module is None or name in visited or not is_among(name, modules):
+            continue
+        visited.add(name)
+        waiting.append(name.rpartition(".")[0])
+        file = str(getattr(module, "__file__", None) or "")
+        with suppress(OSError, SyntaxError, ValueError):  # no source, or one that has changed since the import
+            tree = ast.parse(Path(file).read_bytes())
+            waiting += _imports(tree, module.__package__)
+            yield file, tree
+
+
+def _imports(tree: ast.Module, package: str | None) -> Iterator[str]:
+    """Yield the names of modules in a module's import statements, and some names that are not modules."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Import(names=names):
+                yield from (each.name for each in names)
+            case ast.ImportFrom(module=source, names=names, level=level):
+                with suppress(ImportError):  # more dots than there are packages, in code that never ran
+                    base = resolve_name("." * level + (source or ""), package)
+                    yield from (base, *(f"{base}.{each.name}" for each in names))

@@ -1,1 +1,0 @@
-"""A tool's list entry, as both halves read it: hints for hosts, arguments in headers, and sizes."""

@@ -1,1 +1,0 @@
-"""Calls of tools: over GraphQL and in Python, questions to the user, and large results."""

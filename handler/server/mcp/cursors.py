@@ -1,0 +1,100 @@
+"""Cursors with which the same call of a query goes on where its answer was cut.
+
+The server keeps nothing between two calls. A cursor travels through the client, sealed for this endpoint, the tool and
+its operation, the other arguments, the caller, and the caller's claims that reach the API. A cursor holds the place
+of a list and an offset, and no values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+from handler.answers.places import CutPlace, Start
+from handler.bundle.tools import GraphQLTool, PrescribedTool
+from handler.cold.records import record
+from handler.errors.calls import StateUnavailable
+from handler.errors.cursor_errors import CursorPastEnd, CursorRefused
+from handler.errors.protocol import StateRefused
+from handler.server.mcp.input_required import binding_of
+from handler.server.mcp.method_call import Call
+from handler.strict_json import JSONObject
+
+METHOD = "tools/call, continued"
+"""Stands for the method in the binding, so that a cursor is not a ``requestState``, and the reverse."""
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Continuation:
+    """The place at which a call begins, and the function that returns the cursor of a cut list.
+
+    ``arguments``: those of the call without the cursor. ``start``: ``None`` if the call has no cursor.
+    ``continue_at``: ``None`` if there is no key to seal cursors with. ``argument``: the cursor's.
+    """
+
+    arguments: JSONObject
+    start: Start | None = None
+    continue_at: Callable[[CutPlace], Mapping[str, Any]] | None = None
+    argument: str = ""
+
+    def require_rows(self, response: Mapping[str, Any]) -> None:
+        """Refuse a response that lacks the list, or rows before the place at which the call begins.
+
+        A response with errors passes: the errors say why rows are missing.
+
+        Raises:
+            CursorPastEnd: the list is gone, or shorter.
+        """
+        if self.start is None or "errors" in response:
+            return
+        rows = _at(response.get("data"), self.start.path)
+        if not isinstance(rows, list) or len(rows) < self.start.offset:
+            parts = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in self.start.path)
+            raise CursorPastEnd(self.argument, f"data{''.join(parts)}")
+
+
+async def continuation_of(call: Call, tool: PrescribedTool | GraphQLTool, arguments: JSONObject) -> Continuation:
+    """Return the continuation of a call with validated arguments, of a tool whose answers can be continued.
+
+    Raises:
+        CursorRefused: the cursor is not for this call and caller, or too old.
+    """
+    argument, states = tool.options.cursor, call.caller.services.states
+    others = {name: value for name, value in arguments.items() if name != argument}
+    cursor = arguments.get(argument)
+    operation = tool.operation.sha256 if isinstance(tool, PrescribedTool) else ""
+    try:
+        name = [tool.name, operation]
+        binding = binding_of(call.caller, tool=tool, method=METHOD, name=name, arguments=others)
+        opened = None if cursor is None else await states.open(cursor, binding=binding)
+    except StateRefused as exc:
+        raise CursorRefused(argument) from exc
+    start = Start(path=tuple(opened[0]), offset=opened[1], backward=opened[2]) if opened else None
+    try:
+        seal = await states.sealer(binding=binding)
+    except StateUnavailable:
+        return Continuation(arguments=others, start=start, argument=argument)
+    continue_at = partial(_cursor, argument, seal)
+    return Continuation(arguments=others, start=start, continue_at=continue_at, argument=argument)
+
+
+def _cursor(argument: str, seal: Callable[[Any], str], place: CutPlace) -> JSONObject:
+    """Return the members of a cut list's note that say how to go on."""
+    try:
+        sealed = seal([place.origin, place.seen, place.backward])
+    except StateUnavailable:  # response keys may be that long
+        return {}
+    return {"next": {argument: sealed}, "how": f"Call again with the same arguments and this {argument}."}
+
+
+def _at(value: Any, path: tuple[str | int, ...]) -> Any:
+    """Return the value at a path; ``None`` if there is none."""
+    for key in path:
+        if isinstance(value, dict):
+            value = value.get(key)
+        elif isinstance(value, list) and isinstance(key, int) and key < len(value):
+            value = value[key]
+        else:
+            return None
+    return value

@@ -1,0 +1,275 @@
+"""Parse headers and body into messages or a rejection. Pure: no I/O.
+
+The checks, in order; the first failure wins:
+
+1. the body is JSON: one object, or a batch at 2025-03-26     JSON-RPC 2.0; MCP 2025-03-26, basic ("Batching")
+2. no id: a notification; a result: a response, legacy only   MCP, basic ("Notifications", "Responses")
+3. the id is a string or an integer, the method a string      MCP, basic ("Requests")
+4. the era: legacy by the header and ``_meta``, or by neither MCP 2026-07-28, basic/versioning
+5. modern: ``_meta`` names version and client capabilities    basic ("Request metadata")
+6. modern: the routing headers equal the body                 basic/transports/streamable-http, "Standard headers"
+7. the version is one we serve                                basic/versioning
+8. modern: the level of log messages is one of MCP            server/utilities/logging ("Error Handling")
+
+Two more need the endpoint: ``methods.py`` checks the method, ``tools_call.py`` the arguments repeated in headers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import field
+from typing import Any, NoReturn
+
+from handler.cold.records import record
+from handler.errors import MAX_SAID_CHARS
+from handler.errors.protocol import McpError
+from handler.server.asgi.headers import decoded
+from handler.server.mcp.revisions import (
+    BATCHING,
+    CLIENT_CAPABILITIES,
+    LEGACY,
+    LOG_LEVEL,
+    MODERN,
+    PROTOCOL_VERSION,
+    has_batches,
+    is_legacy,
+    is_modern,
+    revision_told,
+)
+from handler.strict_json import parse_json
+
+PARSE_ERROR = -32700
+INVALID_REQUEST = -32600
+METHOD_NOT_FOUND = -32601
+INVALID_PARAMS = -32602
+INTERNAL_ERROR = -32603
+HEADER_MISMATCH = -32020
+MISSING_CAPABILITY = -32021
+UNSUPPORTED_VERSION = -32022
+DENIED = -32001
+"""The caller is denied an item of a batch. Outside a batch, the status would be 401 or 403."""
+
+REASONS: Mapping[int, str] = {
+    PARSE_ERROR: "ParseError",
+    INVALID_REQUEST: "InvalidRequest",
+    METHOD_NOT_FOUND: "MethodNotFound",
+    INVALID_PARAMS: "InvalidParams",
+    INTERNAL_ERROR: "InternalError",
+    HEADER_MISMATCH: "HeaderMismatch",
+    MISSING_CAPABILITY: "MissingCapability",
+    UNSUPPORTED_VERSION: "UnsupportedVersion",
+}
+"""The log's names of rejections. The log gets no error message, which may repeat the caller's words."""
+
+OWN_ERROR = "McpError"
+"""The log's name of an error with an author's own code."""
+
+STILE_CODES: Mapping[int, str] = {
+    PARSE_ERROR: "parse-error",
+    INVALID_REQUEST: "invalid-request",
+    METHOD_NOT_FOUND: "method-not-found",
+    INVALID_PARAMS: "invalid-params",
+    INTERNAL_ERROR: "internal-error",
+    HEADER_MISMATCH: "header-mismatch",
+    MISSING_CAPABILITY: "missing-capability",
+    UNSUPPORTED_VERSION: "unsupported-version",
+}
+"""The stable codes of rejections that have no nearer one."""
+
+OWN_CODE = "own-error"
+"""The stable code of an error with an author's own code of JSON-RPC."""
+
+NAMED_METHODS: Mapping[str, str] = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+"""The methods with an ``Mcp-Name`` header, and the parameter that the header repeats."""
+
+MAX_BATCH = 20
+"""The most messages in one batch. A batch is answered as a whole, within the time of one request."""
+
+VERSION = "mcp-protocol-version"
+
+Id = str | int
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Request:
+    """One request, to be answered in ``revision``."""
+
+    id: Id
+    method: str
+    params: Mapping[str, Any]
+    revision: str
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Notification:
+    """A message without an answer: a notification, or a response, although the server sends no requests."""
+
+    method: str
+
+
+class Rejected(Exception):
+    """A rejected message: the JSON-RPC error and the HTTP status of its answer.
+
+    ``stile_code`` follows from ``code`` if it is empty.
+    """
+
+    def __init__(
+        self,
+        code: int,
+        message: str,
+        *,
+        id: Id | None = None,  # noqa: A002 - JSON-RPC's word
+        status: int = 400,
+        facts: object = None,
+        stile_code: str = "",
+    ) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.id = id
+        self.status = status
+        self.facts = facts
+        self.stile_code = stile_code or STILE_CODES.get(code, OWN_CODE)
+
+    @property
+    def data(self) -> object:
+        """The error's member ``data``: facts with the stable code. An author's own ``code``, or other JSON, stays."""
+        if self.facts is None or isinstance(self.facts, dict):
+            return {"code": self.stile_code, **(self.facts or {})}
+        return self.facts
+
+
+class SignInRequired(Rejected):
+    """A message that needs a token, in either era. The answer tells the client where to get one."""
+
+    def __init__(self, reason: McpError, *, id: Id | None = None) -> None:  # noqa: A002 - JSON-RPC's word
+        super().__init__(reason.code, reason.message, id=id, status=401, stile_code=reason.stile_code)
+
+
+@record(frozen=True, slots=True)
+class _Message:
+    body: Mapping[str, Any]
+    headers: Mapping[str, str]
+    id: Id
+    params: Mapping[str, Any]
+    meta: Mapping[str, Any] = field(default_factory=dict)
+
+    def reject(self, code: int, message: str, facts: object = None) -> NoReturn:
+        raise Rejected(code, message, id=self.id, facts=facts)
+
+
+Item = Request | Notification | Rejected
+"""One message of a batch. A rejected message is answered beside the others."""
+
+
+def classify(headers: Mapping[str, str], body: bytes) -> Request | Notification | list[Item]:
+    """Read one message, or a batch of them. ``headers`` have lower-case names.
+
+    Raises:
+        Rejected: at the first check that fails.
+    """
+    try:
+        raw = parse_json(body)
+    except ValueError as exc:
+        raise Rejected(PARSE_ERROR, "Parse error: the body is not JSON") from exc
+    if isinstance(raw, list):
+        return _batch(raw, headers)
+    if not isinstance(raw, dict):
+        raise Rejected(INVALID_REQUEST, "Invalid request: expected a JSON-RPC message")
+    return _classified(raw, headers)
+
+
+def _classified(raw: Mapping[str, Any], headers: Mapping[str, str]) -> Request | Notification:
+    if "method" not in raw and ("result" in raw or "error" in raw):
+        # MCP 2025-11-25, basic/transports ("Sending Messages to the Server"); 2026-07-28 has no such messages.
+        if is_modern(revision_told(headers.get(VERSION))):
+            raise Rejected(
+                INVALID_REQUEST, "Invalid request: expected a request, and not a response: the server asked nothing"
+            )
+        return Notification(method="response")
+    if "id" not in raw:
+        if raw.get("jsonrpc") != "2.0" or not isinstance(raw.get("method"), str):
+            raise Rejected(INVALID_REQUEST, 'Invalid request: expected "jsonrpc": "2.0" and a method')
+        return Notification(method=raw["method"])
+    message = _message(raw, headers)
+    method = raw["method"]
+    header = headers.get(VERSION)
+    if is_legacy(header, message.meta):
+        return Request(id=message.id, method=method, params=message.params, revision=revision_told(header))
+    if PROTOCOL_VERSION not in message.meta:
+        _require_served(message, (header or "").strip(" \t"), among=(*MODERN, *LEGACY))
+    return Request(id=message.id, method=method, params=message.params, revision=_modern_revision(message, method))
+
+
+def _batch(raw: list[Any], headers: Mapping[str, str]) -> list[Item]:
+    """Source: MCP 2025-03-26, basic ("Batching") and basic/lifecycle; later revisions have no batches."""
+    if not has_batches(revision_told(headers.get(VERSION))):
+        raise Rejected(INVALID_REQUEST, "Invalid request: expected one JSON-RPC message, batches ended with 2025-03-26")
+    if not 1 <= len(raw) <= MAX_BATCH:
+        raise Rejected(INVALID_REQUEST, f"Invalid request: a batch has 1 to {MAX_BATCH} messages")
+    return [_item(each) for each in raw]
+
+
+def _item(raw: Any) -> Item:
+    if not isinstance(raw, dict):
+        return Rejected(INVALID_REQUEST, "Invalid request: expected a JSON-RPC message")
+    try:
+        item = _classified(raw, {VERSION: BATCHING})
+    except Rejected as exc:
+        return exc
+    if isinstance(item, Request) and item.method == "initialize":
+        return Rejected(INVALID_REQUEST, "Invalid request: a batch cannot contain initialize", id=item.id)
+    return item
+
+
+def _message(raw: Mapping[str, Any], headers: Mapping[str, str]) -> _Message:
+    identifier = raw["id"]
+    if isinstance(identifier, bool) or not isinstance(identifier, str | int):
+        raise Rejected(INVALID_REQUEST, "Invalid request: the id must be a string or an integer")
+    params = raw.get("params", {})
+    meta = params.get("_meta", {}) if isinstance(params, dict) else {}
+    message = _Message(raw, headers, identifier, params, meta if isinstance(meta, dict) else {})
+    if raw.get("jsonrpc") != "2.0" or not isinstance(raw.get("method"), str):
+        message.reject(INVALID_REQUEST, 'Invalid request: expected "jsonrpc": "2.0" and a method')
+    if not isinstance(params, dict):
+        message.reject(INVALID_PARAMS, "Invalid params: expected an object")
+    return message
+
+
+def _modern_revision(message: _Message, method: str) -> str:
+    version = message.meta.get(PROTOCOL_VERSION)
+    if not isinstance(version, str) or not isinstance(message.meta.get(CLIENT_CAPABILITIES), dict):
+        message.reject(
+            INVALID_PARAMS,
+            f"Invalid params: _meta needs {PROTOCOL_VERSION} (a string) and {CLIENT_CAPABILITIES} (an object)",
+        )
+    _require_header(message, VERSION, version)
+    _require_header(message, "mcp-method", method)
+    if method in NAMED_METHODS:
+        _require_header(message, "mcp-name", message.params.get(NAMED_METHODS[method]))
+    _require_served(message, version, among=MODERN)
+    if LOG_LEVEL in message.meta:
+        from handler.code_tools.context import LEVELS  # few requests ask for log messages
+
+        if message.meta[LOG_LEVEL] not in LEVELS:
+            message.reject(INVALID_PARAMS, f"Invalid params: {LOG_LEVEL} has to be one of {', '.join(LEVELS)}")
+    return version
+
+
+def _require_served(message: _Message, version: str, *, among: Sequence[str]) -> None:
+    """Refuse a version that is not served. ``supported`` has those of ``server/discover``, the message all of them."""
+    if version not in among:
+        message.reject(
+            UNSUPPORTED_VERSION,
+            f"Unsupported protocol version {version:.{MAX_SAID_CHARS}}: expected {', '.join(among)}",
+            {"supported": list(MODERN), "requested": version[:MAX_SAID_CHARS]},
+        )
+
+
+def _require_header(message: _Message, name: str, expected: object) -> None:
+    header = message.headers.get(name)
+    if header is None:
+        message.reject(HEADER_MISMATCH, f"Header mismatch: {name} is missing")
+    value = decoded(header) if name == "mcp-name" else header.strip(" \t")
+    if value != expected:
+        message.reject(HEADER_MISMATCH, f"Header mismatch: {name} differs from the body")

@@ -1,1 +1,0 @@
-"""Messages of MCP: JSON-RPC, revisions, one request, batches and event streams."""
