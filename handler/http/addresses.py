@@ -7,7 +7,9 @@ credentials. A name is checked by the addresses that it resolves to, and the con
 from __future__ import annotations
 
 import ipaddress
+import re
 from collections.abc import Iterator
+from urllib.parse import parse_qsl, urlsplit
 
 from handler.cold.records import record
 
@@ -126,3 +128,17 @@ def _kind(address: Address) -> str:
     if address in METADATA:
         return "metadata"
     return "" if any(address in network for network in ORDINARY_IPV6) else "reserved"
+
+
+def keys_in(url: str) -> dict[str, str]:
+    """Map each parameter of a URL that is named as a key, token or password is, to its value."""
+    return {name: value for name, value in parse_qsl(urlsplit(url).query) if _names_a_key(name)}
+
+
+def _names_a_key(parameter: str) -> bool:
+    words = _WORD.findall(parameter)
+    return bool(words) and bool(_KEY.fullmatch(words[-1]))
+
+
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_KEY = re.compile(r"(access|api)?(key|token)|auth|code|pass(wd|word)|pwd|secret|sig(nature)?", re.IGNORECASE)

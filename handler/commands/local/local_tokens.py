@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping
 from handler.bundle.identity import Issuer, is_for_trials
 from handler.http.client import HttpClient
 from handler.server.auth.own_secrets import OwnSecrets
-from handler.server.auth.token_parsing import parse_token
-from handler.server.auth.tokens import TokenVerifier
+from handler.server.auth.tokens import TokenVerifier, parse_token
 from handler.settings import Secret
 from handler.strict_json import JSONObject
 

@@ -9,7 +9,7 @@ from typing import Any
 from handler.bundle.identity import Identity, Issuer, is_for_trials
 from handler.errors.access import CredentialRefused
 from handler.server.auth.principal import audiences_in
-from handler.server.auth.token_parsing import Token, parse_token
+from handler.server.auth.tokens import Token, parse_token
 from handler.server.upstream.failures import plain_text
 from handler.text.sentences import some
 

@@ -11,7 +11,7 @@ from handler.compiler.config.upstream_headers import read_headers
 from handler.compiler.config.urls import is_http_url, is_on_loopback
 from handler.compiler.problems import Problems
 from handler.compiler.source.yaml_section import Section
-from handler.http.url_keys import keys_in
+from handler.http.addresses import keys_in
 from handler.json_schema.formats import SIMPLE
 
 

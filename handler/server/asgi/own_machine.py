@@ -10,6 +10,7 @@ basic/transports/streamable-http, "Security Warning".
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -78,3 +79,23 @@ def _is_link_to_page(scope: Scope, headers: Headers) -> bool:
     """Tell if a navigation of a whole tab asks for the document of the page. A frame has another destination."""
     is_of_tab = scope["method"] == "GET" and headers.get("sec-fetch-dest") == "document"
     return is_of_tab and prefers_html(headers.get("accept")) and re.fullmatch(PAGE_PATH, scope["path"]) is not None
+
+
+class KnownHosts:
+    """Middleware that refuses requests to a ``Host`` not in ``hosts``, except for paths in ``open_paths``."""
+
+    def __init__(self, app: ASGIApp, *, hosts: Collection[str], open_paths: Collection[str] = ()) -> None:
+        self._app = app
+        self._hosts = hosts
+        self._open_paths = open_paths
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        app = self._app
+        if scope["path"] not in self._open_paths and not self._is_known(Headers(scope=scope)):
+            sentence = f"this server answers only to {', '.join(sorted(self._hosts))}"
+            app = refuse(scope, Refused("foreign-host", sentence), reason="foreign host")
+        await app(scope, receive, send)
+
+    def _is_known(self, headers: Headers) -> bool:
+        named = [name.lower() for name in headers.getlist("host")]
+        return len(named) == 1 and named[0] in self._hosts

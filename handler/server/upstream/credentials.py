@@ -29,7 +29,7 @@ from handler.errors.upstream import CallerTokenRequired, CredentialUnavailable
 from handler.http.client import HttpRequest
 from handler.server.auth.principal import audiences_in
 from handler.server.context import Caller
-from handler.server.outgoing.credential_cache import Fetched
+from handler.server.outgoing.secret_store import Fetched
 from handler.server.outgoing.token_endpoint import EXCHANGE, MARGIN_S, ClientRefused, request_token
 from handler.server.upstream.bound_variables import find_claim
 

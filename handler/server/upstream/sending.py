@@ -70,7 +70,7 @@ def _without_secrets(answer: HttpResponse, credential: Credential, url: str) -> 
     """Remove the credential and the keys in the API's URL from a response: some APIs repeat them in an error."""
     secrets = [credential.token.rpartition(" ")[2]]
     if "?" in url:
-        from handler.http.url_keys import keys_in  # few URLs need it
+        from handler.http.addresses import keys_in  # few URLs need it
 
         secrets += keys_in(url).values()
     for text in map(str.encode, secrets):

@@ -9,7 +9,7 @@ import pytest
 
 from handler.errors.upstream import CredentialUnavailable
 from handler.server.auth.own_secrets import REFUSED_PAUSE_S
-from handler.server.outgoing.credential_cache import Fetched, SingleFlightCache
+from handler.server.outgoing.secret_store import Fetched, SingleFlightCache
 from tests.server.outgoing.serving import Clock
 
 

@@ -16,7 +16,7 @@ import pytest
 
 from handler.errors.upstream import CredentialUnavailable
 from handler.server.auth.own_secrets import REFUSED_PAUSE_S
-from handler.server.outgoing.credential_cache import Fetched, SingleFlightCache
+from handler.server.outgoing.secret_store import Fetched, SingleFlightCache
 from handler.server.upstream.api_access import api_access
 from tests.server.outgoing.serving import Container, asking, endpoint, identity_with, with_token
 from tests.support.api import Api, Asked, Reply, running_api
