@@ -1,4 +1,4 @@
-"""Size limits of responses. Lambda takes JSON in which the body is a JSON string once more."""
+"""Size limits of responses and of pages of lists. Lambda takes JSON in which the body is a JSON string once more."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Room:
         return self.max_bytes // 13
 
     def fits(self, body: bytes) -> bool:
-        """Tell if a JSON body fits into a response."""
+        """Return whether a JSON body fits into a response."""
         return len(body) <= self.surely_small_bytes or len(to_json_bytes(body.decode())) <= self.max_bytes
 
 
@@ -68,10 +68,10 @@ def room_at(event: Mapping[str, Any]) -> Room:
 
 def page_end(entries: Sequence[Entry], start: int, room: Room) -> int:
     """Return the position after a page, which has at least one entry."""
-    left = room.page_bytes
+    free_bytes = room.page_bytes
     for place in range(start, len(entries)):
-        left -= entries[place].size + 1
-        if left < 0 and place > start:
+        free_bytes -= entries[place].size + 1
+        if free_bytes < 0 and place > start:
             return place
     return len(entries)
 

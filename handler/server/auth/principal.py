@@ -62,6 +62,8 @@ SEALED_PREFIX = "stile."
 ID_JAG = "oauth-id-jag+jwt"
 """The type of identity assertions. Source: draft-ietf-oauth-identity-assertion-authz-grant."""
 
+SCOPE_CLAIMS = ("scope", "scp")
+
 
 def anonymous_at(bundle: Bundle) -> Principal:
     """Return the anonymous principal, if the endpoint allows anonymous callers.
@@ -84,7 +86,7 @@ def scopes_of(claims: Mapping[str, Any]) -> frozenset[str]:
 
     Source: RFC 9068, section 2.2.3 (``scope``); ``scp`` is the name at Okta and Entra.
     """
-    values = [claims.get(name) for name in ("scope", "scp")]
+    values = [claims.get(name) for name in SCOPE_CLAIMS]
     scopes = [value.split() if isinstance(value, str) else value for value in values]
     return frozenset(scope for each in scopes if isinstance(each, list) for scope in each if isinstance(scope, str))
 

@@ -22,7 +22,7 @@ class OutgoingServices:
 
     secrets: SecretStore = field(default_factory=SecretStore)
     own: OwnSecrets = field(default_factory=OwnSecrets)
-    tokens: SingleFlightCache[str] = field(default_factory=lambda: SingleFlightCache(clock=time.time))
+    tokens: SingleFlightCache = field(default_factory=lambda: SingleFlightCache(clock=time.time))
     circuits: Circuits = field(default_factory=Circuits)
     aws: CredentialSource = field(default_factory=lambda: CredentialSource({}, http=HttpClient()))
 

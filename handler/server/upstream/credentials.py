@@ -120,7 +120,7 @@ def _tenant_of(caller: Caller) -> str:
     return str(find_claim(caller.principal.claims, part.claim)) if part else ""
 
 
-async def _fetch_token(caller: Caller, auth: OAuthMode, timeout_s: float) -> Fetched[str]:
+async def _fetch_token(caller: Caller, auth: OAuthMode, timeout_s: float) -> Fetched:
     secret = await _secret(caller, auth.client.client_secret)
     try:
         return await _ask_for_token(caller, auth, secret.token, timeout_s)
@@ -131,7 +131,7 @@ async def _fetch_token(caller: Caller, auth: OAuthMode, timeout_s: float) -> Fet
     return await _ask_for_token(caller, auth, renewed.token, timeout_s)
 
 
-async def _ask_for_token(caller: Caller, auth: OAuthMode, secret: str, timeout_s: float) -> Fetched[str]:
+async def _ask_for_token(caller: Caller, auth: OAuthMode, secret: str, timeout_s: float) -> Fetched:
     services = caller.services
     grant, ends_at = {"grant_type": "client_credentials"}, inf
     if isinstance(auth, TokenExchangeAuth):
