@@ -14,7 +14,7 @@ from handler.bundle.tools import CodeTool, GraphQLTool, PrescribedTool, Tool
 from handler.compiler.compile import Compiled
 from handler.compiler.operations.author_operations import AuthorOperation
 from handler.compiler.problems import Place, where
-from handler.compiler.tools.declarations.declaration import CompiledTool
+from handler.compiler.tools.declaration import CompiledTool
 from handler.errors.access import AccessError, CredentialRequired
 from handler.policy.evaluation import Evaluation
 from handler.policy.predicates import UNKNOWN

@@ -23,7 +23,7 @@ from handler.bundle.operations import PersistedOperation
 from handler.bundle.stored import read_bundle
 from handler.bundle.tools import CatalogTool, CodeTool, GraphQLTool, PrescribedTool
 from handler.compiler.compile import Compiled
-from handler.compiler.config.ignores import ChangeIgnore
+from handler.compiler.config.ignores import Ignore
 from handler.compiler.provenance import Provenance
 from handler.graph.documents.fields_read import fields_of_text
 from handler.graph.index import SchemaIndex, load_index, read_index
@@ -50,7 +50,7 @@ class Published:
     load_index: Callable[[], bytes] = no_index
     provenance: Provenance | None = None
     folder: Path = field(default_factory=Path)
-    ignores: tuple[ChangeIgnore, ...] = ()
+    ignores: tuple[Ignore, ...] = ()
 
     @cached_property
     def index(self) -> SchemaIndex | None:

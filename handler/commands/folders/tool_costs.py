@@ -76,7 +76,7 @@ def tool_list(compiled: Compiled) -> ToolList:
     )
 
 
-def told_of_tools(rows: Sequence[ToolRow], found: ToolList) -> Iterator[str]:
+def sentences_on_tools(rows: Sequence[ToolRow], found: ToolList) -> Iterator[str]:
     """Yield sentences on the conditions of tools, on shortened schemas, and on a list that does not go out whole."""
     for row in rows:
         if row.condition:
