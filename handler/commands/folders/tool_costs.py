@@ -10,8 +10,7 @@ from handler.commands.local.local_endpoint import local_endpoint
 from handler.compiler.compile import Compiled
 from handler.list_entries import BYTES_PER_TOKEN
 from handler.policy.evaluation import Evaluation
-from handler.server.asgi.list_pages import page_count
-from handler.server.asgi.response_size import LAMBDA
+from handler.server.asgi.response_size import LAMBDA, page_count
 from handler.server.endpoints.endpoint import Endpoint
 from handler.strict_json import Entries, Entry, JSONObject, to_json_bytes
 from handler.text.sentences import counted, some

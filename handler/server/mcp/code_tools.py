@@ -28,8 +28,7 @@ from handler.errors import MAX_SAID_CHARS
 from handler.errors.calls import CallError, CodeChanged, GraphQLErrors, ToolError
 from handler.errors.protocol import AuthenticationRequired, McpError
 from handler.server.asgi.response_size import encoded
-from handler.server.auth.principal import ANONYMOUS
-from handler.server.auth.scopes import require_scopes
+from handler.server.auth.principal import ANONYMOUS, require_scopes
 from handler.server.context import Caller
 from handler.server.endpoints.arguments_validator import refuse_excess
 from handler.server.graphql_documents import (

@@ -181,7 +181,7 @@ def page_of(call: Call, key: str, entries: Sequence[JSONObject]) -> JSONObject:
     call.caller.endpoint.note_list(key, size)
     if cursor is None and size <= room.page_bytes:
         return {key: listed}
-    from handler.server.asgi.list_pages import page_end  # few lists have pages
+    from handler.server.asgi.response_size import page_end  # few lists have pages
 
     pageable = _listable(call, [entry.brief for entry in listed]) if size > room.page_bytes else listed
     sha256 = hashlib.sha256(f"{call.caller.endpoint.bundle.endpoint} {key} ".encode())
