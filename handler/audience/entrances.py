@@ -18,8 +18,7 @@ from handler.compiler.tools.declaration import CompiledTool
 from handler.errors.access import AccessError, CredentialRequired
 from handler.policy.evaluation import Evaluation
 from handler.policy.predicates import UNKNOWN
-from handler.server.auth.principal import Principal
-from handler.server.auth.scopes import require_scopes
+from handler.server.auth.principal import Principal, require_scopes
 from handler.server.endpoints.endpoint import Endpoint
 from handler.server.upstream.bound_variables import find_claim
 

@@ -33,8 +33,7 @@ from handler.errors.access import CredentialRefused, CredentialRequired
 from handler.graph.index import SchemaIndex, read_index
 from handler.graph.view import View
 from handler.policy.evaluation import OPEN, Evaluation
-from handler.server.auth.principal import Principal
-from handler.server.auth.scopes import has_scopes
+from handler.server.auth.principal import Principal, has_scopes
 from handler.server.endpoints.endpoint import Endpoint
 
 OPEN_VERDICTS = ("yes", "call", "may ask")

@@ -28,8 +28,7 @@ from handler.compiler.provenance import Provenance
 from handler.graph.documents.fields_read import fields_of_text
 from handler.graph.index import SchemaIndex, load_index, read_index
 from handler.policy.evaluation import OPEN, Mask
-from handler.server.auth.principal import SCOPE_CLAIMS, Principal
-from handler.server.auth.scopes import has_scopes
+from handler.server.auth.principal import SCOPE_CLAIMS, Principal, has_scopes
 from handler.server.endpoints.endpoint import Endpoint
 from handler.storage.local import MemoryStorage
 from handler.storage.storage import Storage
