@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from handler.audience.entrances import Entrance
-from handler.audience.reach import Reach, Visitor
+from handler.audience.reach import Entrance, Reach, Visitor
 from handler.audience.view_paths import is_visible
 from handler.bundle.tools import CodeTool, PrescribedTool
 from handler.compiler.operations.operation_paths import find_path
