@@ -36,13 +36,12 @@ from handler.compiler.operations.author_operations import AuthorOperation
 from handler.compiler.operations.operation_paths import find_path, find_variable, names_of
 from handler.compiler.problems import Place, where
 from handler.compiler.provenance import Provenance
-from handler.compiler.tools.declarations.declaration import CompiledTool
+from handler.compiler.tools.declaration import CompiledTool
 from handler.errors.access import CredentialRefused, CredentialRequired
 from handler.graph.index import SchemaIndex, read_index
 from handler.graph.view import View
 from handler.policy.evaluation import OPEN, Evaluation
-from handler.server.auth.principal import DEVELOPMENT, Principal
-from handler.server.auth.scopes import has_scopes
+from handler.server.auth.principal import DEVELOPMENT, Principal, has_scopes
 from handler.server.endpoints.endpoint import Endpoint
 
 OPEN_VERDICTS = ("yes", "call", "may ask")

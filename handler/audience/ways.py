@@ -29,7 +29,7 @@ from handler.bundle.operations import PersistedOperation
 from handler.bundle.stored import read_bundle
 from handler.bundle.tools import CatalogTool, CodeTool, CompanionTool, GraphQLTool, PrescribedTool
 from handler.compiler.compile import Compiled
-from handler.compiler.config.ignores import ChangeIgnore
+from handler.compiler.config.ignores import Ignore
 from handler.compiler.provenance import Provenance
 from handler.graph.documents.fields_read import fields_of_text
 from handler.graph.index import SchemaIndex, load_index, read_index
@@ -37,8 +37,7 @@ from handler.graph.view import Removals, leads, taken_by_directives
 from handler.policy.evaluation import OPEN, Evaluation, Mask
 from handler.policy.guarded_schema import GUARDS
 from handler.policy.predicates import UNKNOWN
-from handler.server.auth.principal import ANONYMOUS, SCOPE_CLAIMS, Principal
-from handler.server.auth.scopes import has_scopes
+from handler.server.auth.principal import ANONYMOUS, SCOPE_CLAIMS, Principal, has_scopes
 from handler.server.endpoints.endpoint import Endpoint
 from handler.server.upstream.bound_variables import find_claim
 from handler.storage.local import MemoryStorage
@@ -67,7 +66,7 @@ class Published:
     load_index: Callable[[], bytes] = bytes
     provenance: Provenance | None = None
     folder: Path = field(default_factory=Path)
-    ignores: tuple[ChangeIgnore, ...] = ()
+    ignores: tuple[Ignore, ...] = ()
 
     @cached_property
     def index(self) -> SchemaIndex | None:

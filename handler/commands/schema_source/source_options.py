@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from handler.compiler.config.urls import is_http_url
+from handler.compiler.config.values import is_http_url
 from handler.compiler.source.files import SDL_SUFFIXES
 from handler.text.invisible import escaped
 

@@ -19,7 +19,7 @@ from handler.compiler.access.policies import FALSE, Rule, condition_mask
 from handler.compiler.access.predicate_parser import parse_predicate
 from handler.compiler.compile_context import CompileContext
 from handler.compiler.conditions import ConditionTable
-from handler.compiler.config.code import KitUse
+from handler.compiler.config.config import KitUse
 from handler.compiler.problems import Place, Problems, place_in, place_of
 from handler.compiler.schema.tool_options import AuthorOptions
 from handler.compiler.source.yaml_section import Section

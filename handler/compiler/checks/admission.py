@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from handler.bundle.tools import CodeTool, PrescribedTool
 from handler.compiler.checks.finding import CompiledEndpoint, Finding, check
-from handler.compiler.config.code import KitUse
+from handler.compiler.config.config import KitUse
 from handler.policy.evaluation import HIDDEN
 
 

@@ -12,10 +12,9 @@ from handler.compiler.json_schemas.descriptions import names_in
 from handler.compiler.operations.author_operations import Operations
 from handler.compiler.problems import At, Problems, shown, where
 from handler.compiler.schema.directives import ToolDirective, value_of_argument
-from handler.compiler.tools.declarations.declaration import CompiledTool
-from handler.compiler.tools.declarations.listed_size import entries_of
-from handler.compiler.tools.graphql_tools.graphql import graphql_tool
-from handler.compiler.tools.graphql_tools.prescribed import mcp_tool, prescribed_tool
+from handler.compiler.tools.declaration import CompiledTool, entries_of
+from handler.compiler.tools.graphql import graphql_tool
+from handler.compiler.tools.prescribed import mcp_tool, prescribed_tool
 from handler.list_entries import is_listable
 from handler.strict_json import Entry
 
