@@ -15,8 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from handler.audience.caller_classes import MAX_CLASSES
-from handler.audience.many_views import names_seen
-from handler.audience.ways import Published, version_of
+from handler.audience.ways import Published, names_seen, version_of
 from handler.bundle.identity import Issuer
 from handler.bundle.operations import Operation
 from handler.bundle.tools import CodeTool, GraphQLTool, PrescribedTool, Tool

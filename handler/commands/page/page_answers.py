@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from handler.audience.closing_rules import rules_of
-from handler.audience.entrances import Entrance, Standing
-from handler.audience.reach import Reach, Visitor
+from handler.audience.reach import Entrance, Reach, Visitor
+from handler.audience.ways import Standing
 from handler.commands.folders.tool_costs import ToolRow
 from handler.commands.local.dev_session import Workbench
 from handler.commands.local.listening import client_lines
