@@ -11,7 +11,7 @@ from pathlib import Path
 import yaml
 
 from handler.compiler.config.table import KEYS
-from handler.compiler.operations.operation_files import OPERATIONS_FOLDER
+from handler.compiler.operations.sources import OPERATIONS_FOLDER
 from handler.compiler.problems import Problems
 from handler.compiler.schema.editor_definitions import definitions_for_editors
 from handler.compiler.schema.schema import read_schema

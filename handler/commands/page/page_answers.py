@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from handler.audience.closing_rules import rules_of
-from handler.audience.entrances import Entrance, Standing
-from handler.audience.reach import Reach, Visitor
+from handler.audience.reach import Entrance, Reach, Visitor
+from handler.audience.ways import Standing
 from handler.commands.folders.tool_costs import ToolRow
-from handler.commands.local.client_lines import client_lines
 from handler.commands.local.dev_session import Workbench
+from handler.commands.local.listening import client_lines
 from handler.commands.local.local_endpoint import local_settings
 from handler.commands.local.local_secrets import unset_secrets
 from handler.commands.local.upstream_words import shown_url

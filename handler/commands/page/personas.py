@@ -8,7 +8,6 @@ the holder of each API key. A claims file is a JSON object in the endpoint's fol
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
@@ -20,6 +19,7 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from handler.audience.condition_bits import leaves_of, paths_in
+from handler.audience.reach import refusal_of
 from handler.bundle.identity import ApiKey
 from handler.bundle.model import Bundle
 from handler.bundle.tools import PrescribedTool
@@ -32,7 +32,6 @@ from handler.commands.local.callers import (
     read_caller,
 )
 from handler.compiler.compile import Compiled
-from handler.errors.access import CredentialRefused, CredentialRequired
 from handler.errors.authoring import UnknownCaller
 from handler.server.asgi.own_machine import require_own_page
 from handler.server.asgi.responses import Refused
@@ -72,18 +71,8 @@ class Persona:
             "label": self.label,
             "kind": self.kind,
             "file": self.file,
-            "refused": self.refusal(bundle),
+            "refused": refusal_of(self.caller, bundle),
         }
-
-    def refusal(self, bundle: Bundle) -> str:
-        """Return the reason for which the endpoint answers 401; empty string if it does not."""
-        try:
-            self.caller.admitted(bundle, now=time.time())
-        except CredentialRequired:
-            return "access.anonymous is challenge"
-        except CredentialRefused:
-            return "the key has expired"
-        return ""
 
 
 def personas_of(folder: Path, compiled: Compiled) -> list[Persona]:
