@@ -144,21 +144,21 @@ bench: $(VENV)/.stamp  ## Measure, and write benchmarks/results; ROUNDS=3 for a 
 
 # SLACK=2 is for few rounds on a machine that others use: gates that much wider, and processor time for the clock's.
 .PHONY: bench-cold
-bench-cold: $(VENV)/.stamp .stile/runtime/.stamp  ## Cold starts, warm calls, memory and size of the built function, against their gates
+bench-cold: $(VENV)/.stamp .stile/runtime/.stamp .stile/hello/.stamp  ## Cold starts, warm calls, memory and size of the built function, against their gates
 	@$(BUILD_MEASURED)
 	$(BENCH_COLD)
 
 .PHONY: bench-peers
-bench-peers: $(VENV)/.stamp $(PEERS:%=.stile/peer-functions/%/.stamp)  ## The same beside packages from PyPI, and write benchmarks/results/cold.md
+bench-peers: $(VENV)/.stamp .stile/hello/.stamp $(PEERS:%=.stile/peer-functions/%/.stamp)  ## The same beside packages from PyPI, and write benchmarks/results/cold.md
 	@$(BUILD_MEASURED)
 	$(BENCH_COLD) --peers .stile/peer-functions || { $(COSTS_PAGE); exit 1; }
 	$(COSTS_PAGE)
 
 .PHONY: bench-restored
-bench-restored: $(VENV)/.stamp .stile/runtime/.stamp  ## First answers after a start and after a restore of SnapStart, with one core and two, and write benchmarks/results/restored.md
+bench-restored: $(VENV)/.stamp .stile/runtime/.stamp .stile/hello/.stamp  ## First answers after a start and after a restore of SnapStart, with one core and two, and write benchmarks/results/restored.md
 	rm -rf .stile/restored
 	$(MAKE) artifact ARTIFACTS_DIR=.stile/restored ARCH=$(HOST_ARCH)
-	$(VENV)/bin/python -m benchmarks.restored --artifact .stile/restored --python .stile/runtime/bin/python \
+	$(VENV)/bin/python -m benchmarks.restored --artifact .stile/restored --hello .stile/hello --python .stile/runtime/bin/python \
 		--rounds $(ROUNDS) --write
 
 .PHONY: bench-serve
@@ -171,7 +171,7 @@ BUILD_MEASURED = rm -rf .stile/measured .stile/measured-code; \
 	STILE_EXTRAS=code STILE_CODE=examples/code/customer_tools \
 		$(MAKE) artifact ARTIFACTS_DIR=.stile/measured-code ARCH=$(HOST_ARCH)
 BENCH_COLD = $(VENV)/bin/python -m benchmarks.cold --artifact .stile/measured --coded .stile/measured-code \
-	--python .stile/runtime/bin/python --rounds $(ROUNDS) --slack $(SLACK)
+	--hello .stile/hello --python .stile/runtime/bin/python --rounds $(ROUNDS) --slack $(SLACK)
 COSTS_PAGE = $(VENV)/bin/python -m benchmarks.costs_page
 
 .PHONY: find
@@ -415,6 +415,12 @@ $(SAM_VENV)/.stamp: requirements/sam.txt
 	@touch $@
 
 # As folders that Lambda would be given, with the bytecode that pip makes.
+# Starlette and Mangum as pip installs them, with bytecode, beside the packages of the function.
+.stile/hello/.stamp: requirements/run.txt .stile/runtime/.stamp
+	@rm -rf $(@D)
+	@.stile/runtime/bin/python $(PIP_INSTALL) --no-deps --require-hashes -r $< --target $(@D)
+	@touch $@
+
 .stile/peer-functions/%/.stamp: requirements/peer-%.txt .stile/runtime/.stamp
 	@echo "Installing $< into $(@D) (half a minute or less)"
 	@rm -rf $(@D)

@@ -1,6 +1,6 @@
 """Cold starts and warm calls of the built function, of the least that a function can be, and of Starlette with Mangum.
 
-    python -m benchmarks.cold --artifact FOLDER --coded FOLDER --python PYTHON --rounds 9
+    python -m benchmarks.cold --artifact FOLDER --coded FOLDER --hello FOLDER --python PYTHON --rounds 9
 
 The folders are what ``make artifact`` made for this machine, the second one with tools in Python; PYTHON is
 one of the runtime's version that has AWS's runtime client. ``--peers`` names the folder of the packages that are
@@ -21,14 +21,12 @@ from pathlib import Path
 
 from benchmarks.chart import bars
 from benchmarks.cold_peers import NOTE, Compared, ours, table_of, try_peers
-from benchmarks.functions.cases import FLOOR, LEAST_WARM, Builds, Made, make_functions
+from benchmarks.functions.cases import FLOOR, LEAST_WARM, Builds, Made, running_functions
 from benchmarks.functions.peer_cases import running_peers
 from benchmarks.report import MB, RESULTS, machine, show_round, write_page
 from benchmarks.starts import Measured, measure, zip_bytes
-from benchmarks.upstream import answering_upstream
-from tests.support.moto import running_moto
 
-ZIP_GATE_BYTES = 3_350_000
+ZIP_GATE_BYTES = 3_300_000
 
 
 def faults(
@@ -67,7 +65,7 @@ def least_warm_us(measured: Mapping[str, Measured]) -> float:
     return sum(measured[name].call_us - measured[FLOOR].call_us for name in LEAST_WARM)
 
 
-def text_of(made: Sequence[Made], measured: Mapping[str, Measured], size: int, *, rounds: int) -> str:
+def text_of(made: Sequence[Made], measured: Mapping[str, Measured], size: int, *, rounds: int, python: Path) -> str:
     """The page."""
     floor, least_us = measured[FLOOR], least_warm_us(measured)
     rows = "\n".join(_row(each, measured[each.function.name], floor, least_us=least_us) for each in made)
@@ -76,9 +74,10 @@ def text_of(made: Sequence[Made], measured: Mapping[str, Measured], size: int, *
         f"`make bench ROUNDS={rounds}`: processes under AWS's runtime client, in alternating rounds, medians. A cold\n"
         "start goes from the start of the process until its first answer is read; a warm call from the event to the\n"
         "answer, the emulated Runtime API included, and is told over the floor's. The upstream and S3 (moto) are on\n"
-        "loopback, in processes of their own. To ask that upstream and to go through Starlette and Mangum is the\n"
-        f"least that a warm call takes, {least_us:.0f} µs over the floor here, so it is told in times of that, too.\n"
-        f"{machine(('mangum', 'starlette', 'graphql-core'))}\n\n"
+        "loopback, in processes of their own, behind TLS unless a row says otherwise. To ask that upstream\n"
+        "without TLS and to go through Starlette and Mangum is the least that a warm call takes,\n"
+        f"{least_us:.0f} µs over the floor here, so it is told in times of that, too.\n"
+        f"{machine(('mangum', 'starlette', 'graphql-core'), python=python)}\n\n"
         "| function | cold, ms | x floor | gate | CPU, x floor | peak MB | x floor "
         "| warm, µs over floor | x least | gate |\n"
         "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n"
@@ -109,16 +108,21 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.cold")
     parser.add_argument("--artifact", type=Path, required=True)
     parser.add_argument("--coded", type=Path, required=True)
+    parser.add_argument("--hello", type=Path, required=True)
     parser.add_argument("--python", type=Path, required=True)
     parser.add_argument("--peers", type=Path)
     parser.add_argument("--rounds", type=int, default=9, metavar="N")
     parser.add_argument("--slack", type=float, default=1.0)
     given = parser.parse_args()
-    builds = Builds(artifact=given.artifact.resolve(), coded=given.coded.resolve(), python=given.python.absolute())
+    builds = Builds(
+        artifact=given.artifact.resolve(),
+        coded=given.coded.resolve(),
+        hello=given.hello.resolve(),
+        python=given.python.absolute(),
+    )
     with ExitStack() as stack:
         work = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        url, moto = stack.enter_context(answering_upstream()), stack.enter_context(running_moto())
-        made = make_functions(builds, work=work, upstream=url, moto=moto)
+        made = stack.enter_context(running_functions(builds, work=work))
         peers = stack.enter_context(running_peers(given.peers.resolve(), builds.python)) if given.peers else []
         compared = try_peers(peers)
         started = {row.name for row in compared if not row.trouble}
@@ -127,7 +131,7 @@ def main() -> int:
         measured = measure(functions, rounds=given.rounds, on_round=partial(show_round, rounds=given.rounds))
     size = zip_bytes(builds.artifact)
     found = faults(made, measured, size, slack=given.slack, processor=given.slack > 1)
-    text = text_of(made, measured, size, rounds=given.rounds)
+    text = text_of(made, measured, size, rounds=given.rounds, python=builds.python)
     if given.peers:
         rows = [*ours(builds), *compared]
         (RESULTS / "cold.svg").write_text(chart_of(rows, measured), encoding="utf-8")

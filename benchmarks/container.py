@@ -132,12 +132,12 @@ class Container:
         return int(found[1]) * KB
 
     def cpu_ms(self) -> float:
-        """What the process has computed so far.
+        """What the process has computed so far, in threads that have ended, too.
 
-        Source: the Linux kernel's documentation, scheduler/sched-stats: nanoseconds on a processor come first.
+        Source: clock_getcpuclockid(3), as glibc makes the clock of a process by its id.
         """
-        tasks = Path(f"/proc/{self._process.pid}/task").glob("*/schedstat")
-        return sum(int(task.read_text(encoding="utf-8").split()[0]) for task in tasks) / 1e6
+        clock_of_process = ~self._process.pid << 3 | 2
+        return time.clock_gettime(clock_of_process) * 1e3
 
     def _outcome(self) -> Outcome:
         try:

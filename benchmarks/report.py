@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
@@ -44,13 +45,13 @@ def row(name: str, summary: Summary, floor: Summary) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def machine(packages: Sequence[str]) -> str:
-    """What the numbers depend on, without naming a machine."""
+def machine(packages: Sequence[str], *, python: Path = Path(sys.executable)) -> str:
+    """What the numbers depend on, without naming a machine. ``python`` runs what is measured."""
     versions = ", ".join(f"{name} {version(name)}" for name in packages)
     system = f"{platform.system()} on {platform.machine()}"
-    return (
-        f"{os.cpu_count()} cores, {system}, {platform.python_implementation()} {platform.python_version()}, {versions}."
-    )
+    program = "import platform; print(platform.python_implementation(), platform.python_version())"
+    runs = subprocess.run([python, "-c", program], capture_output=True, text=True, check=True).stdout.strip()
+    return f"{os.cpu_count()} cores, {system}, {runs}, {versions}."
 
 
 def write_page(name: str, text: str) -> Path:

@@ -20,11 +20,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.container import Container, Function
-from benchmarks.functions.cases import FLOOR, OUR_CALL, OUR_LIST, Builds, make_functions
+from benchmarks.functions.cases import FLOOR, OUR_CALL, OUR_LIST, Builds, running_functions
 from benchmarks.report import machine, write_page
-from benchmarks.upstream import answering_upstream
 from handler.server.function import SNAP_START
-from tests.support.moto import running_moto
 
 CASES = (FLOOR, OUR_LIST, OUR_CALL, "GraphQL tool call, demo, S3")
 START, START_CPU, RESTORE, RESTORE_CPU = "start", "start, CPU", "restore", "restore, CPU"
@@ -94,17 +92,15 @@ def main() -> int:
     """Measure, and write ``benchmarks/results/restored.md``."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.restored")
     parser.add_argument("--artifact", type=Path, required=True)
+    parser.add_argument("--hello", type=Path, required=True)
     parser.add_argument("--python", type=Path, required=True)
     parser.add_argument("--rounds", type=int, default=5, metavar="N")
     parser.add_argument("--write", action="store_true")
     given = parser.parse_args()
     artifact = given.artifact.resolve()
-    builds = Builds(artifact=artifact, coded=artifact, python=given.python.absolute())
-    with tempfile.TemporaryDirectory() as work, answering_upstream() as upstream, running_moto() as moto:
-        made = {
-            each.function.name: each.function
-            for each in make_functions(builds, work=Path(work), upstream=upstream, moto=moto)
-        }
+    builds = Builds(artifact=artifact, coded=artifact, hello=given.hello.resolve(), python=given.python.absolute())
+    with tempfile.TemporaryDirectory() as work, running_functions(builds, work=Path(work)) as functions:
+        made = {each.function.name: each.function for each in functions}
         preloaded = {
             name: replace(made[name], environ={**made[name].environ, "STILE_PRELOAD": "api/customers"})
             for name in CASES

@@ -5,19 +5,23 @@ from __future__ import annotations
 import json
 import shutil
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from benchmarks import policies
 from benchmarks.container import Function
 from benchmarks.requests import QUERY, VARIABLES
+from benchmarks.tls import behind_tls, trusting
+from benchmarks.upstream import answering_upstream
 from handler.bundle.stored import bundle_key, index_key, write_bundle
 from handler.compiler.compile import Compiled, compile_endpoint
 from handler.storage.local import FolderStorage
 from tests.corpora.fetch import fetch
-from tests.support.moto import Moto
+from tests.support.authority import Authority
+from tests.support.moto import Moto, running_moto
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 DEMO = ROOT / "examples" / "endpoints" / "api" / "customers"
@@ -79,11 +83,34 @@ class Builds:
 
     artifact: Path
     coded: Path
+    hello: Path  # Starlette and Mangum, as pip installs them
     python: Path
 
 
-def make_functions(builds: Builds, *, work: Path, upstream: str, moto: Moto) -> list[Made]:
-    """All of them. Publishes what they serve to a folder and to a bucket."""
+@contextmanager
+def running_functions(builds: Builds, *, work: Path) -> Iterator[list[Made]]:
+    """Yield all of them, while the API and S3 that they ask run. Both are behind TLS, as on AWS."""
+    authority = Authority(work)
+    trusting_builds = replace(
+        builds,
+        artifact=trusting(builds.artifact, work / "artifact", authority),
+        coded=trusting(builds.coded, work / "coded", authority),
+    )
+    with (
+        answering_upstream() as upstream,
+        running_moto() as moto,
+        behind_tls(upstream, authority) as secure_upstream,
+        behind_tls(moto.url, authority) as secure_s3,
+    ):
+        yield _make_functions(
+            trusting_builds, work=work, upstream=secure_upstream, plain_upstream=upstream, moto=moto, s3=secure_s3
+        )
+
+
+def _make_functions(
+    builds: Builds, *, work: Path, upstream: str, plain_upstream: str, moto: Moto, s3: str
+) -> list[Made]:
+    """Publish what functions serve to a folder and to a bucket."""
     folder = work / "bundles"
     for made in _endpoints(work, upstream):
         storage = FolderStorage(folder)
@@ -96,7 +123,8 @@ def make_functions(builds: Builds, *, work: Path, upstream: str, moto: Moto) -> 
     here = Path(__file__).resolve().parent
     local = {"STILE_ALLOW_LOCAL_UPSTREAMS": "true"}
     in_folder = {**local, "STILE_BUNDLES": str(folder)}
-    in_s3 = {**local, **moto.environ(), "STILE_BUNDLES": f"s3://{BUCKET}/{PREFIX}"}
+    plain_s3 = {**local, **moto.environ(), "STILE_BUNDLES": f"s3://{BUCKET}/{PREFIX}"}
+    in_s3 = {**plain_s3, "AWS_ENDPOINT_URL": s3}
 
     def ours(name: str, endpoint: str, call: tuple[str, Mapping[str, Any]], environ: Mapping[str, str]) -> Function:
         return Function(
@@ -124,8 +152,8 @@ def make_functions(builds: Builds, *, work: Path, upstream: str, moto: Moto) -> 
     coded = {**in_s3, "STILE_CODE_MODULES": CODE_MODULE}
     return [
         plain(FLOOR, "floor.handler", {}),
-        plain(ASKING, "asking.handler", {"UPSTREAM": upstream}),
-        plain(HELLO, "hello.handler", {"PYTHONPATH": str(builds.artifact)}),
+        plain(ASKING, "asking.handler", {"UPSTREAM": plain_upstream}),
+        plain(HELLO, "hello.handler", {"PYTHONPATH": str(builds.hello)}),
         Made(
             function=ours(OUR_LIST, "api/customers", LIST, in_s3),
             cold=LIST_GATE,
@@ -138,6 +166,7 @@ def make_functions(builds: Builds, *, work: Path, upstream: str, moto: Moto) -> 
             cold_cpu=LIST_CPU_GATE,
             memory=MEMORY_GATE,
         ),
+        Made(function=ours("the same, S3 without TLS", "api/customers", LIST, plain_s3), memory=MEMORY_GATE),
         Made(function=ours("tools/list, demo, folder", "api/customers", LIST, in_folder), memory=MEMORY_GATE),
         *(
             Made(function=ours(f"tools/list, {count} tools, S3", f"size/t{count}", LIST, in_s3), memory=MEMORY_GATE)

@@ -1,12 +1,6 @@
-"""The least that a function on Starlette and Mangum can be."""
-
-# ruff: noqa: E402
+"""The least that a function on Starlette and Mangum can be, of packages as pip installs them."""
 
 import asyncio
-
-from handler.cold.artefact import import_from_pack
-
-import_from_pack()  # the packages of the built function are in it
 
 from mangum import Mangum
 from starlette.applications import Starlette
