@@ -111,33 +111,36 @@ def _check_nodes(node: yaml.Node | None, problems: Problems) -> None:
         if id(node) in checked_nodes:
             return
         above.add(id(node))
-        match node:
-            case yaml.MappingNode():
-                names: set[str] = set()
-                for key, _ in node.value:
-                    if not isinstance(key, yaml.ScalarNode):
-                        raise yaml.MarkedYAMLError(problem="expected a text as the key", problem_mark=key.start_mark)
-                    if key.value in names:
-                        problems.add(node_place(key), f'"{key.value}" appears twice', code="duplicate-key")
-                    names.add(key.value)
-                for child in (child for entry in node.value for child in entry):
-                    check(child)
-            case yaml.SequenceNode():
-                for child in node.value:
-                    check(child)
-            case yaml.ScalarNode():
-                problem = ""
-                if str(node.tag).startswith("!") and not node.value:
-                    problem = "a text that begins with ! needs quotes"
-                elif any("\ud800" <= each <= "\udfff" for each in node.value):
-                    problem = "expected whole characters"
-                if problem:
-                    raise yaml.MarkedYAMLError(problem=problem, problem_mark=node.start_mark)
+        for child in _children(node, problems):
+            check(child)
         above.remove(id(node))
         checked_nodes.add(id(node))
 
     if node is not None:
         check(node)
+
+
+def _children(node: yaml.Node, problems: Problems) -> list[yaml.Node]:
+    match node:
+        case yaml.MappingNode():
+            names: set[str] = set()
+            for key, _ in node.value:
+                if not isinstance(key, yaml.ScalarNode):
+                    raise yaml.MarkedYAMLError(problem="expected a text as the key", problem_mark=key.start_mark)
+                if key.value in names:
+                    problems.add(node_place(key), f'"{key.value}" appears twice', code="duplicate-key")
+                names.add(key.value)
+            return [each for entry in node.value for each in entry]
+        case yaml.SequenceNode():
+            return list(node.value)
+        case _:
+            if str(node.tag).startswith("!") and not node.value:
+                raise yaml.MarkedYAMLError(
+                    problem="a text that begins with ! needs quotes", problem_mark=node.start_mark
+                )
+            if any("\ud800" <= each <= "\udfff" for each in node.value):
+                raise yaml.MarkedYAMLError(problem="expected whole characters", problem_mark=node.start_mark)
+            return []
 
 
 def overlay(base: yaml.MappingNode | None, over: yaml.MappingNode | None) -> yaml.MappingNode | None:
