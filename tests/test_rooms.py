@@ -75,10 +75,6 @@ ONE_SUBJECT = {
         "bundle.tools",
         "code_tools.options",
     ),  # a tool's options: compiled, and as its author gives them
-    "catalog.py": (
-        "code_tools.catalog",
-        "server.mcp.catalog",
-    ),  # the catalog: of a toolkit, and answered
     "content.py": (
         "bundle.content",
         "code_tools.content",

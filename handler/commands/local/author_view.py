@@ -34,7 +34,7 @@ from handler.compiler.compile import Compiled
 from handler.errors.access import CredentialRefused
 from handler.http.client import HttpRequest
 from handler.server.auth.principal import audiences_in
-from handler.server.auth.token_parsing import Token, parse_token
+from handler.server.auth.tokens import Token, parse_token
 from handler.server.upstream.failures import plain_text
 from handler.strict_json import parse_json
 from handler.text.sentences import some

@@ -24,8 +24,7 @@ from handler.bundle.identity import (
 from handler.commands.folders.user_secret import make_secret, read_secret, secret_file
 from handler.http.client import HttpClient
 from handler.server.auth.own_secrets import OwnSecrets
-from handler.server.auth.token_parsing import parse_token
-from handler.server.auth.tokens import TokenVerifier
+from handler.server.auth.tokens import TokenVerifier, parse_token
 from handler.settings import Secret
 from handler.strict_json import JSONObject
 

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from handler.audience.closing_rules import rules_of
-from handler.audience.entrances import Entrance, Standing
-from handler.audience.reach import Passage, Reach, Visitor
+from handler.audience.reach import Entrance, Passage, Reach, Visitor
 from handler.audience.view_paths import resolve_in
+from handler.audience.ways import Standing
 from handler.commands.explaining import FieldReach
 from handler.commands.local.dev_session import Workbench
 from handler.commands.local.listening import client_lines

@@ -8,7 +8,6 @@ the holder of each API key. A claims file is a JSON object in the endpoint's fol
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from contextvars import ContextVar
@@ -21,6 +20,7 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from handler.audience.condition_bits import leaves_of, paths_in
+from handler.audience.reach import refusal_of
 from handler.bundle.model import Bundle
 from handler.bundle.tools import PrescribedTool
 from handler.commands.local.callers import (
@@ -32,7 +32,6 @@ from handler.commands.local.callers import (
     read_caller,
 )
 from handler.compiler.compile import Compiled
-from handler.errors.access import CredentialRefused, CredentialRequired
 from handler.errors.authoring import UnknownCaller
 from handler.server.asgi.own_machine import require_own_page
 from handler.server.asgi.responses import Refused
@@ -67,14 +66,8 @@ class Persona:
 
     def plain(self, bundle: Bundle) -> dict[str, Any]:
         """Return the persona as JSON, with the reason if the endpoint answers it 401."""
-        refusal = ""
-        try:
-            self.caller.admitted(bundle, now=time.time())
-        except CredentialRequired:
-            refusal = "access.anonymous is challenge"
-        except CredentialRefused:
-            refusal = "the key has expired"
-        return {"id": self.id, "label": self.label, "kind": self.kind, "file": self.file, "refused": refusal}
+        refused = refusal_of(self.caller, bundle)
+        return {"id": self.id, "label": self.label, "kind": self.kind, "file": self.file, "refused": refused}
 
 
 def personas_of(folder: Path, compiled: Compiled) -> list[Persona]:
