@@ -13,7 +13,7 @@ from typing import Any
 from handler.bundle.tools import CONFIRM, CodeTool, GraphQLTool, PrescribedTool, Tool
 from handler.commands.folders.endpoint_folders import add_folder_arguments
 from handler.commands.folders.endpoints import Outcome, compile_all, complain_about
-from handler.commands.local.author_traceback import show_authors_frames
+from handler.commands.local.author_view import lines_of, show_authors_frames, why_refused
 from handler.commands.local.call_arguments import (
     arguments_file,
     arguments_for,
@@ -27,8 +27,6 @@ from handler.commands.local.local_endpoint import local_endpoint, local_settings
 from handler.commands.local.local_secrets import unset_secrets
 from handler.commands.local.local_server import local_http, local_services
 from handler.commands.local.observing import observed
-from handler.commands.local.refused_credentials import why_refused
-from handler.commands.local.sent_requests import lines_of
 from handler.commands.local.upstream_words import told_to_author
 from handler.commands.terminal.console import announce, complain, one_line, say, show_json
 from handler.commands.terminal.exit_codes import REFUSED, USAGE

@@ -15,7 +15,7 @@ from handler.commands.folders.endpoint_folders import add_folder_argument, find_
 from handler.commands.terminal.console import complain, say, show_verbatim
 from handler.commands.terminal.exit_codes import REFUSED
 from handler.compiler.config.table import KEYS
-from handler.compiler.operations.operation_files import OPERATIONS_FOLDER
+from handler.compiler.operations.sources import OPERATIONS_FOLDER
 from handler.compiler.problems import Problems
 from handler.compiler.schema.editor_definitions import definitions_for_editors
 from handler.compiler.schema.schema import read_schema

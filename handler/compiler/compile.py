@@ -31,16 +31,13 @@ from handler.compiler.problems import Place, Problems
 from handler.compiler.provenance import Provenance
 from handler.compiler.schema.schema_cache import SchemaCache
 from handler.compiler.source.files import ENV_FILE
-from handler.compiler.tools.catalog import catalog_tools
-from handler.compiler.tools.companions import with_companions
-from handler.compiler.tools.compiled_code import NO_CODE, CompiledCode
-from handler.compiler.tools.content import read_content, refuse_shared_names
-from handler.compiler.tools.content_files.view_pages import read_views
-from handler.compiler.tools.declarations.declaration import CompiledTool
-from handler.compiler.tools.declarations.listed_schemas import with_listed_schemas
-from handler.compiler.tools.declarations.logged_facts import read_call_log
-from handler.compiler.tools.declarations.tool_views import uses_table, with_views
+from handler.compiler.tools.added_tools import catalog_tools, with_companions
+from handler.compiler.tools.content import NO_CODE, CompiledCode, read_content, refuse_shared_names
+from handler.compiler.tools.declaration import CompiledTool
+from handler.compiler.tools.listed_schemas import with_listed_schemas
+from handler.compiler.tools.logged_facts import read_call_log
 from handler.compiler.tools.tools import judge_tools
+from handler.compiler.tools.views import read_views, uses_table, with_views
 from handler.errors.authoring import Problem
 from handler.errors.infrastructure import SettingsError
 from handler.settings import read_code_modules

@@ -19,7 +19,7 @@ from handler.compiler.config.table import ISSUER, PROXY
 from handler.compiler.config.values import PUBLIC_ALGORITHMS
 from handler.policy.evaluation import Evaluation
 from handler.server.auth.jwks import FRESH_S, STALE_S, UNKNOWN_KEY_PAUSE_S
-from handler.server.auth.token_parsing import MAX_TOKEN_CHARS
+from handler.server.auth.tokens import MAX_TOKEN_CHARS
 from handler.server.oauth_proxy.proxy import ProxySite
 from tests.commands.running import Stile
 from tests.conftest import ROOT

@@ -9,8 +9,9 @@ import pytest
 import yaml
 from graphql import build_schema, parse, print_ast, print_schema
 
-from handler.commands.editor import config_schema, definitions_for_editors
+from handler.commands.editor import config_schema
 from handler.compiler.schema.directives import DEFINITIONS
+from handler.compiler.schema.editor_definitions import definitions_for_editors
 from tests.commands.running import FILES, Stile
 from tests.conftest import ROOT
 from tests.support.endpoints import write_endpoint

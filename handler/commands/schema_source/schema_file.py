@@ -18,7 +18,7 @@ from handler.commands.local.local_endpoint import local_endpoint
 from handler.commands.schema_source.source_options import HEADING_LINES, SCHEMA_FILE, SchemaSource, SourceRefused
 from handler.commands.terminal.console import place_of
 from handler.compiler.compile import Compiled
-from handler.compiler.operations.operation_files import OPERATIONS_FOLDER
+from handler.compiler.operations.sources import OPERATIONS_FOLDER
 from handler.compiler.problems import Problems
 from handler.compiler.schema.coordinates import members_of
 from handler.compiler.schema.directives import ON_SCHEMA

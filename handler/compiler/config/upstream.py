@@ -33,7 +33,7 @@ from handler.bundle.upstream import (
 from handler.compiler.config.values import is_http_url, is_on_loopback, is_printable_ascii, read_https_url
 from handler.compiler.problems import Place, Problems
 from handler.compiler.source.yaml_section import Section
-from handler.http.url_keys import keys_in
+from handler.http.addresses import keys_in
 from handler.json_schema.formats import SIMPLE
 
 

@@ -1,4 +1,4 @@
-"""The definitions by which GraphQL editors know the directives of Stile, and other systems' as far as Stile knows them."""
+"""The definitions by which GraphQL editors know the directives of Stile, and those of other systems."""
 
 from __future__ import annotations
 

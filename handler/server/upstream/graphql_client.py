@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from handler.bundle.upstream import sample_address
 from handler.errors.calls import DeadlinePassed
 from handler.errors.infrastructure import AddressRefused, HttpError
 from handler.errors.upstream import AnswerMisfit, ResultTooLarge, UpstreamError, UpstreamFailure, UpstreamForbidden
@@ -73,8 +74,6 @@ def _request_of(caller: Caller, operation: GraphQLRequest) -> HttpRequest:
     repeated = {"idempotency-key": operation.idempotency_key} if operation.idempotency_key else {}
     url, told_url = upstream.url, ""
     if upstream.tenant is not None:
-        from handler.bundle.upstream import sample_address
-
         url, told_url = url_of_tenant(caller, upstream.tenant), sample_address(upstream)
     left_s = caller.deadline - time.monotonic()
     if left_s <= 0:

@@ -8,10 +8,11 @@ from collections.abc import Hashable, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from handler.bundle.upstream import TenantPart, Upstream
+from handler.bundle.upstream import TenantPart, Upstream, fill_tenant
 from handler.cold.records import replaced
 from handler.errors.infrastructure import HttpTimeout
 from handler.errors.upstream import ClaimMissing, HeaderRefused
+from handler.http.addresses import keys_in
 from handler.http.client import HttpRequest, HttpResponse
 from handler.server.auth.principal import ANONYMOUS
 from handler.server.context import Caller
@@ -68,11 +69,7 @@ def _left(request: HttpRequest, deadline: float) -> float:
 
 def _without_secrets(answer: HttpResponse, credential: Credential, url: str) -> HttpResponse:
     """Remove the credential and the keys in the API's URL from a response: some APIs repeat them in an error."""
-    secrets = [credential.token.rpartition(" ")[2]]
-    if "?" in url:
-        from handler.http.url_keys import keys_in  # few URLs need it
-
-        secrets += keys_in(url).values()
+    secrets = [credential.token.rpartition(" ")[2], *(keys_in(url).values() if "?" in url else ())]
     for text in map(str.encode, secrets):
         if len(text) >= MIN_SECRET_BYTES and text in answer.body:
             answer = replaced(answer, body=answer.body.replace(text, "…".encode()))
@@ -127,8 +124,6 @@ def url_of_tenant(caller: Caller, part: TenantPart) -> str:
     Raises:
         ClaimMissing: the caller lacks the claim, or its value cannot be the name of a tenant.
     """
-    from handler.bundle.upstream import fill_tenant  # few APIs need it
-
     value = find_claim(caller.principal.claims, part.claim)
     if value is None:
         raise ClaimMissing(part.claim)
