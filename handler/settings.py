@@ -1,9 +1,12 @@
-"""The function's settings: environment variables, read once from a passed mapping."""
+"""The function's settings and the owner's secrets: environment variables, read once from a passed mapping.
+
+A variable of a secret has its text, or the ARN of a secret in Secrets Manager.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
 from urllib.parse import urlsplit
 
@@ -11,24 +14,44 @@ from handler.bundle.model import ENDPOINT_NAME
 from handler.cold.records import record
 from handler.errors.infrastructure import SettingsError
 from handler.http.addresses import STRICT, AddressRules, is_host_pattern
-from handler.secret_variables import NO_TEXT, SECRET_ARNS, SECRET_NAME, Secret, SecretArn, read_secret, secrets_by_name
 
-ORIGIN = r"\*|[a-z][a-z0-9+.-]*://[^/?#@*\s]+"
-"""An origin as browsers write it: a scheme, a host and an optional port, and nothing after them."""
-
-PUBLIC_URL = r"https?://[A-Za-z0-9_.:\[\]-]+(/[^/?#\s\"]+)*"
-
-MIN_LOG_KEY_CHARS = 32
-
-MIN_STATE_KEY_CHARS = 32
+MIN_LOG_KEY_CHARS = MIN_STATE_KEY_CHARS = 32
 MAX_STATE_KEYS = 2
 
 MODULE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 
 LOG_SUBJECTS = ("hashed", "plain")
 METRICS = ("on", "function", "off")
-PAGES = ("off", "on")
-SECRETS_PREFIX = r"[A-Za-z0-9_-]+(/[A-Za-z0-9_-]+)*"
+
+SECRET_NAME = re.compile(r"[A-Za-z0-9_]+")
+SECRET_PREFIX = "STILE_SECRET_"  # noqa: S105 - the prefix of variables' names
+SECRET_ARNS = "STILE_SECRET_ARNS"  # noqa: S105 - a variable's name
+RESERVED_NAME = SECRET_ARNS.removeprefix(SECRET_PREFIX)
+MAX_SECRET_NAME_CHARS = 128
+
+ARN = (
+    r"arn:(?P<partition>aws|aws-cn|aws-us-gov):secretsmanager:(?P<region>[a-z]{2}(-[a-z]+)+-[0-9]{1,2}):[0-9]{12}"
+    r":secret:(?P<name>[A-Za-z0-9/_+=.@-]{1,512})-[A-Za-z0-9]{6}"
+)
+"""Source: the AWS Secrets Manager guide, "Secrets Manager ARNs": a name, and six random characters."""
+
+ARN_FORM = "arn:aws:secretsmanager:REGION:ACCOUNT:secret:NAME-SUFFIX, the whole ARN of a secret"
+NO_TEXT = "…"
+"""Shown instead of the value of a variable that holds a secret."""
+
+
+@record(frozen=True, slots=True)
+class SecretArn:
+    """A secret in Secrets Manager. ``variable`` names it in the log, in the owner's terms."""
+
+    variable: str
+    arn: str
+    region: str
+    name: str  # without the suffix
+
+
+Secret = str | SecretArn
+"""A secret of the owner: the text itself, or its location."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -67,22 +90,47 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
         raise SettingsError("STILE_BUNDLES", bundles, expected="a folder, or s3://bucket/prefix")
     return Settings(
         bundles=bundles,
-        preload=_endpoints(environ),
+        preload=_list(environ, "STILE_PRELOAD", ENDPOINT_NAME.fullmatch, "folder/name, several separated by commas"),
         refresh_s=_seconds(environ, "STILE_REFRESH_S", 60.0),
         max_stale_s=_seconds(environ, "STILE_MAX_STALE_S", 300.0),
         cache_mb=_megabytes(environ, "STILE_CACHE_MB", 128),
-        allowed_origins=_origins(environ),
-        page=_choice(environ, "STILE_PAGE", PAGES) == "on",
-        public_url=_public_url(environ),
+        allowed_origins=frozenset(
+            _list(
+                environ,
+                "STILE_ALLOWED_ORIGINS",
+                # as browsers write one: a scheme, a host and an optional port, and nothing after them
+                lambda origin: re.fullmatch(r"\*|[a-z][a-z0-9+.-]*://[^/?#@*\s]+", origin),
+                "origins such as https://app.example.com, several separated by commas, or *",
+            )
+        ),
+        page=_choice(environ, "STILE_PAGE", ("off", "on")) == "on",
+        public_url=_text(
+            environ.get("STILE_PUBLIC_URL", "").strip().rstrip("/"),
+            "STILE_PUBLIC_URL",
+            _is_public_url,
+            "a URL such as https://mcp.example.com, with an ASCII host and without a query or fragment",
+        ),
         log_key=_log_key(environ),
         log_subject=_choice(environ, "STILE_LOG_SUBJECT", LOG_SUBJECTS),
         metrics=_choice(environ, "STILE_METRICS", METRICS),
         state_keys=_state_keys(environ),
         code_modules=read_code_modules(environ),
         addresses=_addresses(environ),
-        secrets_prefix=_secrets_prefix(environ),
-        secrets=secrets_by_name(environ, _list(environ, SECRET_ARNS)),
-        env_secrets=_env_secrets(environ),
+        secrets_prefix=_text(
+            environ.get("STILE_SECRETS", "").strip(),
+            "STILE_SECRETS",
+            lambda prefix: re.fullmatch(r"[A-Za-z0-9_-]+(/[A-Za-z0-9_-]+)*", prefix),
+            "how names of secrets begin, such as stile or prod/stile, without a slash at either end",
+        ),
+        secrets=secrets_by_name(environ, _parts(environ.get(SECRET_ARNS, ""))),
+        env_secrets=frozenset(
+            _list(
+                environ,
+                "STILE_ENV_SECRETS",
+                lambda entry: re.fullmatch(f"{ENDPOINT_NAME.pattern}/{SECRET_NAME.pattern}", entry),
+                "folder/name/NAME, several separated by commas, without the STILE_SECRET_ of NAME",
+            )
+        ),
     )
 
 
@@ -92,11 +140,69 @@ def read_code_modules(environ: Mapping[str, str]) -> tuple[str, ...]:
     Raises:
         SettingsError: a text that is not the name of a module.
     """
-    names = _list(environ, "STILE_CODE_MODULES")
-    for name in names:
-        if not MODULE.fullmatch(name):
-            raise SettingsError("STILE_CODE_MODULES", name, expected="names of modules, several separated by commas")
-    return names
+    expected = "names of modules, several separated by commas"
+    return _list(environ, "STILE_CODE_MODULES", MODULE.fullmatch, expected)
+
+
+def read_secrets(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the secrets by the NAME in an author's ``env:NAME``. Authors can read no other variables."""
+    return {
+        name.removeprefix(SECRET_PREFIX): value
+        for name, value in environ.items()
+        if name.startswith(SECRET_PREFIX) and name != SECRET_ARNS
+    }
+
+
+def read_secret(variable: str, text: str) -> Secret:
+    """Return a variable's secret: its text, or the secret that it names if the text begins as an ARN does.
+
+    A malformed ARN is never taken for a secret, because anyone could guess it.
+
+    Raises:
+        SettingsError: an ARN that is not the whole ARN of a Secrets Manager secret.
+    """
+    stripped = text.strip()
+    if not stripped.lower().startswith("arn:") and ":secretsmanager:" not in stripped:
+        return text
+    arn = _secret_arn(variable, stripped)
+    if arn is None:
+        raise SettingsError(variable, NO_TEXT, expected=f"a secret, or {ARN_FORM}")
+    return arn
+
+
+def secrets_by_name(environ: Mapping[str, str], arns: Iterable[str]) -> dict[str, Secret]:
+    """Return the secrets by the authors' names for them, from their own variables and from the list of ARNs.
+
+    Raises:
+        SettingsError: an ARN that is not valid, or two secrets with one name.
+    """
+    own = {name: read_secret(f"{SECRET_PREFIX}{name}", text) for name, text in read_secrets(environ).items()}
+    listed: dict[str, SecretArn] = {}
+    for text in dict.fromkeys(arns):
+        arn = _secret_arn(SECRET_ARNS, text)
+        if arn is None:  # a text that is not an ARN may be the secret itself, so it is not shown
+            value = text if text.startswith("arn:") else NO_TEXT
+            raise SettingsError(SECRET_ARNS, value, expected=f"{ARN_FORM}, several separated by commas")
+        name = arn.name.rpartition("/")[2]
+        if not SECRET_NAME.fullmatch(name) or len(name) > MAX_SECRET_NAME_CHARS or name == RESERVED_NAME:
+            expected = "a secret whose name ends in the NAME of env:NAME, as stile/NAME: letters, digits and _"
+            raise SettingsError(SECRET_ARNS, text, expected=expected)
+        if name in listed:
+            raise SettingsError(SECRET_ARNS, text, expected=f"one secret for env:{name}, not {listed[name].arn} too")
+        if own.get(name):
+            raise SettingsError(SECRET_ARNS, text, expected=f"env:{name} here or as {SECRET_PREFIX}{name}, not both")
+        listed[name] = arn
+    return {**own, **listed}
+
+
+def _secret_arn(variable: str, text: str) -> SecretArn | None:
+    """Return the secret with this ARN; ``None`` if the text is not the whole ARN of a secret."""
+    parts = re.fullmatch(ARN, text)
+    if parts is None:
+        return None
+    region = parts["region"]
+    partition = next((f"aws-{kind}" for kind in ("cn", "us-gov") if region.startswith(f"{kind}-")), "aws")
+    return SecretArn(variable, text, region, parts["name"]) if parts["partition"] == partition else None
 
 
 def log_key_fault(key: str) -> str:
@@ -117,42 +223,17 @@ def state_key_fault(text: str) -> str:
     return f"one or two keys of {MIN_STATE_KEY_CHARS} characters or more, separated by a comma"
 
 
-def _endpoints(environ: Mapping[str, str]) -> tuple[str, ...]:
-    names = _list(environ, "STILE_PRELOAD")
-    for name in names:
-        if not ENDPOINT_NAME.fullmatch(name):
-            raise SettingsError("STILE_PRELOAD", name, expected="folder/name, several separated by commas")
-    return names
-
-
-def _origins(environ: Mapping[str, str]) -> frozenset[str]:
-    origins = _list(environ, "STILE_ALLOWED_ORIGINS")
-    for origin in origins:
-        if not re.fullmatch(ORIGIN, origin):
-            expected = "origins such as https://app.example.com, several separated by commas, or *"
-            raise SettingsError("STILE_ALLOWED_ORIGINS", origin, expected=expected)
-    return frozenset(origins)
-
-
-def _public_url(environ: Mapping[str, str]) -> str:
-    url = environ.get("STILE_PUBLIC_URL", "").strip().rstrip("/")
-    if url and not _is_public_url(url):
-        expected = "a URL such as https://mcp.example.com, with an ASCII host and without a query or fragment"
-        raise SettingsError("STILE_PUBLIC_URL", url, expected=expected)
-    return url
-
-
 def _is_public_url(url: str) -> bool:
     try:
-        return bool(re.fullmatch(PUBLIC_URL, url)) and urlsplit(url).port != 0
+        return bool(re.fullmatch(r"https?://[A-Za-z0-9_.:\[\]-]+(/[^/?#\s\"]+)*", url)) and urlsplit(url).port != 0
     except ValueError:  # a port above 65535, or brackets around another text than an address
         return False
 
 
 def _log_key(environ: Mapping[str, str]) -> Secret:
     key = read_secret("STILE_LOG_KEY", environ.get("STILE_LOG_KEY", ""))
-    if isinstance(key, str) and key:
-        _require("STILE_LOG_KEY", log_key_fault(key))
+    if isinstance(key, str) and key and (fault := log_key_fault(key)):
+        raise SettingsError("STILE_LOG_KEY", NO_TEXT, expected=fault)
     return key
 
 
@@ -161,60 +242,37 @@ def _state_keys(environ: Mapping[str, str]) -> tuple[str, ...] | SecretArn:
     if isinstance(secret, SecretArn):
         return secret
     keys = state_keys_in(secret)
-    if keys:
-        _require("STILE_STATE_KEY", state_key_fault(secret))
+    if keys and (fault := state_key_fault(secret)):
+        raise SettingsError("STILE_STATE_KEY", NO_TEXT, expected=fault)
     return keys
 
 
-def _require(variable: str, fault: str) -> None:
-    if fault:
-        raise SettingsError(variable, NO_TEXT, expected=fault)
-
-
-def _secrets_prefix(environ: Mapping[str, str]) -> str:
-    prefix = environ.get("STILE_SECRETS", "").strip()
-    if prefix and not re.fullmatch(SECRETS_PREFIX, prefix):
-        expected = "how names of secrets begin, such as stile or prod/stile, without a slash at either end"
-        raise SettingsError("STILE_SECRETS", prefix, expected=expected)
-    return prefix
-
-
-def _env_secrets(environ: Mapping[str, str]) -> frozenset[str]:
-    listed = _list(environ, "STILE_ENV_SECRETS")
-    for entry in listed:
-        endpoint, _, name = entry.rpartition("/")
-        if not ENDPOINT_NAME.fullmatch(endpoint) or not SECRET_NAME.fullmatch(name):
-            expected = "folder/name/NAME, several separated by commas, without the STILE_SECRET_ of NAME"
-            raise SettingsError("STILE_ENV_SECRETS", entry, expected=expected)
-    return frozenset(listed)
-
-
-def _choice(environ: Mapping[str, str], name: str, choices: tuple[str, ...]) -> str:
-    """Return one of ``choices``; the first if the variable is empty."""
-    text = environ.get(name, "") or choices[0]
-    if text not in choices:
-        raise SettingsError(name, text, expected=" or ".join(choices))
-    return text
-
-
 def _addresses(environ: Mapping[str, str]) -> AddressRules:
-    hosts = _list(environ, "STILE_UPSTREAM_HOSTS")
-    for host in hosts:
-        if not is_host_pattern(host):
-            expected = "names of hosts such as api.example.com or *.example.com, several separated by commas"
-            raise SettingsError("STILE_UPSTREAM_HOSTS", host, expected=expected)
+    expected = "names of hosts such as api.example.com or *.example.com, several separated by commas"
+    hosts = _list(environ, "STILE_UPSTREAM_HOSTS", is_host_pattern, expected)
     return AddressRules(
         local=_choice(environ, "STILE_ALLOW_LOCAL_UPSTREAMS", ("false", "true")) == "true",
         hosts=hosts,
     )
 
 
-def _list(environ: Mapping[str, str], name: str) -> tuple[str, ...]:
-    return _parts(environ.get(name, ""))
+def _text(text: str, name: str, fits: Callable[[str], object], expected: str) -> str:
+    if text and not fits(text):
+        raise SettingsError(name, text, expected=expected)
+    return text
+
+
+def _list(environ: Mapping[str, str], name: str, fits: Callable[[str], object], expected: str) -> tuple[str, ...]:
+    return tuple(_text(part, name, fits, expected) for part in _parts(environ.get(name, "")))
 
 
 def _parts(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def _choice(environ: Mapping[str, str], name: str, choices: tuple[str, ...]) -> str:
+    """Return one of ``choices``; the first if the variable is empty."""
+    return _text(environ.get(name, ""), name, choices.__contains__, " or ".join(choices)) or choices[0]
 
 
 def _seconds(environ: Mapping[str, str], name: str, default: float) -> float:
@@ -229,7 +287,8 @@ def _seconds(environ: Mapping[str, str], name: str, default: float) -> float:
 
 
 def _megabytes(environ: Mapping[str, str], name: str, default: int) -> int:
-    text = environ.get(name, "")
-    if text and not (text.isascii() and text.isdigit() and len(text) <= 5 and int(text)):
-        raise SettingsError(name, text, expected="megabytes, a whole number from 1 to 99999")
+    expected = "megabytes, a whole number from 1 to 99999"
+    text = _text(
+        environ.get(name, ""), name, lambda text: re.fullmatch("0*[1-9][0-9]*", text) and len(text) <= 5, expected
+    )
     return int(text) if text else default

@@ -4,8 +4,7 @@ import pytest
 
 from handler.errors.infrastructure import SettingsError
 from handler.http.addresses import AddressRules
-from handler.secret_variables import SecretArn
-from handler.settings import Settings, read_settings
+from handler.settings import SecretArn, Settings, read_settings
 
 
 def test_only_the_place_of_the_bundles_is_required() -> None:

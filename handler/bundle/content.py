@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from handler.cold.records import record
@@ -11,7 +12,7 @@ from handler.strict_json import JSONObject
 
 @record(frozen=True, slots=True, kw_only=True)
 class TextPrompt:
-    """A prompt from a file: each message has a role and a template of its text, see prompt_templates.py."""
+    """A prompt from a file: each message has a role and a template of its text, see ``expand``."""
 
     KIND = "text"
 
@@ -103,3 +104,17 @@ class Skill:
     def uri(self) -> str:
         """The URI of the file SKILL.md."""
         return str(self.entry["uri"])
+
+
+PLACEHOLDER = r"\\\{\{|\{\{([A-Za-z0-9_-]+)\}\}"
+"""An argument in the text of a prompt, or ``\\{{``, which means two braces."""
+
+
+def expand(template: str, values: Mapping[str, str]) -> str:
+    """Return the text for these values, which are not expanded again. An argument without a value is empty."""
+    return re.sub(PLACEHOLDER, lambda match: values.get(match[1], "") if match[1] else "{{", template)
+
+
+def expanded_chars(template: str, values: Mapping[str, str]) -> int:
+    """Return an upper bound of the text's length, without expanding it."""
+    return len(template) + sum(len(values.get(name, "")) for name in re.findall(PLACEHOLDER, template))

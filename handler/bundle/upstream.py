@@ -7,11 +7,15 @@ author tries locally.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import field
+from typing import Any, NewType
 
-from handler.cold.records import record
+from handler.cold.records import fields_of, record
 from handler.errors.infrastructure import BundleError
+
+SecretText = NewType("SecretText", str)
+"""A reference to a secret, or the secret itself. Fields of this type, and no others, are taken for secrets."""
 
 SECRET_SOURCES: Mapping[str, re.Pattern[str]] = {
     "env": re.compile(r"[A-Za-z0-9_]{1,128}"),
@@ -50,15 +54,16 @@ class SecretReference:
 
 
 def is_reference(text: str) -> bool:
-    """Tell if a text has the form of a reference, and is not the secret itself."""
+    """Return whether a text has the form of a reference, and is not the secret itself."""
     return text.partition(":")[0] in SECRET_SOURCES and ":" in text
 
 
 def parse_reference(text: str) -> SecretReference | None:
     """Return the reference in a text; ``None`` if it is malformed, or the text is the secret itself."""
     source, _, name = text.partition(":")
-    known = SECRET_SOURCES.get(source)
-    return SecretReference(source, name) if known and known.fullmatch(name) and len(name) <= MAX_NAME_CHARS else None
+    pattern = SECRET_SOURCES.get(source)
+    fits = pattern and pattern.fullmatch(name) and len(name) <= MAX_NAME_CHARS
+    return SecretReference(source, name) if fits else None
 
 
 MAX_NAME_CHARS = 128
@@ -79,7 +84,7 @@ class BearerAuth:
     KIND = "bearer"
     OF_CALLER = False
 
-    token: str = field(repr=False)  # a secret
+    token: SecretText = field(repr=False)
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -90,7 +95,7 @@ class HeaderAuth:
     OF_CALLER = False
 
     header: str
-    value: str = field(repr=False)  # a secret
+    value: SecretText = field(repr=False)
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -109,7 +114,7 @@ class OAuthClient:
 
     token_url: str
     client_id: str
-    client_secret: str = field(repr=False)  # a secret
+    client_secret: SecretText = field(repr=False)
     client_auth: str  # one of CLIENT_AUTH
     scope: str
     audience: str
@@ -135,7 +140,7 @@ class TokenExchangeAuth:
 
     client: OAuthClient
     subject_type: str  # type of the caller's token: a key of TOKEN_TYPES
-    actor_token: str = field(repr=False)  # a secret; empty: there is no actor
+    actor_token: SecretText = field(repr=False)  # empty: there is no actor
     actor_type: str  # a key of TOKEN_TYPES
 
 
@@ -157,7 +162,7 @@ UpstreamAuth = (
 
 @record(frozen=True, slots=True, kw_only=True)
 class TenantPart:
-    """The place in the API's URL that a verified claim fills: see ``tenant_url.py``."""
+    """The place in the API's URL that a verified claim fills: see ``fill_tenant``."""
 
     before: str  # the URL before it
     claim: str
@@ -185,20 +190,21 @@ class Upstream:
     @property
     def client(self) -> OAuthClient | None:
         """The client of the token endpoint; ``None`` if the credential needs none."""
-        return self.auth.client if isinstance(self.auth, ClientCredentialsAuth | TokenExchangeAuth) else None
+        return next((value for _, value in _fields_in(self.auth) if isinstance(value, OAuthClient)), None)
 
     @property
-    def secrets(self) -> tuple[str, ...]:
-        """The secrets of its credential, as in the bundle."""
-        match self.auth:
-            case BearerAuth(token=secret) | HeaderAuth(value=secret):
-                return (secret,)
-            case ClientCredentialsAuth(client=client):
-                return (client.client_secret,)
-            case TokenExchangeAuth(client=client, actor_token=actor):
-                return (client.client_secret, actor) if actor else (client.client_secret,)
-            case _:
-                return ()
+    def secrets(self) -> tuple[SecretText, ...]:
+        """The secrets of its credential, as in the bundle. Their type marks them, so no kind is forgotten."""
+        return tuple(value for annotation, value in _fields_in(self.auth) if annotation == "SecretText" and value)
+
+
+def _fields_in(part: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the annotation and the value of each field of a record, and of the records in it."""
+    for name, annotation, _ in fields_of(type(part)):
+        value = getattr(part, name)
+        yield annotation, value
+        if hasattr(value, "__layout__"):
+            yield from _fields_in(value)
 
 
 def require_own_headers(upstream: Upstream) -> None:
@@ -211,3 +217,38 @@ def require_own_headers(upstream: Upstream) -> None:
     for name in (*upstream.headers, *upstream.claim_headers, *upstream.forward_headers, *key):
         if name.lower() in OF_THE_CONNECTION:
             raise BundleError(f"the header {name} is the connection's own", path="upstream.headers")
+
+
+SAMPLE = "tenant"
+"""A value to check all other parts of a URL with."""
+
+SLASHES_OF_A_HOST = 2
+
+
+def is_in_host(part: TenantPart) -> bool:
+    """Return whether the tenant is a label of the host, and not a segment of the path."""
+    return part.before.count("/") == SLASHES_OF_A_HOST
+
+
+def fill_tenant(part: TenantPart, value: str) -> str | None:
+    """Return the URL for a tenant; ``None`` if the name does not fit.
+
+    No name that fits the author's pattern can end the label or the segment: it has no dot, slash, ``@`` or ``%``.
+    """
+    kind = r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?" if is_in_host(part) else r"[A-Za-z0-9_-]{1,100}"
+    fits = re.fullmatch(kind, value) and re.fullmatch(part.pattern, value, re.ASCII)
+    return f"{part.before}{value}{part.after}" if fits else None
+
+
+def is_address_of(upstream: Upstream, url: str) -> bool:
+    """Return whether a URL is the API's, for some tenant if there are tenants."""
+    part = upstream.tenant
+    if part is None:
+        return url == upstream.url
+    return fill_tenant(part, url.removeprefix(part.before).removesuffix(part.after)) == url
+
+
+def sample_address(upstream: Upstream) -> str:
+    """Return the URL of the API, for a tenant with an ordinary name if there are tenants."""
+    part = upstream.tenant
+    return f"{part.before}{SAMPLE}{part.after}" if part else upstream.url

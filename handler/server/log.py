@@ -20,9 +20,8 @@ from typing import Any, NamedTuple
 from aws_lambda_powertools import Logger
 
 from handler.errors.infrastructure import FunctionLacks
-from handler.secret_variables import SecretArn
 from handler.server.asgi.request_log import FOR_MAINTAINERS, WARNING, level_of
-from handler.settings import Settings
+from handler.settings import SecretArn, Settings
 from handler.strict_json import to_json_bytes, well_formed
 
 MAX_REASON_CHARS = 2_000

@@ -1,24 +1,35 @@
-"""Publishing to a folder: writes one at a time under a lock, and a history of each object beside the objects."""
+"""Publishing to a folder: writes one at a time under a lock, and a history of each object beside the objects.
+
+``.history/KEY/NUMBER`` is a version: a line of JSON, ``{"at", "sha256", "size", "facts"}``, and after it the body. A
+removal has ``"sha256": ""`` and no body.
+"""
 
 from __future__ import annotations
 
 import fcntl
 import hashlib
+import json
 import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
+from itertools import dropwhile
 from pathlib import Path
 
 from handler.errors.infrastructure import ObjectChanged, ObjectNotFound, StorageError
-from handler.storage.folder_history import HISTORY, HistoryEntry, ObjectHistory
 from handler.storage.local import FolderStorage, replace_file
 from handler.storage.publishing import ObjectHead, ObjectVersion
 from handler.storage.storage import READ_TIMEOUT_S, StoredObject
 
+HISTORY = ".history"
+MAX_VERSIONS = 20
+MAX_LINE_BYTES = 65_536
+
 LOCK_TIMEOUT_S = 30.0
 LOCK_POLL_S = 0.02
+
+TEMPORARY = ".tmp"
 
 
 class FolderPublishStorage:
@@ -62,26 +73,24 @@ class FolderPublishStorage:
 
     def get(self, key: str, *, version: str = "") -> tuple[ObjectHead, bytes]:
         """See ``PublishStorage``."""
-        history = self._history(key)
+        history = ObjectHistory(self._folder, key)
         with self._reading(key):
             if version:
-                entry, body = history.read(version)
-                return _head(entry), body
+                return history.read(version)
             body = self._require_present(key)
-            found = history.current(_digest(body))
-            if found:
-                return _head(found), body
-            modified = datetime.fromtimestamp((self._folder / key).stat().st_mtime, UTC)
             digest = _digest(body)
+            if head := history.current(digest):
+                return head, body
+            modified = datetime.fromtimestamp((self._folder / key).stat().st_mtime, UTC)
             return ObjectHead(etag=digest, version="", sha256=digest, size=len(body), modified=modified), body
 
     def put(self, key: str, body: bytes, *, expected: str | None, facts: Mapping[str, str]) -> ObjectHead:
         """See ``PublishStorage``."""
         with self._changing(key, expected) as (history, file):
-            entry = history.keep(body, facts=facts)
+            head = history.keep(body, facts=facts)
             _replace(file, body)
             history.forget_oldest()
-        return _head(entry)
+        return head
 
     def remove(self, key: str, *, expected: str, facts: Mapping[str, str]) -> None:
         """See ``PublishStorage``. The history keeps the removal, too."""
@@ -94,18 +103,18 @@ class FolderPublishStorage:
 
     def keys(self) -> Sequence[str]:
         """See ``PublishStorage``. Files of the history, and those that a killed process left, are not objects."""
-        found = []
+        keys = []
         for path, below, files in os.walk(self._folder):
             below[:] = [name for name in below if name != HISTORY]
             inner = Path(path).relative_to(self._folder)
-            found += [(inner / name).as_posix() for name in files if not _is_temporary(name)]
-        return sorted(found)
+            keys += [(inner / name).as_posix() for name in files if not (name[0] == "." and name.endswith(TEMPORARY))]
+        return sorted(keys)
 
     def kept_keys(self) -> Sequence[str]:
         """See ``PublishStorage``."""
         history = self._folder / HISTORY
-        kept = {Path(path).relative_to(history).as_posix() for path, _, files in os.walk(history) if files}
-        return sorted({*self.keys(), *kept})
+        keys = {Path(path).relative_to(history).as_posix() for path, _, files in os.walk(history) if files}
+        return sorted(keys.union(self.keys()))
 
     def discard(self, key: str, *, before: datetime) -> bool:
         """See ``PublishStorage``. Objects without a history are meant: schema indexes never change."""
@@ -119,17 +128,17 @@ class FolderPublishStorage:
         """See ``PublishStorage``."""
         digest = self._present_digest(key)
         with self._reading(key):
-            entries = self._history(key).entries(up_to=digest)
+            heads = ObjectHistory(self._folder, key).heads(up_to=digest)
         return [
             ObjectVersion(
-                version=str(entry.number),
-                modified=entry.at,
-                size=entry.size,
-                etag=entry.sha256,
-                is_current=digest is not None and index == 0,
-                is_removal=entry.is_removal,
+                version=head.version,
+                modified=head.modified,
+                size=head.size,
+                etag=head.etag,
+                is_current=digest is not None and place == 0,
+                is_removal=not head.sha256,
             )
-            for index, entry in enumerate(entries)
+            for place, head in enumerate(heads)
         ]
 
     def keeps_versions(self) -> bool:
@@ -137,12 +146,10 @@ class FolderPublishStorage:
         return True
 
     def _require_present(self, key: str) -> bytes:
-        if not self._folder.exists():
+        stored = self._objects.read(key) if self._folder.exists() else None
+        if stored is None:
             raise ObjectNotFound(f"{self.location}/{key}")
-        found = self._objects.read(key)
-        if found is None:
-            raise ObjectNotFound(f"{self.location}/{key}")
-        return found.body
+        return stored.body
 
     def _present_digest(self, key: str) -> str | None:
         try:
@@ -157,16 +164,13 @@ class FolderPublishStorage:
         except OSError as exc:
             raise StorageError(f"{self.location}/{key}", exc.strerror or "cannot be read") from exc
 
-    def _history(self, key: str) -> ObjectHistory:
-        return ObjectHistory(self._folder, key)
-
     @contextmanager
     def _changing(self, key: str, expected: str | None) -> Iterator[tuple[ObjectHistory, Path]]:
         """Give the history and the file of a key, whose present object has the digest ``expected``."""
         with self._locked(), self._objects.writable(key) as file:
             if self._present_digest(key) != expected:
                 raise ObjectChanged(f"{self.location}/{key}")
-            history = self._history(key)
+            history = ObjectHistory(self._folder, key)
             history.begin(None if expected is None else file.read_bytes())
             yield history, file
 
@@ -205,23 +209,107 @@ def _replace(file: Path, body: bytes) -> None:
     replace_file(file, body, temporary=file.with_name(f".{file.name}{TEMPORARY}"))
 
 
-def _is_temporary(name: str) -> bool:
-    return name.startswith(".") and name.endswith(TEMPORARY)
-
-
-def _head(entry: HistoryEntry) -> ObjectHead:
-    return ObjectHead(
-        etag=entry.sha256,
-        version=str(entry.number),
-        sha256=entry.sha256,
-        size=entry.size,
-        modified=entry.at,
-        facts=entry.facts,
-    )
-
-
 def _digest(body: bytes) -> str:
     return hashlib.sha256(body).hexdigest()
 
 
-TEMPORARY = ".tmp"
+class ObjectHistory:
+    """The versions of one key. A writer holds the folder's lock, and calls ``begin`` first."""
+
+    def __init__(self, folder: Path, key: str) -> None:
+        self._folder = folder / HISTORY / key
+        self._next = 1
+
+    def begin(self, body: bytes | None) -> None:
+        """Find the number of the next version. A present ``body`` that the history lacks becomes a version first."""
+        self._next = next(iter(self._numbers()), 0) + 1
+        if body is None:
+            return
+        if current := self.current(_digest(body)):
+            self._next = int(current.version) + 1  # newer ones were never served
+        else:
+            self.keep(body, facts={})
+
+    def keep(self, body: bytes | None, *, facts: Mapping[str, str]) -> ObjectHead:
+        """Write the next version; ``None`` for a removal."""
+        head = _version(
+            self._next,
+            datetime.now(UTC),
+            sha256="" if body is None else _digest(body),
+            size=len(body or b""),
+            facts=dict(facts),
+        )
+        line = {"at": head.modified.isoformat(), "sha256": head.sha256, "size": head.size, "facts": head.facts}
+        file = self._file(self._next)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        replace_file(file, json.dumps(line).encode() + b"\n" + (body or b""), temporary=file.with_name(".new.tmp"))
+        for number in self._numbers():
+            if number > self._next:
+                self._file(number).unlink(missing_ok=True)
+        self._next += 1
+        return head
+
+    def forget_oldest(self) -> None:
+        """Remove all versions but the last ``MAX_VERSIONS``."""
+        for number in self._numbers()[MAX_VERSIONS:]:
+            self._file(number).unlink(missing_ok=True)
+
+    def current(self, sha256: str) -> ObjectHead | None:
+        """Return the newest version with this digest; ``None`` if there is none."""
+        return next((head for head in self._heads() if head.sha256 == sha256), None)
+
+    def heads(self, *, up_to: str | None) -> list[ObjectHead]:
+        """Return the versions, newest first, from the newest with the digest ``up_to`` on; ``None``: all."""
+        return list(dropwhile(lambda head: up_to not in (None, head.sha256), self._heads()))
+
+    def read(self, version: str) -> tuple[ObjectHead, bytes]:
+        """Return a version and its body.
+
+        Raises:
+            ObjectNotFound: there is no such version, or it is a removal.
+            StorageError: the file was changed.
+        """
+        head = next((each for each in self._heads() if each.version == version), None)
+        if head is None or not head.sha256:
+            raise ObjectNotFound(f"{self._folder}/{version}")
+        file = self._folder / version
+        body = file.read_bytes().partition(b"\n")[2]
+        if _digest(body) != head.sha256:
+            raise StorageError(str(file), "the content does not match its digest")
+        return head, body
+
+    def _heads(self) -> Iterator[ObjectHead]:
+        """Yield the versions, newest first. A writer may forget old ones meanwhile."""
+        for number in self._numbers():
+            with suppress(FileNotFoundError):
+                yield self._head(number)
+
+    def _numbers(self) -> list[int]:
+        """Return the numbers of the versions, newest first."""
+        if not self._folder.is_dir():
+            return []
+        names = (file.name for file in self._folder.iterdir())
+        return sorted((int(name) for name in names if name.isascii() and name.isdecimal()), reverse=True)
+
+    def _head(self, number: int) -> ObjectHead:
+        file = self._file(number)
+        try:
+            with file.open("rb") as stream:
+                line = json.loads(stream.readline(MAX_LINE_BYTES))
+            return _version(
+                number,
+                datetime.fromisoformat(line["at"]),
+                sha256=str(line["sha256"]),
+                size=int(line["size"]),
+                facts={str(name): str(value) for name, value in line["facts"].items()},
+            )
+        except (ValueError, TypeError, KeyError, AttributeError) as exc:
+            raise StorageError(str(file), "this is not a version: remove the file") from exc
+
+    def _file(self, number: int) -> Path:
+        return self._folder / str(number)
+
+
+def _version(number: int, at: datetime, *, sha256: str, size: int, facts: dict[str, str]) -> ObjectHead:
+    """Return a version of the history; an empty ``sha256`` is a removal."""
+    return ObjectHead(etag=sha256, version=str(number), sha256=sha256, size=size, modified=at, facts=facts)

@@ -50,7 +50,9 @@ class S3Storage:
             guarded=False,
         )
         try:
-            response = self._http.send(self._signed(request))
+            credentials, now = self.credentials.current(), datetime.now(UTC)
+            added = sign(request, service="s3", region=self.region, credentials=credentials, now=now)
+            response = self._http.send(replaced(request, headers={**headers, **added}))
         except (HttpError, AwsError) as exc:
             raise StorageError(self.location, str(exc)) from exc
         if response.status == 304:
@@ -75,19 +77,14 @@ class S3Storage:
             return f"https://s3.{self.region}.{suffix}/{self.bucket}/{path}"
         return f"https://{self.bucket}.s3.{self.region}.{suffix}/{path}"
 
-    def _signed(self, request: HttpRequest) -> HttpRequest:
-        credentials, now = self.credentials.current(), datetime.now(UTC)
-        added = sign(request, service="s3", region=self.region, credentials=credentials, now=now)
-        return replaced(request, headers={**request.headers, **added})
-
     def _refusal(self, response: HttpResponse, key: str) -> StorageError:
-        found = _CODE.search(response.body)
-        code = found[1].decode() if found else f"HTTP status {response.status}"
+        match = re.search(rb"<Code>([\w.]+)</Code>", response.body)
+        code = match[1].decode() if match else f"HTTP status {response.status}"
         if code in _REFUSED_CREDENTIALS:
             self.credentials.forget()  # they may be renewed before they expire
         if response.status == 404 and code != "NoSuchBucket":
             return ObjectNotFound(f"{self.location}/{key}")
-        if response.status == 403 and not found:
+        if response.status == 403 and not match:
             code = "AccessDenied"
         return StorageError(self.location, self.advice(code, "s3:GetObject"))
 
@@ -96,15 +93,13 @@ class S3Storage:
         match code:
             case "NoSuchBucket":
                 return f"there is no bucket {self.bucket}: check the location, or deploy the bucket first"
-            case "AccessDenied" | "AllAccessDisabled" if "Bucket" in action:
-                return f"access denied: check that the role has {action} on arn:aws:s3:::{self.bucket}"
             case "AccessDenied" | "AllAccessDisabled":
-                bucket = f"arn:aws:s3:::{self.bucket}"
-                if action in _RIGHTS_ON_BUCKETS:
-                    return f"access denied: check that the role has {action} on {bucket}"
-                needs = f"{action} on {bucket}/{self.prefix}*"
-                found = f"access denied: check that the role has {needs} and s3:ListBucket on the bucket"
-                return f"{found}, and {_RIGHTS_ON_KEYS.get(action, 'kms:Decrypt')} if the bucket has a key of its own"
+                denied = f"access denied: check that the role has {action} on arn:aws:s3:::{self.bucket}"
+                if "Bucket" in action:  # a right on buckets
+                    return denied
+                key = "kms:GenerateDataKey and kms:Decrypt" if action == "s3:PutObject" else "kms:Decrypt"
+                needs = f"{denied}/{self.prefix}* and s3:ListBucket on the bucket"
+                return f"{needs}, and {key} if the bucket has a key of its own"
             case _ if code in _REFUSED_CREDENTIALS:
                 return f"the AWS credentials were refused ({code}): renew or correct them"
             case "RequestTimeTooSkewed":
@@ -132,11 +127,7 @@ def _require_checksum(response: HttpResponse, location: str) -> None:
 UNVERSIONED = "null"
 """S3's version id of objects that were stored without versioning."""
 
-_RIGHTS_ON_BUCKETS = frozenset({"s3:ListBucket", "s3:ListBucketVersions", "s3:GetBucketVersioning"})
-_RIGHTS_ON_KEYS = {"s3:PutObject": "kms:GenerateDataKey and kms:Decrypt"}
 _REFUSED_CREDENTIALS = frozenset({"ExpiredToken", "InvalidAccessKeyId", "InvalidToken", "SignatureDoesNotMatch"})
 _MAX_BYTES = 64 * 1024 * 1024
 _MAX_KEY_BYTES = 1024
 """Source: the Amazon S3 guide, "Naming Amazon S3 objects"."""
-
-_CODE = re.compile(rb"<Code>([\w.]+)</Code>")

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import partial
+from operator import methodcaller
 from typing import Any, TypeVar
 
-from handler.errors.infrastructure import ObjectChanged, ObjectNotFound, StorageDenied, StorageError, WriteUnconfirmed
-from handler.storage.boto3_requests import NOT_AN_ANSWER, Boto3Requests, Failure
+from handler.aws.sigv4 import Credentials
+from handler.errors.infrastructure import (
+    AwsError,
+    ObjectChanged,
+    ObjectNotFound,
+    StorageDenied,
+    StorageError,
+    WriteUnconfirmed,
+)
 from handler.storage.publishing import FRESH, ObjectHead, ObjectVersion
 from handler.storage.s3 import UNVERSIONED, S3Storage
 from handler.storage.storage import READ_TIMEOUT_S, StoredObject, require_key
@@ -86,8 +94,7 @@ class S3PublishStorage:
 
         The object is looked for afterwards: the answer to a removal is empty, so others could give it.
         """
-        place = self._place(key)
-        _, failure = self._in_conflict_again(lambda client: client.delete_object(**place, IfMatch=expected))
+        _, failure = self._in_conflict_again(methodcaller("delete_object", **self._place(key), IfMatch=expected))
         fault = failure or NOT_AN_ANSWER
         if fault.is_certain and fault.code not in _OTHER_OBJECT:
             self._require_done(fault, "s3:DeleteObject and s3:GetObject")
@@ -112,26 +119,26 @@ class S3PublishStorage:
 
     def discard(self, key: str, *, before: datetime) -> bool:
         """See ``PublishStorage``. Versions are removed by their ids, so that a new one stays."""
-        found = self.versions(key)
-        if not found or any(each.modified >= before for each in found):
+        versions = self.versions(key)
+        if not versions or any(each.modified >= before for each in versions):
             return False
-        place = self._place(key)
-        for version in reversed(found):
-            request = partial(_delete_version, place={**place, "VersionId": version.version})
-            self._require_done(self._requests.ask(request)[1], "s3:DeleteObjectVersion")
+        for each in reversed(versions):
+            request = methodcaller("delete_object", **self._place(key), VersionId=each.version)
+            _, failure = self._requests.ask(request)
+            self._require_done(failure, "s3:DeleteObjectVersion")
         return not self.versions(key)
 
     def versions(self, key: str) -> Sequence[ObjectVersion]:
         """See ``PublishStorage``."""
         full = self._place(key)["Key"]
         listed = self._listed("list_object_versions", full, action="s3:ListBucketVersions", read=_keyed_version)
-        found = [each for name, each in listed if name == full and each.version != UNVERSIONED]
-        return sorted(found, key=lambda each: (each.is_current, each.modified), reverse=True)
+        own = [each for name, each in listed if name == full and each.version != UNVERSIONED]
+        return sorted(own, key=lambda each: (each.is_current, each.modified), reverse=True)
 
     def keeps_versions(self) -> bool:
         """See ``PublishStorage``."""
         bucket = self._objects.bucket
-        answer, failure = self._requests.ask(lambda client: client.get_bucket_versioning(Bucket=bucket))
+        answer, failure = self._requests.ask(methodcaller("get_bucket_versioning", Bucket=bucket))
         self._require_done(failure, "s3:GetBucketVersioning")
         return bool(answer.get("Status") == "Enabled")
 
@@ -166,8 +173,7 @@ class S3PublishStorage:
 
         def put(client: Any) -> ObjectHead:
             answer = client.put_object(**place, Body=body, **described)
-            written = {"ContentLength": len(body), "LastModified": datetime.now(UTC), **more, **answer}
-            return _head_of(written)
+            return _head_of({"ContentLength": len(body), "LastModified": datetime.now(UTC), **more, **answer})
 
         stored, failure = self._in_conflict_again(put)
         digest = hashlib.sha256(body).hexdigest()
@@ -197,8 +203,8 @@ class S3PublishStorage:
         if failure and failure.code in _NOT_THERE:
             raise ObjectNotFound(f"{self.location}/{key}")
         self._require_done(failure, "s3:GetObjectVersion" if version else "s3:GetObject")
-        found: T = answer
-        return found
+        content: T = answer
+        return content
 
     def _look(self, key: str, *, after: Failure) -> ObjectHead | None:
         """Describe the object that is there after a failed write; ``None`` if there is none."""
@@ -236,35 +242,22 @@ class S3PublishStorage:
             raise error(self.location, self._requests.reason(failure, action))
 
 
-def _delete_version(client: Any, *, place: Mapping[str, str]) -> Any:
-    return client.delete_object(**place)
-
-
 def _get_whole(client: Any, place: Mapping[str, str]) -> tuple[ObjectHead, bytes]:
     answer = client.get_object(**place)
     return _head_of(answer), answer["Body"].read()
 
 
 def _head_of(answer: Mapping[str, Any]) -> ObjectHead:
+    version = str(answer.get("VersionId", ""))
+    checksum = str(answer.get("ChecksumSHA256", ""))  # S3's own; one with a dash is of the parts of an upload
     return ObjectHead(
         etag=answer["ETag"],
-        version=_version_in(answer),
-        sha256=_digest_in(answer),
+        version="" if version == UNVERSIONED else version,
+        sha256="" if "-" in checksum else base64.b64decode(checksum).hex(),
         size=int(answer["ContentLength"]),
         modified=answer["LastModified"].astimezone(UTC),
         facts=dict(answer.get("Metadata", {})),
     )
-
-
-def _version_in(answer: Mapping[str, Any]) -> str:
-    version = str(answer.get("VersionId", ""))
-    return "" if version == UNVERSIONED else version
-
-
-def _digest_in(answer: Mapping[str, Any]) -> str:
-    """Return S3's own digest of the body. A checksum with a dash is of the parts of an upload."""
-    checksum = str(answer.get("ChecksumSHA256", ""))
-    return "" if "-" in checksum else base64.b64decode(checksum).hex()
 
 
 def _key_of(entry: Mapping[str, Any]) -> str:
@@ -291,3 +284,100 @@ _DENIED = ("403", "AccessDenied", "AllAccessDisabled")
 _OTHER_OBJECT = (_NOT_AS_EXPECTED, _CONFLICT, "NoSuchKey")
 _TRIES_IN_CONFLICT = 3
 """S3 asks for a repetition if two writers of one object meet."""
+
+
+MAX_ATTEMPTS = 4
+MAX_CONNECTIONS = 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """A request that S3 refused or did not answer. ``is_certain``: S3 has changed nothing."""
+
+    code: str  # S3's, or the HTTP status if the answer had no body; empty string if there was no answer
+    sentence: str  # empty string if S3's code says it
+    is_certain: bool
+
+
+NOT_AN_ANSWER = Failure(
+    code="",
+    sentence="the answer is not of S3: a proxy or a sign-in page may be in between; look at the network and the URL",
+    is_certain=False,
+)
+
+MALFORMED = (LookupError, ValueError, TypeError, AttributeError)
+"""The errors, beside those of botocore, of reading an answer that AWS would not give."""
+
+
+class Boto3Requests:
+    """Requests to the bucket of a storage. Threads may share them."""
+
+    def __init__(self, objects: S3Storage, *, timeout_s: float) -> None:
+        self._objects = objects
+        self._timeout_s = timeout_s
+        self._lock = threading.Lock()
+        self._kept_client: tuple[Credentials, Any] | None = None
+
+    def ask(self, request: Callable[[Any], Any]) -> tuple[Any, Failure | None]:
+        """Return the members that ``request`` reads from the answer to boto3's client, or the failure.
+
+        An answer without these members is not of S3: a proxy or a sign-in page has answered.
+
+        Raises:
+            StorageError: boto3 or credentials are missing.
+        """
+        location = self._objects.location
+        try:
+            import boto3  # noqa: TID251 (at deploy time only)
+            from botocore.exceptions import BotoCoreError, ClientError
+            from botocore.parsers import ResponseParserError
+        except ImportError as exc:
+            raise StorageError(
+                location,
+                "boto3 is missing: install the wheel of Stile, which brings it, or run `make setup` in a clone",
+            ) from exc
+        try:
+            return request(self.client(boto3.Session)), None
+        except ClientError as exc:
+            code = str(exc.response.get("Error", {}).get("Code", "")) or "an error without a code"
+            status = int(exc.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
+            return None, Failure(code=code, sentence="", is_certain=400 <= status < 500)
+        except BotoCoreError as exc:
+            return None, Failure(code="", sentence=str(exc), is_certain=False)
+        except AwsError as exc:
+            raise StorageError(location, str(exc)) from exc
+        except (ResponseParserError, *MALFORMED):
+            return None, NOT_AN_ANSWER
+
+    def client(self, session: Callable[[], Any]) -> Any:
+        """Return boto3's client, cached until its credentials change: making one takes 40 times as long as a PUT."""
+        with self._lock:
+            credentials = self._objects.credentials.current()
+            if self._kept_client is None or self._kept_client[0] is not credentials:
+                self._kept_client = credentials, self._make_client(session(), credentials)
+            return self._kept_client[1]
+
+    def reason(self, failure: Failure, action: str) -> str:
+        """Return the meaning of a failure, and its remedy. ``action``: the right that the request needs."""
+        if failure.code == "403":  # the answer to a HEAD has no body, so it could be the credentials, too
+            return f"{self._objects.advice('AccessDenied', action)}, and that the credentials are valid"
+        return failure.sentence or self._objects.advice(failure.code, action)
+
+    def _make_client(self, session: Any, credentials: Credentials) -> Any:
+        from botocore.config import Config
+
+        return session.client(
+            "s3",
+            region_name=self._objects.region,
+            endpoint_url=self._objects.endpoint,
+            aws_access_key_id=credentials.access_key,
+            aws_secret_access_key=credentials.secret_key,
+            aws_session_token=credentials.session_token,
+            config=Config(
+                s3={"addressing_style": "path"} if self._objects.endpoint else None,
+                retries={"mode": "standard", "total_max_attempts": MAX_ATTEMPTS},
+                connect_timeout=min(self._timeout_s, 10.0),
+                read_timeout=self._timeout_s,
+                max_pool_connections=MAX_CONNECTIONS,
+            ),
+        )

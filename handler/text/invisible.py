@@ -35,14 +35,13 @@ _FOUND = re.compile(
     rf"|(?<![^\sA-Za-z{_SELECTORS}{_FORMATS}\u200c\u200d])[{_SELECTORS}])"
 )
 
-
 _POSSIBLE = re.compile(rf"[{_CONTROLS}{_FORMATS}{_HALVES}{_SELECTORS}\u200c\u200d]")
 
 
 def invisible_characters(text: str) -> Iterator[tuple[int, str]]:
     """Yield each invisible character with its offset in the text, counted from 0."""
     if _POSSIBLE.search(text):  # a quick search that rules out most texts
-        yield from ((found.start(), found["bad"]) for found in _FOUND.finditer(text) if found["bad"])
+        yield from ((match.start(), match["bad"]) for match in _FOUND.finditer(text) if match["bad"])
 
 
 def code_point(character: str) -> str:
@@ -52,16 +51,12 @@ def code_point(character: str) -> str:
 
 def escaped(text: str) -> str:
     """Return a text for a terminal, with an escape in place of each invisible character."""
-    return _FOUND.sub(lambda found: _escape(found["bad"]) if found["bad"] else found[0], text)
+    return _FOUND.sub(lambda match: ascii(match["bad"])[1:-1] if match["bad"] else match[0], text)
 
 
 def escaped_json(text: str) -> str:
     """Return equivalent JSON text for a terminal, with an escape in place of each invisible character."""
-    return _FOUND.sub(lambda found: _json_escape(found["bad"]) if found["bad"] else found[0], text)
-
-
-def _escape(character: str) -> str:
-    return ascii(character)[1:-1]
+    return _FOUND.sub(lambda match: _json_escape(match["bad"]) if match["bad"] else match[0], text)
 
 
 def _json_escape(character: str) -> str:

@@ -1,8 +1,10 @@
-"""Parts of the sentences that callers and authors read."""
+"""Parts of the sentences that callers and authors read, and names that say that their value is a secret."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from math import inf
 from typing import Any
 
@@ -63,3 +65,24 @@ def below(pointer: str, name: str) -> str:
 def cut(text: str) -> str:
     """Shorten a text to ``MAX_SHOWN_CHARS``."""
     return text if len(text) <= MAX_SHOWN_CHARS else f"{text[: MAX_SHOWN_CHARS - 1]}…"
+
+
+WORDS = frozenset(
+    f"{word}{end}"
+    for word in (
+        *("accesskey", "apikey", "authorization", "cookie", "credential", "cvc", "cvv", "otp", "passcode"),
+        *("passphrase", "passwd", "password", "pin", "privatekey", "pwd", "secret", "token"),
+    )
+    for end in ("", "s")
+)
+
+PAIRS = frozenset({("api", "key"), ("access", "key"), ("private", "key"), ("pass", "word"), ("pass", "phrase")})
+
+
+def is_secret(name: str) -> bool:
+    """Return whether a name, such as ``apiKey``, says that its value is a secret.
+
+    Capitals, and all characters that are not letters, separate the words of a name.
+    """
+    words = [word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+", name)]
+    return not WORDS.isdisjoint(words) or not PAIRS.isdisjoint(pairwise(words))

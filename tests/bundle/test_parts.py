@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from handler.bundle.parts import MAX_LEVELS, MAX_WHOLE_CHARS, read_parts
-from handler.bundle.sharing import with_parts
+from handler.bundle.parts import MAX_LEVELS, MAX_WHOLE_CHARS, read_parts, with_parts
 from handler.bundle.stored import read_bundle, write_bundle
 from handler.bundle.tools import PrescribedTool
 from handler.errors.infrastructure import BundleError

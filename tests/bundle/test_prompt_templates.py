@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from handler.bundle.prompt_templates import expand, expanded_chars
+from handler.bundle.content import expand, expanded_chars
 
 
 @pytest.mark.parametrize(

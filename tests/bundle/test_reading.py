@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from handler.bundle import content, identity, model, operations, tools, upstream
-from handler.bundle.reading import read_record
+from handler.bundle.stored import read_record
 from handler.cold.records import record
 from handler.errors.infrastructure import BundleError
 from tests.bundle.test_model import AUTHS, HANDMADE, content_of, read

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from handler.bundle.tenant_url import fill_tenant
-from handler.bundle.upstream import TenantPart
+from handler.bundle.upstream import TenantPart, fill_tenant
 
 ANY = "(?s:.*)"
 HOST = TenantPart(before="https://", claim="tenant", after=".example.com:8443/graphql?v=1", pattern=ANY)

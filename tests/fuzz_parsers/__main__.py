@@ -18,9 +18,9 @@ FOLDER = Path(".stile/fuzz-corpora")
 MAX_BYTES = 8_192
 PARSERS = (
     "handler.bundle.parts",
-    "handler.bundle.reading",
     "handler.bundle.stored",
-    "handler.bundle.tenant_url",
+    "handler.bundle.stored",
+    "handler.bundle.upstream",
     "handler.http.response",
     "handler.server.auth.sealed_state",
     "handler.strict_json",

@@ -14,8 +14,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from handler.bundle.stored import FORMAT_VERSION, read_bundle, write_bundle
-from handler.bundle.tenant_url import fill_tenant, is_in_host
-from handler.bundle.upstream import TenantPart
+from handler.bundle.upstream import TenantPart, fill_tenant, is_in_host
 from handler.errors.infrastructure import BundleError
 from handler.errors.protocol import StateRefused
 from handler.server.auth.sealed_state import RequestStates

@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from handler.bundle.model import Bundle
-from handler.bundle.reading import read_record
-from handler.bundle.stored import write_bundle
+from handler.bundle.stored import read_record, write_bundle
 from handler.bundle.tools import LoggedArgument
 from handler.server.asgi.request_log import MAX_COORDINATES_CHARS
 from handler.server.mcp.logged_call import MAX_VALUE_CHARS

@@ -11,8 +11,7 @@ import pytest
 
 from handler.errors.infrastructure import ObjectChanged, ObjectNotFound, StorageDenied, StorageError, WriteUnconfirmed
 from handler.http.client import HttpClient
-from handler.storage.folder_history import HISTORY, MAX_VERSIONS
-from handler.storage.folder_publishing import FolderPublishStorage
+from handler.storage.folder_publishing import HISTORY, MAX_VERSIONS, FolderPublishStorage
 from handler.storage.location import open_publish_storage, open_storage
 from handler.storage.publishing import PublishStorage
 from handler.storage.s3 import S3Storage

@@ -15,11 +15,11 @@ import pytest
 from handler.aws.sigv4 import CredentialSource
 from handler.errors.infrastructure import ObjectNotFound, SettingsError, StorageError
 from handler.http.client import HttpClient
-from handler.storage.boto3_requests import Boto3Requests
 from handler.storage.local import FolderStorage, MemoryStorage
 from handler.storage.location import open_publish_storage, open_storage
 from handler.storage.publishing import PublishStorage
 from handler.storage.s3 import S3Storage
+from handler.storage.s3_publishing import Boto3Requests
 from handler.storage.storage import StoredObject, WritableStorage
 from tests.support.moto import Moto, running_moto
 from tests.support.raw_http import answer, answering, running_server

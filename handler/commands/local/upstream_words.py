@@ -13,7 +13,6 @@ from collections.abc import Iterable
 from typing import Any
 from urllib.parse import parse_qsl, quote, unquote_plus, urlsplit
 
-from handler.bundle.tenant_url import is_address_of
 from handler.bundle.upstream import (
     BearerAuth,
     ClientCredentialsAuth,
@@ -24,6 +23,7 @@ from handler.bundle.upstream import (
     TokenExchangeAuth,
     Upstream,
     UpstreamAuth,
+    is_address_of,
     is_reference,
 )
 from handler.commands.local.local_secrets import trial_secrets, unset_secrets

@@ -9,9 +9,8 @@ from urllib.parse import urlsplit
 
 from handler.bundle.identity import SECRET_REFERENCE
 from handler.bundle.model import Bundle
-from handler.bundle.tenant_url import SAMPLE, is_in_host, sample_address
 from handler.bundle.tools import CONFIRM_LEVELS
-from handler.bundle.upstream import Upstream, is_reference, parse_reference
+from handler.bundle.upstream import SAMPLE, Upstream, is_in_host, is_reference, parse_reference, sample_address
 from handler.commands.folders.endpoints import Outcome
 from handler.commands.local.local_endpoint import local_settings
 from handler.commands.terminal.console import complain, warn

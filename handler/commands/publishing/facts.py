@@ -13,7 +13,7 @@ from urllib.parse import quote, unquote
 
 from handler import __version__
 from handler.aws.sigv4 import ENDPOINT_NAMES
-from handler.storage.boto3_requests import MALFORMED
+from handler.storage.s3_publishing import MALFORMED
 
 PREFIX = "stile-"
 MAX_CHARS = 256

@@ -8,10 +8,9 @@ import os
 from contextlib import suppress
 
 from handler.errors.infrastructure import SecretUnavailable
-from handler.secret_variables import Secret
 from handler.server.auth.own_secrets import OwnSecrets
 from handler.server.auth.principal import Principal
-from handler.settings import log_key_fault
+from handler.settings import Secret, log_key_fault
 from handler.strict_json import to_json_bytes
 
 DIGEST_CHARS = 32  # 128 bits: no collisions, and a line stays readable

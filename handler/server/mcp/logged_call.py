@@ -15,7 +15,7 @@ from handler.server.mcp.method_call import Call
 from handler.server.upstream.read_coordinates import note_refused
 from handler.strict_json import JSONObject, to_well_formed_json
 from handler.text.invisible import escaped
-from handler.text.secret_names import is_secret
+from handler.text.sentences import is_secret
 
 MAX_VALUE_CHARS = 200
 """Characters of a logged value. A longer value is cut, and ends in an ellipsis."""

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from handler.bundle.content import CodePrompt, Prompt, TextPrompt
-from handler.bundle.prompt_templates import expand, expanded_chars
-from handler.code_tools.catalog_search import Listed
+from handler.bundle.content import CodePrompt, Prompt, TextPrompt, expand, expanded_chars
+from handler.code_tools.sections import Listed
 from handler.errors.calls import PromptNotFound
 from handler.errors.protocol import InvalidParams
 from handler.server.context import Caller

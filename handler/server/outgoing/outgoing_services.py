@@ -10,12 +10,10 @@ from handler.aws.json_client import AwsJson
 from handler.aws.sigv4 import CredentialSource
 from handler.cold.records import record
 from handler.http.client import HttpClient
-from handler.secret_variables import Secret, SecretArn
 from handler.server.auth.own_secrets import OwnSecrets
 from handler.server.outgoing.circuit_breaker import Circuits
-from handler.server.outgoing.credential_cache import SingleFlightCache
-from handler.server.outgoing.secret_store import SecretStore
-from handler.settings import Settings
+from handler.server.outgoing.secret_store import SecretStore, SingleFlightCache
+from handler.settings import Secret, SecretArn, Settings
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -24,7 +22,7 @@ class OutgoingServices:
 
     secrets: SecretStore = field(default_factory=SecretStore)
     own: OwnSecrets = field(default_factory=OwnSecrets)
-    tokens: SingleFlightCache[str] = field(default_factory=lambda: SingleFlightCache(clock=time.time))
+    tokens: SingleFlightCache = field(default_factory=lambda: SingleFlightCache(clock=time.time))
     circuits: Circuits = field(default_factory=Circuits)
     aws: CredentialSource = field(default_factory=lambda: CredentialSource({}, http=HttpClient()))
 

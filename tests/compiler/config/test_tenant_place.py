@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from handler.bundle.tenant_url import fill_tenant
+from handler.bundle.upstream import fill_tenant
 from tests.support.endpoints import compiled, doubted, problems_of
 
 QUERY = "type Query { a: Int }"

@@ -15,11 +15,9 @@ from typing import Any
 import pytest
 
 from handler.bundle.model import Bundle
-from handler.bundle.reading import read_record
-from handler.bundle.stored import write_bundle
+from handler.bundle.stored import read_record, write_bundle
 from handler.errors.access import CredentialRequired, InsufficientScope
-from handler.server.auth.principal import ANONYMOUS, DEVELOPMENT, Principal, scopes_of
-from handler.server.auth.scopes import require_scopes
+from handler.server.auth.principal import ANONYMOUS, DEVELOPMENT, Principal, require_scopes, scopes_of
 from tests.support.codes import graphql_errors
 from tests.support.endpoints import READABLE, compiled, prescribed_tool, problems_of
 from tests.support.function import Answer, Function, running_function

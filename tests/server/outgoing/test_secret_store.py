@@ -17,11 +17,10 @@ from handler.aws.sigv4 import CredentialSource
 from handler.errors.infrastructure import SecretUnavailable
 from handler.errors.upstream import CredentialUnavailable
 from handler.http.client import HttpClient
-from handler.secret_variables import SecretArn
 from handler.server.auth.own_secrets import MAX_RETRY_S, REFUSED_PAUSE_S, RETRY_S, STALE_S, TTL_S, OwnSecrets
 from handler.server.outgoing.outgoing_services import outgoing_services
 from handler.server.outgoing.secret_store import STALE_STEP_S, SecretStore
-from handler.settings import read_settings
+from handler.settings import SecretArn, read_settings
 from tests.infra.cloudformation import read_template
 from tests.server.outgoing.serving import Clock
 from tests.support.api import Api, Asked, Reply, running_api
