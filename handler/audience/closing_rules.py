@@ -11,8 +11,7 @@ from handler.bundle.tools import CodeTool, PrescribedTool
 from handler.compiler.operations.operation_paths import find_path
 from handler.compiler.provenance import Cause, Holds, responsible
 from handler.compiler.tools.declarations.declaration import CompiledTool
-from handler.graph.index import SchemaIndex
-from handler.graph.index_types import named
+from handler.graph.index import SchemaIndex, named
 from handler.graph.view import View, build_view
 from handler.policy.evaluation import OPEN
 

@@ -25,7 +25,7 @@ from handler.bundle.tools import CatalogTool, CodeTool, GraphQLTool, PrescribedT
 from handler.compiler.compile import Compiled
 from handler.compiler.config.ignores import ChangeIgnore
 from handler.compiler.provenance import Provenance
-from handler.graph.documents.fields_read import fields_of_text
+from handler.graph.documents.used_fields import fields_of_text
 from handler.graph.index import SchemaIndex, load_index, read_index
 from handler.policy.evaluation import OPEN, Mask
 from handler.server.auth.principal import SCOPE_CLAIMS, Principal

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 
-from handler.graph.index_types import Directive, Field, InputValue, TypeSlice
+from handler.graph.index import Directive, Field, InputValue, TypeSlice
 from handler.graph.view import BUILT_IN_SCALARS, View
 
 NAMED_ROOTS: Mapping[str, str] = {"query": "Query", "mutation": "Mutation", "subscription": "Subscription"}

@@ -13,8 +13,7 @@ from handler.commands.page.page_answers import Reason, plain_causes, reason, sho
 from handler.commands.page.personas import Persona
 from handler.commands.page.served import ServedEndpoint, visitor_of
 from handler.errors.authoring import UnknownCoordinate
-from handler.graph.index import SchemaIndex
-from handler.graph.index_types import named
+from handler.graph.index import SchemaIndex, named
 from handler.server.asgi.responses import Refused
 
 MAX_MATCHES = 50

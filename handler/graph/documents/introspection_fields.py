@@ -6,22 +6,26 @@ would take longer than the answer.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cached_property
-from typing import Any
+from functools import cache, cached_property
+from typing import Any, cast
 
 from graphql import (
     DEFAULT_DEPRECATION_REASON,
     DirectiveLocation,
+    GraphQLNamedType,
+    GraphQLSchema,
+    StringValueNode,
     TypeKind,
+    parse_const_value,
     specified_directives,
+    specified_scalar_types,
 )
 
 from handler.cold.records import record
-from handler.graph.documents.core_types import all_of_core, in_every_schema
-from handler.graph.documents.printed_texts import argument_of, text_of
 from handler.graph.documents.search_fields import DEFINED, DEFINITION, SEARCH_TYPES
-from handler.graph.index_types import Directive, Field, InputValue, TypeSlice, named
+from handler.graph.index import Directive, Field, InputValue, TypeSlice, named
 from handler.graph.view import BUILT_IN_SCALARS, View
 
 KINDS: Mapping[str, TypeKind] = {
@@ -302,3 +306,113 @@ def input_item(name: str, value: InputValue) -> Item:
 
 def _asked(items: Iterable[Item], *, includeDeprecated: bool = False) -> list[Item]:  # noqa: N803 - as GraphQL has it
     return [item for item in items if includeDeprecated or item.deprecation is None]
+
+
+NAME = "[_A-Za-z][_0-9A-Za-z]*"
+COORDINATE = re.compile(
+    rf"@(?P<directive>{NAME})(?:\((?P<taken>{NAME}):\))?"
+    rf"|(?P<type>{NAME})(?:\.(?P<member>{NAME})(?:\((?P<argument>{NAME}):\))?)?"
+)
+
+ITEMS = {"input": "__InputValue", "enum": "__EnumValue"}
+"""Kind of a type -> the introspection type of its members, if they are not fields."""
+
+
+@record(frozen=True, slots=True)
+class Definition:
+    """One member of ``__SchemaDefinition``: the name of its introspection type, and the source of the fields below."""
+
+    type: str
+    source: Any
+
+
+def find_definition(shown: Introspected, coordinate: str) -> Definition | None:
+    """Return the definition of a coordinate; ``None`` if a view has none, whether or not its schema has one."""
+    match = COORDINATE.fullmatch(coordinate)
+    if match is None:
+        return None
+    if match["directive"]:
+        return _of_directive(shown, match["directive"], match["taken"])
+    found = shown.type_named(match["type"])
+    if found is None:
+        return None
+    if not match["member"]:
+        return Definition("__Type", found)
+    if isinstance(found, GraphQLNamedType):
+        return _of_core(found, match["member"], match["argument"])
+    return _of_view(shown, found, match["member"], match["argument"])
+
+
+def _of_view(shown: Introspected, name: str, member: str, argument: str | None) -> Definition | None:
+    item = shown.member(name, member)
+    if item is None:
+        return None
+    if argument is None:
+        return Definition(ITEMS.get(shown.kind(name), "__Field"), item)
+    value = (item.arguments or {}).get(argument)
+    return Definition("__InputValue", input_item(argument, value)) if value else None
+
+
+def _of_directive(shown: Introspected, name: str, argument: str | None) -> Definition | None:
+    own = shown.directives().get(name)
+    if own is None:
+        return _of_core_directive(name, argument)
+    if argument is None:
+        return Definition("__Directive", Carried(name, own))
+    value = own.arguments.get(argument)
+    return Definition("__InputValue", input_item(argument, value)) if value else None
+
+
+def _of_core_directive(name: str, argument: str | None) -> Definition | None:
+    core = next((each for each in specified_directives if each.name == name), None)
+    if core is None:
+        return None
+    return _argument_of_core(core, argument) if argument else Definition("__Directive", core)
+
+
+def _of_core(type_: GraphQLNamedType, member: str, argument: str | None) -> Definition | None:
+    """Return the definition of a member of a type of introspection: graphql-core's form is its name and the member."""
+    fields, values = getattr(type_, "fields", {}), getattr(type_, "values", {})
+    if member in fields and argument:
+        return _argument_of_core(fields[member], argument)
+    if member in fields:
+        return Definition("__Field", (member, fields[member]))
+    return Definition("__EnumValue", (member, values[member])) if member in values and not argument else None
+
+
+def _argument_of_core(owner: Any, argument: str) -> Definition | None:
+    return Definition("__InputValue", (argument, owner.args[argument])) if argument in owner.args else None
+
+
+@cache
+def in_every_schema() -> Mapping[str, GraphQLNamedType]:
+    """Return graphql-core's own types that every schema has, in its order."""
+    return GraphQLSchema().type_map
+
+
+@cache
+def all_of_core() -> Mapping[str, GraphQLNamedType]:
+    """Return these types, all built-in scalars, and the types of ``__search`` and ``__definitions``."""
+    return {**specified_scalar_types, **in_every_schema(), **SEARCH_TYPES}
+
+
+def text_of(printed: str) -> str | None:
+    """Return the text of a printed description; ``None`` if it is empty.
+
+    Most descriptions are block strings as graphql-core prints them, which need no parser.
+    """
+    if not printed:
+        return None
+    body = printed[3:-3]
+    if not printed.startswith('"""') or "\\" in body or "\r" in body:
+        return cast("StringValueNode", parse_const_value(printed, no_location=True)).value
+    # A printed block string has no common indentation; an empty first or last line is only there for the quotes.
+    return body.removeprefix("\n").removesuffix("\n")
+
+
+def argument_of(directives: str, name: str) -> str | None:
+    """Return the text of a printed directive's only argument; ``None`` if it has no argument of this name."""
+    _, found, literal = directives.partition(f"({name}: ")
+    if not found:
+        return None
+    return cast("StringValueNode", parse_const_value(literal.removesuffix(")"), no_location=True)).value
