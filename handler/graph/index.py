@@ -30,12 +30,19 @@ OUTLINED = ("kind", "interfaces")
 Reference = tuple[str, str, str]
 """A member, its argument or the empty string, and the named type of the argument or else of the member."""
 
-
 Text = tuple[str, str, str, str]
 """A member, its argument, the member's type as it is printed, and its description.
 
 The type itself has empty names; an argument, which a search reads for its name, has an empty description.
 """
+
+
+KINDS = ("object", "interface", "union", "enum", "input", "scalar")
+
+MALFORMED = (AttributeError, KeyError, TypeError, ValueError)
+"""Errors of reading a value that does not have the expected shape."""
+
+T = TypeVar("T")
 
 
 class SchemaIndex:
@@ -64,14 +71,20 @@ class SchemaIndex:
         return name in self._outlines
 
     def __getitem__(self, name: str) -> TypeSlice:
-        found = self._types.get(name)
-        if found is None:
+        if name not in self._types:
             with expected_shape(f"the schema index's type {name}"):
-                outline = self._outline(name)
-                found = self._types[name] = read_type(
-                    name, self._read(name), kind=outline.kind, interfaces=outline.interfaces
+                outline, raw = self._outline(name), self._read(name)
+                self._types[name] = TypeSlice(
+                    kind=outline.kind,
+                    description=text_in(raw, "description", ""),
+                    directives=text_in(raw, "directives", ""),
+                    interfaces=outline.interfaces,
+                    fields=_Members(name, raw.get("fields", {}), _field),
+                    inputs=_Members(name, raw.get("inputs", {}), _input),
+                    values=_Members(name, raw.get("values", {}), _value),
+                    members=names_in(raw.get("members", [])),
                 )
-        return found
+        return self._types[name]
 
     @cached_property
     def implementers(self) -> Mapping[str, tuple[str, ...]]:
@@ -87,7 +100,15 @@ class SchemaIndex:
     def directives(self) -> Mapping[str, Directive]:
         """The API's own directives for requests, in the author's order."""
         with expected_shape("the schema index's directives"):
-            return {name: read_directive(raw) for name, raw in self._directives.items()}
+            return {
+                name: Directive(
+                    on=names_in(raw["on"]),
+                    repeatable=raw["repeatable"] is True,
+                    arguments={argument: _input(value) for argument, value in raw.get("arguments", {}).items()},
+                    description=text_in(raw, "description", ""),
+                )
+                for name, raw in self._directives.items()
+            }
 
     # These read only the outline.
 
@@ -139,13 +160,18 @@ class SchemaIndex:
             raise malformed(f"the schema index's type {name}") from exc
 
     def _outline(self, name: str) -> _Outline:
-        found = self._outlined.get(name)
-        if found is None:
+        outline = self._outlined.get(name)
+        if outline is None:
             try:
-                found = self._outlined[name] = _read_outline(self._outlines[name])
+                kind, interfaces, targets = self._outlines[name].split(" ")
+                if kind not in KINDS:
+                    raise ValueError(kind)
             except MALFORMED as exc:  # not expected_shape: a view asks for the outlines of all types
                 raise malformed(f"the schema index's type {name}") from exc
-        return found
+            outline = self._outlined[name] = _Outline(
+                kind, tuple(interfaces.split(",")) if interfaces else (), tuple(targets.split(",")) if targets else ()
+            )
+        return outline
 
     def _read(self, name: str) -> Any:
         entry = self._entries[name]
@@ -165,12 +191,14 @@ class _Outline(NamedTuple):
 def write_index(content: Mapping[str, Any]) -> tuple[str, bytes]:
     """Return the digest under which an index is stored, and the index's bytes."""
     types: Mapping[str, Any] = content["types"]
-    outlines = {name: _outline_of(raw) for name, raw in types.items()}
-    named_types = {name for outline in outlines.values() for name in outline.targets}
+    targets = {name: dict.fromkeys(type_ for _, _, type_ in _references(raw)) for name, raw in types.items()}
     head = {
         **content,
-        "missing": sorted(named_types - types.keys()),
-        "types": {name: _write_outline(outline) for name, outline in outlines.items()},
+        "missing": sorted({target for each in targets.values() for target in each} - types.keys()),
+        "types": {
+            name: " ".join((raw["kind"], ",".join(raw.get("interfaces", ())), ",".join(targets[name])))
+            for name, raw in types.items()
+        },
     }
     rest = ({key: part for key, part in raw.items() if key not in OUTLINED} for raw in types.values())
     raw = b"\n".join(map(to_json_bytes, (head, *rest)))
@@ -206,55 +234,31 @@ def read_index(raw: bytes, *, sha256: str) -> SchemaIndex:
     return SchemaIndex(inside("schema index", parse_stored, head), lines)
 
 
-def _outline_of(raw: Any) -> _Outline:
-    targets = dict.fromkeys(type_ for _, _, type_ in _references(raw))
-    return _Outline(raw["kind"], tuple(raw.get("interfaces", ())), tuple(targets))
-
-
-def _write_outline(outline: _Outline) -> str:
-    return " ".join((outline.kind, ",".join(outline.interfaces), ",".join(outline.targets)))
-
-
-def _read_outline(text: str) -> _Outline:
-    kind, interfaces, targets = text.split(" ")
-    if kind not in KINDS:
-        raise ValueError(kind)
-    return _Outline(
-        kind, tuple(interfaces.split(",")) if interfaces else (), tuple(targets.split(",")) if targets else ()
-    )
-
-
 def _references(raw: Any) -> list[Reference]:
-    found = [(member, "", member) for member in names_in(raw.get("members", []))]
+    references = [(member, "", member) for member in names_in(raw.get("members", []))]
     for member, part in (raw.get("fields") or raw.get("inputs") or {}).items():
-        found.append((member, "", named(text_in(part, "type"))))
+        references.append((member, "", named(text_in(part, "type"))))
         for argument, value in part.get("arguments", {}).items():
-            found.append((member, argument, named(text_in(value, "type"))))
-    return found
+            references.append((member, argument, named(text_in(value, "type"))))
+    return references
 
 
 def texts_in(raw: Any) -> list[Text]:
     """Return the description of a type, given its line, and of each of its parts."""
-    found = [("", "", "", text_in(raw, "description", ""))]
-    found += [(member, "", "", description) for member, (description, _) in raw.get("values", {}).items()]
+    texts = [("", "", "", text_in(raw, "description", ""))]
+    texts += [(member, "", "", description) for member, (description, _) in raw.get("values", {}).items()]
     for member, part in (raw.get("fields") or raw.get("inputs") or {}).items():
-        found.append((member, "", part["type"], part.get("description", "")))
-        if "arguments" in part:
-            found += [(member, argument, "", "") for argument in part["arguments"]]
-    return found
+        texts.append((member, "", part["type"], part.get("description", "")))
+        texts += [(member, argument, "", "") for argument in part.get("arguments", ())]
+    return texts
 
 
 def _turned(named_by: Mapping[str, Iterable[str]]) -> Mapping[str, tuple[str, ...]]:
-    found: defaultdict[str, list[str]] = defaultdict(list)
+    turned: defaultdict[str, list[str]] = defaultdict(list)
     for name, others in named_by.items():
         for other in others:
-            found[other].append(name)
-    return {other: tuple(names) for other, names in found.items()}
-
-
-T = TypeVar("T")
-
-KINDS = ("object", "interface", "union", "enum", "input", "scalar")
+            turned[other].append(name)
+    return {other: tuple(names) for other, names in turned.items()}
 
 
 @record(frozen=True, slots=True)
@@ -327,12 +331,8 @@ def named(type_text: str) -> str:
     return type_text.strip("[]!")
 
 
-MALFORMED = (AttributeError, KeyError, TypeError, ValueError)
-"""Errors of reading a value that does not have the expected shape."""
-
-
 @contextmanager
-def expected_shape(what: str) -> Iterator[None]:
+def expected_shape(part: str) -> Iterator[None]:
     """Turn errors of reading into one error that names the part of the index.
 
     Raises:
@@ -341,36 +341,12 @@ def expected_shape(what: str) -> Iterator[None]:
     try:
         yield
     except MALFORMED as exc:
-        raise malformed(what) from exc
+        raise malformed(part) from exc
 
 
-def malformed(what: str) -> BundleError:
+def malformed(part: str) -> BundleError:
     """Return the error for a part of the index that does not have the shape that the compiler writes."""
-    return BundleError(f"{what} is malformed: publish again")
-
-
-def read_type(name: str, raw: Any, *, kind: str, interfaces: tuple[str, ...]) -> TypeSlice:
-    """Read a type's own line. The outline has its kind and interfaces."""
-    return TypeSlice(
-        kind=kind,
-        description=text_in(raw, "description", ""),
-        directives=text_in(raw, "directives", ""),
-        interfaces=interfaces,
-        fields=_Members(name, raw.get("fields", {}), _field),
-        inputs=_Members(name, raw.get("inputs", {}), _input),
-        values=_Members(name, raw.get("values", {}), _value),
-        members=names_in(raw.get("members", [])),
-    )
-
-
-def read_directive(raw: Any) -> Directive:
-    """Read a directive of the first line."""
-    return Directive(
-        on=names_in(raw["on"]),
-        repeatable=raw["repeatable"] is True,
-        arguments={name: _input(value) for name, value in raw.get("arguments", {}).items()},
-        description=text_in(raw, "description", ""),
-    )
+    return BundleError(f"{part} is malformed: publish again")
 
 
 class _Members(Mapping[str, T]):

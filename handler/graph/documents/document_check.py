@@ -13,12 +13,8 @@ from typing import Any
 from graphql import (
     ASTValidationRule,
     DocumentNode,
-    FieldNode,
-    FragmentDefinitionNode,
-    FragmentSpreadNode,
     GraphQLError,
     GraphQLSchema,
-    InlineFragmentNode,
     NoUndefinedVariablesRule,
     NoUnusedFragmentsRule,
     NoUnusedVariablesRule,
@@ -44,9 +40,13 @@ from handler.graph.documents.limits import refuse_costly, refuse_large
 from handler.graph.documents.locations import DocumentText, fault_of
 from handler.graph.documents.operation import (
     MAX_CHARS,
+    TYPE_NAME,
     alone,
     choose_operation,
+    expanded,
+    fragments_of,
     is_introspection,
+    only_operation,
     operations_of,
     print_bounded,
     refuse_kind,
@@ -113,27 +113,35 @@ def check_document(
     Source: GraphQL specification, sections 5 (Validation) and 6.1 (Executing Requests).
     """
     view = schemas.view
-    known = schemas.find_valid(text, limits)
-    document = known.document if known else _parse(text, limits)
+    valid = schemas.find_valid(text, limits)
+    document = valid.document if valid else _parse(text, limits)
     operation = choose_operation(document, operation_name)
     refuse_kind(document, operation, view)
-    schema = known.schema if known else _valid_schema(text, document, operation, schemas, limits)
+    schema = valid.schema if valid else _valid_schema(text, document, operation, schemas, limits)
     own = alone(document, operation)
-    declared = _declared_variables(operation, variables)
+    names = {node.variable.name.value for node in operation.variable_definitions or ()}
+    declared = {name: value for name, value in variables.items() if name in names}
     if for_model:
         declared = _texts_read(schema, operation, declared, limits)
-    _refuse_unsendable(declared)
-    coerced = _coerced_variables(schema, operation, declared, view)
-    refuse_costly(own, view, variables=coerced, max_cost=limits.max_cost)
-    sent = print_bounded(own)
+    try:
+        to_json_bytes(declared)  # Python's JSON reader accepts values that its writer does not; custom scalars take any
+    except ValueError as exc:
+        raise DocumentRefused(Fault("a variable has a number that JSON cannot carry")) from exc
+    nodes = operation.variable_definitions or ()
+    coerced = get_variable_values(schema, nodes, declared, max_errors=MAX_ERRORS, hide_suggestions=True)
+    if isinstance(coerced, list):
+        _refuse(coerced, view)
+    else:
+        refuse_costly(own, view, variables=coerced.coerced, max_cost=limits.max_cost)
+    printed = print_bounded(own)
     introspection = own if is_introspection(own, operation, view) else None
     return CheckedDocument(
         kind=operation.operation.value,
         name=operation.name.value if operation.name else None,
-        text=sent,
+        text=printed,
         variables=declared,
         introspection=introspection,
-        hidden_names=find_hidden_names(own, view) if TYPE_NAME in sent and not introspection else None,
+        hidden_names=find_hidden_names(own, view) if TYPE_NAME in printed and not introspection else None,
     )
 
 
@@ -198,21 +206,15 @@ def _about_the_document(errors: Sequence[GraphQLError]) -> list[GraphQLError]:
 
 
 def _refuse(errors: Sequence[GraphQLError], view: View) -> None:
-    found = _about_the_document(errors)
-    if errors and not found:
+    faults = _about_the_document(errors)
+    if errors and not faults:
         raise DocumentRefused(Fault("it takes too much work to be judged: ask for less, and repeat fields less often"))
-    if found:
+    if faults:
         from handler.graph.documents.hints import hints_for  # compiles patterns that only hints need
 
-        hints = hints_for([error.message for error in found[: DocumentRefused.MAX_FAULTS]], view)
-        told = zip(found, chain(hints.sentences, repeat("")), strict=False)
-        faults = [fault_of(error, hint) for error, hint in told]
-        raise DocumentRefused(*faults, sdl=hints.sdl, complete=len(found) == len(errors))
-
-
-def _declared_variables(operation: OperationDefinitionNode, given: Mapping[str, Any]) -> dict[str, Any]:
-    names = {node.variable.name.value for node in operation.variable_definitions or ()}
-    return {name: value for name, value in given.items() if name in names}
+        hints = hints_for([error.message for error in faults[: DocumentRefused.MAX_FAULTS]], view)
+        sentences = map(fault_of, faults, chain(hints.sentences, repeat("")))
+        raise DocumentRefused(*sentences, sdl=hints.sdl, complete=len(faults) == len(errors))
 
 
 def _texts_read(
@@ -232,120 +234,79 @@ def _texts_read(
 
 def _text_read(value: Any, type_: Any) -> Any:
     """Return a value with JSON texts read where its type takes no text."""
-    nullable, named = get_nullable_type(type_), get_named_type(type_)
+    nullable, base = get_nullable_type(type_), get_named_type(type_)
     match value:
         case list() if is_list_type(nullable):
             return [_text_read(each, nullable.of_type) for each in value]
-        case dict() if is_input_object_type(named):
+        case dict() if is_input_object_type(base):
             return {
-                key: _text_read(each, named.fields[key].type) if key in named.fields else each
+                key: _text_read(each, base.fields[key].type) if key in base.fields else each
                 for key, each in value.items()
             }
         case str():
-            wanted = {"object"} if is_input_object_type(named) else JSON_TYPES_OF.get(named.name, set())
-            wanted = wanted | {"null"} if wanted and nullable is type_ else wanted
-            return read_text(value, wanted | {"array"} if is_list_type(nullable) else wanted)
+            types = {"object"} if is_input_object_type(base) else JSON_TYPES_OF.get(base.name, set())
+            types = types | {"null"} if types and nullable is type_ else types
+            return read_text(value, types | {"array"} if is_list_type(nullable) else types)
     return value
 
 
-def _coerced_variables(
-    schema: GraphQLSchema, operation: OperationDefinitionNode, declared: dict[str, Any], view: View
-) -> Mapping[str, Any]:
-    nodes = operation.variable_definitions or ()
-    coerced = get_variable_values(schema, nodes, declared, max_errors=MAX_ERRORS, hide_suggestions=True)
-    if isinstance(coerced, list):
-        _refuse(coerced, view)
-        return {}
-    return coerced.coerced
-
-
-def _refuse_unsendable(variables: dict[str, Any]) -> None:
-    """Refuse values that Python's JSON reader accepts and its writer does not. Custom scalars take any value."""
-    try:
-        to_json_bytes(variables)
-    except ValueError as exc:
-        raise DocumentRefused(Fault("a variable has a number that JSON cannot carry")) from exc
-
-
-TYPE_NAME = "__typename"
-
-
 @record(frozen=True, slots=True)
-class _Asked:
+class _Place:
     """The selection on the objects in one place of an answer: type names, and the selections below."""
 
-    names: Mapping[str, str]  # response key -> the union whose name replaces a hidden one
-    below: Mapping[str, _Asked]
+    unions: Mapping[str, str]  # response key of a type name -> the union whose name replaces a hidden one
+    below: Mapping[str, _Place]
 
 
 @record(frozen=True, slots=True)
 class HiddenNames:
-    """The places where the answer to one document may name types that are not in a view."""
+    """The places where the answer to one document may name types that are not in a view.
+
+    A hidden member of a union may still be one of its values, and ``__typename`` would reveal its name. The union's
+    name replaces it: if the object became null, clients would have to take everything around it for null.
+    """
 
     view: View
-    root: _Asked
+    root: _Place
 
     def replace_in(self, response: JSONObject) -> None:
         """Replace hidden names in a response, in place, because an API's answer may be large."""
         waiting = [(response.get("data"), self.root)]
         while waiting:
-            value, asked = waiting.pop()
+            value, place = waiting.pop()
             if isinstance(value, list):
-                waiting += [(each, asked) for each in value]
+                waiting += [(each, place) for each in value]
             elif isinstance(value, dict):
-                waiting += [(value[key], below) for key, below in asked.below.items() if key in value]
-                for key, union in asked.names.items():
+                waiting += [(value[key], below) for key, below in place.below.items() if key in value]
+                for key, union in place.unions.items():
                     if isinstance(value.get(key), str) and value[key] not in self.view.members:
                         value[key] = union
 
 
 def find_hidden_names(document: DocumentNode, view: View) -> HiddenNames | None:
     """Find the places where the answer to a valid document of one operation may name hidden types; ``None`` if none."""
-    fragments = {node.name.value: node for node in document.definitions if isinstance(node, FragmentDefinitionNode)}
-    operation = next(node for node in document.definitions if isinstance(node, OperationDefinitionNode))
-    root = _Walk(view, fragments).asked([(view.index.roots[operation.operation.value], operation.selection_set)])
+    fragments = fragments_of(document)
+
+    def place(selected: Selected) -> _Place | None:
+        unions: dict[str, str] = {}
+        fields: dict[str, Selected] = {}
+        for parent, selections in selected:
+            for on, node in expanded(selections, parent, fragments):
+                key = (node.alias or node.name).value
+                if node.name.value == TYPE_NAME:
+                    # An interface is hidden together with an implementer.
+                    if view.index.kind(on) == "union" and not view.members.keys() >= {*view.index.members(on)}:
+                        unions[key] = on
+                elif node.selection_set:
+                    returned = named(field_type(view, on, node.name.value) or "")
+                    fields.setdefault(key, []).append((returned, node.selection_set))
+        below = {key: inner for key, each in fields.items() if (inner := place(each))}
+        return _Place(unions, below) if unions or below else None
+
+    operation = only_operation(document)
+    root = place([(view.index.roots[operation.operation.value], operation.selection_set)])
     return HiddenNames(view, root) if root else None
 
 
 Selected = list[tuple[str, SelectionSetNode]]
 """The selection sets on the objects in one place, each with its type."""
-
-
-class _Walk:
-    def __init__(self, view: View, fragments: Mapping[str, FragmentDefinitionNode]) -> None:
-        self._view = view
-        self._fragments = fragments
-
-    def asked(self, selected: Selected) -> _Asked | None:
-        """Return the selection on the objects in one place; ``None`` if it cannot name a hidden type, at any depth."""
-        names: dict[str, str] = {}
-        fields: dict[str, Selected] = {}
-        for type_name, selections in selected:
-            self._gather(selections, type_name, names, fields)
-        below = {key: asked for key, each in fields.items() if (asked := self.asked(each))}
-        return _Asked(names, below) if names or below else None
-
-    def _gather(
-        self, selections: SelectionSetNode, type_name: str, names: dict[str, str], fields: dict[str, Selected]
-    ) -> None:
-        for node in selections.selections:
-            match node:
-                case FieldNode() if node.name.value == TYPE_NAME:
-                    if self._hides_members(type_name):
-                        names[(node.alias or node.name).value] = type_name
-                case FieldNode() if node.selection_set:
-                    returned = named(field_type(self._view, type_name, node.name.value) or "")
-                    fields.setdefault((node.alias or node.name).value, []).append((returned, node.selection_set))
-                case InlineFragmentNode():
-                    condition = node.type_condition.name.value if node.type_condition else type_name
-                    self._gather(node.selection_set, condition, names, fields)
-                case FragmentSpreadNode():
-                    fragment = self._fragments[node.name.value]
-                    self._gather(fragment.selection_set, fragment.type_condition.name.value, names, fields)
-
-    def _hides_members(self, type_name: str) -> bool:
-        """Tell if a type is a union with hidden members. An interface is hidden together with an implementer."""
-        index = self._view.index
-        if index.kind(type_name) != "union":
-            return False
-        return any(name not in self._view.members for name in index.members(type_name))

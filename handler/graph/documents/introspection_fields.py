@@ -1,4 +1,4 @@
-"""A view in terms of introspection: the fields of ``__Schema``, ``__Type`` and the others.
+"""A view in terms of introspection: the fields of ``__Schema``, ``__Type`` and the others, and definitions.
 
 Everything is read from the view when a request reaches it. Building graphql-core's objects of a whole schema first
 would take longer than the answer.
@@ -28,30 +28,12 @@ from handler.graph.documents.search_fields import DEFINED, DEFINITION, SEARCH_TY
 from handler.graph.index import Directive, Field, InputValue, TypeSlice, named
 from handler.graph.view import BUILT_IN_SCALARS, View
 
-KINDS: Mapping[str, TypeKind] = {
-    "object": TypeKind.OBJECT,
-    "interface": TypeKind.INTERFACE,
-    "union": TypeKind.UNION,
-    "enum": TypeKind.ENUM,
-    "input": TypeKind.INPUT_OBJECT,
-    "scalar": TypeKind.SCALAR,
-}
-
 EMPTY = TypeSlice(
-    kind="object",
+    "object",
     description="",
     directives="",
     interfaces=(),
-    fields={
-        "_empty": Field(
-            type="Boolean",
-            arguments={},
-            description='"""There is nothing to ask for here: send a mutation."""',
-            directives="",
-            size=None,
-            weight=0,
-        )
-    },
+    fields={"_empty": Field("Boolean", {}, '"""There is nothing to ask for here: send a mutation."""', "", None, 0)},
     inputs={},
     values={},
     members=(),
@@ -78,9 +60,8 @@ class Item:
         """The reason of the deprecation; ``None`` if the item is not deprecated."""
         if "@deprecated" not in self.directives:
             return None
-        return argument_of(self.directives, "reason") or (
-            DEFAULT_DEPRECATION_REASON if "(" not in self.directives else ""
-        )
+        reason = argument_of(self.directives, "reason")
+        return reason or ("" if "(" in self.directives else DEFAULT_DEPRECATION_REASON)
 
 
 @record(frozen=True, slots=True)
@@ -99,7 +80,7 @@ class Introspected:
 
     def __init__(self, view: View) -> None:
         self._view = view
-        self._members_made: dict[tuple[str, str, bool], list[Item]] = {}
+        self._items: dict[tuple[str, str, bool], list[Item]] = {}
 
     @property
     def query(self) -> str:
@@ -132,7 +113,7 @@ class Introspected:
         return self._view.directives()
 
     def is_sub_type(self, abstract: str, name: str) -> bool:
-        """Tell if a type of the view is ``abstract`` itself or one of its possible types."""
+        """Return whether a type of the view is ``abstract`` itself or one of its possible types."""
         possible = DEFINED if abstract == DEFINITION else self._possible_names(abstract)
         return abstract == name or name in possible
 
@@ -163,7 +144,7 @@ class Introspected:
         entry = self._slice(text)
         match field:
             case "kind":
-                return KINDS[entry.kind]
+                return TypeKind["INPUT_OBJECT" if entry.kind == "input" else entry.kind.upper()]
             case "name":
                 return text
             case "description":
@@ -190,7 +171,7 @@ class Introspected:
             case "type":
                 return self._type(item.type)
             case "args":
-                return _asked((input_item(*each) for each in (item.arguments or {}).items()), **options)
+                return _current((input_item(*each) for each in (item.arguments or {}).items()), **options)
             case "defaultValue":
                 return item.default or None
             case "isDeprecated":
@@ -210,7 +191,7 @@ class Introspected:
             case "locations":
                 return [DirectiveLocation[location] for location in carried.directive.on]
             case _:
-                return _asked((input_item(*each) for each in carried.directive.arguments.items()), **options)
+                return _current((input_item(*each) for each in carried.directive.arguments.items()), **options)
 
     def _wrapper(self, field: str, text: str) -> Any:
         match field:
@@ -224,13 +205,13 @@ class Introspected:
     def _members(self, field: str, name: str, *, includeDeprecated: bool = False) -> list[Item] | None:  # noqa: N803
         """Return the members of a type, made once; ``None`` if types of its kind have no such members."""
         entry = self._slice(name)
-        of_kind, found = MEMBERS.get(field, ((), None))
-        if not found or entry.kind not in of_kind:
+        kinds, members = MEMBERS.get(field, ((), None))
+        if not members or entry.kind not in kinds:
             return None
         key = (field, name, includeDeprecated)
-        if key not in self._members_made:
-            self._members_made[key] = _asked(found(self, name, entry), includeDeprecated=includeDeprecated)
-        return self._members_made[key]
+        if key not in self._items:
+            self._items[key] = _current(members(self, name, entry), includeDeprecated=includeDeprecated)
+        return self._items[key]
 
     def fields(self, name: str, entry: TypeSlice) -> Iterator[Item]:
         return (self._field(name, entry, member) for member in self._visible(name, entry.fields))
@@ -267,18 +248,18 @@ class Introspected:
     @cached_property
     def _types(self) -> Mapping[str, None]:
         """The names of all types in graphql-core's order: its own scalars are at their first use."""
-        found: dict[str, None] = {}
+        names: dict[str, None] = {}
         for name in self._view.members:
             if name not in BUILT_IN_SCALARS:
-                found[name] = None
-                if not found.keys() >= BUILT_IN_SCALARS:
-                    found |= dict.fromkeys(self._built_ins_of(name))
+                names[name] = None
+                if not names.keys() >= BUILT_IN_SCALARS:
+                    names |= dict.fromkeys(self._built_ins_of(name))
         for directive in self._view.directives().values():
-            taken = (named(argument.type) for argument in directive.arguments.values())
-            found |= dict.fromkeys(name for name in taken if name in BUILT_IN_SCALARS)
-        if self.query not in found:
-            found |= {self.query: None, "Boolean": None}
-        return found | dict.fromkeys(in_every_schema())
+            types = (named(argument.type) for argument in directive.arguments.values())
+            names |= dict.fromkeys(name for name in types if name in BUILT_IN_SCALARS)
+        if self.query not in names:
+            names |= {self.query: None, "Boolean": None}
+        return names | dict.fromkeys(in_every_schema())
 
     def _built_ins_of(self, name: str) -> list[str]:
         if BUILT_IN_SCALARS.isdisjoint(self._view.index.targets(name)):
@@ -304,7 +285,7 @@ def input_item(name: str, value: InputValue) -> Item:
     return Item(name, value.description, value.directives, type=value.type, default=value.default)
 
 
-def _asked(items: Iterable[Item], *, includeDeprecated: bool = False) -> list[Item]:  # noqa: N803 - as GraphQL has it
+def _current(items: Iterable[Item], *, includeDeprecated: bool = False) -> list[Item]:  # noqa: N803 - as GraphQL has it
     return [item for item in items if includeDeprecated or item.deprecation is None]
 
 
@@ -313,9 +294,6 @@ COORDINATE = re.compile(
     rf"@(?P<directive>{NAME})(?:\((?P<taken>{NAME}):\))?"
     rf"|(?P<type>{NAME})(?:\.(?P<member>{NAME})(?:\((?P<argument>{NAME}):\))?)?"
 )
-
-ITEMS = {"input": "__InputValue", "enum": "__EnumValue"}
-"""Kind of a type -> the introspection type of its members, if they are not fields."""
 
 
 @record(frozen=True, slots=True)
@@ -326,62 +304,39 @@ class Definition:
     source: Any
 
 
-def find_definition(shown: Introspected, coordinate: str) -> Definition | None:
-    """Return the definition of a coordinate; ``None`` if a view has none, whether or not its schema has one."""
+def find_definition(view: Introspected, coordinate: str) -> Definition | None:
+    """Return the definition of a coordinate; ``None`` if a view has none, whether or not its schema has one.
+
+    Source: GraphQL specification, section 3.14 (Schema Coordinates).
+    """
     match = COORDINATE.fullmatch(coordinate)
     if match is None:
         return None
-    if match["directive"]:
-        return _of_directive(shown, match["directive"], match["taken"])
-    found = shown.type_named(match["type"])
-    if found is None:
-        return None
-    if not match["member"]:
-        return Definition("__Type", found)
-    if isinstance(found, GraphQLNamedType):
-        return _of_core(found, match["member"], match["argument"])
-    return _of_view(shown, found, match["member"], match["argument"])
+    if name := match["directive"]:
+        own = view.directives().get(name)
+        core = next((each for each in specified_directives if each.name == name), None)
+        if argument := match["taken"]:
+            return _argument(own.arguments if own else core.args if core else {}, argument)
+        return Definition("__Directive", Carried(name, own) if own else core) if own or core else None
+    type_, member, argument = view.type_named(match["type"]), match["member"], match["argument"]
+    if type_ is None or not member:
+        return None if type_ is None else Definition("__Type", type_)
+    if isinstance(type_, GraphQLNamedType):  # of introspection: graphql-core's form of a member has its name beside it
+        fields, values = getattr(type_, "fields", {}), getattr(type_, "values", {})
+        if member in fields:
+            field = fields[member]
+            return _argument(field.args, argument) if argument else Definition("__Field", (member, field))
+        return Definition("__EnumValue", (member, values[member])) if member in values and not argument else None
+    item = view.member(type_, member)
+    if item is None or argument:
+        return _argument(item.arguments or {}, argument) if item else None
+    return Definition({"input": "__InputValue", "enum": "__EnumValue"}.get(view.kind(type_), "__Field"), item)
 
 
-def _of_view(shown: Introspected, name: str, member: str, argument: str | None) -> Definition | None:
-    item = shown.member(name, member)
-    if item is None:
-        return None
-    if argument is None:
-        return Definition(ITEMS.get(shown.kind(name), "__Field"), item)
-    value = (item.arguments or {}).get(argument)
-    return Definition("__InputValue", input_item(argument, value)) if value else None
-
-
-def _of_directive(shown: Introspected, name: str, argument: str | None) -> Definition | None:
-    own = shown.directives().get(name)
-    if own is None:
-        return _of_core_directive(name, argument)
-    if argument is None:
-        return Definition("__Directive", Carried(name, own))
-    value = own.arguments.get(argument)
-    return Definition("__InputValue", input_item(argument, value)) if value else None
-
-
-def _of_core_directive(name: str, argument: str | None) -> Definition | None:
-    core = next((each for each in specified_directives if each.name == name), None)
-    if core is None:
-        return None
-    return _argument_of_core(core, argument) if argument else Definition("__Directive", core)
-
-
-def _of_core(type_: GraphQLNamedType, member: str, argument: str | None) -> Definition | None:
-    """Return the definition of a member of a type of introspection: graphql-core's form is its name and the member."""
-    fields, values = getattr(type_, "fields", {}), getattr(type_, "values", {})
-    if member in fields and argument:
-        return _argument_of_core(fields[member], argument)
-    if member in fields:
-        return Definition("__Field", (member, fields[member]))
-    return Definition("__EnumValue", (member, values[member])) if member in values and not argument else None
-
-
-def _argument_of_core(owner: Any, argument: str) -> Definition | None:
-    return Definition("__InputValue", (argument, owner.args[argument])) if argument in owner.args else None
+def _argument(arguments: Mapping[str, Any], name: str) -> Definition | None:
+    value = arguments.get(name)
+    item = input_item(name, value) if isinstance(value, InputValue) else (name, value)
+    return Definition("__InputValue", item) if value else None
 
 
 @cache
@@ -405,14 +360,16 @@ def text_of(printed: str) -> str | None:
         return None
     body = printed[3:-3]
     if not printed.startswith('"""') or "\\" in body or "\r" in body:
-        return cast("StringValueNode", parse_const_value(printed, no_location=True)).value
+        return _string(printed)
     # A printed block string has no common indentation; an empty first or last line is only there for the quotes.
     return body.removeprefix("\n").removesuffix("\n")
 
 
 def argument_of(directives: str, name: str) -> str | None:
     """Return the text of a printed directive's only argument; ``None`` if it has no argument of this name."""
-    _, found, literal = directives.partition(f"({name}: ")
-    if not found:
-        return None
-    return cast("StringValueNode", parse_const_value(literal.removesuffix(")"), no_location=True)).value
+    _, opening, literal = directives.partition(f"({name}: ")
+    return _string(literal.removesuffix(")")) if opening else None
+
+
+def _string(literal: str) -> str:
+    return cast("StringValueNode", parse_const_value(literal, no_location=True)).value
