@@ -35,9 +35,6 @@ ORDER = (
     ("handler.compiler.checks", "handler.compiler.provenance"),
     ("handler.compiler.graphql_api",),
     ("handler.compiler.tools",),
-    ("handler.compiler.tools.graphql_tools",),
-    ("handler.compiler.tools.declarations",),
-    ("handler.compiler.tools.content_files",),
     ("handler.compiler.api_context",),
     ("handler.compiler.access",),
     ("handler.compiler.json_schemas",),
@@ -74,38 +71,23 @@ LEFT = {
 """An old name of one more version."""
 
 ONE_SUBJECT = {
-    "Issuer": (
-        "bundle.identity",
-        "commands.new_endpoint.config_file",
-    ),  # an issuer of tokens: compiled, and to be written
     "ToolOptions": (
         "bundle.tools",
         "code_tools.options",
     ),  # a tool's options: compiled, and as its author gives them
-    "catalog.py": (
-        "code_tools.catalog",
-        "compiler.tools.catalog",
-        "server.mcp.catalog",
-    ),  # the catalog: of a toolkit, of config.yaml, compiled, and answered
-    "code.py": ("compiler.config.code", "compiler.tools.code"),  # `code` of config.yaml: read, and compiled
     "content.py": (
         "bundle.content",
         "code_tools.content",
         "compiler.tools.content",
     ),  # prompts and resources: in the bundle, in Python, and compiled
     "context.py": ("code_tools.context", "server.context"),  # of a request: for tools in Python, and for us
-    "editor.py": ("commands.editor", "page.editor"),  # editors of text: the files for them, and that of the page
     "identity.py": ("bundle.identity", "compiler.config.identity"),  # `identity`: in the bundle, and of config.yaml
-    "introspection.py": (
-        "commands.schema_source.introspection",
-        "graph.documents.introspection",
-    ),  # asked, and answered
     "prompts.py": (
-        "compiler.tools.content_files.prompts",
+        "compiler.tools.prompts",
         "server.mcp.prompts",
     ),  # in Python, of files, listed
     "resources.py": (
-        "compiler.tools.content_files.resources",
+        "compiler.tools.resources",
         "server.mcp.resources",
     ),  # as prompts.py
     "testing.py": ("testing", "stile.testing"),  # the old name of one more version
@@ -125,7 +107,7 @@ EDGES = {
     "an MCP request": "handler/server/mcp/route.py",
     "an author's code": "handler/code_tools/boundary.py",
     "an author's error": "handler/code_tools/boundary.py",
-    "an author's module": "handler/compiler/tools/code_modules.py",
+    "an author's module": "handler/compiler/tools/code.py",
     "an author's thread": "handler/code_tools/boundary.py",
     "an item of a batch": "handler/server/mcp/route.py",
 }

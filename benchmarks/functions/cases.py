@@ -53,8 +53,8 @@ PRESCRIBED_WARM_GATE, GRAPHQL_WARM_GATE = 2.4, 6.2
 
 MEMORY_GATE = 2.2
 
-ANSWERED = "structuredContent"
-"""A part of each result, and of no error."""
+ANSWERED = r"\"content\":"
+"""A part of each result of a tool, as JSON in JSON. An error of the protocol has none, and one of a tool `isError`."""
 
 LIST = ("tools/list", dict[str, Any]())
 

@@ -12,7 +12,7 @@ import os
 import re
 import socket
 import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from ipaddress import ip_address
 from typing import Any, NamedTuple
@@ -48,22 +48,8 @@ class Subsegments:
         self._trace_id = trace_id
         self._parent_id = parent_id
 
-    def send(self, request: HttpRequest, send: Callable[[HttpRequest], HttpResponse]) -> HttpResponse:
-        """Send a request, and return the response or raise as ``send``."""
-        with self._told(request) as answers:
-            answers.append(send(request))
-        return answers[0]
-
-    async def send_async(
-        self, request: HttpRequest, send: Callable[[HttpRequest], Awaitable[HttpResponse]]
-    ) -> HttpResponse:
-        """Send a request, and return the response or raise as ``send``."""
-        with self._told(request) as answers:
-            answers.append(await send(request))
-        return answers[0]
-
     @contextmanager
-    def _told(self, request: HttpRequest) -> Iterator[list[HttpResponse]]:
+    def __call__(self, request: HttpRequest) -> Iterator[list[HttpResponse]]:
         """Send the subsegment of an exchange at its end. The body adds the response if there is one."""
         answers: list[HttpResponse] = []
         started = time.time()
@@ -71,32 +57,28 @@ class Subsegments:
             yield answers
         finally:
             with suppress(OSError, ValueError):  # no daemon; a URL that is not valid, which the client refuses
-                self._emit({**self._about(started), **described(request, answers[0] if answers else None)})
-
-    def _about(self, started: float) -> dict[str, Any]:
-        return {
-            "id": os.urandom(8).hex(),
-            "trace_id": self._trace_id,
-            "parent_id": self._parent_id,
-            "type": "subsegment",
-            "namespace": "remote",
-            "start_time": started,
-            "end_time": max(started, time.time()),
-        }
-
-    def _emit(self, document: Mapping[str, Any]) -> None:
-        family = socket.AF_INET6 if ":" in self._daemon.host else socket.AF_INET
-        with socket.socket(family, socket.SOCK_DGRAM) as sender:
-            sender.settimeout(0)
-            sender.sendto(HEADER + json.dumps(document, separators=(",", ":")).encode(), self._daemon)
+                exchange = {
+                    "id": os.urandom(8).hex(),
+                    "trace_id": self._trace_id,
+                    "parent_id": self._parent_id,
+                    "type": "subsegment",
+                    "namespace": "remote",
+                    "start_time": started,
+                    "end_time": max(started, time.time()),
+                    **described(request, answers[0] if answers else None),
+                }
+                family = socket.AF_INET6 if ":" in self._daemon.host else socket.AF_INET
+                with socket.socket(family, socket.SOCK_DGRAM) as sender:
+                    sender.settimeout(0)
+                    sender.sendto(HEADER + json.dumps(exchange, separators=(",", ":")).encode(), self._daemon)
 
 
 def subsegments_of(environ: Mapping[str, str]) -> Subsegments | None:
     """Return the observer for the invocation that the environment names; ``None`` if it is not sampled."""
-    given = dict(part.strip().partition("=")[::2] for part in environ.get("_X_AMZN_TRACE_ID", "").split(";"))
-    root, parent = given.get("Root", ""), given.get("Parent", "")
+    trace = dict(part.strip().partition("=")[::2] for part in environ.get("_X_AMZN_TRACE_ID", "").split(";"))
+    root, parent = trace.get("Root", ""), trace.get("Parent", "")
     daemon = daemon_in(environ.get("AWS_XRAY_DAEMON_ADDRESS", ""))
-    if given.get("Sampled") != "1" or not _ROOT.fullmatch(root) or not _PARENT.fullmatch(parent) or daemon is None:
+    if trace.get("Sampled") != "1" or not _ROOT.fullmatch(root) or not _PARENT.fullmatch(parent) or daemon is None:
         return None
     return Subsegments(daemon, trace_id=root, parent_id=parent)
 
@@ -104,9 +86,9 @@ def subsegments_of(environ: Mapping[str, str]) -> Subsegments | None:
 def daemon_in(text: str) -> Daemon | None:
     """Read the daemon's address, as ``169.254.79.129:2000`` or ``tcp:… udp:…``; ``None`` if it is not valid."""
     parts = text.split()
-    named = [part.removeprefix("udp:") for part in parts if part.startswith("udp:")]
+    of_udp = [part.removeprefix("udp:") for part in parts if part.startswith("udp:")]
     plain = [part for part in parts if not part.startswith(("tcp:", "udp:"))]
-    host, _, port = (named or plain or [""])[0].rpartition(":")
+    host, _, port = (of_udp or plain or [""])[0].rpartition(":")
     try:
         address = ip_address(host.removeprefix("[").removesuffix("]"))
         number = int(port)
@@ -125,12 +107,6 @@ def described(request: HttpRequest, answer: HttpResponse | None) -> dict[str, An
     if answer is None:
         return {"name": name, "http": http, "fault": True}
     http["response"] = {"status": answer.status, "content_length": len(answer.body)}
-    return {"name": name, "http": http, **_flags(answer.status)}
-
-
-def _flags(status: int) -> dict[str, bool]:
-    if status == TOO_MANY_REQUESTS:
-        return {"error": True, "throttle": True}
-    if 400 <= status < 500:
-        return {"error": True}
-    return {"fault": True} if status >= 500 else {}
+    flags = {"throttle": answer.status == TOO_MANY_REQUESTS, "error": 400 <= answer.status < 500}
+    flags["fault"] = answer.status >= 500
+    return {"name": name, "http": http, **{flag: True for flag, is_set in flags.items() if is_set}}

@@ -256,6 +256,7 @@ READERS: Mapping[str, Reader] = {
     "ListedEntry": lambda raw: Entry(_object(raw)),
     "Mask": _mask,
     "Predicate": _object,
+    "SecretText": _exactly(str, "a string"),
     "bool": _exactly(bool, "true or false"),
     "float": _number,
     "int": _exactly(int, "an integer"),

@@ -7,12 +7,15 @@ author tries locally.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import field
-from typing import assert_never
+from typing import Any, NewType
 
-from handler.cold.records import record
+from handler.cold.records import fields_of, record
 from handler.errors.infrastructure import BundleError
+
+SecretText = NewType("SecretText", str)
+"""A reference to a secret, or the secret itself. Fields of this type, and no others, are taken for secrets."""
 
 SECRET_SOURCES: Mapping[str, re.Pattern[str]] = {
     "env": re.compile(r"[A-Za-z0-9_]{1,128}"),
@@ -81,7 +84,7 @@ class BearerAuth:
     KIND = "bearer"
     OF_CALLER = False
 
-    token: str = field(repr=False)  # a secret
+    token: SecretText = field(repr=False)
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -92,7 +95,7 @@ class HeaderAuth:
     OF_CALLER = False
 
     header: str
-    value: str = field(repr=False)  # a secret
+    value: SecretText = field(repr=False)
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -111,7 +114,7 @@ class OAuthClient:
 
     token_url: str
     client_id: str
-    client_secret: str = field(repr=False)  # a secret
+    client_secret: SecretText = field(repr=False)
     client_auth: str  # one of CLIENT_AUTH
     scope: str
     audience: str
@@ -137,7 +140,7 @@ class TokenExchangeAuth:
 
     client: OAuthClient
     subject_type: str  # type of the caller's token: a key of TOKEN_TYPES
-    actor_token: str = field(repr=False)  # a secret; empty: there is no actor
+    actor_token: SecretText = field(repr=False)  # empty: there is no actor
     actor_type: str  # a key of TOKEN_TYPES
 
 
@@ -187,22 +190,21 @@ class Upstream:
     @property
     def client(self) -> OAuthClient | None:
         """The client of the token endpoint; ``None`` if the credential needs none."""
-        return self.auth.client if isinstance(self.auth, ClientCredentialsAuth | TokenExchangeAuth) else None
+        return next((value for _, value in _fields_in(self.auth) if isinstance(value, OAuthClient)), None)
 
     @property
-    def secrets(self) -> tuple[str, ...]:
-        """The secrets of its credential, as in the bundle."""
-        match self.auth:
-            case BearerAuth(token=secret) | HeaderAuth(value=secret):
-                return (secret,)
-            case ClientCredentialsAuth(client=client):
-                return (client.client_secret,)
-            case TokenExchangeAuth(client=client, actor_token=actor):
-                return (client.client_secret, actor) if actor else (client.client_secret,)
-            case NoAuth() | PassthroughAuth() | SigV4Auth():
-                return ()
-            case kind:
-                assert_never(kind)
+    def secrets(self) -> tuple[SecretText, ...]:
+        """The secrets of its credential, as in the bundle. Their type marks them, so no kind is forgotten."""
+        return tuple(value for annotation, value in _fields_in(self.auth) if annotation == "SecretText" and value)
+
+
+def _fields_in(part: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the annotation and the value of each field of a record, and of the records in it."""
+    for name, annotation, _ in fields_of(type(part)):
+        value = getattr(part, name)
+        yield annotation, value
+        if hasattr(value, "__layout__"):
+            yield from _fields_in(value)
 
 
 def require_own_headers(upstream: Upstream) -> None:

@@ -7,8 +7,7 @@ import gc as garbage_collector  # a command has the shorter name
 import logging
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Protocol, cast
@@ -17,12 +16,12 @@ from handler import __version__
 from handler.commands.terminal.command_line import (
     HELP_OPTIONS,
     CommandParser,
+    answering,
     asks_for_json,
     exit_code_lines,
     parse_in_any_order,
 )
 from handler.commands.terminal.exit_codes import CODE_OF_ERRORS, DONE, EXIT_CODES, INTERRUPTED, REFUSED, USAGE
-from handler.commands.terminal.json_answer import JsonAnswer, answering
 from handler.errors.infrastructure import SettingsError
 from handler.text.sentences import did_you_mean
 
@@ -85,12 +84,14 @@ def run_command(arguments: Sequence[str] | None) -> int:
     with answering(as_json=asks_for_json(words)) as answer:
         code = _exit_code(words)
         if answer and code != DONE and not answer.is_printed:
-            _show_error(answer, code)
+            from handler.commands.terminal.console import show_json
+
+            show_json({"error": answer.error(code)})
     return code
 
 
 def load_command(name: str) -> Command:
-    """Import the module of a command. The garbage collector never scans what its first import made."""
+    """Import the module of a command. The garbage collector never scans the objects of its first import."""
     module = f"{__name__}.{name}"
     if module in sys.modules:
         return cast("Command", sys.modules[module])
@@ -119,7 +120,14 @@ def _exit_code(words: Sequence[str]) -> int:
     try:
         name = _command_in(words)
         command = load_command(name)
-        options = _options_of(name, command, words[1:])
+        parser = parser_of(name, command)
+        options = parse_in_any_order(parser, command.add_arguments, words[1:])
+        if getattr(options, "endpoint", None) is not None:
+            from handler.commands.folders.endpoint_folders import fault_in
+
+            fault = fault_in(options)
+            if fault:
+                parser.error(fault)
     except SystemExit as exc:  # argparse ends so, after help or an error
         return of_errors if exc.code == USAGE else int(exc.code or DONE)
     except ModuleNotFoundError as exc:
@@ -135,7 +143,14 @@ def _command_in(words: Sequence[str]) -> str:
     """Return the command that the words begin with. Print help and end if there is none."""
     if words and words[0] in COMMANDS:
         return words[0]
-    parser = _parser_of_all()
+    blocks = {"begin with": BEGIN_WITH, "documents": DOCUMENTS, "exit codes": exit_code_lines(EXIT_CODES)}
+    parser = CommandParser(prog="stile", description="MCP tools for any GraphQL API.", blocks=blocks)
+    parser.add_argument("--version", action="version", version=f"stile {__version__}")
+    subparsers = parser.add_subparsers(
+        title="commands", metavar="COMMAND", required=True, parser_class=argparse.ArgumentParser
+    )
+    for name, summary in COMMANDS.items():
+        subparsers.add_parser(name, help=summary)
     if not words:
         parser.print_help(sys.stderr)
         raise SystemExit(USAGE)
@@ -151,30 +166,6 @@ def _command_in(words: Sequence[str]) -> str:
     raise SystemExit(USAGE)
 
 
-def _parser_of_all() -> CommandParser:
-    blocks = {"begin with": BEGIN_WITH, "documents": DOCUMENTS, "exit codes": exit_code_lines(EXIT_CODES)}
-    parser = CommandParser(prog="stile", description="MCP tools for any GraphQL API.", blocks=blocks)
-    parser.add_argument("--version", action="version", version=f"stile {__version__}")
-    subparsers = parser.add_subparsers(
-        title="commands", metavar="COMMAND", required=True, parser_class=argparse.ArgumentParser
-    )
-    for name, summary in COMMANDS.items():
-        subparsers.add_parser(name, help=summary)
-    return parser
-
-
-def _options_of(name: str, command: Command, words: Sequence[str]) -> argparse.Namespace:
-    parser = parser_of(name, command)
-    options = parse_in_any_order(parser, command.add_arguments, words)
-    if getattr(options, "endpoint", None) is not None:
-        from handler.commands.folders.endpoint_folders import fault_in
-
-        fault = fault_in(options)
-        if fault:
-            parser.error(fault)
-    return options
-
-
 def _run(command: Command, options: argparse.Namespace, *, of_errors: int) -> int:
     from handler.commands.terminal.console import EscapingFormatter, complain, degrade_characters
 
@@ -186,9 +177,9 @@ def _run(command: Command, options: argparse.Namespace, *, of_errors: int) -> in
     except OSError as exc:  # it was deleted
         complain(f"The current folder cannot be used ({exc.strerror}): change to a folder that exists.")
         return of_errors
+    sys.path.append(here)  # endpoints import modules of the current folder, which shadow no other module
     try:
-        with _importable(here):
-            code = command.run(options)
+        code = command.run(options)
         sys.stdout.flush()
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -198,20 +189,6 @@ def _run(command: Command, options: argparse.Namespace, *, of_errors: int) -> in
     except BrokenPipeError:  # `stile check --json . | head`; Python flushes once more at its end
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return REFUSED if of_errors == USAGE else of_errors
-    return code
-
-
-@contextmanager
-def _importable(here: str) -> Iterator[None]:
-    """Let endpoints import modules of the current folder too: last on the path, so that they shadow no other module."""
-    sys.path.append(here)
-    try:
-        yield
     finally:
         sys.path.remove(here)
-
-
-def _show_error(answer: JsonAnswer, code: int) -> None:
-    from handler.commands.terminal.console import show_json
-
-    show_json({"error": answer.error(code)})
+    return code

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from typing import Any
 
 from handler.bundle.tools import CONFIRM, CodeTool, GraphQLTool, PrescribedTool, Tool
 from handler.commands.folders.endpoint_folders import add_folder_arguments
 from handler.commands.folders.endpoints import Outcome, compile_all, complain_about
-from handler.commands.local.author_traceback import show_authors_frames
+from handler.commands.local.author_view import lines_of, show_authors_frames, why_refused
 from handler.commands.local.call_arguments import (
     arguments_file,
     arguments_for,
@@ -26,12 +27,9 @@ from handler.commands.local.local_endpoint import local_endpoint, local_settings
 from handler.commands.local.local_secrets import unset_secrets
 from handler.commands.local.local_server import local_http, local_services
 from handler.commands.local.observing import observed
-from handler.commands.local.refused_credentials import why_refused
-from handler.commands.local.sent_requests import lines_of
 from handler.commands.local.upstream_words import told_to_author
-from handler.commands.terminal.console import announce, complain, one_line, show_json
+from handler.commands.terminal.console import announce, complain, one_line, say, show_json
 from handler.commands.terminal.exit_codes import REFUSED, USAGE
-from handler.commands.terminal.printed_results import show_questions, show_result
 from handler.compiler.compile import Compiled
 from handler.errors.access import AccessError, CredentialRefused, CredentialRequired
 from handler.errors.authoring import UnknownCaller
@@ -181,9 +179,9 @@ def _call(compiled: Compiled, options: argparse.Namespace) -> int:
     if options.json:
         show_json(result)
     elif asks:
-        show_questions(result["inputRequests"])
+        _show_questions(result["inputRequests"])
     else:
-        show_result(result)
+        _show_result(result)
     return 1 if result.get("isError") or asks else 0
 
 
@@ -261,3 +259,45 @@ def _answered(reason: AccessError | ToolNotFound) -> str:
             return f"the function answers {status_of(reason)}, {reason}, with the scopes {' '.join(scopes)}"
         case _:
             return f"the function answers {status_of(reason)}, {reason}"
+
+
+def _show_result(result: Mapping[str, Any]) -> None:
+    """Print a tool's result. JSON is indented; content that is not text is only named."""
+    if not result["content"]:
+        show_json(result.get("structuredContent"))
+    for block in result["content"]:
+        match block:
+            case {"type": "text", "text": text}:
+                words = str(text)
+            case {"type": "resource", "resource": {"uri": uri, **rest}}:
+                words = str(rest.get("text", f"[{uri}]"))
+            case {"type": "resource_link", "uri": uri}:
+                words = f"[{uri}]"
+            case {"type": kind, "mimeType": mime_type, "data": data}:
+                words = f"[{kind}, {mime_type}, {len(data) * 3 // 4:,} bytes]"
+            case _:
+                words = f"[{block['type']}]"
+        try:
+            show_json(json.loads(words))
+        except ValueError:
+            (complain if result.get("isError") else say)(words)
+
+
+def _show_questions(requests: Mapping[str, Any]) -> None:
+    """Print the questions that a tool asks first."""
+    for key, request in requests.items():
+        params = request.get("params") or {}
+        if key == CONFIRM:
+            complain(params["message"])
+            continue
+        complain(f"{key}: {request['method']}")
+        if "message" in params:
+            complain(f"  {params['message']}")
+        if "url" in params:
+            complain(f"  to open: {params['url']}")
+        for name, field in params.get("requestedSchema", {}).get("properties", {}).items():
+            complain(f"  to fill in: {name} ({field.get('type', 'anything')})")
+    if CONFIRM in requests:
+        complain("Nothing was done yet: repeat the call with --yes to agree.")
+    else:
+        complain("The tool asks its user this first. A client that speaks MCP 2026-07-28 answers it.")

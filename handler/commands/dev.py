@@ -8,34 +8,31 @@ import socket
 import threading
 import time
 import webbrowser
-from collections.abc import Iterator
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import closing
 from functools import partial
 
 import uvicorn
 
 from handler.bundle.model import Bundle
 from handler.commands.folders.endpoint_folders import add_folder_arguments
-from handler.commands.local.author_traceback import show_authors_frames
+from handler.commands.local.author_view import show_authors_frames
 from handler.commands.local.callers import SKIPS_POLICIES, NamedCaller, add_caller_argument
-from handler.commands.local.client_lines import client_lines
 from handler.commands.local.dev_log import DevLog
-from handler.commands.local.dev_session import Workbench, keep_fresh, spare_what_stays
-from handler.commands.local.file_watch import FolderWatch
-from handler.commands.local.listening import listening_socket, port_number, why_not
+from handler.commands.local.dev_session import FolderWatch, Workbench, code_places, keep_fresh, spare_what_stays
+from handler.commands.local.listening import client_lines, open_listener, port_number
 from handler.commands.local.local_server import local_http, local_services
-from handler.commands.local.reloading import code_places
-from handler.commands.local.signpost import hint_for
 from handler.commands.page.page_routes import DevPage
 from handler.commands.page.personas import ChosenPersona
 from handler.commands.terminal.console import complain, say, show_verbatim
-from handler.commands.terminal.exit_codes import DONE, REFUSED
+from handler.commands.terminal.exit_codes import DONE, REFUSED, USAGE
 from handler.errors.access import CredentialRefused
 from handler.errors.authoring import UnknownCaller
 from handler.server.app import create_app
 from handler.server.asgi.own_machine import own_hosts
 from handler.server.auth.principal import Principal
+from handler.text.sentences import nearest, some
 
 EXAMPLES = ("stile dev endpoints --port 8080",)
 EXIT_CODES = {DONE: "ended by Ctrl-C", REFUSED: "the port cannot be used"}
@@ -81,13 +78,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     if options.as_deployed and options.caller != SKIPS_POLICIES:
         complain("--as-deployed takes callers as they come, and --as does not: use one of them.")
-        return 2
+        return USAGE
     show_authors_frames(whole=options.verbose)
-    try:
-        listener = listening_socket(HOST, options.port)
-    except OSError as exc:
-        complain(why_not(exc, HOST, options.port))
-        return 1
+    listener = open_listener(HOST, options.port)
+    if listener is None:
+        return REFUSED
     with closing(listener):
         address = f"http://{HOST}:{listener.getsockname()[1]}"
         watch = FolderWatch(options.folder, modules=code_places)
@@ -102,7 +97,7 @@ def run(options: argparse.Namespace) -> int:
             _serve(workbench, watch, listener, options, page=page)
         except KeyboardInterrupt:
             say("Stopped.", "dim")
-    return 0
+    return DONE
 
 
 def _open(url: str) -> None:
@@ -119,37 +114,24 @@ def _introduce(workbench: Workbench, options: argparse.Namespace, address: str) 
     served = workbench.served
     say(f"\nThe page for your browser: {address}/")
     if served:
-        say(f"\n{_callers(options)}")
-        for sentence in _unknown_callers(workbench, options.caller):
-            say(sentence, "yellow")
+        if options.as_deployed:
+            callers = AS_DEPLOYED
+        elif options.caller == SKIPS_POLICIES:
+            callers = f"{AS_AUTHOR} {TOKENS}"
+        else:
+            callers = f"Without a credential you are {options.caller.text}. {TOKENS}"
+        say(f"\n{callers}")
+        for compiled in filter(None, map(workbench.find, served)):
+            try:
+                options.caller.principal(compiled.bundle)
+            except UnknownCaller as exc:  # the endpoint refuses the requests of the caller of --as
+                say(str(exc), "yellow")
         name, url = next(iter(served.items()))
         say(f"To connect a client to {name}:" if len(served) > 1 else "To connect a client:")
         for client, line in client_lines(name.replace("/", "-"), url, with_token=options.as_deployed):
             show_verbatim(f"  {client:<15} {line}")  # whole, so that it can be copied
         say("\nHere APIs may be on this machine and without TLS. `stile check` says which of them cannot be published.")
     say("\nServing; a saved file is used at once, Ctrl-C ends it.", "dim")
-
-
-def _callers(options: argparse.Namespace) -> str:
-    """Say as whom callers without a credential act."""
-    if options.as_deployed:
-        return AS_DEPLOYED
-    if options.caller == SKIPS_POLICIES:
-        return f"{AS_AUTHOR} {TOKENS}"
-    return f"Without a credential you are {options.caller.text}. {TOKENS}"
-
-
-def _unknown_callers(workbench: Workbench, caller: NamedCaller) -> list[str]:
-    """Return a sentence for each endpoint at which the caller of ``--as`` is unknown: its requests are refused."""
-    sentences = []
-    for name in workbench.served:
-        compiled = workbench.find(name)
-        try:
-            if compiled:
-                caller.principal(compiled.bundle)
-        except UnknownCaller as exc:
-            sentences.append(str(exc))
-    return sentences
 
 
 def _serve(
@@ -171,7 +153,7 @@ def _serve(
             own_machine=True,
             development=not options.as_deployed,
             stand_in=partial(_stand_in, options.caller, persona),
-            signpost=lambda path: hint_for(path, workbench.served),
+            signpost=lambda path: _hint_for(path, workbench.served),
             public_url=f"http://{HOST}:{port}",
             page="dev",
             own_routes=page.routes(),
@@ -185,8 +167,26 @@ def _serve(
             limit_concurrency=MAX_REQUESTS,
         )
         server = _Server(config, page)
-        with _reloading(workbench, watch, server):
-            asyncio.run(_served(server, listener))
+        stop = threading.Event()
+
+        def reload() -> None:
+            try:
+                keep_fresh(workbench, watch, stop)
+            finally:
+                server.should_exit = True  # without the watch, saved files would silently have no effect
+
+        async def serve() -> None:
+            # A thread for each of the requests that may ask an API at the same time.
+            asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(MAX_REQUESTS))
+            await server.serve(sockets=[listener])
+
+        thread = threading.Thread(target=reload, daemon=True)
+        thread.start()
+        try:
+            asyncio.run(serve())
+        finally:
+            stop.set()
+            thread.join()
 
 
 class _Server(uvicorn.Server):
@@ -209,33 +209,25 @@ def _stand_in(caller: NamedCaller, persona: ChosenPersona, bundle: Bundle) -> Pr
         CredentialRequired, CredentialRefused: as ``NamedCaller.admitted``.
         Refused: as ``ChosenPersona.caller``.
     """
-    named = persona.caller(bundle.endpoint) or caller
     try:
-        return named.admitted(bundle, now=time.time())
+        return (persona.caller(bundle.endpoint) or caller).admitted(bundle, now=time.time())
     except UnknownCaller as exc:
         raise CredentialRefused("unknown_api_key") from exc
 
 
-async def _served(server: uvicorn.Server, listener: socket.socket) -> None:
-    """Serve until the end, with a thread for each of the requests that may ask an API at the same time."""
-    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(MAX_REQUESTS))
-    await server.serve(sockets=[listener])
+MAX_LISTED = 10
+MAX_NAME_CHARS = 200
 
 
-@contextmanager
-def _reloading(workbench: Workbench, watch: FolderWatch, server: uvicorn.Server) -> Iterator[None]:
-    stop = threading.Event()
-    thread = threading.Thread(target=_reload, args=(workbench, watch, server, stop), daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        stop.set()
-        thread.join()
+def _hint_for(path: str, served: Mapping[str, str]) -> str:
+    """Return a clause about a path without a route, such as one that a person types into a browser.
 
-
-def _reload(workbench: Workbench, watch: FolderWatch, server: uvicorn.Server, stop: threading.Event) -> None:
-    try:
-        keep_fresh(workbench, watch, stop)
-    finally:
-        server.should_exit = True  # without the watch, saved files would silently have no effect
+    ``served`` maps each endpoint's name to the URL for MCP clients.
+    """
+    name = "/".join([part for part in path.split("/") if part][:2])
+    if path == f"/{name}/mcp" and name in served:
+        return f"MCP clients send POST requests to {served[name]}"
+    near = nearest(name, list(served)) if 0 < len(name) <= MAX_NAME_CHARS else None
+    if near:
+        return f"did you mean {served[near]}?"
+    return f"MCP clients find {some(list(served.values()), most=MAX_LISTED)}" if served else "no endpoint is served"

@@ -5,30 +5,64 @@ from __future__ import annotations
 import argparse
 import os
 import shlex
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from handler.bundle.model import ENDPOINT_NAME
+from handler.commands.editor import SCHEMA_COMMENT, write_editor_files
 from handler.commands.folders.atomic_writes import new_folder
-from handler.commands.new_endpoint.config_file import ACCESS, EndpointSettings, Issuer
-from handler.commands.new_endpoint.draft import Draft, write_draft
+from handler.commands.folders.endpoints import Outcome, compile_one
 from handler.commands.questions import ask, can_ask, choose
-from handler.commands.schema_source.header_options import RequestHeaders, add_header_argument, request_headers
-from handler.commands.schema_source.origin import EXPECTED, SchemaSource, parse_source
-from handler.commands.schema_source.refusal import SourceRefused, UsageRefused
+from handler.commands.schema_source.schema_file import INDEX_WITH_TOOL, refuse_problems, write_schema
 from handler.commands.schema_source.schema_reading import NO_FILE, read_sdl
-from handler.commands.schema_source.source_options import add_source_argument, add_timeout_argument, named_source
+from handler.commands.schema_source.source_options import (
+    EXPECTED,
+    SCHEMA_FILE,
+    RequestHeaders,
+    SchemaSource,
+    SourceRefused,
+    UsageRefused,
+    add_header_argument,
+    add_source_argument,
+    add_timeout_argument,
+    parse_source,
+    request_headers,
+    with_heading,
+)
+from handler.commands.schema_source.starters import Starter, best_starters, candidates
 from handler.commands.terminal.console import announce, complain, say, show_json, slow_work
 from handler.commands.terminal.exit_codes import REFUSED
-from handler.compiler.source.files import ENTRY
+from handler.compiler.schema.schema import AuthorSchema
+from handler.compiler.source.files import CONFIG, ENTRY
 from handler.compiler.source.project import EXPECTED_NAME, STEPZEN_CONFIG
+from handler.errors.authoring import Problem
+from handler.graph.view import BUILT_IN_SCALARS
 from handler.text.sentences import counted
 
 EXAMPLES = ("stile init shop/products --from https://api.example.com/graphql --access keys",)
 EXIT_CODES = {REFUSED: "no schema was read, or no folder was made"}
 
 WHO = "Who may use the tools? open: everybody; keys: holders of API keys; identity: holders of your issuer's tokens."
+
+ACCESS: Mapping[str, str] = {
+    "open": "# Everybody may use all queries, and nobody may change anything.",
+    "keys": "# For holders of API keys: `stile key NAME` makes a key, and prints lines that belong here.",
+    "identity": "# For callers with a token of this issuer. They may use all queries, and change nothing.",
+}
+"""Access -> its comment in ``config.yaml``."""
+
+ISSUER = {"issuer": "issuer", "jwks": "jwksendpoint", "audience": "audience"}
+"""Option of ``--access identity`` -> its key in ``config.yaml``."""
+
+REASON = "The API's own schema has it, as stile init found."
+
+MAX_TRIALS = 3
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,7 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_source_argument(parser, meaning="the URL of the API, or a file with its SDL or the JSON of an introspection")
     parser.add_argument("--url", type=_url, metavar="URL", help="the URL of the API, if the schema is from a file")
     add_header_argument(parser)
-    parser.add_argument("--access", choices=ACCESS, help="who may use the tools (default: ask, or keys)")
+    parser.add_argument("--access", choices=tuple(ACCESS), help="who may use the tools (default: ask, or keys)")
     parser.add_argument("--issuer", metavar="URL", help="for --access identity: the iss of tokens")
     parser.add_argument("--jwks", metavar="URL", help="for --access identity: the URL of the issuer's keys")
     parser.add_argument("--audience", metavar="TEXT", help="for --access identity: the aud of tokens")
@@ -46,52 +80,72 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON document, and ask nothing")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Settings:
+    """The settings of a new endpoint. ``issuer`` has the keys of ``identity``, if the access is for its tokens."""
+
+    url: str
+    access: str
+    issuer: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Draft:
+    """A folder that compiles without warnings, and its starter tools."""
+
+    types: int
+    starters: Sequence[Starter]
+    for_editors: Sequence[str]  # paths
+    ignored: Sequence[str]  # codes of warnings about the API's schema, silenced in config.yaml
+
+    def files(self) -> list[str]:
+        """Return the paths in the folder."""
+        return [SCHEMA_FILE, ENTRY, CONFIG, *(starter.file for starter in self.starters), *self.for_editors]
+
+
 def run(options: argparse.Namespace) -> int:
+    target: Path = options.target
     try:
         headers = request_headers(options.headers)
-        fault = _why_not(options.target)
+        fault = _why_not(target)
         if fault:
             complain(fault)
             return 1
         source, settings = _answers(options)
-        draft = _make(options.target, source, settings, headers, timeout_s=options.timeout)
-    except UsageRefused as exc:
+        with slow_work(f"Reading the schema of {source.shown}"):
+            sdl = read_sdl(
+                source,
+                headers=headers,
+                timeout_s=options.timeout,
+                warn=lambda cause: announce(f"{source.shown}: {cause}"),
+            )
+        with slow_work("Writing and compiling the endpoint"), new_folder(target) as folder:
+            draft = _write_draft(folder, sdl, source, settings)
+    except (UsageRefused, SourceRefused) as exc:
         complain(str(exc))
-        return 2
-    except SourceRefused as exc:
-        complain(str(exc))
-        return 1
+        return exc.exit_code
     except OSError as exc:
-        complain(f"{options.target.as_posix()}: {exc.strerror or 'it exists already'}")
+        complain(f"{target.as_posix()}: {exc.strerror or 'it exists already'}")
         return 1
     if options.json:
-        show_json(_report(options.target, source, settings, draft))
+        show_json(_report(target, source, settings, draft))
     else:
-        _show(options.target, source, settings, draft, headers=headers)
+        _show(target, source, settings, draft, headers=headers)
     return 0
 
 
-def _make(
-    target: Path, source: SchemaSource, settings: EndpointSettings, headers: RequestHeaders, *, timeout_s: float
-) -> Draft:
-    with slow_work(f"Reading the schema of {source.shown}"):
-        sdl = read_sdl(
-            source, headers=headers, timeout_s=timeout_s, warn=lambda cause: announce(f"{source.shown}: {cause}")
-        )
-    with slow_work("Writing and compiling the endpoint"), new_folder(target) as folder:
-        return write_draft(folder, sdl, source, settings)
-
-
 def _target(text: str) -> Path:
-    path = Path(os.path.abspath(text))  # noqa: PTH100 - a link in its place must not be followed
-    name = "/".join(path.parts[-2:])
-    if not ENDPOINT_NAME.fullmatch(name):
-        raise argparse.ArgumentTypeError(f'"{name}" is not an endpoint name: {EXPECTED_NAME}')
+    if not ENDPOINT_NAME.fullmatch(_endpoint(text)):
+        raise argparse.ArgumentTypeError(f'"{_endpoint(text)}" is not an endpoint name: {EXPECTED_NAME}')
     return Path(text)
 
 
+def _endpoint(target: Path | str) -> str:
+    return "/".join(Path(os.path.abspath(target)).parts[-2:])  # noqa: PTH100 - a link must not be followed
+
+
 def _url(text: str) -> str:
-    source = named_source(text)
+    source = parse_source(text)
     if not source.is_url:
         raise argparse.ArgumentTypeError("expected the http(s) URL of a GraphQL API")
     if "?" in source.text:
@@ -109,31 +163,31 @@ def _why_not(target: Path) -> str:
     return ""
 
 
-def _answers(options: argparse.Namespace) -> tuple[SchemaSource, EndpointSettings]:
+def _answers(options: argparse.Namespace) -> tuple[SchemaSource, _Settings]:
     """Return the source and the settings that options or answers name."""
     asking = can_ask() and not options.json
-    source = options.source or (_asked_source() if asking else None)
+    source = options.source or (_ask_source() if asking else None)
     if source is None:
         raise UsageRefused(f"--from is missing: {EXPECTED}")
     if source.is_url and options.url:
         raise UsageRefused("--url is for a schema from a file: --from names the API already")
-    url = source.endpoint_url or options.url or (_asked_url() if asking else "")
+    url = source.shown if source.is_url else options.url or (_ask_url() if asking else "")
     if not url and not os.path.lexists(source.text):
         raise UsageRefused(f"{source.named}: {NO_FILE}")
     if not url:
         raise UsageRefused(f"{source.named} is a file: --url names the API that it is the schema of")
     if options.access is None and asking:
-        access = choose(f"{WHO}\nAccess:", ACCESS, default="keys")
+        access = choose(f"{WHO}\nAccess:", tuple(ACCESS), default="keys")
     else:
         access = options.access or "keys"
-    return source, EndpointSettings(url=url, access=access, issuer=_issuer(options, access, asking=asking))
+    return source, _Settings(url=url, access=access, issuer=_issuer(options, access, asking=asking))
 
 
-def _asked_source() -> SchemaSource:
+def _ask_source() -> SchemaSource:
     while True:
         try:
             source = parse_source(ask("The URL of the API, or a file with its schema:"))
-        except ValueError as exc:
+        except argparse.ArgumentTypeError as exc:
             complain(str(exc))
             continue
         if source.is_url or os.path.lexists(source.text):
@@ -141,7 +195,7 @@ def _asked_source() -> SchemaSource:
         complain(f"{source.named}: {NO_FILE}")
 
 
-def _asked_url() -> str:
+def _ask_url() -> str:
     while True:
         try:
             return _url(ask("The URL of the API, for calls:"))
@@ -149,21 +203,115 @@ def _asked_url() -> str:
             complain(str(exc))
 
 
-def _issuer(options: argparse.Namespace, access: str, *, asking: bool) -> Issuer | None:
-    given = {"--issuer": options.issuer, "--jwks": options.jwks, "--audience": options.audience}
+def _issuer(options: argparse.Namespace, access: str, *, asking: bool) -> Mapping[str, str]:
+    values = {name: getattr(options, name) for name in ISSUER}
     if access != "identity":
-        extra = [name for name, value in given.items() if value]
+        extra = [f"--{name}" for name, value in values.items() if value]
         if extra:
             raise UsageRefused(f"{', '.join(extra)}: only --access identity takes it")
-        return None
-    missing = [name for name, value in given.items() if not value]
+        return {}
+    missing = [f"--{name}" for name, value in values.items() if not value]
     if missing and not asking:
         raise UsageRefused(f"--access identity needs {', '.join(missing)}")
-    values = {name: value or ask(f"{name.removeprefix('--')} of your tokens:") for name, value in given.items()}
-    return Issuer(issuer=values["--issuer"], jwks_url=values["--jwks"], audience=values["--audience"])
+    return {ISSUER[name]: value or ask(f"{name} of your tokens:") for name, value in values.items()}
 
 
-def _report(target: Path, source: SchemaSource, settings: EndpointSettings, draft: Draft) -> dict[str, Any]:
+def _write_draft(folder: Path, sdl: str, source: SchemaSource, settings: _Settings) -> _Draft:
+    """Write an endpoint's files to an empty folder, and try them by compiling.
+
+    Raises:
+        SourceRefused: the schema has problems, so that no endpoint can be made of it.
+        OSError: the files cannot be written.
+    """
+    author = write_schema(folder, with_heading(sdl, source), source)
+    schema = author.schema
+    _write(folder, CONFIG, _config_text(settings, author))
+    trials = candidates(schema, author.hidden) if schema else []
+    clean, outcome = _without_faults(folder, trials, source)
+    starters = best_starters(clean)
+    for starter in trials:
+        if starter not in starters:
+            (folder / starter.file).unlink(missing_ok=True)
+    if not starters:  # one tool for all queries stands in
+        with suppress(OSError):
+            (folder / "operations").rmdir()
+        query = schema.query_type.name if schema and schema.query_type else ""
+        _write(folder, ENTRY, INDEX_WITH_TOOL.replace("QUERY", query))
+        outcome = compile_one(folder, stage=None, endpoint=None)
+        _refuse_problems(outcome, source)
+    ignored = sorted({each.code for each in _warnings(outcome) if each.file == SCHEMA_FILE})
+    if ignored:
+        _write(folder, CONFIG, _config_text(settings, author, ignored=ignored))
+    names = schema.type_map if schema else ()
+    return _Draft(
+        types=sum(name not in BUILT_IN_SCALARS and not name.startswith("__") for name in names),
+        starters=starters,
+        for_editors=write_editor_files(folder),
+        ignored=ignored,
+    )
+
+
+def _config_text(settings: _Settings, author: AuthorSchema, *, ignored: Iterable[str] = ()) -> str:
+    """Return the ``config.yaml`` of a new endpoint. ``ignored`` has codes of warnings to silence."""
+    access: dict[str, Any] = {"anonymous": "allow" if settings.access == "open" else "challenge"}
+    if settings.access != "keys":
+        schema = author.schema
+        query, mutation = (schema.query_type, schema.mutation_type) if schema else (None, None)
+        condition = True if settings.access == "open" else "?$jwt"
+        access["policies"] = [{"type": query.name if query else "", "policyDefault": {"condition": condition}}]
+        access["policies"] += [{"type": mutation.name, "policyDefault": {"condition": False}}] if mutation else []
+    parts = [f"{SCHEMA_COMMENT}\n{_yaml('upstream', {'url': settings.url})}"]
+    parts.append(f"{ACCESS[settings.access]}\n{_yaml('access', access)}")
+    if settings.issuer:
+        parts.append(_yaml("identity", settings.issuer))
+    ignores = [{"code": code, "reason": REASON} for code in ignored]
+    if ignores:
+        parts.append(_yaml("checks", {"ignore": ignores}))
+    return "\n".join(parts)
+
+
+def _yaml(key: str, section: Mapping[str, Any]) -> str:
+    return str(yaml.safe_dump({key: section}, sort_keys=False, allow_unicode=True, width=sys.maxsize))
+
+
+def _without_faults(
+    folder: Path, starters: Sequence[Starter], source: SchemaSource
+) -> tuple[Sequence[Starter], Outcome]:
+    """Write starters, and return those without problems and warnings, with the outcome of the last trial."""
+    for starter in starters:
+        _write(folder, starter.file, starter.text)
+    for _ in range(MAX_TRIALS):
+        outcome = compile_one(folder, stage=None, endpoint=None)
+        faulty = {problem.file for problem in (*outcome.problems, *_warnings(outcome))}
+        former, starters = starters, [each for each in starters if each.file not in faulty]
+        if not outcome.problems or len(starters) == len(former):
+            break
+        for starter in former:
+            if starter not in starters:
+                (folder / starter.file).unlink()
+    _refuse_problems(outcome, source)
+    return starters, outcome
+
+
+def _refuse_problems(outcome: Outcome, source: SchemaSource) -> None:
+    """Refuse the first problem, be it of the options that ``config.yaml`` has or of the schema."""
+    in_config = [problem for problem in outcome.problems if problem.file == CONFIG]
+    if in_config:
+        raise SourceRefused(CONFIG, f"{in_config[0].sentence} [{in_config[0].code}]")
+    refuse_problems(outcome.problems, source)
+
+
+def _warnings(outcome: Outcome) -> Iterable[Problem]:
+    return (*outcome.compiled.warnings, *outcome.compiled.client_warnings) if outcome.compiled else ()
+
+
+def _write(folder: Path, name: str, text: str) -> None:
+    file = folder / name
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(text, encoding="utf-8", newline="\n")
+
+
+def _report(target: Path, source: SchemaSource, settings: _Settings, draft: _Draft) -> dict[str, Any]:
     return {
         "endpoint": _endpoint(target),
         "folder": target.as_posix(),
@@ -177,13 +325,7 @@ def _report(target: Path, source: SchemaSource, settings: EndpointSettings, draf
     }
 
 
-def _endpoint(target: Path) -> str:
-    return "/".join(Path(os.path.abspath(target)).parts[-2:])  # noqa: PTH100 - as written
-
-
-def _show(
-    target: Path, source: SchemaSource, settings: EndpointSettings, draft: Draft, *, headers: RequestHeaders
-) -> None:
+def _show(target: Path, source: SchemaSource, settings: _Settings, draft: _Draft, *, headers: RequestHeaders) -> None:
     say(f"{_endpoint(target)}: {counted(draft.types, 'type')} of {source.shown}, access: {settings.access}", "green")
     for file in draft.files():
         say(f"  {(target / file).as_posix()}")
@@ -194,31 +336,26 @@ def _show(
         say(
             "No root field suits a starter tool, so one tool takes all queries: write operations of your own.", "yellow"
         )
-    if _has_query_string(source):
+    has_query_string = source.is_url and "?" in source.text
+    if has_query_string:
         say("The query string of the URL was sent and is written nowhere: `stile pull` needs the whole URL.", "yellow")
     say("\nNext:")
-    for command, meaning in _next_steps(target, source, settings, draft):
+    for command, meaning in _next_steps(target, settings, draft):
         say(f"  {command}\n      {meaning}")
+    renewal = f"stile pull {shlex.quote(target.as_posix())}{' --from URL' if has_query_string else ''}"
+    say(f"  {renewal}\n      renew the schema when the API changes")
     if headers:
         say("  upstream.auth in config.yaml\n      give the credential for calls: no header of -H was written")
 
 
-def _has_query_string(source: SchemaSource) -> bool:
-    return source.is_url and "?" in source.text
-
-
-def _next_steps(
-    target: Path, source: SchemaSource, settings: EndpointSettings, draft: Draft
-) -> Iterator[tuple[str, str]]:
+def _next_steps(target: Path, settings: _Settings, draft: _Draft) -> Iterator[tuple[str, str]]:
     folder = shlex.quote(target.as_posix())
     yield f"stile dev {folder}", "serve the tools to MCP clients on this machine"
     callable_tools = [
-        each.tool for each in draft.starters if all(taken.role in ("size", "next") for taken in each.field.takes)
+        each.tool for each in draft.starters if all(argument.role in ("size", "next") for argument in each.field.takes)
     ]
     if callable_tools:
         yield f"stile call {folder} {callable_tools[0]}", "call a tool"
     yield f"stile check {folder}", "see what each tool costs, and who gets in"
     if settings.access == "keys":
         yield "stile key NAME", "make an API key, and put the printed lines into config.yaml"
-    from_where = " --from URL" if _has_query_string(source) else ""
-    yield f"stile pull {folder}{from_where}", "renew the schema when the API changes"

@@ -24,9 +24,9 @@ from handler.commands.publishing.publication import (
     plan_publish,
 )
 from handler.commands.questions import can_ask, choose
+from handler.commands.terminal.command_line import current_answer
 from handler.commands.terminal.console import complain, say, show_json, warn
 from handler.commands.terminal.exit_codes import DONE, REFUSED, USAGE
-from handler.commands.terminal.json_answer import current_answer
 from handler.compiler.compile import Compiled
 from handler.errors import StileError
 from handler.errors.infrastructure import StorageDenied, StorageError

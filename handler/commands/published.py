@@ -14,8 +14,12 @@ from handler.bundle.model import ENDPOINT_NAME
 from handler.bundle.stored import bundle_key
 from handler.commands.publishing.destination import AT_ONCE, Described, at_destination, describe_all
 from handler.commands.publishing.facts import read_facts
-from handler.commands.schema_source.header_options import RequestHeaders, add_header_argument, request_headers
-from handler.commands.schema_source.refusal import UsageRefused
+from handler.commands.schema_source.source_options import (
+    RequestHeaders,
+    UsageRefused,
+    add_header_argument,
+    request_headers,
+)
 from handler.commands.terminal.command_line import whole_number
 from handler.commands.terminal.console import announce, complain, say, show_json, show_table
 from handler.commands.terminal.exit_codes import DONE, REFUSED, USAGE

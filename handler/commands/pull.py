@@ -7,29 +7,32 @@ import os
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from urllib.parse import urlsplit
 
 from handler.commands.folders.atomic_writes import replace_text
 from handler.commands.folders.endpoint_folders import add_folder_arguments, find_endpoints
-from handler.commands.schema_source.header_options import RequestHeaders, add_header_argument, request_headers
-from handler.commands.schema_source.origin import (
+from handler.commands.schema_source.schema_file import SchemaChanges, are_equal, compare_schemas
+from handler.commands.schema_source.schema_reading import read_sdl
+from handler.commands.schema_source.source_options import (
     SCHEMA_FILE,
+    RequestHeaders,
     SchemaSource,
-    origin_of,
+    SourceRefused,
+    UsageRefused,
+    add_header_argument,
+    add_source_argument,
+    add_timeout_argument,
     parse_source,
+    request_headers,
     url_in,
     with_heading,
     without_heading,
 )
-from handler.commands.schema_source.refusal import SourceRefused, UsageRefused
-from handler.commands.schema_source.schema_effects import Changes, are_equal, compare
-from handler.commands.schema_source.schema_reading import read_sdl
-from handler.commands.schema_source.source_options import add_source_argument, add_timeout_argument
-from handler.commands.terminal.console import announce, complain, located, place_of, say, show_json, slow_work
+from handler.commands.terminal.console import announce, complain, located, say, show_json, slow_work
 from handler.commands.terminal.exit_codes import REFUSED
 from handler.compiler.compile_context import read_context
 from handler.compiler.source.files import MAX_FILE_BYTES
-from handler.errors.authoring import Problem
+from handler.strict_json import JSONObject
 from handler.text.sentences import counted, some
 
 EXAMPLES = ("stile pull shop/products --check",)
@@ -58,19 +61,16 @@ def run(options: argparse.Namespace) -> int:
     folder = folders[0]
     try:
         headers = request_headers(options.headers)
-        old = _old_text(folder)
-        source = options.source or _known_source(folder, old, options, headers)
+        old = _old_text(folder / SCHEMA_FILE)
+        source = options.source or _source_of(folder, old, options, headers)
         with slow_work(f"Reading the schema of {source.shown}"):
             sdl = read_sdl(
                 source, headers=headers, timeout_s=options.timeout, warn=partial(_refuse_to_open, old, source)
             )
         return _renew(folder, old, sdl, source, options)
-    except UsageRefused as exc:
+    except (UsageRefused, SourceRefused) as exc:
         complain(str(exc))
-        return 2
-    except SourceRefused as exc:
-        complain(str(exc))
-        return 1
+        return exc.exit_code
     except OSError as exc:
         complain(f"{folder.as_posix()}: {exc.strerror or exc}")
         return 1
@@ -79,29 +79,29 @@ def run(options: argparse.Namespace) -> int:
 def _renew(folder: Path, old: str, sdl: str, source: SchemaSource, options: argparse.Namespace) -> int:
     """Show the changes, then write the schema unless it is only checked. Return the exit code."""
     file = folder / SCHEMA_FILE
+    facts: JSONObject = {"folder": folder.as_posix(), "source": source.shown}
     if are_equal(without_heading(old), sdl):
         if options.json:
-            show_json({**_facts(folder, source), "changed": False, "written": False})
+            show_json({**facts, "changed": False, "written": False})
         else:
             say(f"{file.as_posix()}: the schema of {source.shown} has not changed", "green")
         return 0
     text = with_heading(sdl, source)
     with slow_work("Compiling the endpoint with both schemas"):
-        changes = compare(folder, text, source, stage=options.stage, endpoint=options.endpoint)
+        changes = compare_schemas(folder, text, source, stage=options.stage, endpoint=options.endpoint)
     if not options.json:
         _show(folder, source, changes)
     if not options.check:
         replace_text(file, text)
     if options.json:
-        written = {"changed": True, "written": not options.check, "breaks": changes.breaks}
-        show_json({**_facts(folder, source), **written, **changes.plain(), **_diagnostics(folder, changes)})
+        facts |= {"changed": True, "written": not options.check, "breaks": changes.breaks}
+        show_json({**facts, **changes.plain(folder)})
     else:
         say("Nothing was written (--check)." if options.check else f"Wrote {file.as_posix()}.")
     return 1 if changes.breaks else 0
 
 
-def _old_text(folder: Path) -> str:
-    file = folder / SCHEMA_FILE
+def _old_text(file: Path) -> str:
     if not file.is_file():
         raise SourceRefused(file.as_posix(), "there is no such file: expected the schema that `stile init` keeps apart")
     with file.open("rb") as content:
@@ -119,84 +119,60 @@ def _refuse_to_open(old: str, source: SchemaSource, cause: str) -> None:
     announce(f"{source.shown}: {cause}")
 
 
-def _known_source(folder: Path, text: str, options: argparse.Namespace, headers: RequestHeaders) -> SchemaSource:
+def _source_of(folder: Path, text: str, options: argparse.Namespace, headers: RequestHeaders) -> SchemaSource:
     """Return the API that the folder names.
 
     Raises:
         SourceRefused: the folder names none, or two of different origins and there are headers for one of them.
     """
-    written = url_in(text)
+    origin = url_in(text)
     # Only the settings: a folder with problems in its operations names its API, too.
     upstream = read_context(folder, stage=options.stage, endpoint=options.endpoint, environ=os.environ).config.upstream
     configured = "" if upstream.tenant else upstream.url  # each tenant has an address of its own
-    if written and configured and headers and origin_of(written) != origin_of(configured):
-        cause = f"the schema is from {written}, and upstream.url is {configured}: --from says which gets the headers"
-        raise SourceRefused(folder.as_posix(), cause)
-    if not written and not configured:
+    if not origin and not configured:
         raise SourceRefused(folder.as_posix(), "it names no API: --from says where the schema comes from")
+    if origin and configured and headers and urlsplit(origin.lower())[:2] != urlsplit(configured.lower())[:2]:
+        cause = f"the schema is from {origin}, and upstream.url is {configured}: --from says which gets the headers"
+        raise SourceRefused(folder.as_posix(), cause)
     try:
-        return parse_source(written or configured)
-    except ValueError as exc:
+        return parse_source(origin or configured)
+    except argparse.ArgumentTypeError as exc:
         raise SourceRefused(folder.as_posix(), f"upstream.url: {exc}") from None
 
 
-def _facts(folder: Path, source: SchemaSource) -> dict[str, Any]:
-    return {"folder": folder.as_posix(), "source": source.shown}
-
-
-def _diagnostics(folder: Path, changes: Changes) -> dict[str, Any]:
-    return {
-        "problems": [_plain(problem, folder) for problem in changes.problems],
-        "warnings": [_plain(warning, folder) for warning in changes.warnings],
-    }
-
-
-def _plain(problem: Problem, folder: Path) -> dict[str, Any]:
-    file, line, column = place_of(problem, folder)
-    return {"file": file, "line": line, "column": column, "code": problem.code, "sentence": problem.sentence}
-
-
-def _show(folder: Path, source: SchemaSource, changes: Changes) -> None:
+def _show(folder: Path, source: SchemaSource, changes: SchemaChanges) -> None:
     say(f"{folder.as_posix()}: the schema of {source.shown} has changed", "bold")
-    _show_list("+", changes.added, "green")
-    _show_list("-", changes.removed, "yellow")
+    for sign, names, style in (("+", changes.added, "green"), ("-", changes.removed, "yellow")):
+        for name in names[:MAX_SHOWN]:
+            say(f"  {sign} {name}", style)
+        if len(names) > MAX_SHOWN:
+            say(f"  {sign} and {len(names) - MAX_SHOWN} more", style)
     for problem in changes.problems:
         say(located(problem, folder), "red")
     for warning in changes.warnings:
         say(located(warning, folder, kind="warning: "), "yellow")
-    _show_tools(changes)
-    _show_rules(folder, changes.ruled)
-    if changes.breaks:
-        broken = [counted(len(changes.problems), "problem")] if changes.problems else []
-        broken += [f"{counted(len(changes.lost_tools), 'tool')} lost"] if changes.lost_tools else []
-        say(f"This breaks the endpoint: {', '.join(broken)}.", "red")
-    else:
-        say("This breaks nothing in the endpoint.", "green")
-
-
-def _show_list(sign: str, names: Sequence[str], style: str) -> None:
-    for name in names[:MAX_SHOWN]:
-        say(f"  {sign} {name}", style)
-    if len(names) > MAX_SHOWN:
-        say(f"  {sign} and {len(names) - MAX_SHOWN} more", style)
-
-
-def _show_tools(changes: Changes) -> None:
     for name in changes.new_tools:
         say(f"tool {name}: new", "green")
     for name in changes.lost_tools:
         say(f"tool {name}: lost", "red")
     for name, parts in changes.changed_tools.items():
         say(f"tool {name}: {', '.join(parts)} changed", "yellow")
+    _show_rules(folder, changes.rules)
+    if changes.breaks:
+        faults = [counted(len(changes.problems), "problem")] if changes.problems else []
+        faults += [f"{counted(len(changes.lost_tools), 'tool')} lost"] if changes.lost_tools else []
+        say(f"This breaks the endpoint: {', '.join(faults)}.", "red")
+    else:
+        say("This breaks nothing in the endpoint.", "green")
 
 
-def _show_rules(folder: Path, ruled: Mapping[str, Sequence[str]]) -> None:
-    decided = {coordinate: rules for coordinate, rules in ruled.items() if rules}
-    for coordinate, rules in list(decided.items())[:MAX_SHOWN]:
+def _show_rules(folder: Path, rules_of: Mapping[str, Sequence[str]]) -> None:
+    decided = [(coordinate, rules) for coordinate, rules in rules_of.items() if rules]
+    for coordinate, rules in decided[:MAX_SHOWN]:
         places = "; ".join(f"{folder.as_posix()}/{rule}" if rule.partition(":")[2] else rule for rule in rules)
         say(f"new {coordinate}: {places}", "yellow")
     if len(decided) > MAX_SHOWN:
         say(f"and {len(decided) - MAX_SHOWN} more under these rules", "yellow")
-    undecided = [coordinate for coordinate, rules in ruled.items() if not rules]
+    undecided = [coordinate for coordinate, rules in rules_of.items() if not rules]
     if undecided:
         say(f"no policy is for the new {some(undecided, most=MAX_SHOWN)}", "yellow")

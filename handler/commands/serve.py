@@ -21,12 +21,13 @@ from uvicorn.supervisors import Multiprocess
 from handler.bundle.stored import bundle_key, read_bundle
 from handler.commands.folders.endpoint_folders import add_compile_options, find_endpoints
 from handler.commands.folders.endpoints import compile_or_complain
-from handler.commands.local.listening import listening_socket, port_number, why_not
+from handler.commands.local.listening import open_listener, port_number
 from handler.commands.local.serving import NO_AUTHORIZER, Service, make_application, require_location, settings_of
 from handler.commands.publishing.checks import are_publishable
 from handler.commands.publishing.destination import endpoints_in_bucket
+from handler.commands.terminal.command_line import whole_number
 from handler.commands.terminal.console import announce, complain
-from handler.commands.terminal.exit_codes import DONE, REFUSED
+from handler.commands.terminal.exit_codes import DONE, REFUSED, USAGE
 from handler.errors.infrastructure import BundleError, StorageError
 from handler.http.client import HttpClient
 from handler.server.asgi.own_machine import own_hosts
@@ -89,48 +90,53 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--page", action="store_true", help="show browsers a page of the tools, for callers with a credential of theirs"
     )
     parser.add_argument(
-        "--workers", type=_workers, default=1, metavar="N", help="processes that answer requests (default: %(default)s)"
+        "--workers",
+        type=whole_number(1, MAX_WORKERS),
+        default=1,
+        metavar="N",
+        help="processes that answer requests (default: %(default)s)",
     )
 
 
 def run(options: argparse.Namespace) -> int:
     public_url = settings_of(options.source, public_url=options.public_url).public_url
-    if not public_url and not _is_loopback(options.host):
+    try:
+        is_loopback = options.host == "localhost" or ipaddress.ip_address(options.host).is_loopback
+    except ValueError:
+        is_loopback = False
+    if not public_url and not is_loopback:
         complain(f"--host {options.host} can be reached from elsewhere: name the server's URL with --public-url.")
-        return 2
+        return USAGE
     try:
         require_location(options.source)
     except StorageError as exc:
         complain(str(exc))
-        return 1
-    signal.signal(signal.SIGTERM, _exit)  # uvicorn raises the signal again after its own end
+        return REFUSED
+
+    def exit_(*_: object) -> None:
+        raise SystemExit(DONE)
+
+    signal.signal(signal.SIGTERM, exit_)  # uvicorn raises the signal again after its own end
     with _bundles_of(options) as bundles:
         if bundles is None:
-            return 1
-        try:
-            listener = listening_socket(options.host, options.port)
-        except OSError as exc:
-            complain(why_not(exc, options.host, options.port))
-            return 1
+            return REFUSED
+        listener = open_listener(options.host, options.port)
+        if listener is None:
+            return REFUSED
         with closing(listener):
-            _serve(listener, _service(options, bundles, public_url, listener), options)
-    return 0
+            _serve(listener, bundles, public_url, options)
+    return DONE
 
 
-def _service(options: argparse.Namespace, bundles: str, public_url: str, listener: socket.socket) -> Service:
+def _serve(listener: socket.socket, bundles: str, public_url: str, options: argparse.Namespace) -> None:
     port = listener.getsockname()[1]
     hosts = {name.lower() for name in options.allowed_host} | own_hosts(port)
-    if public_url:
-        hosts |= _names_of(public_url)
-    return Service(
+    service = Service(
         bundles=bundles,
-        hosts=frozenset(hosts),
+        hosts=frozenset(hosts | _names_of(public_url) if public_url else hosts),
         public_url=public_url or f"http://{options.host}:{port}",
         page=options.page,
     )
-
-
-def _serve(listener: socket.socket, service: Service, options: argparse.Namespace) -> None:
     config = uvicorn.Config(
         partial(make_application, service),
         factory=True,
@@ -142,7 +148,6 @@ def _serve(listener: socket.socket, service: Service, options: argparse.Namespac
         ws="none",
         timeout_graceful_shutdown=GRACE_S,
     )
-    port = listener.getsockname()[1]
     announce(f"Serving {options.source} at {service.public_url}, on port {port} of {options.host}; Ctrl-C ends it.")
     if options.workers > 1:
         _Workers(config, sockets=[listener]).run()
@@ -174,25 +179,14 @@ def _bundles_of(options: argparse.Namespace) -> Iterator[str | None]:
     if source.startswith("s3://"):
         yield source if _bucket_has_no_authorizer(source) else None
     elif folder.is_dir() and any(find_endpoints(folder)):
-        with tempfile.TemporaryDirectory(prefix="stile-") as made:
-            yield made if _compiled_into(made, folder, options) else None
+        with tempfile.TemporaryDirectory(prefix="stile-") as private:
+            yield private if _compile_into(private, options) else None
     elif folder.is_dir() and any(folder.glob(BUNDLES)):
-        yield source if _have_no_authorizer(FolderStorage(folder), _names_in(folder)) else None
+        names = [file.parent.relative_to(folder).as_posix() for file in sorted(folder.glob(BUNDLES))]
+        yield source if _have_no_authorizer(FolderStorage(folder), names) else None
     else:
         complain(f"{source}: expected an endpoint folder, a folder of bundles, or s3://bucket/prefix")
         yield None
-
-
-def _compiled_into(made: str, folder: Path, options: argparse.Namespace) -> bool:
-    compiled = compile_or_complain(folder, stage=options.stage, endpoint=options.endpoint)
-    if not compiled or not are_publishable(compiled, rules=settings_of(made).addresses):
-        complain("Nothing is served.")
-        return False
-    storage = FolderStorage(made)
-    for one in compiled:
-        for key, content in one.objects():
-            storage.write(key, content)
-    return _have_no_authorizer(storage, [one.bundle.endpoint for one in compiled])
 
 
 def _bucket_has_no_authorizer(location: str) -> bool:
@@ -208,24 +202,32 @@ def _bucket_has_no_authorizer(location: str) -> bool:
         return False
 
 
-def _names_in(folder: Path) -> list[str]:
-    return [file.parent.relative_to(folder).as_posix() for file in sorted(folder.glob(BUNDLES))]
+def _compile_into(private: str, options: argparse.Namespace) -> bool:
+    compiled = compile_or_complain(Path(options.source), stage=options.stage, endpoint=options.endpoint)
+    if not compiled or not are_publishable(compiled, rules=settings_of(private).addresses):
+        complain("Nothing is served.")
+        return False
+    storage = FolderStorage(private)
+    for one in compiled:
+        for key, content in one.objects():
+            storage.write(key, content)
+    return _have_no_authorizer(storage, [one.bundle.endpoint for one in compiled])
 
 
 def _have_no_authorizer(storage: Storage, names: Sequence[str]) -> bool:
-    """Tell if no bundle trusts an authorizer of API Gateway, and complain of each that does or cannot be read."""
-    faults = []
+    """Return whether no bundle trusts an authorizer of API Gateway. Complain of each that does or cannot be read."""
+    is_fit = True
     for name in names:
         try:
-            found = storage.read(bundle_key(name))
-            bundle = read_bundle(found.body if found else b"", endpoint=name)
+            stored = storage.read(bundle_key(name))
+            bundle = read_bundle(stored.body if stored else b"", endpoint=name)
+            fault: object = NO_AUTHORIZER if bundle.identity.trusted_apis else ""
         except (BundleError, StorageError) as exc:
-            faults.append(f"{name}: {exc}")
-        else:
-            faults += [f"{name}: {NO_AUTHORIZER}"] if bundle.identity.trusted_apis else []
-    for fault in faults:
-        complain(fault)
-    return not faults
+            fault = exc
+        if fault:
+            is_fit = False
+            complain(f"{name}: {fault}")
+    return is_fit
 
 
 def _names_of(public_url: str) -> set[str]:
@@ -236,19 +238,11 @@ def _names_of(public_url: str) -> set[str]:
     return {name, f"{name}:{own}"} if parts.port in (None, own) else {f"{name}:{parts.port}"}
 
 
-def _is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
 def _host(text: str) -> str:
     if not HOST.fullmatch(text):
-        expected = "expected a whole value of Host, as tools.example.com or tools.example.com:8443"
-        raise argparse.ArgumentTypeError(f"{text!r}: {expected}")
+        raise argparse.ArgumentTypeError(
+            f"{text!r}: expected a whole value of Host, as tools.example.com or tools.example.com:8443"
+        )
     return text
 
 
@@ -258,16 +252,6 @@ def _network(text: str) -> str:
     except ValueError as exc:
         raise argparse.ArgumentTypeError(f"{text!r}: expected an address or a network, as 10.0.0.0/8: {exc}") from exc
     if not network.prefixlen:
-        said = f"{text!r}: every caller would be a proxy and could name another address: expected the proxy's network"
-        raise argparse.ArgumentTypeError(said)
+        fault = "every caller would be a proxy and could name another address: expected the proxy's network"
+        raise argparse.ArgumentTypeError(f"{text!r}: {fault}")
     return text
-
-
-def _workers(text: str) -> int:
-    if not (text.isascii() and text.isdecimal()) or not 1 <= int(text) <= MAX_WORKERS:
-        raise argparse.ArgumentTypeError(f"{text!r}: expected a number from 1 to {MAX_WORKERS}")
-    return int(text)
-
-
-def _exit(*_: object) -> None:
-    raise SystemExit(0)

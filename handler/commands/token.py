@@ -20,7 +20,7 @@ from handler.commands.terminal.exit_codes import REFUSED
 from handler.compiler.compile import Compiled
 from handler.errors.access import CredentialRefused
 from handler.errors.authoring import KeyFileRefused
-from handler.server.auth.token_parsing import parse_token
+from handler.server.auth.tokens import parse_token
 from handler.strict_json import JSONObject, parse_json
 from handler.text.sentences import some
 

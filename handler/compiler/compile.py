@@ -23,24 +23,21 @@ from handler.compiler.checks import CHECKS, CLIENT_CHECKS
 from handler.compiler.checks.finding import CompiledEndpoint, run_checks
 from handler.compiler.compile_context import CompileContext, read_context
 from handler.compiler.config.identity import read_identity
-from handler.compiler.config.ignores import ChangeIgnore, Ignore
-from handler.compiler.config.upstream_auth import judge_passthrough
+from handler.compiler.config.ignores import Ignore
+from handler.compiler.config.upstream import judge_passthrough
 from handler.compiler.graphql_api import read_api
 from handler.compiler.operations.author_operations import AuthorDocument, AuthorOperation
 from handler.compiler.problems import Place, Problems
 from handler.compiler.provenance import Provenance
 from handler.compiler.schema.schema_cache import SchemaCache
 from handler.compiler.source.files import ENV_FILE
-from handler.compiler.tools.catalog import catalog_tools
-from handler.compiler.tools.companions import with_companions
-from handler.compiler.tools.compiled_code import NO_CODE, CompiledCode
-from handler.compiler.tools.content import read_content, refuse_shared_names
-from handler.compiler.tools.content_files.view_pages import read_views
-from handler.compiler.tools.declarations.declaration import CompiledTool
-from handler.compiler.tools.declarations.listed_schemas import with_listed_schemas
-from handler.compiler.tools.declarations.logged_facts import read_call_log
-from handler.compiler.tools.declarations.tool_views import uses_table, with_views
+from handler.compiler.tools.added_tools import catalog_tools, with_companions
+from handler.compiler.tools.content import NO_CODE, CompiledCode, read_content, refuse_shared_names
+from handler.compiler.tools.declaration import CompiledTool
+from handler.compiler.tools.listed_schemas import with_listed_schemas
+from handler.compiler.tools.logged_facts import read_call_log
 from handler.compiler.tools.tools import judge_tools
+from handler.compiler.tools.views import read_views, uses_table, with_views
 from handler.errors.authoring import Problem
 from handler.errors.infrastructure import SettingsError
 from handler.settings import read_code_modules
@@ -64,7 +61,7 @@ class Compiled:
     client_warnings: tuple[Problem, ...]  # reasons for clients to leave a tool out
     ignores: tuple[Ignore, ...]  # entries that silence warnings; ``warnings`` still has all
     skill_places: Mapping[str, Place] = field(default_factory=dict)  # URI of a skill's file -> its place
-    ignored_changes: tuple[ChangeIgnore, ...] = ()  # differences from the version before, with reasons
+    ignored_changes: tuple[Ignore, ...] = ()  # differences from the version before, with reasons
 
     def objects(self) -> Iterator[tuple[str, bytes]]:
         """Yield what to store, by key. The index comes first: a bundle must never name an index that is missing."""

@@ -13,9 +13,10 @@ from handler.compiler.access.policies import Policies, Rule, opened_by_policies,
 from handler.compiler.access.propagation import Consequences, TakenAlong
 from handler.compiler.api_context import ApiContext
 from handler.compiler.compile_context import CompileContext
-from handler.compiler.json_schemas.author_scalars import read_scalars
+from handler.compiler.json_schemas.scalars import read_scalars
 from handler.compiler.operations.author_operations import AuthorDocument, AuthorOperation, Operations
-from handler.compiler.operations.operation_files import (
+from handler.compiler.operations.read import read_operations
+from handler.compiler.operations.sources import (
     MANIFEST_SUFFIXES,
     OPERATIONS_FOLDER,
     SUFFIXES,
@@ -23,7 +24,6 @@ from handler.compiler.operations.operation_files import (
     operation_files,
     unread_files,
 )
-from handler.compiler.operations.read import read_operations
 from handler.compiler.problems import Place
 from handler.compiler.schema.coordinates import with_members
 from handler.compiler.schema.cost_directives import with_list_sizes
@@ -32,15 +32,15 @@ from handler.compiler.schema.schema import AuthorSchema, read_schema
 from handler.compiler.schema.schema_cache import key_of
 from handler.compiler.schema.schema_index import build_index, with_words
 from handler.compiler.source.files import ENTRY
-from handler.compiler.tools.content_files.prompts import PROMPTS_FOLDER
-from handler.compiler.tools.content_files.resources import RESOURCES_FOLDER
-from handler.compiler.tools.content_files.skills import SKILLS_FOLDER
-from handler.compiler.tools.declarations.declaration import CompiledTool
-from handler.compiler.tools.graphql_tools.client_schema import ExternalSchema
-from handler.compiler.tools.graphql_tools.graphql import default_tool
-from handler.compiler.tools.graphql_tools.persisted import graphql_endpoint
-from handler.compiler.tools.graphql_tools.uploads import types_of_files
+from handler.compiler.tools.client_schema import ExternalSchema
+from handler.compiler.tools.declaration import CompiledTool
+from handler.compiler.tools.graphql import default_tool
+from handler.compiler.tools.persisted import graphql_endpoint
+from handler.compiler.tools.prompts import PROMPTS_FOLDER
+from handler.compiler.tools.resources import RESOURCES_FOLDER
+from handler.compiler.tools.skills import SKILLS_FOLDER
 from handler.compiler.tools.tools import make_tools
+from handler.compiler.tools.uploads import types_of_files
 from handler.graph.index import SchemaIndex, read_index, write_index
 from handler.policy.evaluation import HIDDEN, OPEN, Mask
 from handler.strict_json import JSONObject

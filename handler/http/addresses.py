@@ -7,7 +7,9 @@ credentials. A name is checked by the addresses that it resolves to, and the con
 from __future__ import annotations
 
 import ipaddress
+import re
 from collections.abc import Iterator
+from urllib.parse import parse_qsl, urlsplit
 
 from handler.cold.records import record
 
@@ -60,7 +62,7 @@ STRICT = AddressRules()
 
 
 def is_unnameable(host: str) -> bool:
-    """Tell if a host's name has no form that a resolver takes."""
+    """Return whether a host's name has no form that a resolver takes."""
     try:
         host.encode("idna")
     except UnicodeError:
@@ -69,7 +71,7 @@ def is_unnameable(host: str) -> bool:
 
 
 def is_host_pattern(text: str) -> bool:
-    """Tell if a text is the name of a host, or ``*.`` and a domain."""
+    """Return whether a text is the name of a host, or ``*.`` and a domain."""
     labels = text.removeprefix("*.").split(".")
     return all(
         0 < len(label) <= 63 and label.isascii() and label.replace("-", "").replace("_", "").isalnum()
@@ -91,6 +93,17 @@ def literal_fault(host: str, rules: AddressRules) -> str:
         return rules.address_fault(socket.inet_ntoa(socket.inet_aton(host)), 0)  # 0x7f000001, 2130706433, 0177.1
     except (OSError, UnicodeError):
         return ""
+
+
+def keys_in(url: str) -> dict[str, str]:
+    """Map each parameter of a URL that is named as a key, token or password is, to its value."""
+    pairs = [(name, value, re.findall(_WORD, name)) for name, value in parse_qsl(urlsplit(url).query)]
+    return {name: value for name, value, words in pairs if words and re.fullmatch(_KEY, words[-1], re.IGNORECASE)}
+
+
+# Compiled at first use, because few URLs have a query.
+_WORD = r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+"
+_KEY = r"(access|api)?(key|token)|auth|code|pass(wd|word)|pwd|secret|sig(nature)?"
 
 
 def _matches(host: str, pattern: str) -> bool:

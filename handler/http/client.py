@@ -35,7 +35,7 @@ from handler.http.connections import Connection, Exchange, ForbiddenAddress, Kep
 from handler.http.response import BodyTooLarge, CutShort, HeadTooLarge, InvalidResponse, OtherEncoding
 
 if TYPE_CHECKING:
-    from handler.http.observer import Observer
+    from contextlib import AbstractContextManager
 
 T = TypeVar("T")
 
@@ -76,7 +76,8 @@ class HttpClient:
     """
 
     def __init__(self, rules: AddressRules = STRICT, *, max_idle_s: float = 30.0) -> None:
-        self.observer: Observer[HttpRequest, HttpResponse] | None = None  # of all exchanges
+        # Of all exchanges. Its context manager yields a list, which gets the response if there is one.
+        self.observer: Callable[[HttpRequest], AbstractContextManager[list[HttpResponse]]] | None = None
         self._rules = rules
         self._kept = KeptConnections(max_idle_s=max_idle_s)
         self._tls_lock = threading.Lock()
@@ -91,8 +92,11 @@ class HttpClient:
             HttpUnreachable: no connection, a broken one, or a response that cannot be read.
             HttpTooLarge: a body of more than ``max_bytes``.
         """
-        observer = self.observer
-        return observer.send(request, self._send_now) if observer else self._send_now(request)
+        if self.observer is None:
+            return self._send_now(request)
+        with self.observer(request) as answers:
+            answers.append(self._send_now(request))
+        return answers[0]
 
     async def send_async(self, request: HttpRequest) -> HttpResponse:
         """Send one request without blocking other tasks. Cancelling the task aborts the exchange.
@@ -100,15 +104,19 @@ class HttpClient:
         The request's time begins when a thread is available to send it. A task cancelled after that time gets an
         ``HttpTimeout``: only this error says if the request was sent.
         """
-        observer = self.observer
-        return await (observer.send_async(request, self._send_soon) if observer else self._send_soon(request))
+        if self.observer is None:
+            return await self._send_soon(request)
+        with self.observer(request) as answers:
+            answers.append(await self._send_soon(request))
+        return answers[0]
 
     def _send_now(self, request: HttpRequest) -> HttpResponse:
         return self._send(request, Exchange(timeout_s=request.timeout_s), self._asked)
 
     async def _send_soon(self, request: HttpRequest) -> HttpResponse:
         exchange, way = Exchange(timeout_s=request.timeout_s), self._asked
-        if _nobody_waits():  # a thread's round trip takes as long as many a response
+        # Lambda gives a process one request at a time, and a thread's round trip takes as long as many a response.
+        if len(asyncio.all_tasks()) == 1:
             answered = self._send(request, exchange, self._asked_over_kept)
             if answered is not None:
                 return answered
@@ -196,9 +204,10 @@ class HttpClient:
         try:
             connection.open(exchange)
             exchange.sent = True
-            answer = connection.send_request(
-                request.method, target.path, body=request.body, headers=_headers_of(request)
-            )
+            names = {name.lower() for name in request.headers}
+            ours = {name: value for name, value in _OUR_HEADERS.items() if name not in names}
+            headers = {**ours, **request.headers}
+            answer = connection.send_request(request.method, target.path, body=request.body, headers=headers)
             exchange.answer_began = True
             with closing(answer):
                 body = answer.read_body(max_bytes=request.max_bytes)
@@ -254,17 +263,6 @@ def _target_of(url: str) -> _Target:
 
 _Way = Callable[[HttpRequest, _Target, Exchange], T]
 """A method that gets the response to a request."""
-
-
-def _nobody_waits() -> bool:
-    """Tell if the running task is the only one, as in Lambda, where a process has one request at a time."""
-    return len(asyncio.all_tasks()) == 1
-
-
-def _headers_of(request: HttpRequest) -> dict[str, str]:
-    given = {name.lower() for name in request.headers}
-    ours = {name: value for name, value in _OUR_HEADERS.items() if name not in given}
-    return {**ours, **request.headers}
 
 
 def _error_of(failure: BaseException, host: str, exchange: Exchange) -> HttpError:

@@ -105,8 +105,7 @@ def _guards_outside_of_aws(services: Services) -> list[Middleware]:
     """Return the middleware that the Lambda function does not need, because a front door stands before it."""
     if not services.hosts:
         return []
-    from handler.server.asgi.hosts import KnownHosts
-    from handler.server.asgi.own_machine import OwnMachine
+    from handler.server.asgi.own_machine import KnownHosts, OwnMachine
 
     if services.own_machine:
         return [Middleware(KnownHosts, hosts=services.hosts), Middleware(OwnMachine)]

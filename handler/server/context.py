@@ -243,7 +243,7 @@ async def _find_sealed(
     """
     if not presented.sealed:
         return None
-    from handler.server.auth.access_tokens import open_access_token  # few requests have such a token
+    from handler.server.auth.sealed_state import open_access_token  # few requests have such a token
 
     path, url = f"/{bundle.endpoint}/mcp", public_url(http_call.scope)
     if http_call.scope["path"] != path:

@@ -14,7 +14,7 @@ from handler.bundle.operations import PersistedOperation
 from handler.bundle.tools import GraphQLTool
 from handler.cold.records import record
 from handler.errors.calls import DocumentNotFound, DocumentRefused, Fault, ValuesRefused
-from handler.server.auth.scopes import require_scopes
+from handler.server.auth.principal import require_scopes
 from handler.server.context import Caller, with_schema
 from handler.server.endpoints.arguments_validator import refuse_excess
 from handler.server.upstream.bound_variables import fill_bound

@@ -35,7 +35,7 @@ from handler.server.asgi.deadlines import before
 from handler.server.asgi.request_log import note
 from handler.server.asgi.response_size import encoded
 from handler.server.asgi.responses import Refused, code_of
-from handler.server.auth.scopes import require_scopes
+from handler.server.auth.principal import require_scopes
 from handler.server.context import Caller, Services, find_endpoint, identify_caller, read_body
 from handler.server.denials import deny, status_of
 from handler.server.graphql_documents import (

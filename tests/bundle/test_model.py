@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import field, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
@@ -42,11 +42,13 @@ from handler.bundle.upstream import (
     NoAuth,
     OAuthClient,
     PassthroughAuth,
+    SecretText,
     SigV4Auth,
     TokenExchangeAuth,
     Upstream,
     UpstreamAuth,
 )
+from handler.cold.records import fields_of, record
 from handler.compiler.compile import Compiled
 from handler.errors.infrastructure import BundleError
 from handler.policy.evaluation import HIDDEN, NEVER
@@ -59,7 +61,7 @@ LIMITS = Limits(max_tokens=5000, max_depth=12, max_fields=200, max_aliases=20, m
 CLIENT = OAuthClient(
     token_url="https://login.example.com/token",
     client_id="stile",
-    client_secret="secret:LOGIN",
+    client_secret=SecretText("secret:LOGIN"),
     client_auth="basic",
     scope="orders:read",
     audience="https://api.example.com",
@@ -147,7 +149,9 @@ HANDMADE = Bundle(
         claim_headers={"x-role": "org.role"},
         forward_headers=("x-request-id",),
         documents="apollo",
-        auth=TokenExchangeAuth(client=CLIENT, subject_type="jwt", actor_token="ssm:ACTOR", actor_type="access_token"),
+        auth=TokenExchangeAuth(
+            client=CLIENT, subject_type="jwt", actor_token=SecretText("ssm:ACTOR"), actor_type="access_token"
+        ),
     ),
     limits=LIMITS,
     access=Access(anonymous="challenge"),
@@ -253,8 +257,8 @@ HANDMADE = Bundle(
 
 AUTHS = (
     NoAuth(),
-    BearerAuth(token="secret:K"),
-    HeaderAuth(header="x-api-key", value="env:K"),
+    BearerAuth(token=SecretText("secret:K")),
+    HeaderAuth(header="x-api-key", value=SecretText("env:K")),
     PassthroughAuth(audience="a"),
     ClientCredentialsAuth(client=CLIENT),
     SigV4Auth(service="appsync", region="eu-central-1"),
@@ -303,6 +307,27 @@ def test_bundle_read_back_equals_the_one_written(bundle: Bundle) -> None:
 
 def test_compiled_bundle_read_back_equals_the_one_written(demo: Compiled) -> None:
     assert read_bundle(write_bundle(demo.bundle), endpoint="api/customers") == demo.bundle
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class NewAuth:
+    """A kind of credential that no other place knows."""
+
+    user: str
+    password: SecretText = field(repr=False)
+
+
+def test_secrets_of_a_new_kind_of_credential_are_found_by_their_type() -> None:
+    auth: Any = NewAuth(user="u", password=SecretText("literal"))
+
+    assert replace(EMPTY.upstream, auth=auth).secrets == ("literal",)
+
+
+@pytest.mark.parametrize("cls", [OAuthClient, *get_args(UpstreamAuth)])
+def test_secrets_of_a_kind_of_credential_are_its_fields_that_are_not_shown(cls: Any) -> None:
+    secrets = {name for name, annotation, _ in fields_of(cls) if annotation == "SecretText"}
+
+    assert secrets == {each.name for each in fields(cls) if not each.repr}
 
 
 @pytest.mark.parametrize("auth", AUTHS, ids=lambda auth: type(auth).__name__)

@@ -15,8 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from handler.audience.caller_classes import MAX_CLASSES
-from handler.audience.many_views import names_seen
-from handler.audience.ways import Published, version_of
+from handler.audience.ways import Published, names_seen, version_of
 from handler.bundle.identity import Issuer
 from handler.bundle.operations import Operation
 from handler.bundle.tools import CodeTool, GraphQLTool, PrescribedTool, Tool
@@ -29,8 +28,7 @@ from handler.graph.index import read_index
 from handler.graph.view import View
 from handler.policy.evaluation import Evaluation
 from handler.policy.guarded_schema import seen_by
-from handler.server.auth.principal import ANONYMOUS, Principal, principal_of_key
-from handler.server.auth.scopes import has_scopes
+from handler.server.auth.principal import ANONYMOUS, Principal, has_scopes, principal_of_key
 from tests.changes.edits import Source, edited
 from tests.leaks.endpoint import FLAT, OPERATIONS, PASSING_ON, LeakEndpoint, random_endpoint
 from tests.leaks.policies import print_config, print_schema_definition

@@ -11,7 +11,7 @@ import pytest
 
 from handler.compiler.compile import Compiled, compile_endpoint
 from handler.compiler.problems import Problems
-from handler.compiler.tools.content_files.skill_format import read_skill_text
+from handler.compiler.tools.skills import read_skill_text
 from tests.clients.inspector import MODULES, NODE, Era, Inspector
 from tests.clients.serving import UNHURRIED, running_server
 from tests.support.endpoints import READABLE, write_endpoint

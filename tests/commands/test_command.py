@@ -133,7 +133,7 @@ def test_help_of_all_loads_no_command_and_no_package_of_others() -> None:
     loaded = modules_after("--help")
 
     own = {name for name in loaded if name.startswith("handler.commands.")}
-    needed = ("", ".command_line", ".exit_codes", ".json_answer")
+    needed = ("", ".command_line", ".exit_codes")
     assert own == {f"handler.commands.terminal{name}" for name in needed}
     assert not HEAVY & {name.partition(".")[0] for name in loaded}
 

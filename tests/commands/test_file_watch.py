@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from handler.commands.local.dev_session import Workbench, keep_fresh
-from handler.commands.local.file_watch import FolderWatch
+from handler.commands.local.dev_session import FolderWatch, Workbench, keep_fresh
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ from graphql import Source, build_schema, introspection_from_schema
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from handler.commands.schema_source.refusal import SourceRefused
-from handler.commands.schema_source.sdl_file import sdl_of_introspection
+from handler.commands.schema_source.schema_reading import sdl_of_introspection
+from handler.commands.schema_source.source_options import SourceRefused
 from handler.compiler.schema.sdl_parser import parse_sdl
 from tests.commands.apis import SHOP
 

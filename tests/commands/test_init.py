@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from handler.commands.schema_source.origin import SCHEMA_FILE
+from handler.commands.schema_source.source_options import SCHEMA_FILE
 from handler.compiler.compile import compile_endpoint
 from tests.commands.apis import SHOP, running_shop
 from tests.commands.running import Stile, interrupt, ran, started

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from handler.commands.schema_source.origin import without_heading
+from handler.commands.schema_source.source_options import without_heading
 from tests.commands.apis import SHOP, answering, running_shop
 from tests.commands.running import Stile
 from tests.commands.test_init import tree

@@ -6,7 +6,7 @@ from types import ModuleType
 
 import pytest
 
-from handler.commands.local.reloading import code_places, forget_modules, restore_modules
+from handler.commands.local.dev_session import code_places, forget_modules, restore_modules
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from pathlib import Path
 from zipfile import ZipFile
 
 from handler import __version__
-from handler.commands.folders.vendored_wheel import FILES
+from handler.commands.new import FILES
 from tests.distribution.builds import SDIST, WHEEL, copy_tree, make_dist, tracked
 
 REPOSITORY = {

@@ -13,7 +13,7 @@ from zipfile import ZipFile
 import pytest
 import yaml
 
-from handler.commands.folders.vendored_wheel import EXPECTED, FILES, WHEEL
+from handler.commands.new import EXPECTED, FILES, WHEEL
 from tests.commands.running import Stile
 from tests.commands.test_interrupted_writes import CODES, SORTS, runs
 from tests.conftest import ROOT

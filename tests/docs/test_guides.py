@@ -16,12 +16,12 @@ from handler.compiler.checks.large_entries import MAX_DESCRIPTION_BYTES, MAX_ENT
 from handler.compiler.compile import compile_endpoint
 from handler.compiler.config.foreign import APOLLO, COSMO
 from handler.compiler.config.table import MAX_INSTRUCTIONS_BYTES, SCALAR_KEYS
-from handler.compiler.json_schemas.author_scalars import MAX_PATTERN_CHARS, NUMBER_KEYWORDS, TEXT_KEYWORDS
 from handler.compiler.json_schemas.descriptions import MAX_ENUM_CHARS
-from handler.compiler.operations.operation_files import MANIFEST_SUFFIXES, SCHEMA_SUFFIX, SUFFIXES
+from handler.compiler.json_schemas.scalars import MAX_PATTERN_CHARS, NUMBER_KEYWORDS, TEXT_KEYWORDS
+from handler.compiler.operations.sources import MANIFEST_SUFFIXES, SCHEMA_SUFFIX, SUFFIXES
 from handler.compiler.schema.directives import DEFINITIONS
-from handler.compiler.tools.content_files.prompts import MAX_PROMPT_BYTES
-from handler.compiler.tools.content_files.resources import MAX_RESOURCE_BYTES, MAX_RESOURCES_BYTES
+from handler.compiler.tools.prompts import MAX_PROMPT_BYTES
+from handler.compiler.tools.resources import MAX_RESOURCE_BYTES, MAX_RESOURCES_BYTES
 from handler.errors.calls import InvalidArguments
 from handler.graph.documents.introspection import MAX_BYTES, MAX_BYTES_OF_A_CALL
 from handler.json_schema.answer_check import MAX_STEPS

@@ -12,7 +12,7 @@ from typing import Any, get_args
 import pytest
 import yaml
 
-from handler.bundle.upstream import SECRET_SOURCES, SIGNED_SERVICES, HeaderAuth, UpstreamAuth
+from handler.bundle.upstream import SECRET_SOURCES, SIGNED_SERVICES, HeaderAuth, SecretText, UpstreamAuth
 from handler.graph.documents.used_fields import MAX_IMPLEMENTERS
 from handler.json_schema.answer_check import MAX_STEPS
 from handler.server import health
@@ -45,7 +45,7 @@ def test_modes_of_the_page_are_all_there_are_and_its_example_is_read(tmp_path: P
 
     assert sorted(modes) == sorted(auth.KIND for auth in get_args(UpstreamAuth))
     assert sorted(references) == sorted(SECRET_SOURCES)
-    assert made.upstream.auth == HeaderAuth(header="x-hasura-admin-secret", value="secret:HASURA")
+    assert made.upstream.auth == HeaderAuth(header="x-hasura-admin-secret", value=SecretText("secret:HASURA"))
     assert made.upstream.claim_headers == {"x-hasura-role": "role", "x-hasura-org-id": "org.id"}
 
 

@@ -15,11 +15,11 @@ from handler.commands.folders.policy_tests import KEYS
 from handler.commands.publishing.checks import address_faults, publish_rules
 from handler.compiler.compile import compile_endpoint
 from handler.compiler.config.identity import CALLER_KEYS, MIN_SECRET_BYTES
-from handler.compiler.config.public_keys import PUBLIC_ALGORITHMS
 from handler.compiler.config.table import ISSUER, PROXY
+from handler.compiler.config.values import PUBLIC_ALGORITHMS
 from handler.policy.evaluation import Evaluation
 from handler.server.auth.jwks import FRESH_S, STALE_S, UNKNOWN_KEY_PAUSE_S
-from handler.server.auth.token_parsing import MAX_TOKEN_CHARS
+from handler.server.auth.tokens import MAX_TOKEN_CHARS
 from handler.server.oauth_proxy.proxy import ProxySite
 from tests.commands.running import Stile
 from tests.conftest import ROOT

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from handler.commands.schema_source.source_options import DEFAULT_S
-from handler.commands.starters.selection import MAX_LEAVES
+from handler.commands.schema_source.starters import MAX_LEAVES
 from tests.commands.apis import SHOP, answering, running_shop
 from tests.commands.running import Stile
 from tests.conftest import ROOT

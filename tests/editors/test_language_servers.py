@@ -76,8 +76,8 @@ def test_keys_of_a_section_are_offered(endpoint: Path, yaml_server: LanguageServ
     line = len(right.splitlines()) + 2
 
     assert yaml_server.completions(file, line=line, character=2) == [
-        "max_tokens", "max_fields", "max_aliases", "max_cost", "max_values", "continue", "max_result_bytes",
-        "max_schema_bytes", "max_output_schema_bytes", "recursion", "list_sizes",
+        "max_tokens", "max_fields", "max_aliases", "max_cost", "max_values", "max_result_bytes", "list_sizes",
+        "continue", "max_schema_bytes", "max_output_schema_bytes", "recursion",
     ]  # fmt: skip
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from handler.http.request_head import encoded_name, host_field, request_head
+from handler.http.connections import encoded_name, host_field, request_head
 from tests.support.examples import examples
 
 WRITTEN = settings(max_examples=examples(150), derandomize=True, deadline=None, database=None)

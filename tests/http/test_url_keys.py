@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from handler.http.url_keys import keys_in
+from handler.http.addresses import keys_in
 
 NAMES = "key apikey api_key api-key apiKey APIKEY access_token authToken subscription-key x-functions-key code sig"
 

@@ -69,7 +69,6 @@ LISTING = {
     "http.addresses",
     "http.client",
     "http.connections",
-    "http.request_head",
     "http.response",
     "json_schema",
     "json_schema.json_bounds",
@@ -100,7 +99,6 @@ LISTING = {
     "server.auth.pseudonyms",
     "server.auth.resource_metadata",
     "server.auth.sealed_state",
-    "server.auth.token_parsing",
     "server.auth.tokens",
     "server.context",
     "server.endpoints",
@@ -118,7 +116,6 @@ LISTING = {
     "server.mcp.tools_list",
     "server.outgoing",
     "server.outgoing.circuit_breaker",
-    "server.outgoing.credential_cache",
     "server.outgoing.secret_store",
     "server.outgoing.outgoing_services",
     "server.start",
@@ -143,7 +140,6 @@ CALLING = {
     "policy.guarded_schema",
     "server",
     "server.auth",
-    "server.auth.scopes",
     "server.endpoints",
     "server.endpoints.arguments_validator",
     "server.mcp",
@@ -155,8 +151,6 @@ CALLING = {
     "server.upstream.credentials",
     "server.upstream.graphql_client",
     "server.upstream.graphql_request",
-    "server.upstream.request_headers",
-    "server.upstream.selected_fields",
     "server.upstream.sending",
 }
 """The same of a prescribed call, beside those."""
@@ -501,7 +495,7 @@ def _imports(file: Path) -> Iterator[str]:
             yield node.module or ""
 
 
-SHORTENING = {"code_tools.catalog_search"}
+SHORTENING = {"code_tools.sections"}
 """Loaded for a list that a catalog may shorten."""
 
 

@@ -15,7 +15,7 @@ from handler.compiler.compile import Compiled
 from handler.compiler.config.config import CatalogUse
 from handler.compiler.config.table import UNLISTED
 from handler.compiler.problems import Place
-from handler.compiler.tools.catalog import catalog_tools
+from handler.compiler.tools.added_tools import catalog_tools
 from handler.policy.evaluation import OPEN, Mask
 
 MODULES = ("tests.support.acme_tools", "tests.support.acme_plugins", "tests.support.acme_broken")

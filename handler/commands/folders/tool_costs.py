@@ -10,8 +10,7 @@ from handler.commands.local.local_endpoint import local_endpoint
 from handler.compiler.compile import Compiled
 from handler.list_entries import BYTES_PER_TOKEN
 from handler.policy.evaluation import Evaluation
-from handler.server.asgi.list_pages import page_count
-from handler.server.asgi.response_size import LAMBDA
+from handler.server.asgi.response_size import LAMBDA, page_count
 from handler.server.endpoints.endpoint import Endpoint
 from handler.strict_json import Entries, Entry, JSONObject, to_json_bytes
 from handler.text.sentences import counted, some
@@ -77,7 +76,7 @@ def tool_list(compiled: Compiled) -> ToolList:
     )
 
 
-def told_of_tools(rows: Sequence[ToolRow], found: ToolList) -> Iterator[str]:
+def sentences_on_tools(rows: Sequence[ToolRow], found: ToolList) -> Iterator[str]:
     """Yield sentences on the conditions of tools, on shortened schemas, and on a list that does not go out whole."""
     for row in rows:
         if row.condition:
@@ -132,7 +131,7 @@ def _listed(compiled: Compiled, endpoint: Endpoint, everything: Evaluation) -> l
     entries = [(tool, endpoint.entry(tool, everything)) for tool in compiled.bundle.tools]
     if endpoint.catalog is None:
         return [entry for tool, entry in entries if entry is not None and not tool.options.hidden]
-    from handler.code_tools.catalog_search import Listed  # with a catalog alone
+    from handler.code_tools.sections import Listed  # with a catalog alone
     from handler.server.mcp.tools_list import shortened
 
     found = [

@@ -1,20 +1,25 @@
-"""Secrets of the user in files outside of all repositories, which no other user may read."""
+"""Secrets of the user in files that no other user may read, and the cache of schemas that one of them seals."""
 
 from __future__ import annotations
 
+import hmac
 import os
 import secrets
 import stat
 import tempfile
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
+from handler.compiler.schema.schema_cache import SchemaCache
 from handler.errors.authoring import KeyFileRefused
 
 SECRET_BYTES = 32
 MAX_FILE_BYTES = 1_024
 PRIVATE_BITS = 0o077
 """The bits of a file's mode that let other users in."""
+
+CACHE = Path(".stile", "cache")
 
 
 def secret_file(name: str, environ: Mapping[str, str]) -> Path:
@@ -77,3 +82,39 @@ def make_secret(file: Path) -> bytes:
     except OSError as exc:
         raise KeyFileRefused(str(file), f"cannot be written ({exc.strerror})") from exc
     return read_secret(file)
+
+
+def cache_folder(folder: Path, environ: Mapping[str, str]) -> Path | None:
+    """Return the cache's folder for endpoints in ``folder``: at the root of the repository, or in ``folder`` itself.
+
+    ``None`` in CI (``CI`` in the environment), where results should depend on the files alone.
+    """
+    if environ.get("CI", "").lower() not in ("", "0", "false"):
+        return None
+    absolute = folder.absolute()
+    root = next((each for each in (absolute, *absolute.parents) if (each / ".git").exists()), absolute)
+    return root / CACHE
+
+
+def user_cache(folder: Path, environ: Mapping[str, str]) -> SchemaCache:
+    """Return the cache for endpoints in ``folder``. It reads no entry that another user has made.
+
+    A stranger's repository may have such a folder, and an entry decides the answers of commands about an endpoint.
+    """
+    try:
+        file = secret_file("cache.key", environ)
+    except RuntimeError:  # a user without a home
+        return SchemaCache()
+
+    @cache
+    def secret() -> bytes:
+        """Return the user's secret, made with the first entry."""
+        try:
+            return read_secret(file) or make_secret(file)
+        except KeyFileRefused as exc:
+            raise OSError(str(exc)) from exc
+
+    def seal(name: str, content: bytes) -> bytes:
+        return hmac.digest(secret(), name.encode() + content, "sha256")
+
+    return SchemaCache(cache_folder(folder, environ), seal=seal)

@@ -1,10 +1,15 @@
-"""The socket that ``stile dev`` and ``stile serve`` listen on."""
+"""The socket that ``stile dev`` and ``stile serve`` listen on, and the lines with which clients connect."""
 
 from __future__ import annotations
 
-import argparse
 import errno
+import json
+import shlex
 import socket
+from collections.abc import Iterator
+
+from handler.commands.terminal.command_line import whole_number
+from handler.commands.terminal.console import complain
 
 
 def listening_socket(host: str, port: int) -> socket.socket:
@@ -17,23 +22,47 @@ def listening_socket(host: str, port: int) -> socket.socket:
         OSError: the address cannot be used.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    made = socket.create_server((host, port), family=family)
-    return socket.socket(made.family, made.type, socket.IPPROTO_TCP, fileno=made.detach())
+    server = socket.create_server((host, port), family=family)
+    return socket.socket(server.family, server.type, socket.IPPROTO_TCP, fileno=server.detach())
 
 
-def port_number(text: str) -> int:
-    """Read the option ``--port``."""
-    if not (text.isascii() and text.isdecimal()) or int(text) > 65_535:
-        raise argparse.ArgumentTypeError(f"{text!r}: expected a number from 0 to 65535")
-    return int(text)
+port_number = whole_number(0, 65_535)
 
 
-def why_not(failure: OSError, host: str, port: int) -> str:
-    """Return the sentence on an address that cannot be listened on."""
-    match failure.errno:
-        case errno.EADDRINUSE:
-            return f"Port {port} on {host} is in use: stop the program that has it, or choose another port with --port."
-        case errno.EACCES:
-            return f"Port {port} on {host} needs the rights of an administrator: choose a port above 1023 with --port."
-        case _:
-            return f"Port {port} on {host} cannot be used: {failure.strerror}"
+def open_listener(host: str, port: int) -> socket.socket | None:
+    """Open a listening socket; ``None`` after a complaint if the address cannot be used."""
+    try:
+        return listening_socket(host, port)
+    except OSError as exc:
+        match exc.errno:
+            case errno.EADDRINUSE:
+                remedy = "is in use: stop the program that has it, or choose another port with --port."
+            case errno.EACCES:
+                remedy = "needs the rights of an administrator: choose a port above 1023 with --port."
+            case _:
+                remedy = f"cannot be used: {exc.strerror}"
+        complain(f"Port {port} on {host} {remedy}")
+        return None
+
+
+TOKEN = "Authorization: Bearer TOKEN"  # noqa: S105 - a placeholder
+
+CLIENTS = ("Claude Code", "Claude Desktop", "VS Code", "Cursor", "Inspector")
+
+
+def client_lines(name: str, url: str, *, with_token: bool) -> Iterator[tuple[str, str]]:
+    """Yield each client with its command, or its file and the JSON in it; ``with_token``: with a header for a token.
+
+    Claude Desktop starts programs, so that mcp-remote stands between it and a server at a URL.
+    """
+    header = {"headers": dict([TOKEN.split(": ", 1)])} if with_token else {}
+    option = f" --header {shlex.quote(TOKEN)}" if with_token else ""
+    arguments = ["-y", "mcp-remote", url, *(["--header", TOKEN] if with_token else [])]
+    lines = (
+        f"claude mcp add --transport http {name} {url}{option}",
+        f"claude_desktop_config.json {json.dumps({'mcpServers': {name: {'command': 'npx', 'args': arguments}}})}",
+        f".vscode/mcp.json {json.dumps({'servers': {name: {'type': 'http', 'url': url, **header}}})}",
+        f".cursor/mcp.json {json.dumps({'mcpServers': {name: {'url': url, **header}}})}",
+        f"npx @modelcontextprotocol/inspector --cli {url} --transport http --method tools/list{option}",
+    )
+    yield from zip(CLIENTS, lines, strict=True)

@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from handler.bundle.identity import SECRET_REFERENCE
-from handler.bundle.model import Bundle
-from handler.bundle.upstream import SecretReference, parse_reference
+from handler.bundle.upstream import parse_reference
 from handler.compiler.compile import Compiled
-from handler.compiler.source.env_file import parse_env
+from handler.compiler.source.files import parse_env
 from handler.errors.infrastructure import SettingsError
 from handler.server.outgoing.secret_store import variable_of
 from handler.settings import SECRET_PREFIX, Secret, Settings, read_secret, read_secrets
@@ -49,46 +48,25 @@ class TrialSecrets(Mapping[str, Secret]):
 
 def unset_secrets(compiled: Compiled, settings: Settings) -> list[str]:
     """Return a sentence for each secret that the endpoint names and that is not set on this machine."""
-    there = TrialSecrets(settings, lambda: compiled.env_file)
-    missing = [
-        f"{key}: {SECRET_PREFIX}{name} is not set here: set it in the environment, or in {_shown(compiled.env_file)}"
-        for key, name in _names_of_keys(compiled.bundle)
-        if not there.get(name)
-    ]
-    return [*missing, *_unset_of_upstream(compiled, there, settings)]
-
-
-def _unset_of_upstream(compiled: Compiled, there: TrialSecrets, settings: Settings) -> Iterator[str]:
-    bundle = compiled.bundle
-    for reference in filter(None, map(parse_reference, bundle.upstream.secrets)):
-        name = variable_of(reference)
-        in_aws = reference.source != "env" and settings.secrets_prefix
-        if not there.get(name) and not in_aws:
-            yield (
-                f"upstream.auth: {SECRET_PREFIX}{name} is not set here: set it in the environment, or in "
-                f"{_shown(compiled.env_file)}. The function reads {reference} from {_place_of(reference, bundle)}"
-            )
-
-
-def _place_of(reference: SecretReference, bundle: Bundle) -> str:
-    match reference.source:
-        case "secret":
-            return f"Secrets Manager, {{STILE_SECRETS}}/{bundle.endpoint}/{reference.name}"
-        case "ssm":
-            return f"Parameter Store, /{{STILE_SECRETS}}/{bundle.endpoint}/{reference.name}"
-        case _:
-            return f"its own variable {SECRET_PREFIX}{reference.name}"
-
-
-def _names_of_keys(bundle: Bundle) -> Iterator[tuple[str, str]]:
-    """Yield the setting and the secret's name of each key for tokens that is a reference."""
+    there, bundle, file = TrialSecrets(settings, lambda: compiled.env_file), compiled.bundle, compiled.env_file
+    shown = file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file
+    unset = f"is not set here: set it in the environment, or in {shown.as_posix()}"
+    sentences = []
     issuers = bundle.identity.issuers
     for issuer in issuers:
         of = f" of the issuer {issuer.issuer}" if len(issuers) > 1 and issuer.issuer else ""
         for place, key in enumerate(issuer.keys):
-            if key.algorithm == "HS256" and key.key.startswith(SECRET_REFERENCE):
-                yield f"identity.keys[{place}]{of}", key.key.removeprefix(SECRET_REFERENCE)
-
-
-def _shown(file: Path) -> str:
-    return file.relative_to(Path.cwd()).as_posix() if file.is_relative_to(Path.cwd()) else file.as_posix()
+            name = key.key.removeprefix(SECRET_REFERENCE)
+            if key.algorithm == "HS256" and name != key.key and not there.get(name):
+                sentences.append(f"identity.keys[{place}]{of}: {SECRET_PREFIX}{name} {unset}")
+    for reference in filter(None, map(parse_reference, bundle.upstream.secrets)):
+        name = variable_of(reference)
+        if there.get(name) or (reference.source != "env" and settings.secrets_prefix):
+            continue
+        source = {
+            "env": f"its own variable {SECRET_PREFIX}{reference.name}",
+            "secret": f"Secrets Manager, {{STILE_SECRETS}}/{bundle.endpoint}/{reference.name}",
+            "ssm": f"Parameter Store, /{{STILE_SECRETS}}/{bundle.endpoint}/{reference.name}",
+        }[reference.source]
+        sentences.append(f"upstream.auth: {SECRET_PREFIX}{name} {unset}. The function reads {reference} from {source}")
+    return sentences

@@ -7,17 +7,16 @@ import os
 import secrets
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from handler.aws.json_client import AwsJson
 from handler.aws.sigv4 import CredentialSource
 from handler.bundle.identity import Issuer
-from handler.commands.local.development_tokens import find_issuer
+from handler.commands.local.development_tokens import LocalVerifier, find_issuer
 from handler.commands.local.local_endpoint import local_endpoint, local_settings
 from handler.commands.local.local_secrets import TrialSecrets, trial_secrets
-from handler.commands.local.local_tokens import LocalVerifier
 from handler.commands.local.observing import ObservedHttp
 from handler.commands.terminal.console import complain
 from handler.compiler.compile import Compiled
@@ -69,9 +68,17 @@ def local_services(
 
     @cache
     def verifier_of(name: str) -> TokenVerifier:
+        def development_issuer() -> Issuer | None:
+            compiled = find(name) if trusts_trials else None
+            try:
+                if compiled:
+                    return find_issuer(compiled.env_file.parent, compiled.bundle.identity, environ=os.environ)
+            except KeyFileRefused as exc:
+                complain(str(exc))
+            return None
+
         of_endpoint = TrialSecrets(settings, lambda: _env_file(find, name))
-        trials = partial(_find_issuer, find, name) if trusts_trials else lambda: None
-        return LocalVerifier(http, secrets=of_endpoint, own=outgoing.own, find_issuer=trials)
+        return LocalVerifier(http, secrets=of_endpoint, own=outgoing.own, find_issuer=development_issuer)
 
     return Services(
         endpoints=Endpoints(
@@ -94,19 +101,8 @@ def _env_file(find: Find, name: str) -> Path | None:
     return compiled.env_file if compiled else None
 
 
-def _find_issuer(find: Find, name: str) -> Issuer | None:
-    """Return the development issuer of an endpoint; ``None``, after a complaint, if its secret cannot be used."""
-    compiled = find(name)
-    try:
-        identity = compiled.bundle.identity if compiled else None
-        return find_issuer(compiled.env_file.parent, identity, environ=os.environ) if compiled and identity else None
-    except KeyFileRefused as exc:
-        complain(str(exc))
-        return None
-
-
 def local_entries(compiled: Compiled, *, unrestricted: bool = True) -> list[JSONObject]:
-    """Return an endpoint's ``tools/list`` entries for a caller who skips policies, or for one without a credential."""
+    """Return an endpoint's ``tools/list`` entries for a caller who skips policies, or for an anonymous one."""
     endpoint = local_endpoint(compiled)
     principal = DEVELOPMENT if unrestricted else ANONYMOUS
     return asyncio.run(list_entries(endpoint, endpoint.evaluation_of(principal), principal=principal))

@@ -1,68 +1,279 @@
-"""Read a schema from an API or from a file of SDL or JSON."""
+"""Read a schema from an API, by introspection or as a subgraph, or from a file of SDL or JSON."""
 
 from __future__ import annotations
 
+import json
 import os
 import stat
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from graphql import GraphQLError, Source, build_client_schema, get_introspection_query, print_schema
+
 from handler.commands.local.local_server import local_http
-from handler.commands.schema_source.header_options import RequestHeaders
-from handler.commands.schema_source.introspection import MAX_ANSWER_BYTES, IntrospectedApi
-from handler.commands.schema_source.origin import SchemaSource
-from handler.commands.schema_source.refusal import SourceRefused, UsageRefused
-from handler.commands.schema_source.sdl_file import bounded, printable, sdl_of_introspection
+from handler.commands.schema_source.schema_file import is_usable
+from handler.commands.schema_source.source_options import (
+    RequestHeaders,
+    SchemaSource,
+    SourceRefused,
+    UsageRefused,
+    quoted,
+)
+from handler.compiler.schema.sdl_parser import parse_sdl
+from handler.compiler.source.files import MAX_FILE_BYTES
+from handler.errors.infrastructure import AddressRefused, HttpError, HttpTimeout, HttpTooLarge
+from handler.http.client import HttpClient, HttpRequest, HttpResponse
 from handler.strict_json import parse_json
+from handler.text.invisible import invisible_characters
+from handler.text.sentences import counted
 
 NO_FILE = "there is no such file, and the URL of an API begins with https:// or http://"
 
+MAX_ANSWER_BYTES = 64_000_000
+"""An introspection in JSON is several times larger than its SDL."""
+
+MAX_TYPES = 20_000
+"""Types of a schema: ten times those of the largest that is in use."""
+
+INCOMPLETE = "the introspection is not complete or not valid"
+
+QUERIES = (
+    get_introspection_query(
+        specified_by_url=True,
+        directive_is_repeatable=True,
+        schema_description=True,
+        input_value_deprecation=True,
+        one_of=True,
+    ),
+    get_introspection_query(directive_is_repeatable=True),  # servers of before 2021
+    get_introspection_query(descriptions=True, type_depth=4),  # servers of before 2019, or with a limit on depth
+    get_introspection_query(descriptions=False, type_depth=3),
+)
+"""Introspection queries from the largest to the smallest."""
+
+SUBGRAPH = "query Subgraph { _service { sdl } }"
+"""Source: Apollo Federation, "Subgraph specification"."""
+
+HEADERS = {
+    "content-type": "application/json",
+    "accept": "application/graphql-response+json, application/json;q=0.9",
+}
+
+LOST_DIRECTIVES = (
+    "the API is a subgraph and gives no SDL that can be used, so its directives are not known, and fields that "
+    "@inaccessible hides may be open: give its SDL as a file"
+)
+
+UNAUTHORIZED, FORBIDDEN = 401, 403
+FINAL = frozenset({UNAUTHORIZED, 429, 502, 503, 504})
+"""Statuses with which no other query is tried. Some servers refuse introspection with 403, unknown fields with 500."""
+
+TRUST = (
+    "its certificate is not by an authority that this machine trusts; SSL_CERT_FILE names a file with the authority's"
+)
+
 
 def read_sdl(source: SchemaSource, *, headers: RequestHeaders, timeout_s: float, warn: Callable[[str], None]) -> str:
-    """Return the SDL of an API or a file. ``warn`` is told why a subgraph's directives are missing.
+    """Return the SDL of an API or a file. ``warn`` gets the reason if a subgraph's directives are missing.
+
+    Neither the schema nor a refusal repeats the value of a header.
 
     Raises:
         UsageRefused: there are headers for a file.
         SourceRefused: no schema can be had from there.
         SettingsError: an environment variable that does not fit.
     """
-    if source.is_url:
-        return _ask(source, headers=headers, timeout_s=timeout_s, warn=warn)
-    if headers:
-        raise UsageRefused(f"-H is for the URL of an API, and {source.shown} is a file")
-    return _read_file(source)
-
-
-def _ask(source: SchemaSource, *, headers: RequestHeaders, timeout_s: float, warn: Callable[[str], None]) -> str:
-    """Ask an API. Neither the schema nor a refusal repeats the value of a header."""
+    if not source.is_url:
+        if headers:
+            raise UsageRefused(f"-H is for the URL of an API, and {source.shown} is a file")
+        return _read_file(source)
     with closing(local_http()) as http:
         deadline = time.monotonic() + timeout_s
-        api = IntrospectedApi(
-            source=source, headers=headers, http=http, deadline=deadline, timeout_s=timeout_s, warn=warn
-        )
+        api = _Api(source=source, headers=headers, http=http, deadline=deadline, timeout_s=timeout_s, warn=warn)
         try:
             sdl = api.sdl()
         except SourceRefused as exc:
             raise SourceRefused(source.shown, headers.hidden_in(exc.cause)) from None
-    if headers.are_in(sdl):
+    if headers.hidden_in(sdl) != sdl:
         raise SourceRefused(source.shown, "the schema repeats the value of a header of -H, so it was not written")
     return sdl
 
 
-def _read_file(source: SchemaSource) -> str:
-    raw = _read_bytes(source)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Api:
+    """An API that is asked for its schema until a deadline. ``headers`` go to its URL only."""
+
+    source: SchemaSource
+    headers: RequestHeaders
+    http: HttpClient
+    deadline: float  # of time.monotonic()
+    timeout_s: float
+    warn: Callable[[str], None]
+
+    def sdl(self) -> str:
+        """Return the API's schema.
+
+        Raises:
+            SourceRefused: the API does not give its schema, or one that cannot be used.
+        """
+        refusals: list[tuple[int, Mapping[str, Any]]] = []
+        for query in QUERIES:
+            status, content = self._ask(query, "IntrospectionQuery")
+            data = content.get("data")
+            if isinstance(data, dict) and isinstance(data.get("__schema"), dict):
+                return self._subgraph(data) or sdl_of_introspection(data, self.source.shown)
+            refusals.append((status, content))
+        sdl = self._service()
+        if sdl:
+            return sdl
+        raise self._refused(self._why_not(*refusals[0]))
+
+    def _subgraph(self, data: Mapping[str, Any]) -> str:
+        """Return a subgraph's own SDL, which has its directives; empty string if introspection has to do."""
+        fields = [field for type_ in _query_types(data) for field in type_.get("fields") or ()]
+        if not any(isinstance(field, dict) and field.get("name") == "_service" for field in fields):
+            return ""
+        sdl = self._service()
+        if sdl and is_usable(sdl, self.source):
+            return sdl
+        self.warn(LOST_DIRECTIVES)
+        return ""
+
+    def _service(self) -> str:
+        """Return a subgraph's SDL; empty string if the API gives none that can be read."""
+        try:
+            data = self._ask(SUBGRAPH, "Subgraph")[1].get("data")
+        except SourceRefused:
+            return ""
+        service = data.get("_service") if isinstance(data, dict) else None
+        sdl = service.get("sdl") if isinstance(service, dict) else None
+        if not isinstance(sdl, str) or not sdl.strip():
+            return ""
+        text = _file_text(sdl, self.source.shown)
+        try:
+            parse_sdl(Source(text))
+        except GraphQLError:
+            return ""
+        return text
+
+    def _ask(self, query: str, name: str) -> tuple[int, Mapping[str, Any]]:
+        """Return the status and the object of a GraphQL response. A refusal that no other query can change is final."""
+        response = self._send(json.dumps({"query": query, "operationName": name}).encode())
+        status = response.status
+        try:
+            content = parse_json(response.body)
+        except ValueError:
+            content = None
+        has_errors = isinstance(content, dict) and isinstance(content.get("errors"), list)
+        if status in FINAL or (status == FORBIDDEN and not has_errors):
+            raise self._refused(self._why_not(status, content if has_errors else {}))
+        if isinstance(content, dict) and (has_errors or isinstance(content.get("data"), dict)):
+            return status, content
+        raise self._refused(self._not_graphql(response))
+
+    def _send(self, body: bytes) -> HttpResponse:
+        too_late = f"no complete answer within {self.timeout_s:g} s (--timeout)"
+        rest_s = self.deadline - time.monotonic()
+        if rest_s <= 0:
+            raise self._refused(too_late)
+        request = HttpRequest(
+            method="POST",
+            url=self.source.text,
+            headers={**self.headers.fields(), **HEADERS},
+            body=body,
+            timeout_s=rest_s,
+            max_bytes=MAX_ANSWER_BYTES,
+        )
+        try:
+            return self.http.send(request)
+        except HttpTimeout as exc:
+            raise self._refused(too_late) from exc
+        except HttpTooLarge as exc:
+            raise self._refused(f"the answer is larger than {MAX_ANSWER_BYTES:,} bytes") from exc
+        except AddressRefused as exc:
+            raise self._refused(f"this address may not be asked: {exc.reason}") from exc
+        except HttpError as exc:
+            remedy = f": {TRUST}" if exc.reason == "TLS verification failed" else ""
+            raise self._refused(f"{exc.reason}{remedy}") from exc
+
+    def _why_not(self, status: int, content: Mapping[str, Any]) -> str:
+        errors = [error for error in content.get("errors") or () if isinstance(error, dict)]
+        messages = [error["message"] for error in errors if isinstance(error.get("message"), str)]
+        message = quoted(self.headers.hidden_in(messages[0])) if messages else ""
+        answer = f"the API answered {status}{f' ({message})' if message else ''}"
+        if status in (UNAUTHORIZED, FORBIDDEN):
+            give = "-H 'Authorization: Bearer $TOKEN' gives a credential"
+            return f"{answer}: {'check the credential of -H' if self.headers else give}"
+        if status in FINAL:
+            return f"{answer}: try again later"
+        credential = "" if self.headers else " give a credential with -H,"
+        return (
+            f"the API does not answer introspection ({message or 'it gave no schema and no error'}): switch "
+            f"introspection on,{credential} or give the schema as a file"
+        )
+
+    def _not_graphql(self, response: HttpResponse) -> str:
+        if 300 <= response.status < 400:
+            location = self.headers.hidden_in(response.headers.get("location", ""))
+            address = location.partition("?")[0].partition("#")[0]  # a query string may hold a secret
+            target = f" to {quoted(address)}" if address and "@" not in address else ""
+            return f"the API answered with a redirect{target}, which is not followed: name the address itself"
+        kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if kind in ("text/html", "application/xhtml+xml") or response.body[:200].lstrip().startswith(b"<"):
+            return f"the answer ({response.status}) is a web page: expected the address of a GraphQL API"
+        fault = _not_an_object(response.body) or "it has neither an object as data nor a list as errors"
+        return f"the answer ({response.status}) is not one of GraphQL ({fault}): expected the address of a GraphQL API"
+
+    def _refused(self, cause: str) -> SourceRefused:
+        return SourceRefused(self.source.shown, cause)
+
+
+def _query_types(data: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Yield the query type of an introspection."""
+    schema = data["__schema"]
+    root = schema.get("queryType")
+    types = schema.get("types")
+    for type_ in types if isinstance(types, list) and isinstance(root, dict) else ():
+        if isinstance(type_, dict) and type_.get("name") == root.get("name") and isinstance(type_.get("fields"), list):
+            yield type_
+
+
+def _not_an_object(body: bytes) -> str:
+    """Return the fault of a body that is not a JSON object; empty string if it is one."""
+    if not body.strip():
+        return "it is empty"
     try:
-        text = raw.decode("utf-8-sig")
+        return "" if isinstance(parse_json(body), dict) else "it is not a JSON object"
+    except UnicodeDecodeError:
+        return "it is not UTF-8"
+    except ValueError as exc:
+        return f"it is not valid JSON: {exc}"
+
+
+def _read_file(source: SchemaSource) -> str:
+    try:
+        text = _read_bytes(source).decode("utf-8-sig")
     except UnicodeDecodeError:
         raise SourceRefused(source.named, "the file is not UTF-8") from None
-    if text.lstrip()[:1] in ("{", "["):
-        return sdl_of_introspection(_introspection(text.encode(), source), source.named)
     if not text.strip():
         raise SourceRefused(source.named, "the file is empty: expected SDL, or the JSON of an introspection")
-    return bounded(printable(text if text.endswith("\n") else f"{text}\n"), source.named)
+    if text.lstrip()[0] not in "{[":
+        return _file_text(text, source.named)
+    try:
+        content = parse_json(text.encode())
+    except ValueError as exc:
+        raise SourceRefused(source.named, f"invalid JSON: {exc}") from None
+    # A response, its ``data``, or the schema alone.
+    data = content.get("data") if isinstance(content, dict) and "__schema" not in content else content
+    if isinstance(data, dict) and isinstance(data.get("__schema"), dict):
+        return sdl_of_introspection(data, source.named)
+    raise SourceRefused(
+        source.named, 'the JSON is not an introspection: expected {"data": {"__schema": …}} or {"__schema": …}'
+    )
 
 
 def _read_bytes(source: SchemaSource) -> bytes:
@@ -81,15 +292,61 @@ def _read_bytes(source: SchemaSource) -> bytes:
         raise SourceRefused(source.named, f"the file cannot be read: {getattr(exc, 'strerror', None) or exc}") from exc
 
 
-def _introspection(text: bytes, source: SchemaSource) -> dict[str, Any]:
-    """Return ``{"__schema": …}`` of a response, of its ``data``, or of the schema alone."""
+def sdl_of_introspection(introspection: Any, source: str) -> str:
+    """Return the SDL of an introspection's ``{"__schema": …}``.
+
+    Raises:
+        SourceRefused: a schema that GraphQL does not allow, or one that is too large.
+    """
+    types = introspection["__schema"].get("types")
+    if isinstance(types, list) and len(types) > MAX_TYPES:
+        raise SourceRefused(source, f"the schema has {counted(len(types), 'type')}; {MAX_TYPES:,} are read")
     try:
-        content = parse_json(text)
-    except ValueError as exc:
-        raise SourceRefused(source.named, f"invalid JSON: {exc}") from None
-    data = content.get("data") if isinstance(content, dict) and "__schema" not in content else content
-    if isinstance(data, dict) and isinstance(data.get("__schema"), dict):
-        return {"__schema": data["__schema"]}
-    raise SourceRefused(
-        source.named, 'the JSON is not an introspection: expected {"data": {"__schema": …}} or {"__schema": …}'
-    )
+        for type_ in types:  # some servers have null in place of empty lists
+            if type_.get("kind") == "OBJECT" and type_.get("interfaces") is None:
+                type_["interfaces"] = []
+            for field in type_.get("fields") or ():
+                field["args"] = field.get("args") or []
+        sdl = print_schema(build_client_schema(introspection, assume_valid=True))
+    except RecursionError as exc:
+        raise SourceRefused(source, f"{INCOMPLETE}: its types are nested too deeply") from exc
+    except (GraphQLError, KeyError, TypeError, ValueError, AttributeError) as exc:
+        raise SourceRefused(source, f"{INCOMPLETE}: {_why_invalid(exc)}") from exc
+    return _file_text(f"{sdl}\n", source)
+
+
+def _why_invalid(failure: Exception) -> str:
+    match failure:
+        case GraphQLError():
+            return quoted(failure.message)
+        case KeyError(args=(str() as name, *_)):
+            return f"a part of it has no {quoted(name)}"
+        case AttributeError():
+            return "a part of it is not an object"
+        case _:
+            # graphql-core quotes the whole value behind its sentence.
+            return quoted(str(failure).partition(": {")[0])
+
+
+def _file_text(sdl: str, source: str) -> str:
+    """Return SDL as a file of an endpoint has it: with line feeds, the last at its end, and no invisible characters.
+
+    In place of an invisible character stands an escape of GraphQL. In a block string or a comment the escape is visible
+    text; between names it is a syntax error. Half of a surrogate pair has no escape, in GraphQL or in UTF-8.
+
+    Raises:
+        SourceRefused: more bytes than the compiler reads.
+    """
+    text = sdl.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    pieces: list[str] = []
+    end = 0
+    for offset, character in invisible_characters(text):
+        code = ord(character)
+        pieces += [text[end:offset], "�" if 0xD800 <= code <= 0xDFFF else f"\\u{{{code:04X}}}"]
+        end = offset + 1
+    text = "".join([*pieces, text[end:]])
+    text = text if text.endswith("\n") else f"{text}\n"
+    size = len(text.encode())
+    if size > MAX_FILE_BYTES:
+        raise SourceRefused(source, f"the schema has {size:,} bytes of SDL; a file may have {MAX_FILE_BYTES:,}")
+    return text

@@ -1,14 +1,19 @@
-"""The parser of command lines with options before, between and after positionals; ``--`` ends the options."""
+"""The command line: its parser, and the one JSON document that a command prints with ``--json``.
+
+Options stand before, between and after positionals; ``--`` ends the options.
+"""
 
 from __future__ import annotations
 
 import argparse
 import shutil
 import textwrap
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
-from handler.commands.terminal.json_answer import note_complaint
 from handler.text.sentences import nearest
 
 END_OF_OPTIONS = "--"
@@ -26,9 +31,22 @@ class CommandParser(argparse.ArgumentParser):
 
     def format_help(self) -> str:
         """Return argparse's help, and each block with its heading. A long line continues below its own text."""
-        width = shutil.get_terminal_size().columns - 2
-        parts = [f"{heading}:\n{_wrapped(lines, width)}\n" for heading, lines in self._blocks.items()]
-        return "\n".join([super().format_help(), *parts])
+        width = max(shutil.get_terminal_size().columns - 2, 20)
+        parts = [super().format_help()]
+        for heading, lines in self._blocks.items():
+            parts.append(f"{heading}:")
+            for line in lines:
+                below = " " * (line.rfind("  ") + 4 if "  " in line.rstrip() else 2)
+                parts += textwrap.wrap(
+                    line,
+                    width,
+                    initial_indent="  ",
+                    subsequent_indent=below,
+                    break_long_words=False,
+                    break_on_hyphens=False,
+                )
+            parts.append("")
+        return "\n".join(parts)
 
     def error(self, message: str) -> NoReturn:
         note_complaint(message)
@@ -50,16 +68,43 @@ def parse_in_any_order(
     has all arguments, and prints help and errors.
     """
     before, behind = _at_end_of_options(words)
-    options = _Options(parser, add_help=True)
+    options = _Half(parser, is_of_half=lambda name: name.startswith("-"))
     add_arguments(options)
-    found, rest = options.parse_known_args(before)
+    namespace, rest = options.parse_known_args(before)
     # As in argparse, a word with a space is not an option.
     unknown = [word for word in rest if word.startswith("-") and word != "-" and " " not in word]
     if unknown:
-        parser.error(f"unrecognized arguments: {' '.join(unknown)}{_hint(unknown[0], options.names)}")
-    positionals = _Positionals(parser, add_help=False)
+        name, is_pair, _ = unknown[0].partition("=")
+        long = {option.removeprefix("--"): option for option in options.names if option.startswith("--")}
+        near = nearest(name.lstrip("-"), list(long)) if len(name) > len("-x") else None
+        hint = "; put words that begin with - but are not options after --" if is_pair else ""
+        hint = f"; did you mean {long[near]}?" if near else hint
+        parser.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
+    positionals = _Half(parser, is_of_half=lambda name: not name.startswith("-"))
     add_arguments(positionals)
-    return positionals.parse_args([END_OF_OPTIONS, *rest, *behind], found)
+    return positionals.parse_args([END_OF_OPTIONS, *rest, *behind], namespace)
+
+
+class _Half(argparse.ArgumentParser):
+    """A parser of some of a command's arguments. The whole command's parser prints its help and errors."""
+
+    def __init__(self, whole: argparse.ArgumentParser, *, is_of_half: Callable[[str], bool]) -> None:
+        self.names: list[str] = []
+        self._whole = whole
+        self._is_of_half = is_of_half
+        super().__init__(prog=whole.prog, add_help=is_of_half(HELP_OPTIONS[0]))
+
+    def add_argument(self, *names: Any, **settings: Any) -> Any:
+        if not self._is_of_half(names[0]):
+            return None
+        self.names += names
+        return super().add_argument(*names, **settings)
+
+    def print_help(self, file: Any = None) -> None:
+        self._whole.print_help(file)
+
+    def error(self, message: str) -> NoReturn:
+        self._whole.error(message)
 
 
 def whole_number(least: int, most: int, *, expected: str = "") -> Callable[[str], int]:
@@ -74,7 +119,7 @@ def whole_number(least: int, most: int, *, expected: str = "") -> Callable[[str]
 
 
 def asks_for_json(words: Sequence[str]) -> bool:
-    """Tell if the words of a command have the option ``--json``, in full or abbreviated as argparse allows."""
+    """Return whether the words of a command have the option ``--json``, in full or abbreviated as argparse allows."""
     before, _ = _at_end_of_options(words)
     return any(word.startswith("--j") and "--json".startswith(word) for word in before)
 
@@ -84,55 +129,41 @@ def _at_end_of_options(words: Sequence[str]) -> tuple[Sequence[str], Sequence[st
     return words[:end], words[end + 1 :]
 
 
-def _hint(word: str, known: Iterable[str]) -> str:
-    """Return the end of a sentence on an unknown option: a known option that is near, or the use of ``--``."""
-    name, is_pair, _ = word.partition("=")
-    long = {option.removeprefix("--"): option for option in known if option.startswith("--")}
-    meant = nearest(name.lstrip("-"), list(long)) if len(name) > len("-x") else None
-    if meant:
-        return f"; did you mean {long[meant]}?"
-    return "; put words that begin with - but are not options after --" if is_pair else ""
+@dataclass(slots=True)
+class JsonAnswer:
+    """The sentences of a run with ``--json``, for its document. ``is_printed``: the command printed a document."""
+
+    messages: list[str] = field(default_factory=list)
+    problems: list[Mapping[str, Any]] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    is_printed: bool = False
+
+    def error(self, exit_code: int) -> dict[str, Any]:
+        """Return the error as JSON. ``problems`` have places in files; ``messages`` are the other sentences."""
+        return {"exitCode": exit_code, "messages": list(self.messages), "problems": list(self.problems)}
 
 
-def _wrapped(lines: Iterable[str], width: int) -> str:
-    """Return the lines, indented and wrapped between words; a line continues below its second column."""
-    wrapped = []
-    for line in lines:
-        column = line.rfind("  ") + 2 if "  " in line.rstrip() else 0
-        wrapped += textwrap.wrap(
-            line,
-            max(width, 20),
-            initial_indent="  ",
-            subsequent_indent=" " * (column + 2),
-            break_long_words=False,
-            break_on_hyphens=False,
-        )
-    return "\n".join(wrapped)
+_ANSWER: ContextVar[JsonAnswer | None] = ContextVar("_ANSWER", default=None)
 
 
-class _Half(argparse.ArgumentParser):
-    """A parser of some of a command's arguments. The whole command's parser prints its help and errors."""
-
-    def __init__(self, whole: argparse.ArgumentParser, *, add_help: bool) -> None:
-        self.names: list[str] = []
-        self._whole = whole
-        super().__init__(prog=whole.prog, add_help=add_help)
-
-    def print_help(self, file: Any = None) -> None:
-        self._whole.print_help(file)
-
-    def error(self, message: str) -> NoReturn:
-        self._whole.error(message)
+@contextmanager
+def answering(*, as_json: bool) -> Iterator[JsonAnswer | None]:
+    """Give the answer of a run with ``--json`` until the block ends; ``None`` without the option."""
+    answer = JsonAnswer() if as_json else None
+    token = _ANSWER.set(answer)
+    try:
+        yield answer
+    finally:
+        _ANSWER.reset(token)
 
 
-class _Options(_Half):
-    def add_argument(self, *names: Any, **settings: Any) -> Any:
-        if not names[0].startswith("-"):
-            return None
-        self.names += names
-        return super().add_argument(*names, **settings)
+def current_answer() -> JsonAnswer | None:
+    """Return the answer of this run; ``None`` without ``--json``."""
+    return _ANSWER.get()
 
 
-class _Positionals(_Half):
-    def add_argument(self, *names: Any, **settings: Any) -> Any:
-        return None if names[0].startswith("-") else super().add_argument(*names, **settings)
+def note_complaint(message: str) -> None:
+    """Keep a sentence for the document of errors."""
+    answer = _ANSWER.get()
+    if answer is not None:
+        answer.messages.append(message)

@@ -10,6 +10,7 @@ import io
 import json
 import logging
 import os
+import re
 import shutil
 import sys
 import threading
@@ -18,10 +19,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
-from rich.cells import cell_len
+from rich.cells import cell_len, set_cell_size
 
-from handler.commands.terminal.columns import aligned, wrapped
-from handler.commands.terminal.json_answer import current_answer, note_complaint
+from handler.commands.terminal.command_line import current_answer, note_complaint
 from handler.errors.authoring import Problem
 from handler.text.invisible import escaped, escaped_json
 
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 T = TypeVar("T")
+
+Row = Sequence[str | int]
 
 PLAIN_WIDTH = 1_000
 """The width for output to a file or another program, where lines must not wrap."""
@@ -222,6 +224,83 @@ def show_table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str 
     if first and console.is_terminal:
         _put(console, "─" * max(map(cell_len, [*first, *lines])), "dim")
     _put(console, "\n".join([*lines, ""] if console.is_terminal else lines))
+
+
+def wrapped(line: str, width: int) -> list[str]:
+    """Return a line as lines of at most ``width`` cells, if its words allow; each has the indentation of the first.
+
+    No word is broken, so that a path can be opened or copied.
+    """
+    if cell_len(line) <= width:
+        return [line]
+    indent = line[: len(line) - len(line.lstrip())]
+    lines: list[str] = []
+    current = ""
+    for word in re.split(" +", line.strip()):
+        longer = f"{current} {word}" if current else f"{indent}{word}"
+        if current and cell_len(longer) > width:
+            lines.append(current)
+            longer = f"{indent}{word}"
+        current = longer
+    return [*lines, current]
+
+
+GAP = "  "
+LEAST_CUT = 12
+"""The width below which a cell is not cut: its row takes several lines instead."""
+
+_PLACE = re.compile(r"\S:\d")
+
+
+def aligned(rows: Sequence[Row], width: int | None, *, more: str = "…") -> list[list[str]]:
+    """Return the lines of each row of a table, aligned by column. The first row has the headings.
+
+    In ``width`` cells, the widest column of texts with spaces and without places in files is cut; ``more`` stands for
+    the rest of a cell. If too little is left of the column, or another column is wide, each row takes several lines:
+    its first cell alone, then the others, each with its heading; then the first row has no lines.
+    """
+    columns = [[str(row[place]) for row in rows] for place in range(len(rows[0]))]
+    widths = [max(map(cell_len, cells)) for cells in columns]
+    over = sum(widths) + len(GAP) * (len(widths) - 1) - (width or 0)
+    if width is not None and over > 0:
+        texts = [
+            place
+            for place, (_, *cells) in enumerate(columns)
+            if any(" " in cell for cell in cells) and not any(map(_PLACE.search, columns[place]))
+        ]
+        cut = max(texts, key=lambda place: widths[place], default=None)
+        if cut is None or widths[cut] - over < LEAST_CUT:
+            return _in_blocks(rows, width)
+        widths[cut] -= over
+    return [[_line(row, widths, rows, more=more)] for row in rows]
+
+
+def _in_blocks(rows: Sequence[Row], width: int) -> list[list[str]]:
+    """Return each row as its first cell, and below it the other cells with their headings, several in a line."""
+    headings, *others = rows
+    blocks: list[list[str]] = [[]]
+    for row in others:
+        lines: list[str] = [""]  # no fact joins the line of the first cell
+        for heading, cell in zip(headings[1:], row[1:], strict=True):
+            fact = f"{heading} {cell}"
+            if str(cell) and lines[-1] and cell_len(f"{lines[-1]}{GAP}{fact}") <= width:
+                lines[-1] += f"{GAP}{fact}"
+            elif str(cell):
+                lines += wrapped(f"{GAP}{fact}", width)
+        blocks.append([str(row[0]), *lines[1:]])
+    return blocks
+
+
+def _line(row: Row, widths: Sequence[int], rows: Sequence[Row], *, more: str) -> str:
+    cells = []
+    for place, (cell, width) in enumerate(zip(row, widths, strict=True)):
+        text = str(cell)
+        if cell_len(text) > width:
+            text = f"{set_cell_size(text, width - len(more)).rstrip()}{more}"
+        padding = " " * (width - cell_len(text))
+        is_number = any(isinstance(other[place], int) for other in rows)
+        cells.append(padding + text if is_number and (row is rows[0] or isinstance(cell, int)) else text + padding)
+    return GAP.join(cells).rstrip()
 
 
 def show_json(value: Any) -> None:

@@ -19,8 +19,7 @@ from handler.compiler.access.policies import FALSE, Rule, condition_mask
 from handler.compiler.access.predicate_parser import parse_predicate
 from handler.compiler.compile_context import CompileContext
 from handler.compiler.conditions import ConditionTable
-from handler.compiler.config.code import KitUse
-from handler.compiler.config.upstream_auth import is_by_token
+from handler.compiler.config.config import KitUse
 from handler.compiler.problems import Place, Problems, place_in, place_of
 from handler.compiler.schema.tool_options import AuthorOptions
 from handler.compiler.source.yaml_section import Section
@@ -58,7 +57,7 @@ def access_defaults(context: CompileContext, access: Access) -> AccessDefaults:
         policies=bool(config.access.sections("policies")),
         anonymous=anonymous,
         by_policies_alone=anonymous and context.is_guarded_as_stepzen and "anonymous" not in config.access,
-        by_token=is_by_token(config.upstream.auth),
+        by_token=config.upstream.auth.OF_CALLER,
     )
 
 

@@ -88,7 +88,6 @@ class _PolicyReader:
         rules_so_far: list[Rule] = []
         type_names: set[str] = set()
         for policy in self._access.sections("policies"):
-            policy.expect()
             type_ = self._policy_type(policy)
             rules = self._rules_of(policy, type_)
             if type_ and type_.name in type_names:
@@ -132,13 +131,11 @@ class _PolicyReader:
         field_names: set[str] = set()
         rules: list[Rule] = []
         for section in policy.sections("rules"):
-            section.expect()
             mask = self._mask(section)
             fields = self._fields_of(section, type_, known=coordinates, named=field_names) if type_ else []
             field_names.update(fields)
             rules.append(_rule(section, mask, fields))
         default = policy.section("policyDefault")
-        default.expect()
         rest = [each for each in coordinates if each not in field_names]
         if default.keys():
             return [*rules, _rule(default, self._mask(default), rest, default=True)]
@@ -273,7 +270,6 @@ def read_access(context: CompileContext, *, opened: Sequence[str]) -> Access:
     Source: StepZen, "Policies for Access Control of GraphQL Fields": policies hold for requests without a token too.
     """
     access = context.config.access
-    access.expect()
     has_identity = any(section.keys() for section in context.config.identity)
     lets_in = context.is_guarded_as_stepzen
     default = "challenge" if (has_identity and not (opened and lets_in)) or "policies" not in access else "allow"
@@ -287,7 +283,6 @@ def read_access(context: CompileContext, *, opened: Sequence[str]) -> Access:
             about=opened,
         )
     scopes = access.section("scopes")
-    scopes.expect()
     return Access(
         anonymous=access.choice("anonymous", default=default),
         listed=scopes.choice("list"),

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 from handler.bundle.tools import CodeTool, PrescribedTool
 from handler.compiler.checks.finding import CompiledEndpoint, Finding, check
-from handler.compiler.config.code import KitUse
-from handler.compiler.config.upstream_auth import is_by_token
+from handler.compiler.config.config import KitUse
 from handler.policy.evaluation import HIDDEN
 
 
@@ -31,7 +30,7 @@ def uncallable_tool(endpoint: CompiledEndpoint) -> Iterator[Finding]:
 )
 def unmet_required_auth(endpoint: CompiledEndpoint) -> Iterator[Finding]:
     """Find tools with ``requires_auth`` in an endpoint whose ``identity`` has no suitable credentials."""
-    if is_by_token(endpoint.context.config.upstream.auth):
+    if endpoint.context.config.upstream.auth.OF_CALLER:
         has_any, expected = bool(endpoint.identity.issuers), "an issuer"
     else:
         has_any, expected = endpoint.identity.exists, "an issuer, API keys or a trusted authorizer"

@@ -27,7 +27,7 @@ from handler.compiler.checks.finding import CompiledEndpoint, Finding, check
 from handler.compiler.operations.author_operations import AuthorOperation
 from handler.compiler.operations.used_coordinates import fragments_of, nodes_in
 from handler.compiler.problems import Place, shown
-from handler.compiler.tools.declarations.declaration import CompiledTool
+from handler.compiler.tools.declaration import CompiledTool
 from handler.graph.view import View
 from handler.policy.evaluation import OPEN, Evaluation, Mask, hidden_from_everybody
 from handler.policy.predicates import Predicate

@@ -12,8 +12,7 @@ from typing import Any
 
 from handler.bundle.tools import CompanionTool, GraphQLTool, PrescribedTool
 from handler.compiler.checks.finding import CompiledEndpoint, Finding, check
-from handler.compiler.tools.declarations.declaration import CompiledTool
-from handler.compiler.tools.declarations.listed_size import fullest_entry
+from handler.compiler.tools.declaration import CompiledTool, fullest_entry
 from handler.strict_json import JSONObject
 from handler.text.sentences import some
 

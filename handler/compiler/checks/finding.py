@@ -13,11 +13,10 @@ from handler.compiler.codes import CODES, Code
 from handler.compiler.compile_context import CompileContext
 from handler.compiler.graphql_api import CompiledApi
 from handler.compiler.problems import At, Problems
-from handler.compiler.tools.catalog import catalog_tools
-from handler.compiler.tools.compiled_code import CompiledCode
-from handler.compiler.tools.content import CompiledContent
-from handler.compiler.tools.content_files.skill_format import CompiledSkill
-from handler.compiler.tools.declarations.declaration import CompiledTool
+from handler.compiler.tools.added_tools import catalog_tools
+from handler.compiler.tools.content import CompiledCode, CompiledContent
+from handler.compiler.tools.declaration import CompiledTool
+from handler.compiler.tools.skills import CompiledSkill
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,13 +14,12 @@ from graphql import OperationDefinitionNode
 
 from handler.bundle.tools import PrescribedTool
 from handler.compiler.checks.finding import CompiledEndpoint, Finding, check
-from handler.compiler.json_schemas.comments import comment_above
-from handler.compiler.json_schemas.descriptions import MAX_ENUM_CHARS, OF_GRAPHQL_TOOLS, enum_text
+from handler.compiler.json_schemas.descriptions import MAX_ENUM_CHARS, OF_GRAPHQL_TOOLS, comment_above, enum_text
 from handler.compiler.json_schemas.inputs import Inputs
-from handler.compiler.operations.operation_files import OPERATIONS_FOLDER
-from handler.compiler.operations.tool_directives import TOOL_ARGUMENT
+from handler.compiler.operations.read import TOOL_ARGUMENT
+from handler.compiler.operations.sources import OPERATIONS_FOLDER
 from handler.compiler.problems import Place
-from handler.compiler.tools.graphql_tools.graphql import REQUEST
+from handler.compiler.tools.graphql import REQUEST
 from handler.text.sentences import did_you_mean, nearest, some
 
 MAX_UNREAD = 10

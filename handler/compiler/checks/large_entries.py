@@ -11,7 +11,7 @@ from handler.answers.plan import Members
 from handler.bundle.tools import PrescribedTool
 from handler.compiler.checks.finding import CompiledEndpoint, Finding, check
 from handler.compiler.json_schemas.planned_answer import plan_of
-from handler.compiler.tools.declarations.listed_size import entries_of, size_of
+from handler.compiler.tools.declaration import entries_of, size_of
 from handler.list_entries import BYTES_PER_TOKEN
 
 MAX_DESCRIPTION_BYTES = 2_048

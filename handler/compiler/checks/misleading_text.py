@@ -16,9 +16,9 @@ from handler.bundle.tools import GraphQLTool, PrescribedTool
 from handler.compiler.checks.finding import CompiledEndpoint, Finding, check
 from handler.compiler.problems import At, Place, where
 from handler.compiler.source.files import CONFIG, EndpointFiles
-from handler.compiler.tools.content_files.resources import RESOURCES_FOLDER
-from handler.compiler.tools.content_files.view_pages import SUFFIX, VIEWS_FOLDER
-from handler.compiler.tools.declarations.listed_size import entries_of
+from handler.compiler.tools.declaration import entries_of
+from handler.compiler.tools.resources import RESOURCES_FOLDER
+from handler.compiler.tools.views import SUFFIX, VIEWS_FOLDER
 from handler.text import invisible
 from handler.text.sentences import some
 

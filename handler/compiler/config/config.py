@@ -18,22 +18,20 @@ import yaml
 
 from handler.bundle.operations import Limits
 from handler.bundle.upstream import Upstream
-from handler.compiler.config.code import CodeConfig, read_code_config
 from handler.compiler.config.foreign import warn_of_foreign_keys
-from handler.compiler.config.ignores import ChangeIgnore, Ignore, read_change_ignores, read_ignores
+from handler.compiler.config.ignores import Ignore, read_change_ignores, read_ignores
 from handler.compiler.config.table import (
     ADOPTED,
     DOCUMENT_LIMITS,
     KEYS,
-    MAX_INSTRUCTIONS_BYTES,
     MAX_WORDS,
     STEPZEN_IGNORED,
     UNLISTED,
 )
 from handler.compiler.config.upstream import read_upstream
-from handler.compiler.problems import Place, Problems
-from handler.compiler.source.env_file import Variables
-from handler.compiler.source.files import CONFIG, ENV_FILE, POLICY_TESTS, QUESTIONS, EndpointFiles, join
+from handler.compiler.config.values import is_toolkit
+from handler.compiler.problems import Place, Problems, shown
+from handler.compiler.source.files import CONFIG, ENV_FILE, POLICY_TESTS, QUESTIONS, EndpointFiles, Variables, join
 from handler.compiler.source.yaml_section import Section
 from handler.compiler.source.yaml_tree import overlay, parse_yaml
 from handler.search.words import STOP_WORDS, split
@@ -53,7 +51,7 @@ class Config:
     limits: Limits
     list_sizes: Section  # of limits: coordinates of fields
     continues: bool  # limits.continue: callers can continue answers that were cut
-    schemas: SchemaLimits
+    schemas: SchemaLimits  # of limits
     access: Section
     identity: tuple[Section, ...]  # one, or a list with one for each issuer
     identity_in_deployment: bool  # ``identity`` is below ``deployment``, as in StepZen
@@ -72,7 +70,7 @@ class Config:
     log: LogConfig
     synonyms: Mapping[str, tuple[str, ...]]  # words of questions, and the words that each finds beside itself
     ignores: tuple[Ignore, ...]  # warnings that the author has judged
-    ignored_changes: tuple[ChangeIgnore, ...]  # differences from the version before that the author has judged
+    ignored_changes: tuple[Ignore, ...]  # differences from the version before that the author has judged
 
 
 def read_config(
@@ -93,9 +91,12 @@ def read_config(
     top = Section(
         _top(files, file, problems, stage=stage), file=file, problems=problems, variables=variables, keys=KEYS
     )
-    _expect_keys(top, problems)
-    limits, upstream = top.section("limits"), top.section("upstream")
-    limits.expect()
+    for key in top.accept(*STEPZEN_IGNORED):
+        sentence = f'"{key}" {STEPZEN_IGNORED[key]}: it is ignored here'
+        problems.warn(top.key_place(key), sentence, code="ignored-section", about=[key])
+    warn_of_foreign_keys(top, problems, own=KEYS)
+    top.expect_table()
+    limits, upstream, log = top.section("limits"), top.section("upstream"), top.section("log")
     return Config(
         upstream=read_upstream(upstream, problems),
         url_at=upstream.place("url"),
@@ -103,7 +104,12 @@ def read_config(
         limits=Limits(**{name: limits.integer(name) for name in DOCUMENT_LIMITS}),
         list_sizes=limits.section("list_sizes"),
         continues=limits.boolean("continue"),
-        schemas=read_schema_limits(limits, output=top.choice("output_schema")),
+        schemas=SchemaLimits(
+            max_schema_bytes=limits.integer("max_schema_bytes"),
+            max_output_schema_bytes=limits.integer("max_output_schema_bytes"),
+            recursive=limits.choice("recursion") == "ref",
+            output=top.choice("output_schema") != "off",
+        ),
         access=top.section("access"),
         identity=_identity(top, problems),
         identity_in_deployment="identity" in top.section("deployment"),
@@ -113,14 +119,14 @@ def read_config(
         default_tool=top.boolean("default_tool") if "default_tool" in top else None,
         graphql=top.choice("graphql") if "graphql" in top else "",
         graphql_at=top.place("graphql"),
-        instructions=_instructions(top, problems),
+        instructions=top.text("instructions").strip(),
         resources=top.section("resources"),
         skills=top.section("skills"),
         ui=top.section("ui"),
-        code=read_code_config(top, problems),
-        catalog=read_catalog(top),
-        log=read_log_config(top.section("log")),
-        synonyms=read_find(top.section("find")),
+        code=_code(top, problems),
+        catalog=_catalog(top),
+        log=LogConfig(coordinates=log.boolean("coordinates"), arguments=tuple(log.texts("arguments"))),
+        synonyms=_synonyms(top.section("find")),
         ignores=read_ignores(top.section("checks"), problems),
         ignored_changes=read_change_ignores(top.section("diff"), problems),
     )
@@ -148,14 +154,6 @@ def _missing_stage(files: EndpointFiles, name: str, stage: str) -> str:
     return f'the file of the stage "{stage}" does not exist: {remedy}{did_you_mean(stage, stages)}'
 
 
-def _expect_keys(top: Section, problems: Problems) -> None:
-    for key in top.accept(*STEPZEN_IGNORED):
-        sentence = f'"{key}" {STEPZEN_IGNORED[key]}: it is ignored here'
-        problems.warn(top.key_place(key), sentence, code="ignored-section", about=[key])
-    warn_of_foreign_keys(top, problems, own=KEYS)
-    top.expect()
-
-
 def _adopted(top: Section) -> frozenset[str]:
     """Read ``tools``: the text ``operations``, or a mapping that also says which operations."""
     if "tools" not in top:
@@ -165,40 +163,25 @@ def _adopted(top: Section) -> frozenset[str]:
             top.refuse("tools", "operations, or {operations: queries_and_mutations}")
         return ADOPTED["queries"]
     section = top.section("tools")
-    section.expect()
     return ADOPTED[section.choice("operations")] if section.keys() else frozenset()
-
-
-def _instructions(top: Section, problems: Problems) -> str:
-    text = top.text("instructions").strip()
-    size = len(text.encode())
-    if size > MAX_INSTRUCTIONS_BYTES:
-        sentence = f'"instructions": {size} bytes of UTF-8; clients take {MAX_INSTRUCTIONS_BYTES}'
-        problems.add(top.place("instructions"), sentence, code="long-instructions")
-    return text
 
 
 def _identity(top: Section, problems: Problems) -> tuple[Section, ...]:
     """Read the sections of ``identity``, or of ``deployment.identity`` as in StepZen."""
     deployment = top.section("deployment")
-    deployment.expect()
     if "identity" in top and "identity" in deployment:
-        problems.add(
-            deployment.key_place("identity"),
-            "identity also appears outside deployment: keep one of them",
-            code="duplicate-identity",
-        )
+        sentence = "identity also appears outside deployment: keep one of them"
+        problems.add(deployment.key_place("identity"), sentence, code="duplicate-identity")
     return tuple((deployment if "identity" in deployment else top).one_or_more("identity"))
 
 
-def read_find(section: Section) -> Mapping[str, tuple[str, ...]]:
+def _synonyms(find: Section) -> Mapping[str, tuple[str, ...]]:
     """Return the words of questions, each with the words that it also finds."""
-    section.expect()
-    words = section.section("words")
+    words = find.section("words")
     if len(words.keys()) > MAX_WORDS:
-        section.refuse("words", f"at most {MAX_WORDS} words")
+        find.refuse("words", f"at most {MAX_WORDS} words")
         return {}
-    synonyms = {word: tuple(other for other, _ in words.texts(word)) for word in words.keys()}  # noqa: SIM118
+    synonyms = {word: words.values(word) for word in words.keys()}  # noqa: SIM118 - a Section is not a dict
     for word, others in synonyms.items():
         if len(list(split(word))) != 1:
             words.refuse(word, "one word as the key, such as turnover")
@@ -211,16 +194,10 @@ def read_find(section: Section) -> Mapping[str, tuple[str, ...]]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogConfig:
-    """The values of ``log``."""
+    """The values of ``log``. Without it, the log has neither coordinates nor arguments."""
 
     coordinates: bool
     arguments: tuple[tuple[str, Place], ...]  # each tool.argument
-
-
-def read_log_config(section: Section) -> LogConfig:
-    """Read ``log``. Without it, the log has neither coordinates nor arguments."""
-    section.expect()
-    return LogConfig(coordinates=section.boolean("coordinates"), arguments=tuple(section.texts("arguments")))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -231,20 +208,6 @@ class SchemaLimits:
     max_output_schema_bytes: int
     recursive: bool  # a reference may lead to itself
     output: bool  # prescribed tools have an output schema
-
-
-def read_schema_limits(limits: Section, *, output: str) -> SchemaLimits:
-    """Read the keys of ``limits`` on schemas. ``output`` is one of OUTPUT_SCHEMA."""
-    return SchemaLimits(
-        max_schema_bytes=limits.integer("max_schema_bytes"),
-        max_output_schema_bytes=limits.integer("max_output_schema_bytes"),
-        recursive=limits.choice("recursion") == "ref",
-        output=output != "off",
-    )
-
-
-CATALOG_NAME = re.compile(r"[A-Za-z0-9_.-]{1,100}")
-"""Names of tools have 128 characters at most, and two tools have more behind this one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -258,16 +221,11 @@ class CatalogUse:
     list_budget: int  # tokens of a caller's list above which only pinned tools are listed
 
 
-def read_catalog(top: Section) -> CatalogUse | None:
+def _catalog(top: Section) -> CatalogUse | None:
     """Read ``catalog``: a boolean, or a mapping that overrides the defaults. ``None``: the endpoint has none."""
-    if "catalog" not in top:
-        return None
-    if not top.is_mapping("catalog") and not top.boolean("catalog"):
+    if "catalog" not in top or not (top.is_mapping("catalog") or top.boolean("catalog")):
         return None
     section = top.section("catalog") if top.is_mapping("catalog") else top.defaults("catalog")
-    section.expect()
-    if not CATALOG_NAME.fullmatch(section.text("name", "catalog")):
-        section.refuse("name", "1 to 100 letters, digits, _, - or .")
     return CatalogUse(
         at=section.place("name") if "name" in section else top.place("catalog"),
         name=section.text("name", "catalog"),
@@ -275,6 +233,47 @@ def read_catalog(top: Section) -> CatalogUse | None:
         unlisted=UNLISTED[section.choice("list")],
         list_budget=section.integer("list_budget"),
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KitUse:
+    """A toolkit that the endpoint takes."""
+
+    use: str  # module:attribute
+    hidden: bool | None  # for all of its tools; ``None`` if not given
+    category: str  # for all of its tools; empty if not given
+    section: Section  # with its condition
+    at: Place
+
+    @property
+    def module(self) -> str:
+        """The toolkit's module."""
+        return self.use.partition(":")[0]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodeConfig:
+    """The values of ``code``."""
+
+    kits: tuple[KitUse, ...]
+    named: bool  # ``code`` has entries, invalid ones included
+    at: Place  # of ``code``
+
+
+def _code(top: Section, problems: Problems) -> CodeConfig:
+    """Read ``code``: a list of ``module:attribute``, or of mappings with that as ``use``."""
+    kits: dict[str, KitUse] = {}
+    entries = top.sections("code")
+    for entry in entries:
+        use, at = entry.text("use"), entry.place("use")
+        visible = entry.boolean("visible") if "visible" in entry else None
+        hidden = None if visible is None else not visible
+        hidden = entry.boolean("hidden") if "hidden" in entry else hidden
+        if use in kits:
+            problems.add(at, f'"{use}" also appears at {shown(kits[use].at)}: remove one', code="duplicate-toolkit")
+        elif is_toolkit(use):
+            kits[use] = KitUse(use=use, hidden=hidden, category=entry.text("category"), section=entry, at=at)
+    return CodeConfig(kits=tuple(kits.values()), named=bool(entries), at=top.place("code"))
 
 
 STEM, SUFFIX = CONFIG.split(".")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from handler.compiler.change_codes import CHANGE_CODES
@@ -15,103 +15,76 @@ from handler.text.sentences import did_you_mean
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ignore:
-    """One entry: all warnings of a code, or only those about some coordinates."""
+    """One entry: a code, the coordinates, tools or names that it is about, and the reason."""
 
     code: str
-    coordinates: frozenset[str]  # empty: all warnings of the code
+    names: frozenset[str]  # empty: all warnings of the code. For a difference there is a name at least
+    reason: str
     at: Place
 
-    def silences(self, warning: Problem) -> bool:
-        """Return whether the entry covers a warning with all coordinates that the warning is about."""
-        if warning.code != self.code:
-            return False
-        return not self.coordinates or (bool(warning.about) and self.coordinates.issuperset(warning.about))
+    def covers(self, code: str, about: Collection[str]) -> bool:
+        """Return whether the entry names a warning or difference, with all parts that this is about."""
+        return code == self.code and (not self.names or (bool(about) and self.names.issuperset(about)))
 
 
 def read_ignores(checks: Section, problems: Problems) -> tuple[Ignore, ...]:
     """Read ``checks``. Each entry needs the code of a warning, and a reason."""
-    checks.expect()
-    return tuple(_warning_ignores(checks.sections("ignore"), problems))
+    warnings = [name for name, code in CODES.items() if code.is_warning]
+    ignores = []
+    for section in checks.sections("ignore"):
+        ignore = _ignore(section, "coordinates")
+        if ignore.code in CODES and ignore.code not in warnings:
+            sentence = f'checks.ignore: "{ignore.code}" is the code of an error: expected that of a warning'
+            problems.add(ignore.at, sentence, code="not-ignorable")
+        elif _is_known(ignore, warnings, problems, path="checks.ignore"):
+            if "coordinates" in section and not ignore.names:
+                section.refuse("coordinates", "one or more, or no such key")
+            ignores.append(ignore)
+    return tuple(ignores)
 
 
-def left_over(warnings: Iterable[Problem], ignores: Iterable[Ignore]) -> list[Problem]:
-    """Return the warnings that no entry silences."""
-    entries = tuple(ignores)
-    return [warning for warning in warnings if not any(entry.silences(warning) for entry in entries)]
+def read_change_ignores(diff: Section, problems: Problems) -> tuple[Ignore, ...]:
+    """Read ``diff``. Each entry needs the code of a difference, names, and a reason."""
+    ignores = []
+    for section in diff.sections("ignore"):
+        ignore = _ignore(section, "about")
+        if not ignore.names:
+            section.refuse("about", "one or more coordinates, tools or other names")
+        if _is_known(ignore, CHANGE_CODES, problems, path="diff.ignore"):
+            ignores.append(ignore)
+    return tuple(ignores)
 
 
-def unused_ignores(warnings: Iterable[Problem], ignores: Iterable[Ignore]) -> Iterator[Problem]:
-    """Warn of each entry that does not silence any warning."""
-    all_warnings = tuple(warnings)
+def _ignore(section: Section, key: str) -> Ignore:
+    return Ignore(
+        code=section.text("code"),
+        names=frozenset(section.values(key)),
+        reason=" ".join(section.text("reason").split()),
+        at=section.place("code"),
+    )
+
+
+def _is_known(ignore: Ignore, codes: Collection[str], problems: Problems, *, path: str) -> bool:
+    if ignore.code not in codes:
+        sentence = f'{path}: there is no code "{ignore.code:.80}"{did_you_mean(ignore.code, codes)}'
+        problems.add(ignore.at, sentence, code="unknown-code")
+    return ignore.code in codes
+
+
+def left_over(warnings: Iterable[Problem], ignores: Sequence[Ignore]) -> list[Problem]:
+    """Return the warnings that no entry covers."""
+    return [warning for warning in warnings if not any(each.covers(warning.code, warning.about) for each in ignores)]
+
+
+def unused_ignores(warnings: Sequence[Problem], ignores: Iterable[Ignore]) -> Iterator[Problem]:
+    """Warn of each entry that covers no warning."""
     for entry in ignores:
-        if not any(map(entry.silences, all_warnings)):
-            some = " about these coordinates" if any(warning.code == entry.code for warning in all_warnings) else ""
+        if not any(entry.covers(warning.code, warning.about) for warning in warnings):
+            about = " about these coordinates" if any(warning.code == entry.code for warning in warnings) else ""
             yield Problem(
                 file=entry.at.file,
                 line=entry.at.line,
                 column=entry.at.column,
-                sentence=f'checks.ignore: there is no warning "{entry.code}"{some}',
+                sentence=f'checks.ignore: there is no warning "{entry.code}"{about}',
                 code="unused-ignore",
             )
-
-
-def _warning_ignores(sections: Iterable[Section], problems: Problems) -> Iterator[Ignore]:
-    for section in sections:
-        section.expect()
-        if not section.text("reason").strip():
-            section.refuse("reason", "a text that says why the warning does not matter")
-        code = section.text("code")
-        if _is_warning(code, section, problems):
-            names = frozenset(text for text, _ in section.texts("coordinates"))
-            if "coordinates" in section and not names:
-                section.refuse("coordinates", "one or more, or no such key")
-            yield Ignore(code=code, coordinates=names, at=section.place("code"))
-
-
-def _is_warning(code: str, section: Section, problems: Problems) -> bool:
-    if code not in CODES:
-        warnings = [name for name, code_entry in CODES.items() if code_entry.is_warning]
-        sentence = f'checks.ignore: there is no code "{code:.80}"{did_you_mean(code, warnings)}'
-        problems.add(section.place("code"), sentence, code="unknown-code")
-        return False
-    if not CODES[code].is_warning:
-        sentence = f'checks.ignore: "{code}" is the code of an error: expected that of a warning'
-        problems.add(section.place("code"), sentence, code="not-ignorable")
-        return False
-    return True
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChangeIgnore:
-    """One entry: differences of a code about some parts, by coordinate, tool or name, and the reason to accept them."""
-
-    code: str
-    names: frozenset[str]
-    reason: str
-    at: Place
-
-    def covers(self, code: str, about: Sequence[str]) -> bool:
-        """Return whether the entry names a difference, with all parts that the difference is about."""
-        return code == self.code and bool(about) and self.names.issuperset(about)
-
-
-def read_change_ignores(diff: Section, problems: Problems) -> tuple[ChangeIgnore, ...]:
-    """Read ``diff``. Each entry needs the code of a difference, names, and a reason."""
-    diff.expect()
-    return tuple(_difference_ignores(diff.sections("ignore"), problems))
-
-
-def _difference_ignores(sections: Iterable[Section], problems: Problems) -> Iterator[ChangeIgnore]:
-    for section in sections:
-        section.expect()
-        reason, code = " ".join(section.text("reason").split()), section.text("code")
-        if not reason:
-            section.refuse("reason", "a text that says why the difference is accepted")
-        names = frozenset(text for text, _ in section.texts("about"))
-        if not names:
-            section.refuse("about", "one or more coordinates, tools or other names")
-        if code not in CHANGE_CODES:
-            sentence = f'diff.ignore: there is no code "{code:.80}"{did_you_mean(code, CHANGE_CODES)}'
-            problems.add(section.place("code"), sentence, code="unknown-code")
-            continue
-        yield ChangeIgnore(code=code, names=names, reason=reason, at=section.place("code"))

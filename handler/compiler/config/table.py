@@ -6,17 +6,33 @@ The readers, the JSON Schema for editors, ``Stile_Limits`` and the tables of ``d
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
+from handler.bundle.identity import is_for_trials
 from handler.bundle.upstream import CLIENT_AUTH, SIGNED_SERVICES, TOKEN_TYPES
-from handler.compiler.config.public_keys import PUBLIC_ALGORITHMS
+from handler.compiler.config.values import (
+    PUBLIC_ALGORITHMS,
+    SCOPE,
+    SHA256,
+    algorithm_fault,
+    is_id,
+    is_metadata_document,
+    is_reference_or_empty,
+    is_resource,
+    is_toolkit,
+    redirect_fault,
+)
 from handler.compiler.source.keys import (
     Key,
     Keys,
     anything,
+    beside,
     boolean,
+    checked,
     choice,
     condition,
+    expecting,
     hidden,
     integer,
     named,
@@ -63,17 +79,37 @@ MAX_NUMBER = 1e300
 MAX_INSTRUCTIONS_BYTES = 2_048
 """The limit of ``instructions``, which clients show their model. A widely used client cuts longer ones."""
 
+
+def instructions_fault(text: str) -> str:
+    """Return why instructions are too long, or an empty string."""
+    size = len(text.strip().encode())
+    return f"{size} bytes of UTF-8; clients take {MAX_INSTRUCTIONS_BYTES}" if size > MAX_INSTRUCTIONS_BYTES else ""
+
+
 MAX_WORDS = 500
 """Words of ``find`` with synonyms. All of them are in the schema index."""
 
+FOR_TRIALS = (
+    "this is the development issuer of `stile token`, which `stile dev` and `stile call` trust by themselves; "
+    "expected the issuer of your callers' tokens, or nothing"
+)
+
 CLIENT: Keys = {
     "token_url": text("the token endpoint", "https URL", "required"),
-    "client_id": text("the id of the endpoint with the identity provider", missing="required"),
+    "client_id": expecting(
+        text("the id of the endpoint with the identity provider", missing="required"),
+        "the id that the identity provider knows the endpoint by",
+        is_id,
+    ),
     "client_secret": text("its secret", "reference", "required"),
     "client_auth": choice("the place of the secret: a header, or the form", CLIENT_AUTH, "basic"),
     "scope": texts("the scopes to ask for", "text or list"),
     "audience": text("the audience to ask for"),
-    "resource": text("the resource to ask for (RFC 8707)", "URI"),
+    "resource": expecting(
+        text("the resource to ask for (RFC 8707)", "URI"),
+        "the absolute URI of the API, without a fragment",
+        is_resource,
+    ),
 }
 EXCHANGE: Keys = {
     **CLIENT,
@@ -84,13 +120,17 @@ EXCHANGE: Keys = {
 AUTH: Keys = {
     "bearer": text("mode: a token for everybody, as `Authorization: Bearer`", "reference"),
     "header": text("mode: the name of the header that takes a key for everybody"),
-    "value": text("the key", "reference", "required with `header`"),
+    "value": beside("header", text("the key", "reference", "required with `header`")),
     "passthrough": section(
         "mode: the caller's own token",
         {
-            "audience": text(
-                "the `aud` by which the API accepts tokens; every issuer in `identity` has to name it",
-                missing="required",
+            "audience": expecting(
+                text(
+                    "the `aud` by which the API accepts tokens; every issuer in `identity` has to name it",
+                    missing="required",
+                ),
+                "the audience that the API expects in the claim aud of a token",
+                bool,
             )
         },
     ),
@@ -100,7 +140,11 @@ AUTH: Keys = {
         "mode: a signature with the function's role",
         {
             "service": choice("the service of AWS", SIGNED_SERVICES, missing="by the host"),
-            "region": text("the region of the API", missing="by the host"),
+            "region": expecting(
+                text("the region of the API", missing="by the host"),
+                "the region of the API, such as eu-central-1",
+                re.compile(r"[a-z]{2}[a-z-]*-\d").fullmatch,
+            ),
         },
     ),
 }
@@ -226,19 +270,48 @@ ACCESS: Keys = {
 PROXY: Keys = {
     "authorize_url": text("the provider's authorization endpoint", "https URL", "required"),
     "token_url": text("the provider's token endpoint", "https URL", "required"),
-    "client_id": text("the client that is entered with the provider", missing="required"),
-    "client_secret": text("its secret", "reference"),
-    "redirect_uris": texts("the URIs that clients may have people sent back to", "list of URIs", "required"),
-    "client_metadata_documents": texts(
-        "client ID metadata documents that are taken as client ids", "list of https URLs"
+    "client_id": expecting(
+        text("the client that is entered with the provider", missing="required"),
+        "the id of the one client that the provider knows",
+        is_id,
     ),
-    "scope_prefix": text("the provider's prefix of the tools' scopes"),
-    "extra_scopes": texts("scopes beside those of the tools"),
+    "client_secret": expecting(  # a message does not show an invalid reference: it may be the secret itself
+        text("its secret", "reference"),
+        "env:NAME, secret:NAME or ssm:NAME",
+        is_reference_or_empty,
+        code="invalid-secret-reference",
+    ),
+    "redirect_uris": checked(
+        texts("the URIs that clients may have people sent back to", "list of URIs", "required"),
+        redirect_fault,
+        "invalid-redirect-uri",
+    ),
+    "client_metadata_documents": expecting(
+        texts("client ID metadata documents that are taken as client ids", "list of https URLs"),
+        "the https URL of a client ID metadata document",
+        is_metadata_document,
+        code="invalid-client-id",
+    ),
+    "scope_prefix": expecting(
+        text("the provider's prefix of the tools' scopes"),
+        "the prefix that the provider puts before the names of scopes, such as api://ID/",
+        lambda prefix: not prefix or SCOPE.fullmatch(prefix),
+    ),
+    "extra_scopes": expecting(
+        texts("scopes beside those of the tools"),
+        "a scope, characters without spaces and quotes",
+        SCOPE.fullmatch,
+        code="invalid-scope",
+    ),
     "resource": choice("if the provider is told the resource (RFC 8707)", ("drop", "keep"), "drop"),
     "assertion_clients": sections(
         "clients that get tokens for identity assertions (ID-JAG) of a [company's provider](../security/enterprise.md)",
         {
-            "id": text("the claim `client_id` of its assertions", missing="required"),
+            "id": expecting(
+                text("the claim `client_id` of its assertions", missing="required"),
+                "the id of a client, as the provider writes it into the claim client_id",
+                is_id,
+            ),
             "sha256": texts(
                 "the digest of its secret, or of the new and the old one",
                 "64 hexadecimal digits, or a list of two",
@@ -258,12 +331,24 @@ ISSUER: Keys = {
             "keyid": text("the id that tokens name the key by; required if it is not the only one"),
         },
     ),
-    "issuer": text("the claim `iss`", missing="any"),
-    "audience": texts("the claim `aud` has one of these", "text or list", "any, with a warning"),
+    "issuer": checked(
+        text("the claim `iss`", missing="any"),
+        lambda issuer: FOR_TRIALS if is_for_trials(issuer=issuer) else "",
+        "development-issuer",
+    ),
+    "audience": expecting(
+        texts("the claim `aud` has one of these", "text or list", "any, with a warning"),
+        "a text that is not empty",
+        bool,
+    ),
     "subject": text("the claim `sub`", missing="any"),
-    "claims": texts("claims that a token must have"),
-    "algorithms": texts(
-        "algorithms of keys of the key set", "list of texts", ", ".join(PUBLIC_ALGORITHMS), known=PUBLIC_ALGORITHMS
+    "claims": expecting(texts("claims that a token must have"), "a text that is not empty", bool),
+    "algorithms": checked(
+        texts(
+            "algorithms of keys of the key set", "list of texts", ", ".join(PUBLIC_ALGORITHMS), known=PUBLIC_ALGORITHMS
+        ),
+        algorithm_fault,
+        "invalid-algorithm",
     ),
     "leeway_s": integer("how far clocks may differ, in seconds", 30, 0, 300),
 }
@@ -274,8 +359,14 @@ IDENTITY: Keys = {
     "api_keys": sections(
         "API keys",
         {
-            "name": text("the name in the log", missing="required"),
-            "sha256": text("the digest of the key", "64 hexadecimal digits", "required"),
+            "name": expecting(
+                text("the name in the log", missing="required"), "the name of the key, for the log", bool
+            ),
+            "sha256": expecting(
+                text("the digest of the key", "64 hexadecimal digits", "required"),
+                "the SHA-256 of the key in hexadecimal, as `stile key NAME` prints it",
+                SHA256.fullmatch,
+            ),
             "claims": Key(
                 meaning="claims for policies; without them the holder skips policies",
                 form="mapping",
@@ -287,9 +378,16 @@ IDENTITY: Keys = {
     "trust_authorizer": sections(
         "APIs of API Gateway and function URLs whose authorizers and verified AWS signatures are believed",
         {
-            "api": text("the API; the id alone may stand for the mapping", "id of an API", "required"),
-            "identity_source": text(
-                "the authorizer reads its token from `Authorization` and nowhere else", "`authorization`"
+            "api": expecting(
+                text("the API; the id alone may stand for the mapping", "id of an API", "required"),
+                "the id of an API, letters and digits as in ID.execute-api.…",
+                re.compile("[A-Za-z0-9]+").fullmatch,
+                code="invalid-api-id",
+            ),
+            "identity_source": expecting(
+                text("the authorizer reads its token from `Authorization` and nowhere else", "`authorization`"),
+                "authorization; where the authorizer reads another place, leave it out",
+                lambda source: source.lower() in ("", "authorization", "$request.header.authorization"),
             ),
         },
         "list",
@@ -362,8 +460,12 @@ KEYS: Keys = {
     "scalars": named(
         "the values of custom scalars, by name", section("the values of a scalar", SCALAR_KEYS), missing="known ones"
     ),
-    "instructions": text(
-        "a text about the endpoint that clients give their model", f"text, {MAX_INSTRUCTIONS_BYTES:,} bytes at most"
+    "instructions": checked(
+        text(
+            "a text about the endpoint that clients give their model", f"text, {MAX_INSTRUCTIONS_BYTES:,} bytes at most"
+        ),
+        instructions_fault,
+        "long-instructions",
     ),
     "resources": section("the files in `resources/`", {"condition": condition("when a caller has them")}),
     "skills": section("the skills in `skills/`", {"condition": condition("when a caller has them")}),
@@ -377,7 +479,11 @@ KEYS: Keys = {
     "code": sections(
         'toolkits in Python, as `["shop_tools:kit"]`',
         {
-            "use": text("the toolkit; the text alone may stand for the mapping", "`module:attribute`", "required"),
+            "use": expecting(
+                text("the toolkit; the text alone may stand for the mapping", "`module:attribute`", "required"),
+                "a toolkit as module:attribute, such as shop_tools:kit",
+                is_toolkit,
+            ),
             "hidden": boolean("if its tools are not listed", "by the toolkit"),
             "visible": boolean("the opposite of `hidden`", "by the toolkit"),
             "category": text("the category of its tools", missing="by the toolkit"),
@@ -389,9 +495,13 @@ KEYS: Keys = {
     "catalog": section_or(
         boolean("[tools that find](../catalog.md) all others, prompts and resources, and call tools by name"),
         {
-            "name": text(
-                "the name of the one that finds; the others are `NAME-call` and `NAME-call-mutation`",
-                missing="`catalog`",
+            "name": expecting(  # a tool's name has 128 characters at most, and two tools have more behind this one
+                text(
+                    "the name of the one that finds; the others are `NAME-call` and `NAME-call-mutation`",
+                    missing="`catalog`",
+                ),
+                "1 to 100 letters, digits, _, - or .",
+                re.compile(r"[A-Za-z0-9_.-]{1,100}").fullmatch,
             ),
             "hidden": boolean("if these are not listed as long as all tools are", default=True),
             "list": choice(
@@ -430,7 +540,11 @@ KEYS: Keys = {
                 {
                     "code": text("the [code](codes.md) of the warning; errors cannot be ignored", missing="required"),
                     "coordinates": texts("what the warning is about, as `--json` says it", missing="all"),
-                    "reason": text("your reason", missing="required"),
+                    "reason": expecting(
+                        text("your reason", missing="required"),
+                        "a text that says why the warning does not matter",
+                        str.strip,
+                    ),
                 },
             )
         },
@@ -446,7 +560,11 @@ KEYS: Keys = {
                         "all coordinates, or the tool or name, that the difference is about, as `--json` says it",
                         missing="required",
                     ),
-                    "reason": text("your reason", missing="required"),
+                    "reason": expecting(
+                        text("your reason", missing="required"),
+                        "a text that says why the difference is accepted",
+                        str.strip,
+                    ),
                 },
             )
         },

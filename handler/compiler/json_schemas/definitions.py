@@ -1,4 +1,4 @@
-"""Extraction of repeated parts of a JSON Schema into ``$defs`` if this makes the schema smaller.
+"""Definitions in JSON Schemas: repeated parts go into ```` if this makes the schema smaller, equal ones are one object.
 
 Sharing also keeps the work linear: a fragment that is reached by many chains of fragment spreads would otherwise be
 written out once for each chain.
@@ -94,3 +94,22 @@ def _branches(schema: JSONObject) -> list[JSONObject]:
             return branches
         case _:
             return [schema]
+
+
+class SharedDefinitions:
+    """Keeps one object of all equal definitions: memory and the work of later steps do not grow with tools times types.
+
+    Nothing may change a schema that it has returned.
+    """
+
+    def __init__(self) -> None:
+        self._definitions: dict[str, Any] = {}  # by their JSON
+        self._groups: dict[tuple[tuple[str, int], ...], JSONObject] = {}  # by names and identities of definitions
+
+    def shared(self, schema: JSONObject) -> JSONObject:
+        """Return an equal schema whose ``$defs`` are the objects that equal schemas have."""
+        if "$defs" not in schema:
+            return schema
+        found = {name: self._definitions.setdefault(json.dumps(each), each) for name, each in schema["$defs"].items()}
+        key = tuple((name, id(each)) for name, each in found.items())
+        return {**schema, "$defs": self._groups.setdefault(key, found)}

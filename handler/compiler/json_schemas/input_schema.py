@@ -10,7 +10,9 @@ Values).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from graphql import (
@@ -19,6 +21,7 @@ from graphql import (
     GraphQLInputObjectType,
     GraphQLInputType,
     GraphQLList,
+    GraphQLNamedType,
     GraphQLNonNull,
     GraphQLScalarType,
     InputValueDefinitionNode,
@@ -28,12 +31,17 @@ from graphql import (
 
 from handler.compiler.json_schemas.defaults import default_of, fits, with_fitting_defaults
 from handler.compiler.json_schemas.descriptions import enum_description, joined, strongest, type_description
-from handler.compiler.json_schemas.input_writer import InputWriter, field_rules
 from handler.compiler.json_schemas.inputs import Inputs
 from handler.compiler.json_schemas.scalars import ANYTHING, NULL, Scalar, scalar_note, scalar_of
-from handler.json_schema.input_types import named
+from handler.json_schema.input_types import leaves_first, named
 from handler.policy.guarded_schema import guarded
 from handler.strict_json import JSONObject
+
+MAX_INLINE_DEPTH = 8
+"""Input objects nested deeper than this are references: easier to read, and a recursive type needs one."""
+
+LONG_ENUM_BYTES = 200
+"""Shorter enums are repeated at each use: a reference costs the reader more than it saves."""
 
 
 def advertised_schema(
@@ -47,8 +55,8 @@ def advertised_schema(
     writer = _Advertised(inputs, inputs.filled_by_model, scalars)
     variables = writer.variables(descriptions)
     if flat:
-        return with_fitting_defaults({"type": "object", **variables, **writer.definitions()})
-    nested = _described({"type": "object", **variables}, descriptions.get("variables", ""))
+        return with_fitting_defaults({**variables, **writer.definitions()})
+    nested = _described(variables, descriptions.get("variables", ""))
     required = {"required": ["variables"]} if "required" in variables else {}
     outer = {"type": "object", "properties": {"variables": nested}, **required}
     return with_fitting_defaults({**outer, **writer.definitions()})
@@ -57,7 +65,7 @@ def advertised_schema(
 def enforced_schema(inputs: Inputs, *, scalars: Mapping[str, Scalar], flat: bool) -> JSONObject:
     """Return the schema that checks arguments before a request upstream. It uses ``json_schema/formats.py``."""
     writer = _Enforced(inputs, inputs.filled_by_model, scalars)
-    closed = {"type": "object", **writer.variables(), "additionalProperties": False}
+    closed = {**writer.variables(), "additionalProperties": False}
     if flat:
         return {**closed, **writer.definitions()}
     required = {"required": ["variables"]} if "required" in closed else {}
@@ -70,12 +78,83 @@ def enforced_schema(inputs: Inputs, *, scalars: Mapping[str, Scalar], flat: bool
 def bound_schema(inputs: Inputs, *, scalars: Mapping[str, Scalar]) -> JSONObject:
     """Return the schema that checks the values of an operation's bound variables."""
     writer = _Enforced(inputs, inputs.bound, scalars)
-    return {"type": "object", **writer.variables(), **writer.definitions()}
+    return {**writer.variables(), **writer.definitions()}
 
 
-class _Advertised(InputWriter):
-    def _is_long_scalar(self, type_: GraphQLScalarType) -> bool:
-        return "anyOf" in scalar_of(type_, self._scalars).advertised
+class _Writer:
+    """Writer of the schemas of one operation's variables. Shared, recursive and deep types go into ``$defs``."""
+
+    shares_scalars = False
+    """Scalars with long schemas go into ``$defs`` too."""
+
+    def __init__(self, inputs: Inputs, nodes: Sequence[VariableDefinitionNode], scalars: Mapping[str, Scalar]) -> None:
+        self._inputs = inputs
+        self._scalars = scalars
+        self._nodes = {node.variable.name.value: node for node in nodes}
+        self._types: dict[str, Any] = {name: inputs.types[name] for name in self._nodes}
+        self._defined = self._not_inlined()
+        self._referred: dict[str, GraphQLNamedType] = {}
+
+    def definitions(self) -> JSONObject:
+        """Return ``$defs`` with every referenced type, transitively; empty if there are no references."""
+        schemas: dict[str, JSONObject] = {}
+        while missing := [type_ for name, type_ in self._referred.items() if name not in schemas]:
+            schemas |= {type_.name: self._definition(type_) for type_ in missing}
+        return {"$defs": leaves_first(schemas)} if schemas else {}
+
+    def _not_inlined(self) -> set[str]:
+        """Return the names of the types that are used more than once or nested too deep."""
+        visited: set[str] = set()
+        names: set[str] = set()
+        waiting = deque((type_, 0) for type_ in self._definable(self._types.values()))
+        while waiting:
+            type_, depth = waiting.popleft()
+            is_object = isinstance(type_, GraphQLInputObjectType)
+            if type_.name in visited or (is_object and depth >= MAX_INLINE_DEPTH):
+                names.add(type_.name)
+            if isinstance(type_, GraphQLInputObjectType) and type_.name not in visited:
+                below = self._definable(field.type for field in self._inputs.fields(type_).values())
+                waiting.extend((inner, depth + 1) for inner in below)
+            visited.add(type_.name)
+        return names
+
+    def _definable(self, types: Iterable[Any]) -> Iterator[GraphQLNamedType]:
+        for type_ in types:
+            match get_named_type(type_):
+                case GraphQLInputObjectType() as below:
+                    yield below
+                case GraphQLEnumType() as below:
+                    values = self._inputs.values(below)
+                    if len(json.dumps([*values, enum_description(values)])) > LONG_ENUM_BYTES:
+                        yield below
+                case GraphQLScalarType() as below if self._is_defined_scalar(below):
+                    yield below
+
+    def _is_defined_scalar(self, type_: GraphQLScalarType) -> bool:
+        return self.shares_scalars and "anyOf" in scalar_of(type_, self._scalars).advertised
+
+    def _object(self, properties: JSONObject) -> JSONObject:
+        """Return the schema of an object of the variables."""
+        names = [
+            name
+            for name, node in self._nodes.items()
+            if isinstance(self._types[name], GraphQLNonNull) and not node.default_value
+        ]
+        return {"type": "object", "properties": properties, **_required(names)}
+
+    def _named(self, type_: Any) -> JSONObject:
+        """Return the schema of a named type's values except ``null``: a reference or the definition."""
+        if type_.name in self._defined:
+            self._referred[type_.name] = type_
+            return {"$ref": f"#/$defs/{type_.name}"}
+        return self._definition(type_)
+
+    def _definition(self, type_: Any) -> JSONObject:
+        raise NotImplementedError
+
+
+class _Advertised(_Writer):
+    shares_scalars = True
 
     def variables(self, descriptions: Mapping[str, str]) -> JSONObject:
         properties: dict[str, JSONObject] = {}
@@ -83,7 +162,7 @@ class _Advertised(InputWriter):
             nullable = name not in self._inputs.never_null
             schema = {**self._of(type_, nullable=nullable), **self._default(self._nodes[name], type_)}
             properties[name] = _described(schema, joined(descriptions.get(name, ""), self._note(type_)))
-        return {"properties": properties, **self._required_variables()}
+        return self._object(properties)
 
     def _of(self, type_: GraphQLInputType, *, nullable: bool = True) -> JSONObject:
         match type_:
@@ -91,7 +170,7 @@ class _Advertised(InputWriter):
                 return self._of(type_.of_type, nullable=False)
             case GraphQLList():
                 return {"type": "array", "items": self._of(type_.of_type)}
-            case GraphQLScalarType() if nullable and self._is_long_scalar(type_):
+            case GraphQLScalarType() if nullable and self._is_defined_scalar(type_):
                 # Some clients demand an optional argument, and refuse null, if only null is missing here.
                 schema = self._named(type_)
                 return {"anyOf": [*schema.get("anyOf", [schema]), NULL]}
@@ -99,61 +178,58 @@ class _Advertised(InputWriter):
                 return self._named(type_)
 
     def _definition(self, type_: Any) -> JSONObject:
+        values = ""
         match type_:
             case GraphQLEnumType():
                 listed: JSONObject = {"type": "string", "enum": list(self._inputs.values(type_))}
                 schema = named(guarded(listed, self._inputs.guards(type_)), type_.name)
-                said = enum_description(self._inputs.open_values(type_))
+                values = enum_description(self._inputs.open_values(type_))
             case GraphQLInputObjectType():
                 fields = self._inputs.fields(type_)
                 properties = {
                     name: self._property(field, nullable=not type_.is_one_of) for name, field in fields.items()
                 }
-                known = {"type": "object", "properties": properties, **field_rules(type_, fields)}
-                schema = named(guarded(known, self._inputs.guards(type_)), type_.name)
-                said = ""
+                members = {"type": "object", "properties": properties, **_field_rules(type_, fields)}
+                schema = named(guarded(members, self._inputs.guards(type_)), type_.name)
             case _:
                 schema = scalar_of(type_, self._scalars).advertised
-                said = ""
         # An inlined type is described by the property that holds it.
-        return _described(schema, joined(type_.description, said)) if type_.name in self._defined else schema
+        return _described(schema, joined(type_.description, values)) if type_.name in self._defined else schema
 
     def _property(self, field: GraphQLInputField, *, nullable: bool) -> JSONObject:
         default = self._default(field.ast_node, field.type) if field.ast_node else {}
-        named = get_named_type(field.type)
-        text = strongest(field.description, "" if named.name in self._defined else type_description(named))
+        below = get_named_type(field.type)
+        text = strongest(field.description, "" if below.name in self._defined else type_description(below))
         return _described({**self._of(field.type, nullable=nullable), **default}, joined(text, self._note(field.type)))
 
     def _default(self, node: VariableDefinitionNode | InputValueDefinitionNode, type_: GraphQLInputType) -> JSONObject:
-        found = default_of(node.default_value, type_)
+        default = default_of(node.default_value, type_)
         scalar = _nullable_type(type_)
-        if not isinstance(scalar, GraphQLScalarType) or found.get("default") is None:
-            return found
+        if not isinstance(scalar, GraphQLScalarType) or default.get("default") is None:
+            return default
         # GraphQL accepts any literal for a custom scalar; a default that cannot be sent would mislead.
-        return found if fits(found["default"], scalar_of(scalar, self._scalars).enforced) else {}
+        return default if fits(default["default"], scalar_of(scalar, self._scalars).enforced) else {}
 
     def _note(self, type_: GraphQLInputType) -> str:
         """Return the note for every property of a type, also a described one; empty string if there is none."""
         match get_named_type(type_):
-            case GraphQLEnumType() as named if named.name not in self._defined:
-                return enum_description(self._inputs.open_values(named))
-            case GraphQLScalarType() as named:
-                return scalar_note(named, self._scalars)
+            case GraphQLEnumType() as enum if enum.name not in self._defined:
+                return enum_description(self._inputs.open_values(enum))
+            case GraphQLScalarType() as scalar:
+                return scalar_note(scalar, self._scalars)
             case _:
                 return ""
 
 
-class _Enforced(InputWriter):
-    def _is_long_scalar(self, type_: GraphQLScalarType) -> bool:  # noqa: ARG002 - the base class declares it
-        return False
-
+class _Enforced(_Writer):
     def variables(self) -> JSONObject:
         never_null = self._inputs.never_null
-        properties = {
-            name: self._value(_nullable_type(type_), nullable=False) if name in never_null else self._of(type_)
-            for name, type_ in self._types.items()
-        }
-        return {"properties": properties, **self._required_variables()}
+        return self._object(
+            {
+                name: self._value(_nullable_type(type_), nullable=False) if name in never_null else self._of(type_)
+                for name, type_ in self._types.items()
+            }
+        )
 
     def _of(self, type_: GraphQLInputType) -> JSONObject:
         return self._value(_nullable_type(type_), nullable=not isinstance(type_, GraphQLNonNull))
@@ -161,13 +237,13 @@ class _Enforced(InputWriter):
     def _value(self, type_: Any, *, nullable: bool) -> JSONObject:
         if not isinstance(type_, GraphQLList):
             return _nullable(self._named(type_)) if nullable else self._named(type_)
-        named = get_named_type(type_)
-        if isinstance(named, GraphQLInputObjectType):
-            self._defined.add(named.name)  # used twice below
+        below = get_named_type(type_)
+        if isinstance(below, GraphQLInputObjectType):
+            self._defined.add(below.name)  # used twice below
         return {
             "if": {"type": "array"},
             "then": {"items": self._item(type_.of_type)},
-            "else": self._value(named, nullable=nullable),
+            "else": self._value(below, nullable=nullable),
         }
 
     def _item(self, type_: Any) -> JSONObject:
@@ -190,9 +266,23 @@ class _Enforced(InputWriter):
                     for name, field in fields.items()
                 }
                 closed = {"type": "object", "properties": properties, "additionalProperties": False}
-                return guarded({**closed, **field_rules(type_, fields)}, self._inputs.guards(type_))
+                return guarded({**closed, **_field_rules(type_, fields)}, self._inputs.guards(type_))
             case _:
                 return scalar_of(type_, self._scalars).enforced
+
+
+def _field_rules(type_: GraphQLInputObjectType, fields: Mapping[str, GraphQLInputField]) -> JSONObject:
+    """Return the keywords for the members that an input object needs."""
+    names = [
+        name
+        for name, field in fields.items()
+        if isinstance(field.type, GraphQLNonNull) and not (field.ast_node and field.ast_node.default_value)
+    ]
+    return {**_required(names), **({"minProperties": 1, "maxProperties": 1} if type_.is_one_of else {})}
+
+
+def _required(names: list[str]) -> JSONObject:
+    return {"required": names} if names else {}
 
 
 def _nullable_type(type_: GraphQLInputType) -> Any:

@@ -9,13 +9,15 @@ Source: MCP 2026-07-28, server/tools ("Output Schema"); GraphQL specification, s
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import accumulate
 from types import MappingProxyType
 
 from graphql import (
     DocumentNode,
+    FieldNode,
+    FragmentSpreadNode,
     GraphQLAbstractType,
     GraphQLEnumType,
     GraphQLList,
@@ -24,13 +26,17 @@ from graphql import (
     GraphQLObjectType,
     GraphQLOutputType,
     GraphQLSchema,
+    InlineFragmentNode,
     OperationDefinitionNode,
+    SelectionNode,
+    SelectionSetNode,
     is_abstract_type,
     is_leaf_type,
 )
 
 from handler.compiler.json_schemas.definitions import SharedParts
-from handler.compiler.json_schemas.selections import Part, ResponseKey, Selections
+from handler.compiler.operations.used_coordinates import fragments_of
+from handler.compiler.schema.vendor_directives import EXECUTABLE
 from handler.policy.evaluation import OPEN, Mask, hidden_from_everybody
 from handler.strict_json import JSONObject, to_json_bytes
 from handler.text.sentences import some
@@ -65,6 +71,9 @@ ERRORS: JSONObject = {
 MAX_DEPTH = 40
 """Deeper shapes stay open: nobody reads them, and any JSON parser must be able to read the bundle."""
 
+CONDITIONS = frozenset({"skip", "include"})
+"""The directives that may omit a field and do not change its value."""
+
 
 def output_schema(
     document: DocumentNode,
@@ -85,32 +94,23 @@ def output_schema(
     root = schema.get_root_type(operation.operation)
     if root is None:
         raise ValueError(f"the schema has no {operation.operation.value} type")
-    selections, names = Selections(document, schema), _Guards(guards, mask)
+    selections, hidden = Selections(document, schema), hidden_from_everybody(guards)
 
-    def written(levels: int) -> tuple[JSONObject, int]:
-        shapes = _Shapes(schema, selections, names, levels=levels)
+    def lists(coordinates: Iterable[str]) -> bool:
+        """Return whether every caller who meets the mask may use all coordinates: such callers read the schema."""
+        return all(guards.get(coordinate, OPEN) <= mask for coordinate in coordinates)
+
+    def schema_of(levels: int) -> tuple[JSONObject, int]:
+        shapes = _Shapes(schema, selections, hidden=hidden, lists=lists, levels=levels)
         data = _nullable(shapes.composite(root, [Part(operation.selection_set)]))
         envelope = {"type": "object", "properties": {"data": data, "errors": ERRORS}, "required": ["data"]}
         return shapes.shared.write(envelope), shapes.deepest
 
-    found, levels = written(MAX_DEPTH)
-    while max_bytes and levels and len(to_json_bytes(found)) > max_bytes:
+    result, levels = schema_of(MAX_DEPTH)
+    while max_bytes and levels and len(to_json_bytes(result)) > max_bytes:
         levels -= 1
-        found, _ = written(levels)
-    return found
-
-
-class _Guards:
-    """The names that a tool's schema may mention: every caller who meets the tool's mask reads it."""
-
-    def __init__(self, guards: Mapping[str, Mask], mask: Mask) -> None:
-        self.hidden = hidden_from_everybody(guards)
-        self._guards = guards
-        self._mask = mask
-
-    def lists(self, coordinates: Iterable[str]) -> bool:
-        """Tell if every caller who meets the mask may use all coordinates."""
-        return all(self._guards.get(coordinate, OPEN) <= self._mask for coordinate in coordinates)
+        result, _ = schema_of(levels)
+    return result
 
 
 @dataclass(slots=True)
@@ -123,55 +123,66 @@ class _Alike:
 
 
 class _Shapes:
-    def __init__(self, schema: GraphQLSchema, selections: Selections, guards: _Guards, *, levels: int) -> None:
+    """The shapes of one operation's objects, down to a number of ``levels``."""
+
+    def __init__(
+        self,
+        schema: GraphQLSchema,
+        selections: Selections,
+        *,
+        hidden: Callable[[str], bool],
+        lists: Callable[[Iterable[str]], bool],
+        levels: int,
+    ) -> None:
         self.shared = SharedParts()
         self.deepest = 0  # level that was reached
         self._schema = schema
-        self._hidden = guards.hidden
-        self._lists = guards.lists
+        self._selections = selections
+        self._hidden = hidden
+        self._lists = lists
         self._levels = levels
         self._depth = 0
-        self._made: dict[Hashable, JSONObject] = {}
-        self._selections = selections
+        self._composites: dict[Hashable, JSONObject] = {}
 
     def composite(self, type_: GraphQLNamedType, parts: Sequence[Part]) -> JSONObject:
         """Return the shape of an object: ``anyOf`` if it differs by type."""
         if self._depth == self._levels:
             return {"type": "object"}
         key = (type_.name, self._depth, *(part.likeness() for part in parts))
-        if key not in self._made:
+        if key not in self._composites:
             self._depth += 1
             self.deepest = max(self.deepest, self._depth)
-            self._made[key] = self._any_of(type_, self._alike(type_, parts))
+            self._composites[key] = self._any_of(type_, self._alike(type_, parts))
             self._depth -= 1
-        return self._made[key]
+        return self._composites[key]
 
     def _any_of(self, type_: GraphQLNamedType, alike: Sequence[_Alike]) -> JSONObject:
-        match alike:
-            case []:
-                return {"type": "object"}
-            case [only]:
-                return self.shared.add(type_.name, self._object(only))
-            case _:
-                # Closed: else a value that is wrong for its type could match another type's shape.
-                closed = {"additionalProperties": False}
-                shapes = [((each.names or [type_.name])[0], {**self._object(each), **closed}) for each in alike]
-                return self.shared.add(type_.name, {"anyOf": [self.shared.add(*shape) for shape in shapes]})
+        if not alike:
+            return {"type": "object"}
+        if len(alike) == 1:
+            return self.shared.add(type_.name, self._object(alike[0]))
+        # Closed: else a value that is wrong for its type could match another type's shape.
+        shapes = [
+            self.shared.add((each.names or [type_.name])[0], {**self._object(each), "additionalProperties": False})
+            for each in alike
+        ]
+        return self.shared.add(type_.name, {"anyOf": shapes})
 
     def _alike(self, type_: GraphQLNamedType, parts: Sequence[Part]) -> list[_Alike]:
-        possible = self._possible(type_) if is_abstract_type(type_) else [type_]
         groups: dict[Hashable, _Alike] = {}
-        for each in possible:
-            self._group(groups, each, parts).names.append(each.name)
-        if possible and is_abstract_type(type_):
-            self._group(groups, type_, parts).takes_later = True
-        return list(groups.values())
 
-    def _group(self, groups: dict[Hashable, _Alike], type_: GraphQLNamedType, parts: Sequence[Part]) -> _Alike:
-        """Return the group of a type. An abstract type represents object types that the API may add."""
-        selected = self._selections.collect(type_, parts)
-        likeness = tuple((key, part.likeness()) for key, part in selected.items())
-        return groups.setdefault(likeness, _Alike([], selected))
+        def group(each: GraphQLNamedType) -> _Alike:
+            selected = self._selections.collect(each, parts)
+            likeness = tuple((key, part.likeness()) for key, part in selected.items())
+            return groups.setdefault(likeness, _Alike([], selected))
+
+        if not is_abstract_type(type_):
+            group(type_).names.append(type_.name)
+        elif possible := self._possible(type_):
+            for each in possible:
+                group(each).names.append(each.name)
+            group(type_).takes_later = True  # it represents object types that the API may add
+        return list(groups.values())
 
     def _possible(self, type_: GraphQLAbstractType) -> list[GraphQLObjectType]:
         """Return the visible object types. A type whose fields are all hidden counts as hidden."""
@@ -233,3 +244,97 @@ def _nullable(schema: JSONObject) -> JSONObject:
     if not schema:
         return schema
     return {"anyOf": [*schema.get("anyOf", [schema]), {"type": "null"}]}
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A selection set; an object may have several."""
+
+    selections: SelectionSetNode
+    optional: bool = False  # the object may be present without it
+
+    def likeness(self) -> Hashable:
+        """Return a key for comparison, by identity of the nodes: ``==`` on nodes compares whole subtrees."""
+        return id(self.selections), self.optional
+
+
+@dataclass(slots=True)
+class ResponseKey:
+    """One response key, merged over all its selections."""
+
+    name: str  # of the field; an alias makes the key differ
+    type: GraphQLOutputType | None  # None for __typename, __schema and __type, and if unknown
+    optional: bool = True
+    below: dict[int, Part] = field(default_factory=dict)  # by identity: a fragment may be spread more than once
+
+    def add(self, node: FieldNode, *, optional: bool) -> None:
+        self.optional = self.optional and optional
+        if node.selection_set:
+            before = self.below.get(id(node.selection_set))
+            self.below[id(node.selection_set)] = Part(
+                node.selection_set, optional and (before is None or before.optional)
+            )
+
+    def parts(self) -> list[Part]:
+        """Return the selection sets below. A lone one is required; of several, each may be skipped."""
+        parts = list(self.below.values())
+        return parts if len(parts) > 1 else [Part(part.selections) for part in parts]
+
+    def likeness(self) -> Hashable:
+        """Return a key that is equal for fields of equal shape."""
+        return str(self.type), self.optional, *(part.likeness() for part in self.parts())
+
+
+class Selections:
+    """The selections of one document, with its fragments."""
+
+    def __init__(self, document: DocumentNode, schema: GraphQLSchema) -> None:
+        self._schema = schema
+        self._fragments = fragments_of(document)
+
+    def collect(self, type_: GraphQLNamedType, parts: Sequence[Part]) -> dict[str, ResponseKey]:
+        """Return response key -> the field, merged over all the parts and the fragments that may apply."""
+        keys: dict[str, ResponseKey] = {}
+        visited: dict[int, bool] = {}
+        for within, node, optional in [each for part in parts for each in self._fields(type_, type_, part, visited)]:
+            # A union has no fields, and introspection fields are not those of a type.
+            field = getattr(within, "fields", {}).get(node.name.value)
+            type_of_field = field.type if field and not self._directives(node) - CONDITIONS else None
+            selected = keys.setdefault((node.alias or node.name).value, ResponseKey(node.name.value, type_of_field))
+            if str(selected.type) != str(type_of_field):  # two interfaces differ for a type that the API may add
+                selected.type = None
+            selected.add(node, optional=optional)
+        return keys
+
+    def _fields(
+        self, type_: GraphQLNamedType, within: GraphQLNamedType, part: Part, visited: dict[int, bool]
+    ) -> Iterator[tuple[GraphQLNamedType, FieldNode, bool]]:
+        """Yield every selected field of a type: the type that defines it, the node, and if it may be absent.
+
+        ``visited`` has selection sets, each with its optional flag: a second visit must make one required.
+        """
+        if not visited.get(id(part.selections), True) or (part.optional and id(part.selections) in visited):
+            return
+        visited[id(part.selections)] = part.optional
+        for node in part.selections.selections:
+            optional = part.optional or bool(self._directives(node))
+            match node:
+                case FieldNode():
+                    yield within, node, optional
+                case InlineFragmentNode() | FragmentSpreadNode():
+                    fragment = self._fragments[node.name.value] if isinstance(node, FragmentSpreadNode) else node
+                    condition = fragment.type_condition
+                    on = self._schema.type_map[condition.name.value] if condition else within
+                    applies = self._applies(on, type_)
+                    # A later object type may implement any interface or join any union.
+                    if is_abstract_type(on) if is_abstract_type(type_) else applies:
+                        below = Part(fragment.selection_set, optional or not applies)
+                        yield from self._fields(type_, on if is_abstract_type(type_) else type_, below, visited)
+
+    def _directives(self, node: SelectionNode) -> set[str]:
+        """Return the API's directives on a node, without those that cannot change its type."""
+        names = {directive.name.value for directive in node.directives or ()} - EXECUTABLE.keys()
+        return {name for name in names if self._schema.get_directive(name)}
+
+    def _applies(self, on: GraphQLNamedType, type_: GraphQLNamedType) -> bool:
+        return on is type_ or (is_abstract_type(on) and self._schema.is_sub_type(on, type_))

@@ -1,4 +1,4 @@
-"""JSON Schemas of scalars: a table of well-known ones, and the look-up that takes the author's first.
+"""JSON Schemas of scalars: a table of well-known ones, and the author's own of ``scalars:`` in ``config.yaml``.
 
 A GraphQL schema has only a scalar's name. If servers disagree about a scalar, the stricter form is advertised and
 every form is accepted, because the API validates the value again.
@@ -11,12 +11,18 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from math import ceil, floor
 
-from graphql import GraphQLScalarType
+from graphql import GraphQLScalarType, GraphQLSchema, is_specified_scalar_type
 
+from handler.compiler.problems import Problems
+from handler.compiler.schema.name_patterns import compile_linear
+from handler.compiler.source.yaml_section import Section
+from handler.errors.authoring import PatternRefused
 from handler.strict_json import JSONObject
+from handler.text.sentences import did_you_mean
 
 INT_MIN, INT_MAX = -(2**31), 2**31 - 1
 FLOAT_MAX = sys.float_info.max
@@ -166,30 +172,139 @@ KNOWN: Mapping[str, Scalar] = {
 """Keys are names in lower case without ``_``: ``DateTime``, ``Datetime`` and ``date_time`` share one."""
 
 
+TEXT_KEYWORDS = ("format", "pattern", "minLength", "maxLength", "enum")
+NUMBER_KEYWORDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
+RANGES = (
+    ("minLength", "maxLength"),
+    ("minimum", "maximum"),
+    ("minimum", "exclusiveMaximum"),
+    ("exclusiveMinimum", "maximum"),
+    ("exclusiveMinimum", "exclusiveMaximum"),
+)
+KEYWORDS_OF: Mapping[str, tuple[str, ...]] = {
+    "string": TEXT_KEYWORDS,
+    "integer": NUMBER_KEYWORDS,
+    "number": NUMBER_KEYWORDS,
+}
+
+MAX_PATTERN_CHARS = 200
+_ESCAPE = r"\\(?:[dDwWsSbBnrtfv^$\\.*+?()\[\]{}|/]|x[0-9A-Fa-f]{2})"
+_TOKEN = re.compile(
+    rf"{_ESCAPE}"
+    rf"|\[\^?(?:{_ESCAPE}|\\-|[^\\\[\]])+\]"
+    r"|(?:[*+?]|\{[0-9]+(?:,[0-9]*)?\})\??(?![*+?{])"
+    r"|\((?:\?:)?(?!\?)"
+    r"|[^\\\[\]{}(*+?]",
+    re.DOTALL,
+)
+"""One token of the syntax that the languages of clients share."""
+
+
 def scalar_of(type_: GraphQLScalarType, own: Mapping[str, Scalar]) -> Scalar:
     """Return the schemas of a scalar by the first of: the author, the specification, the table, ``LEAF``, ``UNKNOWN``.
 
     A scalar that its schema describes may have its own format, so the table's are advertised and not enforced.
     """
-    found = own.get(type_.name) or BUILT_IN.get(type_.name)
-    if found:
-        return found
-    known = KNOWN.get(type_.name.lower().replace("_", "")) or (LEAF if _ends_as_leaf(type_.name) else UNKNOWN)
-    is_described = bool(type_.description or type_.specified_by_url)
-    return replace(known, enforced=_without_format(known.enforced)) if is_described else known
-
-
-def _ends_as_leaf(name: str) -> bool:
-    return any(word.lower() in LEAF_WORDS for word in WORD.findall(name)[-1:])
-
-
-def _without_format(schema: JSONObject) -> JSONObject:
-    return {keyword: rule for keyword, rule in schema.items() if keyword != "format"}
+    scalar = own.get(type_.name) or BUILT_IN.get(type_.name)
+    if scalar:
+        return scalar
+    is_leaf = any(word.lower() in LEAF_WORDS for word in WORD.findall(type_.name)[-1:])
+    scalar = KNOWN.get(type_.name.lower().replace("_", "")) or (LEAF if is_leaf else UNKNOWN)
+    if type_.description or type_.specified_by_url:
+        return replace(scalar, enforced={key: rule for key, rule in scalar.enforced.items() if key != "format"})
+    return scalar
 
 
 def scalar_note(type_: GraphQLScalarType, own: Mapping[str, Scalar]) -> str:
     """Return the note on a scalar for a description; empty string if the schema says all."""
     note = scalar_of(type_, own).note
     link = f"see {type_.specified_by_url}" if type_.specified_by_url else ""
-    said = ", ".join(part for part in (note, link) if part)
-    return f"{type_.name}: {said}." if said else ""
+    text = ", ".join(part for part in (note, link) if part)
+    return f"{type_.name}: {text}." if text else ""
+
+
+def read_scalars(section: Section, schema: GraphQLSchema, problems: Problems) -> dict[str, Scalar]:
+    """Read ``scalars:`` of ``config.yaml``, by name."""
+    custom = [
+        name
+        for name, type_ in schema.type_map.items()
+        if isinstance(type_, GraphQLScalarType) and not is_specified_scalar_type(type_)
+    ]
+    for name in section.keys():  # noqa: SIM118 - a Section is not a dict
+        if name not in custom:
+            fault = "is built in" if name in BUILT_IN else "is not a scalar of the schema"
+            sentence = f'scalars: "{name}" {fault}{did_you_mean(name, custom)}'
+            problems.add(section.key_place(name), sentence, code="unknown-scalar")
+    return {name: _read_scalar(section.section(name), problems) for name in section.keys()}  # noqa: SIM118 - the same
+
+
+def _read_scalar(section: Section, problems: Problems) -> Scalar:
+    if "type" not in section:
+        for key in section.keys():  # noqa: SIM118 - a Section is not a dict
+            section.refuse(key, "a type beside it")
+        return Scalar(advertised=ANY_VALUE, enforced=ANYTHING)
+    kind = section.choice("type", default="string")
+    for key in (*TEXT_KEYWORDS, *NUMBER_KEYWORDS):
+        if key in section and key not in KEYWORDS_OF.get(kind, ()):
+            kinds = " or ".join(name for name, keywords in KEYWORDS_OF.items() if key in keywords)
+            section.refuse(key, f"the type {kinds} beside it")
+    schema: JSONObject = {"type": kind, **dict(_keywords(section))}
+    _refuse_empty_ranges(section, schema)
+    enforced = {key: value for key, value in schema.items() if key != "type" or "enum" not in schema}
+    if "pattern" in section:
+        del enforced["pattern"]  # clients read it; the API judges
+        pattern = section.text("pattern")
+        try:
+            _refuse_unreadable(pattern)
+        except PatternRefused as exc:
+            problems.add(section.place("pattern"), f'the pattern "{pattern:.60}": {exc}', code="invalid-pattern")
+    return Scalar(advertised={"array": ANY_ARRAY, "object": ANY_OBJECT}.get(kind, schema), enforced=enforced)
+
+
+def _keywords(section: Section) -> Iterator[tuple[str, object]]:
+    if "format" in section:
+        yield "format", section.choice("format", default="date")
+    if "pattern" in section:
+        yield "pattern", section.text("pattern")
+    for key in ("minLength", "maxLength"):
+        if key in section:
+            yield key, section.integer(key)
+    if "enum" in section:
+        values = [text for text, _ in section.texts("enum")]
+        if not values:
+            section.refuse("enum", "a list of texts")
+        yield "enum", values
+    for key in NUMBER_KEYWORDS:
+        if key in section:
+            value = section.number(key)
+            yield key, int(value) if value.is_integer() else value
+
+
+def _refuse_empty_ranges(section: Section, schema: JSONObject) -> None:
+    """Report bounds without a value between them."""
+    for low, high in RANGES:
+        if low not in schema or high not in schema:
+            continue
+        exclusive = "exclusive" in low + high
+        if schema[low] > schema[high] or (exclusive and schema[low] == schema[high]):
+            section.refuse(high, f"more than {low}" if exclusive else f"no less than {low}")
+        elif schema["type"] == "integer":
+            least = floor(schema[low]) + 1 if low == "exclusiveMinimum" else ceil(schema[low])
+            most = ceil(schema[high]) - 1 if high == "exclusiveMaximum" else floor(schema[high])
+            if least > most:
+                section.refuse(high, f"a whole number between {low} and it")
+
+
+def _refuse_unreadable(pattern: str) -> None:
+    """Refuse a pattern that a client could not read, which would lose the tool or the whole list by it."""
+    if not 0 < len(pattern) <= MAX_PATTERN_CHARS:
+        raise PatternRefused(f"expected 1 to {MAX_PATTERN_CHARS} characters")
+    at = 0
+    while token := _TOKEN.match(pattern, at):
+        at = token.end()
+    if at < len(pattern):
+        raise PatternRefused(
+            f"not every client reads {pattern[at : at + 10]!r} alike: expected groups as (…) or (?:…), "
+            r"and of escapes \d \w \s \b \n \r \t \f \v \xHH and those of special characters"
+        )
+    compile_linear(pattern)

@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from graphql import DocumentNode, GraphQLError, OperationDefinitionNode, OperationType, parse
+from graphql import (
+    DirectiveNode,
+    DocumentNode,
+    GraphQLError,
+    OperationDefinitionNode,
+    OperationType,
+    VariableDefinitionNode,
+    parse,
+)
 
 from handler.compiler.compile_context import CompileContext
-from handler.compiler.operations.adoption import Adoption, has_mcp_tool
-from handler.compiler.operations.author_operations import AuthorDocument, AuthorOperation, Operations, OperationText
+from handler.compiler.operations.author_operations import (
+    AuthorDocument,
+    AuthorOperation,
+    McpTool,
+    Operations,
+    OperationText,
+)
 from handler.compiler.operations.shared_fragments import complete_documents
 from handler.compiler.operations.sources import operation_texts
-from handler.compiler.operations.tool_directives import read_mcp_tool, refuse_misplaced, variable_description
+from handler.compiler.operations.used_coordinates import asked_of_the_schema
 from handler.compiler.operations.validation import (
     Refuse,
     SentOperation,
@@ -20,8 +33,15 @@ from handler.compiler.operations.validation import (
     warn_of_deprecations,
 )
 from handler.compiler.problems import Problems, place_of
+from handler.compiler.schema.directives import ON_OPERATIONS, read_arguments
 from handler.compiler.schema.schema import AuthorSchema
 from handler.compiler.schema.sdl_parser import is_empty
+from handler.compiler.schema.tool_options import NO_OPTIONS, read_options
+
+TOOL_ARGUMENT = "mcpToolArg"
+
+ADOPTED = McpTool(name=None, description=None, options=NO_OPTIONS)
+"""The tool of an operation without ``@mcpTool``: its name and description are the operation's."""
 
 NOT_SENT = SentOperation(
     document=DocumentNode(), text="", optional_conditions=frozenset[str](), unsent=frozenset[str]()
@@ -36,32 +56,26 @@ def read_operations(context: CompileContext, author: AuthorSchema, *, refuse: Re
     reader = _TextReader(
         problems=context.problems,
         validator=Validator(context=context, author=author, refuse=refuse),
-        adoption=Adoption(
-            kinds=context.config.adopted,
-            prescribed=frozenset(each.prescribed for each in author.tools if each.prescribed),
-            problems=context.problems,
-        ),
+        adopted_kinds=context.config.adopted,
+        prescribed=frozenset(each.prescribed for each in author.tools if each.prescribed),
     )
-    read = [reader.read(text, document) for text, document in _documents(context, author)]
-    warn_of_deprecations([error for each in read for error in each.deprecated], context.problems)
-    named = [operation for each in read for operation in each.operations if operation.name]
-    unique = _uniquely_named(named, context.problems)
-    return Operations(
-        valid=tuple(operation for operation in unique if operation.document.definitions),
-        documents=tuple(
-            each.persisted() for each in read if each.document and each.document.definitions and each.text.persisted
-        ),
-        refused=frozenset(operation.name for operation in unique if not operation.document.definitions),
-        complete=all(each.document for each in read),
-    )
-
-
-def _documents(context: CompileContext, author: AuthorSchema) -> list[tuple[OperationText, DocumentNode | None]]:
-    """Parse the texts of all sources. Files take fragments from each other."""
+    # Files take fragments from each other.
     parsed = {text: _parse(text, context.problems) for text in operation_texts(context, author)}
     sharing = {text: document for text, document in parsed.items() if document and text.shares_fragments}
     completed = complete_documents(list(sharing.values()), context.problems)
-    return list((parsed | dict(zip(sharing, completed, strict=True))).items())
+    parsed |= dict(zip(sharing, completed, strict=True))
+    texts = [reader.read(text, document) for text, document in parsed.items()]
+    warn_of_deprecations([error for each in texts for error in each.deprecated], context.problems)
+    operations = [operation for each in texts for operation in each.operations if operation.name]
+    unique = _uniquely_named(operations, context.problems)
+    return Operations(
+        valid=tuple(operation for operation in unique if operation.document.definitions),
+        documents=tuple(
+            each.persisted() for each in texts if each.document and each.document.definitions and each.text.persisted
+        ),
+        refused=frozenset(operation.name for operation in unique if not operation.document.definitions),
+        complete=all(each.document for each in texts),
+    )
 
 
 def _parse(text: OperationText, problems: Problems) -> DocumentNode | None:
@@ -93,52 +107,53 @@ class _ReadText:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _TextReader:
-    """Reader of texts with operations."""
+    """Reader of texts with operations.
+
+    Operations of ``adopted_kinds`` become tools without ``@mcpTool``, by ``tools`` in ``config.yaml``.
+
+    Source: Apollo MCP Server, "Define tools", and Cosmo router, "MCP": every named operation is a tool.
+    """
 
     problems: Problems
     validator: Validator
-    adoption: Adoption
+    adopted_kinds: Collection[str]  # query | mutation
+    prescribed: Collection[str]  # names of the operations that a ``@tool(prescribed:)`` runs
 
     def read(self, text: OperationText, document: DocumentNode | None) -> _ReadText:
-        if document is None:
-            return _ReadText(text=text, document=None)
-        if not document.definitions:  # all of its fragments are for other files
+        if document is None or not document.definitions:  # all of its fragments are for other files
             return _ReadText(text=text, document=document)
         validated = self.validator.validate(document, file=text.file)
         operations = tuple(self._operations(document, text, validated.sent))
         return _ReadText(text=text, document=document, operations=operations, deprecated=validated.deprecated)
 
     def _operations(
-        self, document: DocumentNode, text: OperationText, found: Mapping[str, SentOperation]
+        self, document: DocumentNode, text: OperationText, sent_by_name: Mapping[str, SentOperation]
     ) -> Iterator[AuthorOperation]:
         nodes = _operation_nodes(document)
         if not nodes:
             self.problems.add(text.place, NO_OPERATION, code="no-operation")
-        self._refuse_other_than_declared(nodes, text)
+        names = [(node.operation.value, node.name.value if node.name else "") for node in nodes]
+        if text.declares and nodes and names != [text.declares]:
+            kind, name = text.declares
+            sentence = f'the manifest calls this the {kind} "{name:.80}": expected this operation and no other'
+            self.problems.add(nodes[0], sentence, code="invalid-manifest")
         for node in nodes:
             if node.name is None and not self._is_called_by_id(node, text, alone=len(nodes) == 1):
                 continue
             name = node.name.value if node.name else ""
-            sent = found.get(name, NOT_SENT)
+            operation = sent_by_name.get(name, NOT_SENT)
             if node.operation is OperationType.SUBSCRIPTION:
                 sentence = f'"{name}" is a subscription: a tool is one request and one answer'
-                if not self.adoption.leaves_out(node, sentence):
+                if not self._leaves_out(node, sentence):
                     self.problems.add(node, sentence, code="subscription")
-                sent = NOT_SENT
-            if node.name or sent is not NOT_SENT:
-                yield self._operation(node, sent, persisted=text.persisted)
-
-    def _refuse_other_than_declared(self, nodes: Sequence[OperationDefinitionNode], text: OperationText) -> None:
-        found = [(node.operation.value, node.name.value if node.name else "") for node in nodes]
-        if text.declares and nodes and found != [text.declares]:
-            kind, name = text.declares
-            sentence = f'the manifest calls this the {kind} "{name:.80}": expected this operation and no other'
-            self.problems.add(nodes[0], sentence, code="invalid-manifest")
+                operation = NOT_SENT
+            if node.name or operation is not NOT_SENT:
+                yield self._operation(node, operation, persisted=text.persisted)
 
     def _is_called_by_id(self, node: OperationDefinitionNode, text: OperationText, *, alone: bool) -> bool:
-        """Tell if requests may run an unnamed operation by its document's id alone; report it if not."""
-        callable_ = text.called_by_id and alone and not has_mcp_tool(node)
-        left_out = self.adoption.leaves_out(node, "an operation without a name is not a tool: name it")
+        """Return whether requests may run an unnamed operation by its document's id alone; report it if not."""
+        callable_ = text.called_by_id and alone and not _has_mcp_tool(node)
+        left_out = self._leaves_out(node, "an operation without a name is not a tool: name it")
         sentence = "an operation without a name cannot be called: name it"
         if not callable_ and not left_out:
             self.problems.add(node, sentence, code="anonymous-operation")
@@ -146,26 +161,98 @@ class _TextReader:
             self.problems.warn(node, sentence, code="uncallable-operation")
         return callable_ and text.persisted
 
-    def _operation(self, node: OperationDefinitionNode, sent: SentOperation, *, persisted: bool) -> AuthorOperation:
-        declared = [each for each in node.variable_definitions or () if each.variable.name.value not in sent.unsent]
-        refuse_misplaced(node, self.problems)
-        texts = {
-            each.variable.name.value: variable_description(each, self.problems)
-            for each in node.variable_definitions or ()
-        }
+    def _leaves_out(self, node: OperationDefinitionNode, sentence: str) -> bool:
+        """Warn that an operation is not a tool. False, without a warning, if it had to become one by ``@mcpTool``."""
+        if not self.adopted_kinds or _has_mcp_tool(node):
+            return False
+        about = [node.name.value] if node.name else []
+        self.problems.warn(node, sentence, code="left-out-operation", about=about)
+        return True
+
+    def _operation(
+        self, node: OperationDefinitionNode, operation: SentOperation, *, persisted: bool
+    ) -> AuthorOperation:
+        _refuse_misplaced(node, self.problems)
+        variables = node.variable_definitions or ()
+        remaining = tuple(each for each in variables if each.variable.name.value not in operation.unsent)
+        texts = {each.variable.name.value: _variable_description(each, self.problems) for each in variables}
         return AuthorOperation(
             name=node.name.value if node.name else "",
             kind=node.operation.value,
-            node=replace(node, variable_definitions=tuple(declared)),
-            document=sent.document,
-            text=sent.text,
-            optional_conditions=sent.optional_conditions,
+            node=replace(node, variable_definitions=remaining),
+            document=operation.document,
+            text=operation.text,
+            optional_conditions=operation.optional_conditions,
             persisted=persisted,
-            tool=read_mcp_tool(node, self.problems)
-            if has_mcp_tool(node)
-            else self.adoption.tool_of(node, sent.document),
-            descriptions={name: text for name, text in texts.items() if text.strip() and name not in sent.unsent},
+            tool=_mcp_tool(node, self.problems) if _has_mcp_tool(node) else self._adopt(node, operation.document),
+            descriptions={name: text for name, text in texts.items() if text.strip() and name not in operation.unsent},
         )
+
+    def _adopt(self, node: OperationDefinitionNode, document: DocumentNode) -> McpTool | None:
+        """Return the tool of a named query or mutation without ``@mcpTool``; ``None`` if it does not become one."""
+        if not self.adopted_kinds or node.name is None or node.operation is OperationType.SUBSCRIPTION:
+            return None
+        name, kind = node.name.value, node.operation.value
+        if name in self.prescribed:
+            return None
+        if kind not in self.adopted_kinds:
+            remedy = "expected @mcpTool on it, or tools: {operations: queries_and_mutations}"
+            self._leaves_out(node, f'"{name}" is a {kind}, so it is not a tool: {remedy}')
+            return None
+        if field := asked_of_the_schema(document):
+            self._leaves_out(node, f'"{name}" asks the API for {field}, so it is not a tool')
+            return None
+        return ADOPTED
+
+
+def _has_mcp_tool(node: OperationDefinitionNode) -> bool:
+    return any(directive.name.value == "mcpTool" for directive in node.directives or ())
+
+
+def _mcp_tool(node: OperationDefinitionNode, problems: Problems) -> McpTool | None:
+    """Read ``@mcpTool`` of an operation; ``None`` after reporting that it is invalid."""
+    directive = only_directive(node, "mcpTool", "an operation", problems)
+    values = read_arguments(directive, problems) if directive else None
+    if directive is None or values is None:
+        return None
+    options = read_options(directive, values, problems)
+    return McpTool(name=values.get("name"), description=values.get("description"), options=options)
+
+
+def _variable_description(variable: VariableDefinitionNode, problems: Problems) -> str:
+    """Return ``@mcpToolArg``'s description of a variable, else the variable's own; empty string if both are blank.
+
+    Source: Cosmo, ``@mcpToolArg``: "Directive location is VARIABLE_DEFINITION"; it is not repeatable.
+    """
+    directive = only_directive(variable, TOOL_ARGUMENT, "a variable", problems)
+    values = read_arguments(directive, problems) if directive else None
+    texts = [values["description"] if values else "", variable.description.value if variable.description else ""]
+    return next((text for text in texts if text.strip()), "")
+
+
+def only_directive(
+    node: OperationDefinitionNode | VariableDefinitionNode, name: str, place: str, problems: Problems
+) -> DirectiveNode | None:
+    """Return the directive of a name on a node, if any. Report repetitions: ``place`` names the node in a sentence."""
+    directives = [each for each in node.directives or () if each.name.value == name]
+    for extra in directives[1:]:
+        problems.add(extra, f"@{name} may appear only once on {place}", code="repeated-directive")
+    return directives[0] if directives else None
+
+
+def _refuse_misplaced(node: OperationDefinitionNode, problems: Problems) -> None:
+    """Report misplaced directives of Stile. Validation reports those on fields and fragments."""
+    for directive in node.directives or ():
+        name = directive.name.value
+        if name in ON_OPERATIONS and name != "mcpTool":
+            expected = f"it on a variable, as in $id: ID! @{name}(...)"
+            sentence = f"@{name} is on a {node.operation.value}: expected {expected}"
+            problems.add(directive, sentence, code="misplaced-directive")
+    for variable in node.variable_definitions or ():
+        for directive in variable.directives or ():
+            if directive.name.value == "mcpTool":
+                sentence = "@mcpTool is on a variable: expected it on a query or mutation"
+                problems.add(directive, sentence, code="misplaced-directive")
 
 
 def _operation_nodes(document: DocumentNode) -> list[OperationDefinitionNode]:

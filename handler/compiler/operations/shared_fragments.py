@@ -6,22 +6,22 @@ fragment once, so two fragments of one name that differ are an error in it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from graphql import (
-    DefinitionNode,
     DocumentNode,
     FragmentDefinitionNode,
     FragmentSpreadNode,
     Node,
     OperationDefinitionNode,
-    Visitor,
     print_ast,
-    visit,
 )
 
+from handler.compiler.operations.used_coordinates import fragments_of, nodes_in
 from handler.compiler.problems import Problems, place_of, shown
+
+Fragments = Mapping[str, FragmentDefinitionNode]
 
 
 def complete_documents(documents: Sequence[DocumentNode], problems: Problems) -> list[DocumentNode]:
@@ -29,95 +29,55 @@ def complete_documents(documents: Sequence[DocumentNode], problems: Problems) ->
 
     A document without a change is returned as it is. The others have no place, so that they are printed anew.
     """
-    homes = [_fragments(document) for document in documents]
-    taken = [
-        _Taking(own=own, homes=homes, problems=problems).all_of(document)
+    homes = [fragments_of(document) for document in documents]
+    triples = [
+        (document, own, _Search(own=own, homes=homes, problems=problems).fragments_for(document))
         for document, own in zip(documents, homes, strict=True)
     ]
-    lent = {
-        id(node)
-        for own, found in zip(homes, taken, strict=True)
-        for name, node in found.items()
-        if own.get(name) is not node
-    }
-    return [
-        _completed(document, own=own, taken=found, lent=lent)
-        for document, own, found in zip(documents, homes, taken, strict=True)
-    ]
-
-
-Fragments = Mapping[str, FragmentDefinitionNode]
-
-
-def _completed(document: DocumentNode, *, own: Fragments, taken: Fragments, lent: set[int]) -> DocumentNode:
-    kept = [node for node in document.definitions if id(node) not in lent or taken.get(_name(node)) is node]
-    added = [node for name, node in taken.items() if own.get(name) is not node]
-    if not added and len(kept) == len(document.definitions):
-        return document
-    return DocumentNode(definitions=(*kept, *added))
+    lent = {id(node) for _, own, taken in triples for name, node in taken.items() if own.get(name) is not node}
+    completed: list[DocumentNode] = []
+    for document, own, taken in triples:
+        needed = {id(node) for node in taken.values()}
+        remaining = [node for node in document.definitions if id(node) not in lent or id(node) in needed]
+        added = [node for name, node in taken.items() if own.get(name) is not node]
+        is_whole = not added and len(remaining) == len(document.definitions)
+        completed.append(document if is_whole else DocumentNode(definitions=(*remaining, *added)))
+    return completed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Taking:
+class _Search:
     """The search for the fragments of one document, in its ``own`` and in those of all documents."""
 
     own: Fragments
     homes: Sequence[Fragments]
     problems: Problems
 
-    def all_of(self, document: DocumentNode) -> Fragments:
+    def fragments_for(self, document: DocumentNode) -> Fragments:
         """Return the fragments that the document's operations reach. Missing ones are left to validation."""
-        taken: dict[str, FragmentDefinitionNode] = {}
+        fragments: dict[str, FragmentDefinitionNode] = {}
         operations = [node for node in document.definitions if isinstance(node, OperationDefinitionNode)]
         waiting = [(name, self.own) for node in operations for name in _spreads(node)]
         while waiting:
-            name, home = waiting.pop()
-            found = self._find(name, home)
-            if found is None:
-                continue
-            node, its_home = found
-            if name not in taken:
-                taken[name] = node
-                waiting += [(each, its_home) for each in _spreads(node)]
-            else:
-                self._refuse_difference(taken[name], [node])
-        return taken
+            name, user = waiting.pop()
+            # The fragments of the file that uses it come first.
+            homes = [user] if name in user else [each for each in self.homes if name in each]
+            if homes:
+                self._refuse_difference(home[name] for home in homes)
+                node = homes[0][name]
+                if name not in fragments:
+                    fragments[name] = node
+                    waiting += [(each, homes[0]) for each in _spreads(node)]
+                self._refuse_difference((fragments[name], node))
+        return fragments
 
-    def _find(self, name: str, home: Fragments) -> tuple[FragmentDefinitionNode, Fragments] | None:
-        """Return a fragment with the fragments of its file: those of the file that uses it come first."""
-        if name in home:
-            return home[name], home
-        found = [(each[name], each) for each in self.homes if name in each]
-        if not found:
-            return None
-        self._refuse_difference(found[0][0], [node for node, _ in found[1:]])
-        return found[0]
-
-    def _refuse_difference(self, first: FragmentDefinitionNode, others: Iterable[FragmentDefinitionNode]) -> None:
+    def _refuse_difference(self, fragments: Iterable[FragmentDefinitionNode]) -> None:
+        first, *others = fragments
         for other in others:
             if other is not first and print_ast(other) != print_ast(first):
-                sentence = f'a fragment "{_name(first)}" is also defined at {shown(place_of(first))}'
+                sentence = f'a fragment "{first.name.value}" is also defined at {shown(place_of(first))}'
                 self.problems.add(other, f"{sentence}, and an operation reaches both", code="duplicate-definition")
 
 
-def _fragments(document: DocumentNode) -> dict[str, FragmentDefinitionNode]:
-    return {_name(node): node for node in document.definitions if isinstance(node, FragmentDefinitionNode)}
-
-
-def _name(node: DefinitionNode) -> str:
-    return node.name.value if isinstance(node, FragmentDefinitionNode) else ""
-
-
-def _spreads(node: Node) -> Iterator[str]:
-    finder = _Spreads()
-    visit(node, finder)
-    yield from finder.names
-
-
-class _Spreads(Visitor):
-    def __init__(self) -> None:
-        super().__init__()
-        self.names: dict[str, None] = {}
-
-    def enter_fragment_spread(self, node: FragmentSpreadNode, *_: object) -> None:
-        self.names[node.name.value] = None
+def _spreads(node: Node) -> list[str]:
+    return list(dict.fromkeys(each.name.value for each in nodes_in(node) if isinstance(each, FragmentSpreadNode)))

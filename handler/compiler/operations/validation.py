@@ -1,43 +1,53 @@
-"""Validation of an author's documents by GraphQL's rules: errors and deprecation warnings."""
+"""Validation of an author's documents by GraphQL's rules, and their normalization to text that the API accepts."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from graphql import (
+    REMOVE,
     ASTValidationRule,
+    BooleanValueNode,
     DirectiveNode,
     DocumentNode,
     ExecutableDefinitionNode,
     GraphQLError,
     GraphQLSchema,
     LoneAnonymousOperationRule,
+    NamedTypeNode,
     NoDeprecatedCustomRule,
+    NonNullTypeNode,
     NoUnusedVariablesRule,
     OperationDefinitionNode,
     UniqueOperationNamesRule,
+    VariableDefinitionNode,
+    VariableNode,
+    Visitor,
     print_ast,
     separate_operations,
     specified_rules,
     validate,
+    visit,
 )
 
 from handler.compiler.compile_context import CompileContext
 from handler.compiler.operations.author_operations import is_bound
-from handler.compiler.operations.normalize import Sendable, Unused, sendable
+from handler.compiler.operations.used_coordinates import nodes_in
 from handler.compiler.problems import Place, Problems
-from handler.compiler.schema.directives import BELONGS, ON_OPERATIONS
+from handler.compiler.schema.directives import BELONGS, FOR_PARTS, ON_OPERATIONS
 from handler.compiler.schema.rule_codes import code_of, coded, sentence_of
 from handler.compiler.schema.schema import AuthorSchema
+from handler.graph.documents.operation import bare
 from handler.text.sentences import some
 
 NAME_RULES = (LoneAnonymousOperationRule, UniqueOperationNamesRule)
 """Not among ``RULES``: ``read.py`` checks names over all files, and unnamed operations."""
 
 RULES = coded(rule for rule in specified_rules if rule not in (*NAME_RULES, NoUnusedVariablesRule))
-"""All other rules of GraphQL, except that unused variables are valid: ``normalize.py`` removes them."""
+"""All other rules of GraphQL, except that unused variables are valid: ``sendable`` removes them."""
 
 UNKNOWN_FIELD = re.compile(r"Cannot query field '\w+' on type '(\w+)'\.")
 """graphql-core's message about an unknown field, without suggestions."""
@@ -45,8 +55,12 @@ UNKNOWN_FIELD = re.compile(r"Cannot query field '\w+' on type '(\w+)'\.")
 MAX_DEPRECATIONS = 20
 """The number of deprecated coordinates that get a warning each."""
 
-
 TOO_MUCH = "it has too many errors, fields or fragments to be checked completely"
+
+FOR_CLIENTS = ("connection", "nonreactive", "unmask")
+"""Directives of GraphQL clients, not sent unless the API defines one of that name."""
+
+CONDITIONS = frozenset({"skip", "include"})
 
 Refuse = Callable[[DocumentNode], bool]
 """Report the parts of a valid document that clients of the API do not have; true if there are any."""
@@ -58,8 +72,8 @@ class SentOperation:
 
     document: DocumentNode
     text: str
-    optional_conditions: frozenset[str]
-    unsent: frozenset[str]
+    optional_conditions: frozenset[str]  # nullable variables of @skip and @include
+    unsent: frozenset[str]  # variables that callers do not give: nothing sent needs them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,35 +94,31 @@ class Validator:
 
     def validate(self, document: DocumentNode, *, file: str) -> Validated:
         """Report the mistakes in a document, and separate its operations."""
+        problems, schema = self.context.problems, self.author.schema
         own = [node for node in document.definitions if isinstance(node, ExecutableDefinitionNode)]
         foreign = [node for node in document.definitions if not isinstance(node, ExecutableDefinitionNode)]
         for node in foreign:
-            self.context.problems.add(
-                node, "this is a type definition: expected operations and fragments", code="misplaced-definition"
-            )
-        schema = self.author.schema
-        sent = self._sendable(own, schema, file=file) if schema else None
-        if sent is None or schema is None:
+            sentence = "this is a type definition: expected operations and fragments"
+            problems.add(node, sentence, code="misplaced-definition")
+        if schema is None:
             return Validated()
-        verdict = judge(sent.document, schema)
-        for error in verdict.mistakes:
-            self._report(error, file=file)
-        if verdict.mistakes or self.refuse(sent.document) or foreign:
-            return Validated()
-        _tell_of_unused(sent.unused, own, self.context.problems)
-        return Validated(sent=dict(_separated(sent, document)), deprecated=verdict.deprecated)
-
-    def _sendable(
-        self, nodes: Sequence[ExecutableDefinitionNode], schema: GraphQLSchema, *, file: str
-    ) -> Sendable | None:
-        problems, known = self.context.problems, not self.context.takes_any_document
+        known = not self.context.takes_any_document
         try:
-            return sendable(DocumentNode(definitions=tuple(nodes)), schema, problems, known=known)
+            sent = sendable(DocumentNode(definitions=tuple(own)), schema, problems, known=known)
         except RecursionError:  # fragments nested too deeply
             problems.add(Place(file), TOO_MUCH, code="too-complex")
-        return None
+            return Validated()
+        deprecated: list[GraphQLError] = []
+        gathering = _gathering(NoDeprecatedCustomRule, deprecated)
+        mistakes = validate(schema, sent.document, rules=(*RULES, gathering))
+        for error in mistakes:
+            self._report(error, schema, file=file)
+        if mistakes or self.refuse(sent.document) or foreign:
+            return Validated()
+        _warn_of_unused(sent.unused, own, problems)
+        return Validated(sent=dict(_separated(sent, document)), deprecated=deprecated)
 
-    def _report(self, error: GraphQLError, *, file: str) -> None:
+    def _report(self, error: GraphQLError, schema: GraphQLSchema, *, file: str) -> None:
         problems = self.context.problems
         if not error.nodes:  # validation gave up
             problems.add(Place(file), TOO_MUCH, code="too-complex")
@@ -117,43 +127,186 @@ class Validator:
         if isinstance(directive, DirectiveNode) and directive.name.value in BELONGS:
             name = directive.name.value
             hint = "; an operation becomes a tool with @mcpTool" if name == "tool" else ""
-            problems.add(
-                directive,
-                f"@{name} is not allowed here: expected it on {BELONGS[name]}{hint}",
-                code="misplaced-directive",
-            )
+            sentence = f"@{name} is not allowed here: expected it on {BELONGS[name]}{hint}"
+            problems.add(directive, sentence, code="misplaced-directive")
         elif self.author.unclear.isdisjoint(re.findall(r"\w+", error.message)):
-            known = self.author.schema.directives if self.author.schema else ()
-            sentence = sentence_of(error, (*ON_OPERATIONS, *(each.name for each in known)))
+            sentence = sentence_of(error, (*ON_OPERATIONS, *(each.name for each in schema.directives)))
             kind = getattr(error.nodes[0], "operation", None)
-            hint = problems.warned("unnamed-root-type", [kind.value.title()]) if kind else self._fields_instead(error)
+            if kind:
+                hint = problems.warned("unnamed-root-type", [kind.value.title()])
+            else:
+                hint = self._fields_instead(error, schema)
             problems.add(error, f"{sentence.rstrip('.') if kind and hint else sentence}{hint}", code=code_of(error))
 
-    def _fields_instead(self, error: GraphQLError) -> str:
+    def _fields_instead(self, error: GraphQLError, schema: GraphQLSchema) -> str:
         """Name some fields of the type that an unknown field was asked of, if graphql-core suggests none."""
-        found = UNKNOWN_FIELD.fullmatch(error.message)
-        type_ = self.author.schema.type_map.get(found[1]) if found and self.author.schema else None
-        fields = (
-            [name for name in getattr(type_, "fields", ()) if f"{found[1]}.{name}" not in self.author.hidden]
-            if found
-            else []
-        )
-        return f" '{found[1]}' has {some(fields, most=5)}." if found and fields else ""
+        match = UNKNOWN_FIELD.fullmatch(error.message)
+        if match is None:
+            return ""
+        type_name = match[1]
+        fields = getattr(schema.type_map.get(type_name), "fields", ())
+        fields = [name for name in fields if f"{type_name}.{name}" not in self.author.hidden]
+        return f" '{type_name}' has {some(fields, most=5)}." if fields else ""
+
+
+def _gathering(rule: type[ASTValidationRule], errors: list[GraphQLError]) -> type[ASTValidationRule]:
+    """Return a copy of a rule that adds its errors to ``errors``."""
+
+    class Gathering(rule):  # type: ignore[misc, valid-type]
+        def report_error(self, error: GraphQLError) -> None:
+            errors.append(error)
+
+    return Gathering
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
-    """The errors and deprecations in one document."""
+class Unused:
+    """A variable that an author's operation declares and never uses, which GraphQL rejects."""
 
-    mistakes: list[GraphQLError]
-    deprecated: list[GraphQLError]
+    operation: str
+    node: VariableDefinitionNode
+    sentence: str  # of the warning
 
 
-def judge(document: DocumentNode, schema: GraphQLSchema) -> Verdict:
-    """Validate a document in one pass: all rules and deprecations."""
-    deprecated: list[GraphQLError] = []
-    gathering = _gathering(NoDeprecatedCustomRule, deprecated)
-    return Verdict(mistakes=validate(schema, document, rules=(*RULES, gathering)), deprecated=deprecated)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sendable:
+    """A document as the API gets it. ``unchanged``: it equals the author's, whose own text may be sent."""
+
+    document: DocumentNode
+    unchanged: bool
+    optional_conditions: Mapping[str, set[str]]  # by operation, as those of SentOperation
+    unsent: Mapping[str, set[str]]
+    unused: Sequence[Unused]
+
+
+def sendable(document: DocumentNode, schema: GraphQLSchema, problems: Problems, *, known: bool) -> Sendable:
+    """Remove descriptions, which older servers reject, and directives of Stile, of clients and for partial responses.
+
+    A variable that was used only in removed directives is removed, with a warning. An unused variable is removed too,
+    unless the API accepts only ``known`` texts: then it stays in the text, and callers give it only if it is required.
+    A nullable variable that is used only in ``@skip`` and ``@include`` gets the default ``false``, with a warning:
+    GraphQL rejects nullable variables there, yet published operations have them. Nothing else is added.
+    """
+    own = bare(document, without_directives=ON_OPERATIONS)
+    stripped = visit(own, _WithoutClientDirectives(schema, problems))
+    before, after = separate_operations(own), separate_operations(stripped)
+    optional: dict[str, set[str]] = {operation: set() for operation in after}
+    unsent: dict[str, set[str]] = {operation: set() for operation in after}
+    unused: list[Unused] = []
+    removed, defaulted = set[int](), set[int]()  # identities of variable definitions
+    for operation, alone in after.items():
+        uses, uses_left = _uses(before[operation]), _uses(alone)
+        for node in _variable_definitions(alone):
+            name = node.variable.name.value
+            if name not in uses:
+                is_required = isinstance(node.type, NonNullTypeNode) and node.default_value is None
+                sentence = f"${name} {_fate_of_unused(known=known, is_required=is_required)}"
+                unused.append(Unused(operation=operation, node=node, sentence=sentence))
+                if not known:
+                    removed.add(id(node))
+                if not known or not is_required:
+                    unsent[operation].add(name)
+            elif name not in uses_left:
+                directives = " and ".join(f"@{each}" for each in dict.fromkeys(uses[name]))
+                sentence = f"${name} is not taken: only {directives} uses it, and that is not sent"
+                problems.warn(node, sentence, code="unsent-variable", about=[f"${name}"])
+                removed.add(id(node))
+                unsent[operation].add(name)
+            elif _is_nullable_boolean(node) and CONDITIONS.issuperset(uses_left[name]):
+                sentence = f"${name} may be null, which @skip and @include reject: null is sent as false"
+                problems.warn(node, sentence, code="nullable-condition", about=[f"${name}"])
+                defaulted.add(id(node))
+                optional[operation].add(name)
+    changed = visit(stripped, _Declarations(removed=removed, defaulted=defaulted))
+    return Sendable(
+        document=changed,
+        unchanged=print_ast(changed) == print_ast(document),
+        optional_conditions=optional,
+        unsent=unsent,
+        unused=unused,
+    )
+
+
+def _uses(document: DocumentNode) -> dict[str, list[str]]:
+    """Return variable -> the directive of each use; an empty string for a use outside directives."""
+    uses: dict[str, list[str]] = {}
+    directive_of: dict[int, str] = {}
+    definitions: set[int] = set()
+    for node in nodes_in(document):
+        match node:
+            case DirectiveNode():
+                directive_of |= {id(part): node.name.value for part in nodes_in(node)}
+            case VariableDefinitionNode():
+                definitions.add(id(node.variable))
+            case VariableNode() if id(node) not in definitions:
+                uses.setdefault(node.name.value, []).append(directive_of.get(id(node), ""))
+    return uses
+
+
+def _variable_definitions(document: DocumentNode) -> list[VariableDefinitionNode]:
+    operations = [node for node in document.definitions if isinstance(node, OperationDefinitionNode)]
+    return [node for operation in operations for node in operation.variable_definitions or ()]
+
+
+def _fate_of_unused(*, known: bool, is_required: bool) -> str:
+    if not known:
+        return "is not taken: the operation does not use it, so it is not sent"
+    if is_required:
+        return "is not used in the operation: it is asked for because the text that the API knows declares it"
+    return "is not taken: the operation does not use it, and its text stays as the API knows it"
+
+
+def _is_nullable_boolean(node: VariableDefinitionNode) -> bool:
+    """Return whether a variable may be null, and is null if callers do not give it."""
+    is_boolean = isinstance(node.type, NamedTypeNode) and node.type.name.value == "Boolean"
+    return is_boolean and not node.default_value
+
+
+class _WithoutClientDirectives(Visitor):
+    def __init__(self, schema: GraphQLSchema, problems: Problems) -> None:
+        super().__init__()
+        self._schema = schema
+        self._problems = problems
+
+    def enter_directive(self, node: DirectiveNode, *_: object) -> Any:
+        name = node.name.value
+        if name in FOR_PARTS:
+            sentence = f"@{name} is not sent: a tool has one answer"
+            self._problems.warn(node, sentence, code="unsent-directive", about=[f"@{name}"])
+            return REMOVE
+        return REMOVE if name in FOR_CLIENTS and not self._schema.get_directive(name) else None
+
+
+class _Declarations(Visitor):
+    """Visitor that removes some variable definitions and gives others the default ``false``."""
+
+    def __init__(self, *, removed: set[int], defaulted: set[int]) -> None:
+        super().__init__()
+        self._removed = removed
+        self._defaulted = defaulted
+
+    def enter_variable_definition(self, node: VariableDefinitionNode, *_: object) -> Any:
+        if id(node) in self._removed:
+            return REMOVE
+        return replace(node, default_value=BooleanValueNode(value=False)) if id(node) in self._defaulted else None
+
+
+def _warn_of_unused(unused: Iterable[Unused], nodes: Iterable[ExecutableDefinitionNode], problems: Problems) -> None:
+    """Warn of unused variables. An unused bound variable is an error: its author relies on it."""
+    bound = {
+        (node.name.value if node.name else "", each.variable.name.value)
+        for node in nodes
+        if isinstance(node, OperationDefinitionNode)
+        for each in node.variable_definitions or ()
+        if is_bound(each)
+    }
+    for one in unused:
+        name = one.node.variable.name.value
+        if (one.operation, name) in bound:
+            sentence = f"${name} is bound, but the operation does not use it: use it or remove it"
+            problems.add(one.node, sentence, code="unused-binding")
+        else:
+            problems.warn(one.node, one.sentence, code="unused-variable", about=[one.operation])
 
 
 def _separated(sent: Sendable, document: DocumentNode) -> Iterator[tuple[str, SentOperation]]:
@@ -162,61 +315,26 @@ def _separated(sent: Sendable, document: DocumentNode) -> Iterator[tuple[str, Se
     # A lone, unchanged operation is sent as its file's text, so that its digest is the file's.
     text = document.loc.source.body if document.loc and sent.unchanged and len(alone) == 1 else ""
     for name, each in alone.items():
-        yield (
-            name,
-            SentOperation(
-                document=each,
-                text=text or print_ast(each),
-                optional_conditions=sent.optional_conditions[name],
-                unsent=sent.unsent[name],
-            ),
+        operation = SentOperation(
+            document=each,
+            text=text or print_ast(each),
+            optional_conditions=frozenset(sent.optional_conditions[name]),
+            unsent=frozenset(sent.unsent[name]),
         )
+        yield name, operation
 
 
-def _tell_of_unused(unused: Iterable[Unused], nodes: Iterable[ExecutableDefinitionNode], problems: Problems) -> None:
-    """Warn of unused variables. An unused bound variable is an error: its author relies on it."""
-    operations = [node for node in nodes if isinstance(node, OperationDefinitionNode)]
-    bound = {
-        (node.name.value if node.name else "", each.variable.name.value)
-        for node in operations
-        for each in node.variable_definitions or ()
-        if is_bound(each)
-    }
-    for one in unused:
-        if (one.operation, one.name) in bound:
-            problems.add(
-                one.node,
-                f"${one.name} is bound, but the operation does not use it: use it or remove it",
-                code="unused-binding",
-            )
-        else:
-            problems.warn(one.node, one.sentence, code="unused-variable", about=[one.operation])
-
-
-def warn_of_deprecations(found: Iterable[GraphQLError], problems: Problems) -> None:
+def warn_of_deprecations(errors: Iterable[GraphQLError], problems: Problems) -> None:
     """Warn of each deprecated coordinate once, at its first use, most used first."""
-    places: dict[str, list[GraphQLError]] = {}
-    for error in found:
-        places.setdefault(error.message, []).append(error)
-    often = sorted(places.items(), key=lambda each: -len(each[1]))
-    for message, errors in often[:MAX_DEPRECATIONS]:
-        more = f" ({len(errors)} uses)" if len(errors) > 1 else ""
-        problems.warn(errors[0], f"{message}{more}", code="deprecated")
+    uses: dict[str, list[GraphQLError]] = {}
+    for error in errors:
+        uses.setdefault(error.message, []).append(error)
+    often = sorted(uses.items(), key=lambda each: -len(each[1]))
+    for message, same in often[:MAX_DEPRECATIONS]:
+        more = f" ({len(same)} uses)" if len(same) > 1 else ""
+        problems.warn(same[0], f"{message}{more}", code="deprecated")
     rest = often[MAX_DEPRECATIONS:]
     if rest:
-        uses = sum(len(errors) for _, errors in rest)
-        problems.warn(
-            rest[0][1][0],
-            f"{len(rest)} more that are deprecated are used {uses} times, this among them",
-            code="deprecated",
-        )
-
-
-def _gathering(rule: type[ASTValidationRule], found: list[GraphQLError]) -> type[ASTValidationRule]:
-    """Return a copy of a rule that adds its errors to ``found``."""
-
-    class Gathering(rule):  # type: ignore[misc, valid-type]
-        def report_error(self, error: GraphQLError) -> None:
-            found.append(error)
-
-    return Gathering
+        count = sum(len(same) for _, same in rest)
+        sentence = f"{len(rest)} more that are deprecated are used {count} times, this among them"
+        problems.warn(rest[0][1][0], sentence, code="deprecated")

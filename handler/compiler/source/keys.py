@@ -9,12 +9,14 @@ Source: JSON Schema draft-07, which editors' language servers read.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from handler.compiler.source.env_file import NAME
 from handler.strict_json import JSONObject
+
+NAME = re.compile(r"STEPZEN_[A-Za-z0-9_]+")
+"""The name of a variable. A value in config.yaml that is only such a name stands for the variable's value."""
 
 BOOLEANS = {"true": True, "false": False}
 
@@ -24,6 +26,10 @@ SCALAR: JSONObject = {"type": ["string", "number", "boolean", "null"]}
 
 LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
 """A link in Markdown, which editors do not follow."""
+
+
+Fault = Callable[[str], str]
+"""Returns why a text is not valid, as a sentence; an empty string if it is. A missing text is an empty one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +51,9 @@ class Key:
     offered: bool = True  # by the problem of an unknown key
     like: str = ""  # the section that has the same keys
     is_old: bool = False  # an old name, which the page leaves out
+    beside: str = ""  # the key that this one belongs to: it is taken beside that key alone
+    fault: Fault | None = None
+    code: str = ""  # of a fault; "invalid-value" shows the value, unless it may be a secret
 
     @property
     def json_schema(self) -> JSONObject:
@@ -87,9 +96,10 @@ def boolean(meaning: str, missing: str = "", *, default: bool = False) -> Key:
 
 def choice(meaning: str, known: Sequence[str], default: str = "", *, missing: str = "") -> Key:
     """Return the row of one of some texts."""
+    *others, last = map(_code, known)
     return Key(
         meaning=meaning,
-        form=_any_of(known),
+        form=f"{', '.join(others)} or {last}" if others else last,
         missing=missing or (_code(default) if default else "none"),
         schema=_one_of(*known),
         default=default,
@@ -164,6 +174,21 @@ def anything(meaning: str, form: str = "any") -> Key:
     return Key(meaning=meaning, form=form, schema={})
 
 
+def checked(key: Key, fault: Fault, code: str) -> Key:
+    """Return the row of a text, or of texts, that a check reports."""
+    return replace(key, fault=fault, code=code)
+
+
+def expecting(key: Key, expected: str, fits: Callable[[str], object], *, code: str = "invalid-value") -> Key:
+    """Return the row of a text, or of texts, that fit."""
+    return checked(key, lambda text: "" if fits(text) else f"expected {expected}", code)
+
+
+def beside(name: str, key: Key) -> Key:
+    """Return the row of a key that is taken beside another one."""
+    return replace(key, beside=name)
+
+
 def hidden(key: Key) -> Key:
     """Return a row of a key that is taken, and that no problem offers."""
     return replace(key, offered=False)
@@ -183,11 +208,6 @@ def schema_of_mapping(keys: Keys) -> JSONObject:
 
 def _one_of(*known: object) -> JSONObject:
     return {"anyOf": [{"enum": list(known)}, {"type": "string", "pattern": f"^{NAME.pattern}$"}]}
-
-
-def _any_of(known: Sequence[str]) -> str:
-    *others, last = map(_code, known)
-    return f"{', '.join(others)} or {last}" if others else last
 
 
 def _code(word: str) -> str:

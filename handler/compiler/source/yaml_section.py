@@ -12,8 +12,8 @@ from types import MappingProxyType
 import yaml
 
 from handler.compiler.problems import Place, Problems
-from handler.compiler.source.env_file import NAME, Variables
-from handler.compiler.source.keys import BOOLEANS, Key, Keys
+from handler.compiler.source.files import Variables
+from handler.compiler.source.keys import BOOLEANS, NAME, Key, Keys
 from handler.compiler.source.yaml_tree import character_place, is_empty, mark_place, node_place, value_of
 from handler.strict_json import JSONObject
 from handler.text.sentences import did_you_mean
@@ -65,8 +65,7 @@ class Section:
         return [name for name in self._values if name in names]
 
     def expect(self, *known: str) -> None:
-        """Report every key that is not among ``known``; of a section with a table, that is not in it."""
-        known = known or tuple(name for name in self._keys if name not in self._accepted)
+        """Report every key that is not among ``known``. A section below a table is held against it when it is read."""
         for key, _ in self._node.value if self._node else ():
             if key.value not in known and key.value not in self._accepted:
                 names = ", ".join(known) + did_you_mean(key.value, known)
@@ -76,6 +75,12 @@ class Section:
                     f'unknown key "{self._path}{shown}": expected one of {names}',
                     code="unknown-key",
                 )
+
+    def expect_table(self) -> None:
+        """Report every key that is neither in the table nor accepted."""
+        rows = {name: row.beside for name, row in self._keys.items() if name not in self._accepted}
+        besides = (name for name, beside in rows.items() if beside and beside in self)
+        self.expect(*(name for name, beside in rows.items() if not beside), *besides)
 
     def name(self, key: str) -> str:
         """Format a key with its path, for a sentence."""
@@ -113,15 +118,30 @@ class Section:
         got = ""
         if isinstance(node, yaml.ScalarNode) and (is_shown or not node.value):
             got = f", got {node.value!r:.60}"
-        self._problems.add(self.place(key), f'"{self._path}{key}": expected {expected}{got}', code="invalid-value")
+        self.fault(key, f"expected {expected}{got}", code="invalid-value")
+
+    def fault(self, key: str, sentence: str, *, code: str, at: Place | None = None) -> None:
+        """Report a fault of the value of ``key``, which the message does not show by itself."""
+        self._problems.add(at or self.place(key), f"{self.name(key)}: {sentence}", code=code)
+
+    def warn(self, key: str, sentence: str, *, code: str) -> None:
+        """Warn of the value of ``key``."""
+        self._problems.warn(self.place(key), f"{self.name(key)}: {sentence}", code=code)
 
     def text(self, key: str, default: str = "") -> str:
+        """Read a text, and check it by the table."""
         node = self._values.get(key)
-        if node is None or isinstance(node, yaml.ScalarNode):
-            value = None if node is None else self._resolved(node)
-            return default if value is None else value
-        self.refuse(key, "a text")
-        return default
+        if not (node is None or isinstance(node, yaml.ScalarNode)):
+            self.refuse(key, "a text")
+            return default
+        resolved = None if node is None else self._resolved(node)
+        value, row = default if resolved is None else resolved, self._keys.get(key)
+        if row and row.fault and (sentence := row.fault(value)):
+            if row.code == "invalid-value":
+                self.refuse(key, sentence.removeprefix("expected "))
+            else:
+                self.fault(key, sentence, code=row.code)
+        return value
 
     def boolean(self, key: str, *, default: bool | None = None) -> bool:
         """Read a Boolean. ``default`` stands for that of the table."""
@@ -182,9 +202,7 @@ class Section:
             if isinstance(node, yaml.MappingNode):
                 mappings.append(self._below(node, f"{self._path}{key}[{place}].", key))
             else:
-                self._problems.add(
-                    node_place(node), f'"{self._path}{key}[{place}]": expected a mapping', code="invalid-value"
-                )
+                self.fault(f"{key}[{place}]", "expected a mapping", code="invalid-value", at=node_place(node))
         return mappings
 
     def one_or_more(self, key: str) -> list[Section]:
@@ -213,15 +231,20 @@ class Section:
 
     def texts(self, key: str) -> list[tuple[str, Place]]:
         """List the texts in the list below a key, each with its place. A single text is a list of one."""
-        found = []
+        texts, row = [], self._keys.get(key)
         for place, node in enumerate(self._items(key)):
-            if isinstance(node, yaml.ScalarNode):
-                found.append((self._resolved(node) or "", node_place(node)))
-            else:
-                self._problems.add(
-                    node_place(node), f'"{self._path}{key}[{place}]": expected a text', code="invalid-value"
-                )
-        return found
+            if not isinstance(node, yaml.ScalarNode):
+                self.fault(f"{key}[{place}]", "expected a text", code="invalid-value", at=node_place(node))
+                continue
+            text, at = self._resolved(node) or "", node_place(node)
+            texts.append((text, at))
+            if row and row.fault and (sentence := row.fault(text)):
+                self.fault(key, sentence, code=row.code, at=at)
+        return texts
+
+    def values(self, key: str) -> tuple[str, ...]:
+        """Return the texts in the list below a key."""
+        return tuple(text for text, _ in self.texts(key))
 
     def _resolved(self, node: yaml.ScalarNode) -> str | None:
         text = str(node.value)
@@ -246,7 +269,7 @@ class Section:
 
     def _below(self, node: yaml.MappingNode | None, path: str, key: str) -> Section:
         row = self._keys.get(key, self._item)
-        return Section(
+        below = Section(
             node,
             file=self._file,
             problems=self._problems,
@@ -255,3 +278,6 @@ class Section:
             keys=row.keys if row else {},
             item=row.item if row else None,
         )
+        if row and row.keys:
+            below.expect_table()
+        return below

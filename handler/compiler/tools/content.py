@@ -1,23 +1,29 @@
-"""The prompts, resources and skills of an endpoint from files, with the conditions on them."""
+"""The prompts, resources and skills of an endpoint, from files and from toolkits, with the conditions on them.
+
+``code.py`` compiles the toolkits; this module does not import ``handler.code_tools``.
+"""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from handler.bundle.content import FileResource, TextPrompt
+from handler.bundle.content import CodePrompt, CodeResource, FileResource, TextPrompt
 from handler.bundle.resource_uris import SCHEME, SKILL_SCHEME
+from handler.bundle.tools import CodeKit
 from handler.compiler.access.code_access import AccessDefaults, own_mask
+from handler.compiler.access.policies import Rule
 from handler.compiler.compile_context import CompileContext
 from handler.compiler.problems import Place, Problems
 from handler.compiler.source.yaml_section import Section
-from handler.compiler.tools.compiled_code import CompiledCode
-from handler.compiler.tools.content_files.prompts import PROMPTS_FOLDER, read_prompts
-from handler.compiler.tools.content_files.resources import RESOURCES_FOLDER, read_resources
-from handler.compiler.tools.content_files.skill_format import CompiledSkill
-from handler.compiler.tools.content_files.skills import SKILLS_FOLDER, judge_skill_sizes, read_skills
-from handler.compiler.tools.content_files.view_pages import VIEWS_FOLDER
+from handler.compiler.tools.declaration import CompiledTool
+from handler.compiler.tools.prompts import PROMPTS_FOLDER, read_prompts
+from handler.compiler.tools.resources import RESOURCES_FOLDER, read_resources
+from handler.compiler.tools.skills import SKILLS_FOLDER, CompiledSkill, judge_skill_sizes, read_skills
+from handler.compiler.tools.views import VIEWS_FOLDER
 from handler.policy.evaluation import Mask
+from handler.strict_json import to_json_bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +55,6 @@ def read_content(context: CompileContext, grounds: AccessDefaults) -> CompiledCo
 
 
 def _mask_of(section: Section, context: CompileContext, *, default: Mask) -> Mask:
-    section.expect()
     return own_mask(section, context.conditions, context.problems) if "condition" in section else default
 
 
@@ -114,3 +119,30 @@ def _judge_skills(content: CompiledContent, code: CompiledCode, *, at: Place, pr
             problems.add(folders[skill.skill.name].at, sentence, code="duplicate-skill")
     resources = sum(resource.entry["size"] for resource in content.resources)
     judge_skill_sizes((*content.skills, *code.skills), resources, at=at, problems=problems)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompiledCode:
+    """The toolkits of an endpoint, frozen for the bundle."""
+
+    kits: tuple[CodeKit, ...] = ()
+    modules: tuple[str, ...] = ()  # that may be imported
+    rules: tuple[Rule, ...] = ()  # of kits and of tools with requires_auth; their coordinates are names
+    tools: tuple[CompiledTool, ...] = ()
+    prompts: tuple[CodePrompt, ...] = ()
+    resources: tuple[CodeResource, ...] = ()
+    asking: Mapping[str, Place]  # label of a definition that may ask its client's user -> its place
+    requiring: Mapping[str, Place] = field(default_factory=dict)  # tool with requires_auth -> its place
+    skills: tuple[CompiledSkill, ...] = ()
+
+    def sources(self, files: str) -> str:
+        """Combine ``files``, the digest of the author's files, with the frozen definitions."""
+        if not self.kits:
+            return files
+        frozen = [*(made.tool for made in self.tools), *self.prompts, *self.resources]
+        said = [[files], *([each.entry, getattr(each, "digest", "")] for each in frozen)]
+        said += [[each.skill.entry] for each in self.skills]
+        return hashlib.sha256(to_json_bytes(said)).hexdigest()
+
+
+NO_CODE = CompiledCode(asking={})

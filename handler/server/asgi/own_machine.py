@@ -1,15 +1,17 @@
-"""Protection of a server on its author's machine from pages in the author's browser, which can send requests to it.
+"""Protection of a server outside of AWS: the names that it answers to, and pages in its author's browser.
 
 To a browser, a page whose name resolves to 127.0.0.1 (DNS rebinding) has the same origin as this server. So its GET
-requests have no ``Origin``, but their ``Host`` is the page's name, which ``KnownHosts`` refuses.
+requests have no ``Origin``, but their ``Host`` is the page's name, which ``KnownHosts`` refuses. In AWS, the front door
+has its own names.
 
-Source: Fetch Metadata Request Headers; MCP 2026-07-28,
+Source: Fetch Metadata Request Headers; RFC 9110, section 15.5.20 (421); MCP 2026-07-28,
 basic/transports/streamable-http, "Security Warning".
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -75,6 +77,26 @@ def _is_of_another_site(scope: Scope, headers: Headers) -> bool:
 
 
 def _is_link_to_page(scope: Scope, headers: Headers) -> bool:
-    """Tell if a navigation of a whole tab asks for the document of the page. A frame has another destination."""
+    """Return whether a navigation of a whole tab asks for the document of the page. A frame has another destination."""
     is_of_tab = scope["method"] == "GET" and headers.get("sec-fetch-dest") == "document"
     return is_of_tab and prefers_html(headers.get("accept")) and re.fullmatch(PAGE_PATH, scope["path"]) is not None
+
+
+class KnownHosts:
+    """Middleware that refuses requests to a ``Host`` not in ``hosts``, except for paths in ``open_paths``."""
+
+    def __init__(self, app: ASGIApp, *, hosts: Collection[str], open_paths: Collection[str] = ()) -> None:
+        self._app = app
+        self._hosts = hosts
+        self._open_paths = open_paths
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        app = self._app
+        if scope["path"] not in self._open_paths and not self._is_known(Headers(scope=scope)):
+            sentence = f"this server answers only to {', '.join(sorted(self._hosts))}"
+            app = refuse(scope, Refused("foreign-host", sentence), reason="foreign host")
+        await app(scope, receive, send)
+
+    def _is_known(self, headers: Headers) -> bool:
+        hosts = headers.getlist("host")
+        return len(hosts) == 1 and hosts[0].lower() in self._hosts

@@ -1,12 +1,12 @@
-"""Size limits of responses. Lambda takes JSON in which the body is a JSON string once more."""
+"""Size limits of responses and of pages of lists. Lambda takes JSON in which the body is a JSON string once more."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from handler.cold.records import record
-from handler.strict_json import to_json_bytes, to_well_formed_json
+from handler.strict_json import Entries, Entry, to_json_bytes, to_well_formed_json
 
 MAX_PAYLOAD_BYTES = 6_200_000
 """Lambda takes a response of 6 MiB, headers included."""
@@ -34,7 +34,7 @@ class Room:
         return self.max_bytes // 13
 
     def fits(self, body: bytes) -> bool:
-        """Tell if a JSON body fits into a response."""
+        """Return whether a JSON body fits into a response."""
         return len(body) <= self.surely_small_bytes or len(to_json_bytes(body.decode())) <= self.max_bytes
 
 
@@ -64,3 +64,24 @@ Source: the guide of Application Load Balancers, "Use Lambda functions as target
 def room_at(event: Mapping[str, Any]) -> Room:
     """Return the size limits of an event's front door; Lambda's own limits if the event is empty."""
     return LOAD_BALANCER if "elb" in (event.get("requestContext") or {}) else LAMBDA
+
+
+def page_end(entries: Sequence[Entry], start: int, room: Room) -> int:
+    """Return the position after a page, which has at least one entry."""
+    free_bytes = room.page_bytes
+    for place in range(start, len(entries)):
+        free_bytes -= entries[place].size + 1
+        if free_bytes < 0 and place > start:
+            return place
+    return len(entries)
+
+
+def page_count(entries: Sequence[Entry], room: Room) -> int:
+    """Return the number of pages of a list that begins without a cursor."""
+    listed: Sequence[Entry] = entries
+    if Entries(entries).size_to(room.page_bytes) > room.page_bytes:
+        listed = [each.brief for each in entries]
+    count = end = 0
+    while end < len(listed):
+        count, end = count + 1, page_end(listed, end, room)
+    return max(count, 1)

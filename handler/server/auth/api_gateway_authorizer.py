@@ -2,28 +2,41 @@
 
 The claims are in the request context of the Lambda event, which AWS writes and callers cannot.
 
-Source: Amazon API Gateway, "Control access to HTTP APIs with JWT authorizers" and "Use API Gateway Lambda authorizers".
+Source: Amazon API Gateway, "Control access to HTTP APIs with JWT authorizers", "Use API Gateway Lambda authorizers",
+"Control access to HTTP APIs with IAM authorization" (``authorizer.iam``) and "$context variables" (``identity``); AWS
+Lambda, "Control access to Lambda function URLs"; IAM, "IAM identifiers" (forms of ARNs).
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from handler.bundle.identity import Identity
 from handler.errors.access import CredentialRefused
-from handler.server.auth.token_parsing import parse_token
+from handler.server.auth.tokens import parse_token
 from handler.strict_json import JSONObject
 
 SIGNATURE = "AWS4-"
 """The beginning of the schemes of AWS's signatures, versions 4 and 4A."""
+
+CLAIM = "iam"
+"""The claim that only this module makes, at endpoints that trust an API."""
+
+# Few requests have a signer, so the pattern is compiled at its first use.
+_ARN = (
+    r"arn:[a-z-]+:(?:iam|sts)::(?P<account>[0-9]{12}):"
+    r"(?:assumed-role/(?P<role>[\w+=,.@-]{1,64})/(?P<session>[\w+=,.@-]{1,64})"
+    r"|user/(?:[!-~]*/)?(?P<user>[\w+=,.@-]{1,64})|federated-user/[\w+=,.@-]{1,64}|root)"
+)
 
 ListText = Callable[[Sequence[Any]], str]
 """API Gateway's text for a claim that is a list."""
 
 
 def is_signed_for_aws(event: Mapping[str, Any], *, authorization: str) -> bool:
-    """Tell if AWS has verified the request's signature, so that Stile need not check the header.
+    """Return whether AWS has verified the request's signature, so that Stile need not check the header.
 
     The event then has the signer's ARN: for an HTTP API or function URL under ``authorizer.iam``, for a REST API under
     ``identity``. The signature identifies the caller only if the endpoint trusts the API, see ``authorized_claims``.
@@ -31,10 +44,8 @@ def is_signed_for_aws(event: Mapping[str, Any], *, authorization: str) -> bool:
     context = event.get("requestContext")
     if not authorization.startswith(SIGNATURE) or not isinstance(context, Mapping):
         return False
-    authorizer, identity = _authorizer_with_iam(event, context), context.get("identity")
-    iam = authorizer.get("iam") if isinstance(authorizer, Mapping) else None
-    told = (found.get("userArn") for found in (iam, identity) if isinstance(found, Mapping))
-    return any(isinstance(arn, str) and arn.startswith("arn:") for arn in told)
+    arns = [signer.get("userArn") for signer in _signers(_with_signer(event, context))]
+    return any(isinstance(arn, str) and arn.startswith("arn:") for arn in arns)
 
 
 def authorized_claims(event: Mapping[str, Any], identity: Identity, *, authorization: str) -> JSONObject:
@@ -42,24 +53,53 @@ def authorized_claims(event: Mapping[str, Any], identity: Identity, *, authoriza
 
     ``authorization`` is the request's header of that name. Its token restores the types that API Gateway has lost, if
     the configuration says that the authorizer verifies this header. Otherwise a caller could have invented the token.
-    The claim ``iam`` comes from a verified signature alone, see ``iam_claims.py``.
+    The claim ``iam`` comes from a verified signature alone, see ``iam_claims``.
     """
     context = event.get("requestContext")
     if not isinstance(context, Mapping) or context.get("apiId") not in identity.trusted_apis:
         return {}
-    from handler.server.auth.iam_claims import iam_claims, without_iam
-
     typed = context["apiId"] in identity.typed_apis
-    authorized = _authorized_claims(event, context.get("authorizer"), authorization=authorization if typed else "")
-    return without_iam(authorized) or iam_claims({**context, "authorizer": _authorizer_with_iam(event, context)})
+    claims = _claims_of_authorizer(event, context.get("authorizer"), authorization=authorization if typed else "")
+    return without_iam(claims) or iam_claims(_with_signer(event, context))
 
 
-def _authorizer_with_iam(event: Mapping[str, Any], context: Mapping[str, Any]) -> Any:
-    """Return the authorizer of an event in format 2.0. In the others, its members are those of a Lambda authorizer."""
-    return context.get("authorizer") if event.get("version") == "2.0" else None
+def without_iam(claims: Mapping[str, Any]) -> JSONObject:
+    """Return the claims of a token or authorizer without those that only a verified signature gives."""
+    return {name: value for name, value in claims.items() if name != CLAIM and not name.startswith(_PATHS_OF_CLAIM)}
 
 
-def _authorized_claims(event: Mapping[str, Any], authorizer: Any, *, authorization: str) -> JSONObject:
+_PATHS_OF_CLAIM = (f"{CLAIM}.", f"{CLAIM}/")
+
+
+def iam_claims(context: Mapping[str, Any]) -> JSONObject:
+    """Return the claims of a request context's signer; empty if AWS has verified no signature.
+
+    ``iam`` has ``arn``, ``account`` and, as far as the ARN has them, ``role`` with ``session``, or ``user``; ``id`` and
+    ``organization`` as AWS gives them. ``sub`` is the ARN.
+    """
+    signer = next(iter(_signers(context)), {})
+    arn = signer.get("userArn")
+    parts = re.fullmatch(_ARN, arn, re.ASCII) if isinstance(arn, str) else None
+    if not parts:
+        return {}
+    facts = {"arn": arn, **parts.groupdict(), "id": signer.get("userId", signer.get("user"))}
+    facts["organization"] = signer.get("principalOrgId")
+    return {CLAIM: {name: value for name, value in facts.items() if isinstance(value, str) and value}, "sub": arn}
+
+
+def _with_signer(event: Mapping[str, Any], context: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the request context without the authorizer of formats other than 2.0, whose members AWS did not write."""
+    return context if event.get("version") == "2.0" else {**context, "authorizer": None}
+
+
+def _signers(context: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the facts of an HTTP API in format 2.0 or a function URL, then those of a REST API or format 1.0."""
+    authorizer = context.get("authorizer")
+    iam = authorizer.get("iam") if isinstance(authorizer, Mapping) else None
+    return [signer for signer in (iam, context.get("identity")) if isinstance(signer, Mapping)]
+
+
+def _claims_of_authorizer(event: Mapping[str, Any], authorizer: Any, *, authorization: str) -> JSONObject:
     if not isinstance(authorizer, Mapping):
         return {}
     if event.get("version") == "2.0":
@@ -71,19 +111,19 @@ def _authorized_claims(event: Mapping[str, Any], authorizer: Any, *, authorizati
     return _of_mapping({name: value for name, value in authorizer.items() if name != "integrationLatency"})
 
 
-def _of_jwt_authorizer(found: Any, authorization: str, *, list_text: ListText) -> JSONObject:
+def _of_jwt_authorizer(authorizer: Any, authorization: str, *, list_text: ListText) -> JSONObject:
     """Return the claims, with the scopes if the route required some."""
-    if not isinstance(found, Mapping):
+    if not isinstance(authorizer, Mapping):
         return {}
-    claims = _with_types(_of_mapping(found.get("claims")), authorization, list_text)
-    scopes = found.get("scopes")
+    claims = _with_types(_of_mapping(authorizer.get("claims")), authorization, list_text)
+    scopes = authorizer.get("scopes")
     if claims and isinstance(scopes, list) and not {"scope", "scp"} & claims.keys():
         claims["scope"] = scopes
     return claims
 
 
-def _of_mapping(found: Any) -> JSONObject:
-    return dict(found) if isinstance(found, Mapping) else {}
+def _of_mapping(value: Any) -> JSONObject:
+    return dict(value) if isinstance(value, Mapping) else {}
 
 
 def _with_types(claims: JSONObject, authorization: str, list_text: ListText) -> JSONObject:
@@ -105,7 +145,7 @@ def _with_types(claims: JSONObject, authorization: str, list_text: ListText) -> 
 
 
 def _is_flattened(value: Any, text: Any, list_text: ListText) -> bool:
-    """Tell if ``text`` is API Gateway's form of a claim's value. API Gateway may write numbers with an exponent."""
+    """Return whether ``text`` is API Gateway's form of a claim's value. Numbers may have an exponent there."""
     if not isinstance(text, str):
         return False
     if isinstance(value, int | float) and not isinstance(value, bool):

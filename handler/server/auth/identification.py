@@ -10,14 +10,13 @@ from typing import Any
 
 from starlette.datastructures import Headers
 
-from handler.bundle.identity import ApiKey, Identity
+from handler.bundle.identity import ApiKey
 from handler.bundle.model import Bundle
 from handler.cold.records import record
 from handler.errors.access import CredentialMalformed, CredentialRefused
-from handler.server.auth.api_gateway_authorizer import authorized_claims, is_signed_for_aws
+from handler.server.auth.api_gateway_authorizer import authorized_claims, is_signed_for_aws, without_iam
 from handler.server.auth.principal import KEY_PREFIX, SEALED_PREFIX, TOKEN, Principal, principal_of_key
 from handler.server.auth.tokens import TokenVerifier
-from handler.strict_json import JSONObject
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -47,9 +46,9 @@ def require_readable_credential(headers: Headers) -> None:
 
     Source: RFC 6750, section 3.1 (invalid_request).
     """
-    given = [*headers.getlist("authorization"), *headers.getlist("x-api-key")]
+    credentials = [*headers.getlist("authorization"), *headers.getlist("x-api-key")]
     scheme, _, token = headers.get("authorization", "").strip().partition(" ")
-    if len(given) > 1 or (scheme.lower() == "bearer" and not TOKEN.fullmatch(token.strip())):
+    if len(credentials) > 1 or (scheme.lower() == "bearer" and not TOKEN.fullmatch(token.strip())):
         raise CredentialMalformed
 
 
@@ -86,36 +85,22 @@ async def identify(
         KeysUnavailable, VerifierMissing: the token cannot be verified, see ``TokenVerifier.verify``.
     """
     headers, identity = presented.headers, bundle.identity
-    given = [headers[name] for name in ("authorization", "x-api-key") if name in headers]
-    if len(given) > 1:
+    authorization, key = headers.get("authorization"), headers.get("x-api-key")
+    if authorization is not None and key is not None:
         raise CredentialRefused("two_credentials")
-    if given and not is_signed_for_aws(presented.event, authorization=headers.get("authorization", "")):
-        scheme, value = _credential_in(headers)
-        if scheme == "apikey":
-            return _holder(value, identity.api_keys, now)
-        claims = await tokens.verify(value, identity.issuers, now=now)
-        return Principal(kind="token", claims=_of_issuer(claims, identity))
-    return without_credential(bundle)
-
-
-def _of_issuer(claims: JSONObject, identity: Identity) -> JSONObject:
-    """Return a token's claims, without the claim ``iam`` where AWS's signatures give it."""
-    if not identity.trusted_apis:
-        return claims
-    from handler.server.auth.iam_claims import without_iam
-
-    return without_iam(claims)
-
-
-def _credential_in(headers: Mapping[str, str]) -> tuple[str, str]:
-    """Return the scheme, ``apikey`` or ``bearer``, and the credential."""
-    if "x-api-key" in headers:
-        return "apikey", headers["x-api-key"].strip()
-    scheme, _, value = headers["authorization"].strip().partition(" ")
+    if key is not None:
+        return _holder(key.strip(), identity.api_keys, now)
+    if authorization is None or is_signed_for_aws(presented.event, authorization=authorization):
+        return without_credential(bundle)
+    scheme, _, value = authorization.strip().partition(" ")
     scheme, value = scheme.lower(), value.strip()
     if scheme not in ("apikey", "bearer"):
         raise CredentialRefused("scheme")
-    return "apikey" if value.startswith(KEY_PREFIX) else scheme, value
+    if scheme == "apikey" or value.startswith(KEY_PREFIX):
+        return _holder(value, identity.api_keys, now)
+    claims = await tokens.verify(value, identity.issuers, now=now)
+    # Where AWS's signatures give the claim ``iam``, no token may.
+    return Principal(kind="token", claims=without_iam(claims) if identity.trusted_apis else claims)
 
 
 def _holder(key: str, known: tuple[ApiKey, ...], now: float) -> Principal:
@@ -124,7 +109,6 @@ def _holder(key: str, known: tuple[ApiKey, ...], now: float) -> Principal:
     matches = [entry for entry in known if hmac.compare_digest(entry.sha256, digest)]
     if not matches:
         raise CredentialRefused("unknown_api_key")
-    held = matches[0]
-    if held.is_expired(now):
+    if matches[0].is_expired(now):
         raise CredentialRefused("expired")
-    return principal_of_key(held)
+    return principal_of_key(matches[0])

@@ -98,10 +98,8 @@ class OwnSecrets:
             self._failed(secret, entry, str(exc) or "no answer", serves=self._clock() < entry.stale_until)
         except AwsDenied as exc:
             self._failed(secret, entry, f"{exc}: {_PERMISSIONS}")
-        except SecretUnavailable as exc:
-            self._failed(secret, entry, exc.reason)
-        except (AwsError, SettingsError) as exc:
-            self._failed(secret, entry, str(exc))
+        except (AwsError, SecretUnavailable, SettingsError) as exc:
+            self._failed(secret, entry, exc.reason if isinstance(exc, SecretUnavailable) else str(exc))
         else:
             entry.text, entry.reason, entry.pause_s = text, "", RETRY_S
             entry.due_at, entry.stale_until = self._clock() + TTL_S, self._clock() + STALE_S
@@ -121,8 +119,7 @@ class OwnSecrets:
         text = value.strip() if isinstance(value, str) else ""
         if not text or _is_json_object(text):
             raise SecretUnavailable(secret.variable, _NO_TEXT)
-        fault = fault_of(text)
-        if fault:
+        if fault := fault_of(text):
             raise SecretUnavailable(secret.variable, f"its text does not fit: expected {fault}")
         return text
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from handler.bundle.identity import ApiKey
 from handler.bundle.model import Bundle
 from handler.cold.records import record
-from handler.errors.access import CredentialRequired
+from handler.errors.access import CredentialRequired, InsufficientScope
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -86,7 +86,9 @@ def scopes_of(claims: Mapping[str, Any]) -> frozenset[str]:
 
     Source: RFC 9068, section 2.2.3 (``scope``); ``scp`` is the name at Okta and Entra.
     """
-    return frozenset(scope for name in SCOPE_CLAIMS for scope in _texts(claims.get(name)))
+    values = [claims.get(name) for name in SCOPE_CLAIMS]
+    scopes = [value.split() if isinstance(value, str) else value for value in values]
+    return frozenset(scope for each in scopes if isinstance(each, list) for scope in each if isinstance(scope, str))
 
 
 def audiences_in(claims: Mapping[str, Any]) -> set[str]:
@@ -94,18 +96,29 @@ def audiences_in(claims: Mapping[str, Any]) -> set[str]:
 
     Source: RFC 7519, section 4.1.3; Amazon Cognito, whose access tokens have a ``client_id`` instead of ``aud``.
     """
-    found = claims.get("aud")
+    audience = claims.get("aud")
     if "aud" not in claims and claims.get("token_use") == "access":
-        found = claims.get("client_id")
-    listed = found if isinstance(found, list) else [found]
-    return {each for each in listed if isinstance(each, str)}
+        audience = claims.get("client_id")
+    return {text for text in (audience if isinstance(audience, list) else [audience]) if isinstance(text, str)}
 
 
-def _texts(claim: Any) -> list[str]:
-    match claim:
-        case str():
-            return claim.split()
-        case list():
-            return [scope for scope in claim if isinstance(scope, str)]
-        case _:
-            return []
+def require_scopes(name: str, needed: Sequence[str], principal: Principal) -> None:
+    """Refuse a caller without the scopes that a tool, or a tool's operation, needs.
+
+    A known principal without claims (an API key without claims, development) passes.
+
+    Raises:
+        CredentialRequired: the caller is anonymous.
+        InsufficientScope: the caller's claims lack a scope.
+    """
+    if not has_scopes(needed, principal):
+        if principal == ANONYMOUS:
+            raise CredentialRequired(needed)
+        raise InsufficientScope(name, needed, held=principal.scopes)
+
+
+def has_scopes(needed: Sequence[str], principal: Principal) -> bool:
+    """Return whether a caller passes ``require_scopes``."""
+    if needed and principal == ANONYMOUS:
+        return False
+    return principal.claims is None or principal.scopes.issuperset(needed)

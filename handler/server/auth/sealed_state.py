@@ -1,7 +1,9 @@
 """The sealed state that a client holds between the question of a call and the call with the answer.
 
 The server stores nothing: the state travels through the client, which is not trusted. So the state is sealed. A state
-that is changed, late, or sent for another call or caller is refused.
+that is changed, late, or sent for another call or caller is refused. So are the access tokens that the OAuth proxy
+issues itself, for identity assertions: a token holds the claims of the assertion, for one endpoint's MCP route. Every
+instance with the key of ``STILE_STATE_KEY`` can read it.
 
 Source: MCP 2026-07-28, basic/patterns/mrtr ("requestState").
 """
@@ -15,17 +17,24 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from handler.bundle.model import Bundle
+from handler.errors.access import CredentialRefused
 from handler.errors.calls import StateUnavailable
 from handler.errors.infrastructure import SecretUnavailable
 from handler.errors.protocol import StateRefused
+from handler.server.auth.api_gateway_authorizer import without_iam
 from handler.server.auth.own_secrets import OwnSecrets
+from handler.server.auth.principal import SEALED_PREFIX
 from handler.settings import SecretArn, state_key_fault, state_keys_in
-from handler.strict_json import parse_json, to_json_bytes
+from handler.strict_json import JSONObject, parse_json, to_json_bytes
 
 STATE_S = 900
 """Time for an answer, in seconds."""
 
 MAX_STATE_BYTES = 65_536
+
+MAX_ACCESS_TOKEN_CHARS = 6_000
+"""API Gateway accepts 10,240 bytes of headers in all."""
 
 _TAG_BYTES = 32
 
@@ -89,7 +98,9 @@ class RequestStates:
         content, tag = _parts(sealed)
         text = await self._text()
         if not _opens(self._keys_in(text), content, tag, binding):
-            newer = await self._newer(text)  # an instance that started later may have sealed it
+            if not text or not self._own.refuse(self._secret, text):
+                raise StateRefused
+            newer = await self._text()  # an instance that started later may have sealed it
             if not _opens(self._keys_in(newer), content, tag, binding):
                 raise StateRefused
         opened = parse_json(content)
@@ -103,9 +114,6 @@ class RequestStates:
             return await self._own.read(self._secret, fault_of=state_key_fault)
         except SecretUnavailable:
             return ""
-
-    async def _newer(self, text: str) -> str:
-        return await self._text() if text and self._own.refuse(self._secret, text) else text
 
     def _keys_in(self, text: str) -> Sequence[bytes]:
         return _digests(state_keys_in(text)) if self._secret else self._keys
@@ -135,3 +143,45 @@ def _parts(sealed: Any) -> tuple[bytes, bytes]:
 def _tag(key: bytes, content: bytes, binding: Any) -> bytes:
     digest = hashlib.sha256(to_json_bytes(binding)).digest()
     return hmac.digest(key, digest + content, "sha256")
+
+
+async def seal_access_token(claims: JSONObject, *, endpoint: str, resource: str, states: RequestStates) -> str:
+    """Return an access token with claims, for the resource (URL) of an endpoint.
+
+    Raises:
+        StateUnavailable: there is no readable key, or the claims are too large.
+    """
+    return SEALED_PREFIX + await states.seal(claims, binding=_binding(endpoint, resource))
+
+
+async def open_access_token(
+    text: str, bundle: Bundle, *, resource: str, states: RequestStates, now: float
+) -> JSONObject:
+    """Return the claims of an access token for ``resource``, valid at ``now`` (UNIX seconds).
+
+    The client has to be configured still: publishing without it ends its tokens.
+
+    Raises:
+        CredentialRefused: the token is not valid here and now.
+    """
+    proxy = bundle.identity.oauth_proxy
+    clients = {(client.id, client.issuer) for client in proxy.assertion_clients} if proxy else set()
+    if not clients or not resource or len(text) > MAX_ACCESS_TOKEN_CHARS:
+        raise CredentialRefused("malformed")
+    try:
+        claims: JSONObject = await states.open(
+            text.removeprefix(SEALED_PREFIX), binding=_binding(bundle.endpoint, resource)
+        )
+    except StateRefused as exc:
+        raise CredentialRefused("signature") from exc
+    if claims["exp"] <= now:
+        raise CredentialRefused("expired")
+    if (claims["client_id"], claims["iss"]) not in clients:
+        raise CredentialRefused("client")
+    # Where AWS's signatures give the claim ``iam``, no token may.
+    return without_iam(claims) if bundle.identity.trusted_apis else claims
+
+
+def _binding(endpoint: str, resource: str) -> JSONObject:
+    """Return the facts that a token is for. States of calls have other members, so none of them opens as a token."""
+    return {"endpoint": endpoint, "access_token": resource}

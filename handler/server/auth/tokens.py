@@ -1,11 +1,16 @@
 """Verification of callers' tokens: signed JSON Web Tokens of the issuers that an endpoint names.
 
-Source: RFC 7519 (JSON Web Token), RFC 8725 (best current practices).
+Only ``alg``, ``kid``, ``typ`` and ``crit`` of a token's header are read: a token must not choose the location of its
+key.
+
+Source: RFC 7515 (JSON Web Signature), RFC 7519 (JSON Web Token), RFC 8725 (best current practices).
 """
 
 from __future__ import annotations
 
+import base64
 import hashlib
+import re
 from collections.abc import Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
@@ -16,13 +21,13 @@ from handler.cold.records import record
 from handler.errors.access import CredentialRefused, KeysUnavailable, VerifierMissing
 from handler.errors.infrastructure import SecretUnavailable
 from handler.http.client import HttpClient
+from handler.json_schema.json_bounds import MAX_NESTING, nests_deeper
 from handler.lru import Lru
 from handler.server.auth.jwks import FRESH_S, KeySets
 from handler.server.auth.own_secrets import OwnSecrets
 from handler.server.auth.principal import ID_JAG, audiences_in
-from handler.server.auth.token_parsing import Token, parse_token
 from handler.settings import Secret
-from handler.strict_json import JSONObject
+from handler.strict_json import JSONObject, parse_json
 
 if TYPE_CHECKING:
     from jwt.algorithms import Algorithm
@@ -30,8 +35,12 @@ if TYPE_CHECKING:
 MAX_CHECKED = 4_096
 """Tokens whose checked signature is cached; the least recently used token is dropped first."""
 
+MAX_TOKEN_CHARS = 16_384
+
 LATEST_TIME = 253_402_300_799
 """The last second of the year 9999. A later time is a mistake or an attack."""
+
+_COMPACT = r"([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)"
 
 
 class TokenVerifier:
@@ -71,9 +80,9 @@ class TokenVerifier:
         return token.claims
 
     async def _is_believed(self, voucher: _Voucher, issuer: Issuer, now: float) -> bool:
-        """Tell if the key behind a checked signature is still valid: it may have been replaced since."""
-        if voucher.given is not None:
-            return voucher.material == await self._material(voucher.given)
+        """Return whether the key behind a checked signature is still valid: it may have been replaced since."""
+        if voucher.configured is not None:
+            return voucher.material == await self._material(voucher.configured)
         fetched_at = voucher.fetched_at
         return fetched_at == self._key_sets.fetched_at(issuer.jwks_url) and now - fetched_at < FRESH_S
 
@@ -85,24 +94,24 @@ class TokenVerifier:
             KeysUnavailable, VerifierMissing: as ``verify``.
         """
         algorithm = self._require_algorithm(token, issuer)
-        given = _given_key(token, issuer)
-        if given:
-            return await self._check_with_given(token, algorithm, given)
+        configured = _configured_key(token, issuer)
+        if configured:
+            return await self._check_with_configured(token, algorithm, configured)
         key = await self._published(algorithm, token, issuer, now)
         if not algorithm.verify(token.signed, key, token.signature):
             raise CredentialRefused("signature")
         return _Voucher(fetched_at=self._key_sets.fetched_at(issuer.jwks_url))
 
-    async def _check_with_given(self, token: Token, algorithm: Algorithm, given: VerificationKey) -> _Voucher:
+    async def _check_with_configured(self, token: Token, algorithm: Algorithm, configured: VerificationKey) -> _Voucher:
         """Check a signature with a configured key. A secret in Secrets Manager is read again, as it may be new."""
-        material = await self._material(given)
+        material = await self._material(configured)
         if not _is_signed(token, algorithm, material):
-            secret = self._secret_of(given)
-            newer = await self._material(given) if secret and self._own.refuse(secret, material) else material
+            secret = self._secret_of(configured)
+            newer = await self._material(configured) if secret and self._own.refuse(secret, material) else material
             if newer == material or not _is_signed(token, algorithm, newer):
                 raise CredentialRefused("signature")
             material = newer
-        return _Voucher(given=given, material=material)
+        return _Voucher(configured=configured, material=material)
 
     async def _published(self, algorithm: Algorithm, token: Token, issuer: Issuer, now: float) -> Any:
         """Return the key that the token names in the issuer's key set, prepared for the algorithm."""
@@ -126,7 +135,11 @@ class TokenVerifier:
         if token.algorithm not in (*of_key_set, *(key.algorithm for key in issuer.keys)):
             raise CredentialRefused("algorithm")
         if self._algorithms is None:
-            self._algorithms = _load_algorithms()
+            try:
+                from jwt.algorithms import get_default_algorithms
+            except ImportError as exc:
+                raise VerifierMissing from exc
+            self._algorithms = get_default_algorithms()
         if token.algorithm not in self._algorithms:
             raise VerifierMissing
         return self._algorithms[token.algorithm]
@@ -159,7 +172,7 @@ class TokenVerifier:
 class _Voucher:
     """The source of a checked signature: a configured key with its text, or a key set by its time (UNIX seconds)."""
 
-    given: VerificationKey | None = None
+    configured: VerificationKey | None = None
     material: str = field(default="", repr=False)
     fetched_at: float = 0.0
 
@@ -202,23 +215,22 @@ def _time(claims: Mapping[str, Any], name: str) -> float | None:
     return float(value)
 
 
-def _given_key(token: Token, issuer: Issuer) -> VerificationKey | None:
+def _configured_key(token: Token, issuer: Issuer) -> VerificationKey | None:
     """Return the configured key for a token; ``None`` if no key fits. A key without an id is the issuer's only key.
 
     Raises:
         CredentialRefused: several keys fit.
     """
     named = token.key_id is not None or issuer.jwks_url
-    found = [
-        key for key in issuer.keys if key.algorithm == token.algorithm and (not named or key.id in ("", token.key_id))
-    ]
-    if len(found) > 1:
+    keys = [key for key in issuer.keys if key.algorithm == token.algorithm]
+    keys = [key for key in keys if not named or key.id in ("", token.key_id)]
+    if len(keys) > 1:
         raise CredentialRefused("unknown_key")
-    return found[0] if found else None
+    return keys[0] if keys else None
 
 
 def _is_signed(token: Token, algorithm: Algorithm, material: str) -> bool:
-    """Tell if the configured key with the text ``material`` made the signature of a token."""
+    """Return whether the configured key with the text ``material`` made the signature of a token."""
     from jwt.exceptions import PyJWTError
 
     if is_for_trials(key=material) != is_for_trials(issuer=token.claims.get("iss")):
@@ -230,9 +242,46 @@ def _is_signed(token: Token, algorithm: Algorithm, material: str) -> bool:
     return algorithm.verify(token.signed, key, token.signature)
 
 
-def _load_algorithms() -> Mapping[str, Algorithm]:
+@record(frozen=True, slots=True, kw_only=True)
+class Token:
+    """A parsed token that is not verified yet."""
+
+    algorithm: str
+    key_id: str | None
+    type: str  # the header typ, in lower case, without the prefix of media types (RFC 7515, section 4.1.9)
+    claims: JSONObject
+    signed: bytes
+    signature: bytes
+
+
+def parse_token(text: str) -> Token:
+    """Parse a token in JWS compact form, without verification.
+
+    Raises:
+        CredentialRefused: the text is malformed or too large, or requires an extension (``crit``).
+    """
+    if len(text) > MAX_TOKEN_CHARS:
+        raise CredentialRefused("too_large")
+    parts = re.fullmatch(_COMPACT, text)
+    if not parts:
+        raise CredentialRefused("malformed")
     try:
-        from jwt.algorithms import get_default_algorithms
-    except ImportError as exc:
-        raise VerifierMissing from exc
-    return get_default_algorithms()
+        decoded = [base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)) for part in parts.groups()]
+        header, claims = map(parse_json, decoded[:2])
+    except ValueError as exc:
+        raise CredentialRefused("malformed") from exc
+    if not isinstance(header, dict) or not isinstance(claims, dict) or nests_deeper(claims, MAX_NESTING):
+        raise CredentialRefused("malformed")
+    if "crit" in header:
+        raise CredentialRefused("critical_header")
+    algorithm, key_id = header.get("alg"), header.get("kid")
+    if not isinstance(algorithm, str) or not isinstance(key_id, str | None):
+        raise CredentialRefused("malformed")
+    return Token(
+        algorithm=algorithm,
+        key_id=key_id,
+        type=str(header.get("typ")).lower().removeprefix("application/"),
+        claims=claims,
+        signed=f"{parts[1]}.{parts[2]}".encode(),
+        signature=decoded[2],
+    )

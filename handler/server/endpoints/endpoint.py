@@ -235,7 +235,7 @@ class Endpoint:
         """Return whether lists have a visible tool: if the endpoint says so, only with the caller's scopes."""
         if self.bundle.access.listed == "all":
             return True
-        from handler.server.auth.scopes import has_scopes
+        from handler.server.auth.principal import has_scopes
 
         return has_scopes(tool.options.scopes, principal)
 

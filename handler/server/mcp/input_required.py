@@ -257,7 +257,7 @@ def _question(call: Call, tool: Tool, operation: str, variables: Mapping[str, An
     """
     target, part = call.caller.endpoint.bundle.endpoint, call.caller.endpoint.bundle.upstream.tenant
     if part:
-        from handler.server.upstream.tenant_address import url_of_tenant
+        from handler.server.upstream.sending import url_of_tenant
 
         value = url_of_tenant(call.caller, part).removeprefix(part.before).removesuffix(part.after)
         target += f" for {part.claim} {value}"  # 100 plain characters at most

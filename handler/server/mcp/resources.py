@@ -15,11 +15,11 @@ from handler.bundle.resource_uris import (
     tool_schema_uri,
 )
 from handler.bundle.tools import GraphQLTool, Tool
-from handler.code_tools.catalog_search import Listed
+from handler.code_tools.sections import Listed
 from handler.errors.calls import ResourceNotFound
 from handler.policy.evaluation import OPEN
 from handler.server.asgi.response_size import ANSWER_TOO_LARGE
-from handler.server.auth.scopes import has_scopes, require_scopes
+from handler.server.auth.principal import has_scopes, require_scopes
 from handler.server.context import Caller, with_schema
 from handler.server.endpoints.endpoint import Endpoint
 from handler.server.mcp.jsonrpc import INTERNAL_ERROR, Rejected

@@ -128,7 +128,7 @@ def _response(http_call: HttpCall, call: Call, message: JSONObject) -> Response:
         body = spliced(message)
         if len(body) < MIN_COMPRESSED_BYTES:
             return Response(body, media_type=JSON)
-        from handler.server.asgi.compression import list_response
+        from handler.server.asgi.responses import list_response
 
         return list_response(http_call, body)
     body = to_well_formed_json(message)

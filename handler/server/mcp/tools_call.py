@@ -37,7 +37,7 @@ from handler.list_entries import BYTES_PER_TOKEN
 from handler.server.asgi.deadlines import before
 from handler.server.asgi.headers import find_mismatch
 from handler.server.asgi.response_size import TOO_LARGE, Room, encoded
-from handler.server.auth.scopes import require_scopes
+from handler.server.auth.principal import require_scopes
 from handler.server.context import Caller, with_schema
 from handler.server.mcp.jsonrpc import HEADER_MISMATCH, Rejected
 from handler.server.mcp.method_call import Call

@@ -27,7 +27,7 @@ from handler.server.mcp.revisions import listed as listed_for
 from handler.strict_json import Entries, Entry, JSONObject
 
 if TYPE_CHECKING:
-    from handler.code_tools.catalog_search import Listed
+    from handler.code_tools.sections import Listed
 
 
 _IN_HEADERS = f'"{ANNOTATION}":'.encode()
@@ -84,7 +84,7 @@ async def usable_tools(call: Call) -> AsyncIterator[Listed]:
     Raises:
         UpstreamError, McpError: as ``list_tools``.
     """
-    from handler.code_tools.catalog_search import Listed
+    from handler.code_tools.sections import Listed
 
     endpoint = call.caller.endpoint
     of_kits: dict[str, dict[str, Listed]] = {}
@@ -181,7 +181,7 @@ def page_of(call: Call, key: str, entries: Sequence[JSONObject]) -> JSONObject:
     call.caller.endpoint.note_list(key, size)
     if cursor is None and size <= room.page_bytes:
         return {key: listed}
-    from handler.server.asgi.list_pages import page_end  # few lists have pages
+    from handler.server.asgi.response_size import page_end  # few lists have pages
 
     pageable = _listable(call, [entry.brief for entry in listed]) if size > room.page_bytes else listed
     sha256 = hashlib.sha256(f"{call.caller.endpoint.bundle.endpoint} {key} ".encode())

@@ -1,26 +1,33 @@
 """The exchange of an identity assertion (ID-JAG) of a company's provider for an access token of the endpoint.
 
 The provider decides which of its users may use which client at which endpoint, so nobody is asked here. The token is
-short, has no refresh token, and lives no longer than the assertion.
+short, has no refresh token, and lives no longer than the assertion. Public clients cannot exchange assertions.
 
-Source: draft-ietf-oauth-identity-assertion-authz-grant; RFC 7523, section 3; MCP,
+Source: draft-ietf-oauth-identity-assertion-authz-grant; RFC 6749, sections 2.3.1 and 3.2.1; RFC 7523, section 3; MCP,
 ``io.modelcontextprotocol/enterprise-managed-authorization``.
 """
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import hmac
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
+from urllib.parse import unquote_plus
 
-from handler.bundle.identity import AssertionClient, Identity, Issuer
-from handler.cold.records import record
+from handler.bundle.identity import AssertionClient, Issuer
+from handler.bundle.model import Bundle
 from handler.errors.access import AssertionRefused, CredentialRefused, OAuthRefused
-from handler.server.auth.access_tokens import MAX_ACCESS_TOKEN_CHARS, seal_access_token
-from handler.server.auth.sealed_state import RequestStates
-from handler.server.auth.tokens import TokenVerifier
+from handler.server.auth.sealed_state import MAX_ACCESS_TOKEN_CHARS, seal_access_token
+from handler.server.context import Services
 from handler.server.oauth_proxy.proxy import ProxySite
 from handler.strict_json import JSONObject
+
+SECRET_METHODS = ("client_secret_basic", "client_secret_post")
+
+_REFUSED = "this client is not known, or its secret is not valid"
 
 MAX_AGE_S = 60
 """Time from the issuing of an assertion (``iat``) in which it is accepted. An instance remembers it as long."""
@@ -38,6 +45,46 @@ OWN_CLAIMS = frozenset({"aud", "resource", "scope", "scp", "exp", "iat", "nbf", 
 
 NARROWING = ("cnf", "authorization_details")
 """Claims that narrow an assertion, to a key's holder or to certain actions: without support, it is refused."""
+
+
+def authenticate_client(
+    clients: tuple[AssertionClient, ...], asked: Mapping[str, str], *, authorization: str
+) -> AssertionClient:
+    """Return the client of a token request, by its secret in the header or in the form.
+
+    Raises:
+        OAuthRefused: the client is unknown, its secret is missing or wrong, or it authenticates in two ways.
+    """
+    client_id, secret = asked.get("client_id", ""), asked.get("client_secret", "")
+    if "client_assertion" in asked or "client_assertion_type" in asked:
+        raise OAuthRefused("invalid_client", f"expected a secret, by {' or '.join(SECRET_METHODS)}")
+    if authorization:
+        if secret:
+            raise OAuthRefused("invalid_request", "expected one client authentication")
+        basic_id, secret = _basic(authorization)
+        if client_id not in ("", basic_id):
+            raise OAuthRefused("invalid_client", _REFUSED)
+        client_id = basic_id
+    digest = hashlib.sha256(secret.encode()).hexdigest()
+    # Every digest is compared, so that the duration does not reveal which secret came close.
+    matches = [client for client in clients for known in client.sha256 if hmac.compare_digest(known, digest)]
+    client = next((client for client in matches if client.id == client_id), None)
+    if not secret or client is None:
+        raise OAuthRefused("invalid_client", _REFUSED)
+    return client
+
+
+def _basic(authorization: str) -> tuple[str, str]:
+    scheme, _, value = authorization.strip().partition(" ")
+    try:
+        text = base64.b64decode(value.strip(), validate=True).decode() if scheme.lower() == "basic" else ""
+        client_id, colon, secret = text.partition(":")
+        decoded = unquote_plus(client_id, errors="strict"), unquote_plus(secret, errors="strict")
+    except ValueError:
+        colon = ""
+    if not colon:
+        raise OAuthRefused("invalid_client", _REFUSED)
+    return decoded
 
 
 class UsedAssertions:
@@ -61,20 +108,14 @@ class UsedAssertions:
         self._until[assertion] = until
 
 
-@record(frozen=True, slots=True, kw_only=True)
-class AssertionExchange:
-    """The parts of the function that an exchange needs. ``now`` is a UNIX time."""
-
-    identity: Identity
-    endpoint: str
-    tokens: TokenVerifier
-    states: RequestStates
-    used: UsedAssertions
-    now: float
-
-
 async def exchange_assertion(
-    exchange: AssertionExchange, site: ProxySite, asked: Mapping[str, str], *, client: AssertionClient
+    services: Services,
+    bundle: Bundle,
+    site: ProxySite,
+    used: UsedAssertions,
+    *,
+    asked: Mapping[str, str],
+    client: AssertionClient,
 ) -> JSONObject:
     """Return the token response to an authenticated client's request.
 
@@ -83,44 +124,34 @@ async def exchange_assertion(
         KeysUnavailable, VerifierMissing: the assertion cannot be judged.
         StateUnavailable: the token cannot be sealed.
     """
-    resource = site.require_resource(asked)
-    claims = await _verified(exchange, site, asked.get("assertion", ""), client=client)
-    _judge(claims, issuer=site.url, resource=resource, client=client, now=exchange.now)
-    scopes = _granted(claims, asked.get("scope", "").split())
-    issued_at = int(exchange.now)
+    resource, now = site.require_resource(asked), services.clock()
+    assertion = asked.get("assertion", "")
+    if not assertion:
+        raise OAuthRefused("invalid_request", "expected an assertion")
+    issuers = tuple(_for_assertions(each, site) for each in bundle.identity.issuers if each.issuer == client.issuer)
+    try:
+        verifier = services.verifier_of(bundle.endpoint)
+        claims = await verifier.verify(assertion, issuers, now=now, is_assertion=True)
+    except CredentialRefused as exc:
+        raise AssertionRefused(exc.reason) from exc
+    _judge(claims, issuer=site.url, resource=resource, client=client, now=now)
+    scopes = _scopes_of(claims, asked.get("scope", "").split())
+    issued_at = int(now)
     expires = min(issued_at + MAX_TOKEN_S, int(claims["exp"]))
+    scope = {"scope": " ".join(scopes)} if scopes else {}
+    subject = {name: value for name, value in claims.items() if name not in OWN_CLAIMS}
     token = await seal_access_token(
-        {
-            **{name: value for name, value in claims.items() if name not in OWN_CLAIMS},
-            "aud": resource,
-            "iat": issued_at,
-            "exp": expires,
-            **({"scope": " ".join(scopes)} if scopes else {}),
-        },
-        endpoint=exchange.endpoint,
+        {**subject, "aud": resource, "iat": issued_at, "exp": expires, **scope},
+        endpoint=bundle.endpoint,
         resource=resource,
-        states=exchange.states,
+        states=services.states,
     )
     if len(token) > MAX_ACCESS_TOKEN_CHARS:
         raise AssertionRefused("too_large")
     # Last, and without a pause before the answer: of two requests at once, one gets a token.
     until = claims["iat"] + MAX_AGE_S + 1
-    exchange.used.use((exchange.endpoint, claims["iss"], claims["jti"]), until=until, now=exchange.now)
-    scope = {"scope": " ".join(scopes)} if scopes else {}
+    used.use((bundle.endpoint, claims["iss"], claims["jti"]), until=until, now=now)
     return {"access_token": token, "token_type": "Bearer", "expires_in": expires - issued_at, **scope}
-
-
-async def _verified(
-    exchange: AssertionExchange, site: ProxySite, assertion: str, *, client: AssertionClient
-) -> JSONObject:
-    """Return the claims of an assertion of the client's provider for this authorization server."""
-    if not assertion:
-        raise OAuthRefused("invalid_request", "expected an assertion")
-    issuers = tuple(_for_assertions(each, site) for each in exchange.identity.issuers if each.issuer == client.issuer)
-    try:
-        return await exchange.tokens.verify(assertion, issuers, now=exchange.now, is_assertion=True)
-    except CredentialRefused as exc:
-        raise AssertionRefused(exc.reason) from exc
 
 
 def _for_assertions(issuer: Issuer, site: ProxySite) -> Issuer:
@@ -140,9 +171,10 @@ def _judge(claims: Mapping[str, Any], *, issuer: str, resource: str, client: Ass
         raise AssertionRefused("resource")
     if claims.get("client_id") != client.id:
         raise AssertionRefused("client")
-    if not _is_text(claims.get("sub")):
+    subject, jti = claims.get("sub"), claims.get("jti")
+    if not isinstance(subject, str) or not subject:
         raise AssertionRefused("subject")
-    if not _is_text(claims.get("jti")) or len(claims["jti"]) > MAX_JTI_CHARS:
+    if not isinstance(jti, str) or not 0 < len(jti) <= MAX_JTI_CHARS:
         raise AssertionRefused("no_jti")
     if any(name in claims for name in NARROWING):
         raise AssertionRefused("narrowed")
@@ -152,20 +184,15 @@ def _judge(claims: Mapping[str, Any], *, issuer: str, resource: str, client: Ass
         raise AssertionRefused("too_old")
 
 
-def _is_text(claim: Any) -> bool:
-    return isinstance(claim, str) and bool(claim)
-
-
-def _granted(claims: Mapping[str, Any], asked: list[str]) -> list[str]:
+def _scopes_of(claims: Mapping[str, Any], asked: list[str]) -> list[str]:
     """Return the scopes that the provider grants, of those that the client asks for; all if it asks for none.
 
     Source: RFC 6749, section 3.3.
     """
-    given = claims.get("scope", "")
-    if not isinstance(given, str) or not given.isascii() or not given.isprintable():  # only spaces part scopes
+    text = claims.get("scope", "")
+    if not isinstance(text, str) or not text.isascii() or not text.isprintable():  # only spaces part scopes
         raise AssertionRefused("scope")
-    granted = dict.fromkeys(given.split())
-    scopes = [scope for scope in granted if scope in asked] if asked else [*granted]
+    scopes = [scope for scope in dict.fromkeys(text.split()) if not asked or scope in asked]
     if asked and not scopes:
         raise OAuthRefused("invalid_scope", "the assertion grants none of these scopes")
     return scopes

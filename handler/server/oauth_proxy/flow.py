@@ -1,4 +1,4 @@
-"""The flow of the OAuth proxy: metadata, registration, and the redirects to the provider and back to the client.
+"""The flow of the OAuth proxy: metadata, registration, redirects to the provider and back to the client, and tokens.
 
 Many clients sign in only if they can register themselves (RFC 7591), or if a URL is accepted as a client id (client ID
 metadata documents). Providers such as Cognito and Entra know only clients that their owner has entered. So the proxy
@@ -19,10 +19,11 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Mapping
+from typing import Any
 from urllib.parse import parse_qs, quote, urlencode, urlsplit
 
 from handler.errors.access import OAuthRefused
-from handler.server.oauth_proxy.assertion_clients import SECRET_METHODS
+from handler.server.oauth_proxy.assertion_grant import SECRET_METHODS
 from handler.server.oauth_proxy.proxy import GRANTS, ID_JAG_PROFILE, JWT_BEARER, ProxySite, error_of, parse_form
 from handler.strict_json import JSONObject, parse_json, to_json_bytes
 
@@ -34,6 +35,11 @@ PASSED_ON = ("prompt", "login_hint")
 
 CHALLENGE = re.compile(r"[A-Za-z0-9_-]{43}")
 """Source: RFC 7636, section 4.2: a SHA-256 in base64url."""
+
+VERIFIER = re.compile(r"[A-Za-z0-9._~-]{43,128}")
+"""Source: RFC 7636, section 4.1."""
+
+TOKEN_MEMBERS = ("access_token", "token_type", "expires_in", "refresh_token", "id_token")
 
 
 def metadata(site: ProxySite, *, jwks_url: str) -> JSONObject:
@@ -169,10 +175,70 @@ def _provider_location(site: ProxySite, asked: Mapping[str, str], state: str) ->
 
 
 def _client_location(site: ProxySite, redirect_uri: str, state: str | None, answer: Mapping[str, str]) -> str:
-    kept = {} if state is None else {"state": state}
-    return _with_query(redirect_uri, {**answer, **kept, "iss": site.url})
+    own_state = {} if state is None else {"state": state}
+    return _with_query(redirect_uri, {**answer, **own_state, "iss": site.url})
 
 
 def _with_query(url: str, parameters: Mapping[str, str]) -> str:
     joint = "&" if "?" in url else "?"
     return f"{url}{joint}{urlencode(parameters, quote_via=quote)}"
+
+
+def parse_token_request(body: bytes) -> dict[str, str]:
+    """Return the parameters of a client's token request.
+
+    Raises:
+        OAuthRefused: the body is not a form.
+    """
+    try:
+        return parse_form(body.decode("ascii"))
+    except UnicodeDecodeError:
+        raise OAuthRefused("invalid_request", "expected a form") from None
+
+
+def token_form(site: ProxySite, asked: Mapping[str, str]) -> dict[str, str]:
+    """Return the form for the provider's token endpoint, without the client secret.
+
+    Raises:
+        OAuthRefused: the client's request is not valid, so the provider is not asked.
+
+    Source: RFC 6749, sections 4.1.3 and 6.
+    """
+    site.require_client(asked)
+    form = {**_grant(site, asked), "client_id": site.proxy.client_id}
+    resource = site.require_resource(asked)
+    if site.proxy.resource == "keep" and "resource" in asked:
+        form["resource"] = resource
+    return form
+
+
+def token_answer(site: ProxySite, answer: Mapping[str, Any]) -> JSONObject:
+    """Return the client's part of the provider's answer, with the names of scopes that clients ask for."""
+    kept = {name: answer[name] for name in TOKEN_MEMBERS if answer.get(name) is not None}
+    if isinstance(answer.get("scope"), str):
+        prefix = site.proxy.scope_prefix
+        kept["scope"] = " ".join(scope.removeprefix(prefix) for scope in answer["scope"].split())
+    return kept
+
+
+def _grant(site: ProxySite, asked: Mapping[str, str]) -> dict[str, str]:
+    match asked.get("grant_type"):
+        case "authorization_code":
+            if "redirect_uri" in asked:  # absent in OAuth 2.1: PKCE ties the code to the client
+                site.require_redirect_uri(asked)
+            if "code" not in asked or not VERIFIER.fullmatch(asked.get("code_verifier", "")):
+                raise OAuthRefused("invalid_request", "expected code and code_verifier")
+            return {
+                "grant_type": "authorization_code",
+                "code": asked["code"],
+                "code_verifier": asked["code_verifier"],
+                "redirect_uri": site.callback,
+            }
+        case "refresh_token":
+            if "refresh_token" not in asked:
+                raise OAuthRefused("invalid_request", "expected refresh_token")
+            scope = " ".join(dict.fromkeys(site.wanted(asked.get("scope", "").split())))
+            form = {"grant_type": "refresh_token", "refresh_token": asked["refresh_token"]}
+            return {**form, "scope": scope} if scope else form
+        case _:
+            raise OAuthRefused("unsupported_grant_type", f"expected {' or '.join(GRANTS)}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from functools import partial
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -16,7 +15,7 @@ from handler.errors.access import AssertionRefused, KeysUnavailable, OAuthRefuse
 from handler.errors.calls import StateUnavailable
 from handler.errors.infrastructure import HttpError
 from handler.errors.upstream import CredentialUnavailable
-from handler.http.client import HttpRequest, HttpResponse
+from handler.http.client import HttpRequest
 from handler.json_schema.json_bounds import MAX_NESTING, nests_deeper
 from handler.server.asgi.content_negotiation import media_type_of
 from handler.server.asgi.public_url import note_unknown_url, public_url
@@ -24,11 +23,21 @@ from handler.server.asgi.request_log import note
 from handler.server.asgi.responses import json_response
 from handler.server.auth.resource_metadata import all_scopes, oauth_proxy_url, open_scopes
 from handler.server.context import ENDPOINT, Services, endpoint_name, find_endpoint, read_body
-from handler.server.oauth_proxy.assertion_clients import authenticate_client
-from handler.server.oauth_proxy.assertion_grant import AssertionExchange, UsedAssertions, exchange_assertion
-from handler.server.oauth_proxy.flow import authorize_location, callback_location, metadata, registration
+from handler.server.oauth_proxy.assertion_grant import (
+    UsedAssertions,
+    authenticate_client,
+    exchange_assertion,
+)
+from handler.server.oauth_proxy.flow import (
+    authorize_location,
+    callback_location,
+    metadata,
+    parse_token_request,
+    registration,
+    token_answer,
+    token_form,
+)
 from handler.server.oauth_proxy.proxy import JWT_BEARER, ProxySite, error_of
-from handler.server.oauth_proxy.token_request import parse_token_request, token_answer, token_form
 from handler.strict_json import JSONObject, parse_json
 
 MAX_FORM_BYTES = 65_536
@@ -42,7 +51,6 @@ OUR_FAULTS = frozenset({"invalid_client", "unauthorized_client"})
 """Provider errors about the client that the owner configured: no client of the proxy could mend these."""
 
 Answer = Callable[[HttpCall], Awaitable[Response]]
-Answering = Callable[[Services, ProxySite, HttpCall], Awaitable[Response]]
 
 PROVIDER_FAILED = "the provider that people sign in with did not answer as it should"
 CANNOT_JUDGE = "this server cannot exchange assertions at the moment"
@@ -63,38 +71,64 @@ def metadata_route(services: Services) -> Answer:
 
 def register_route(services: Services) -> Answer:
     """Build the route at which clients register."""
-    return _route(services, "oauth_register", _register)
+
+    async def register(site: ProxySite, http_call: HttpCall) -> Response:
+        _require_media_type(http_call, "application/json")
+        return json_response(registration(site, await read_body(http_call, max_bytes=MAX_FORM_BYTES)), status=201)
+
+    return _route(services, "oauth_register", register)
 
 
 def authorize_route(services: Services) -> Answer:
     """Build the route to which a client sends its user to sign in."""
-    return _route(services, "oauth_authorize", _authorize)
+
+    async def authorize(site: ProxySite, http_call: HttpCall) -> Response:
+        return _redirect(authorize_location(site, _query(http_call)))
+
+    return _route(services, "oauth_authorize", authorize)
 
 
 def callback_route(services: Services) -> Answer:
     """Build the route to which the provider sends the user back."""
-    return _route(services, "oauth_callback", _callback)
+
+    async def callback(site: ProxySite, http_call: HttpCall) -> Response:
+        return _redirect(callback_location(site, _query(http_call)))
+
+    return _route(services, "oauth_callback", callback)
 
 
 def token_route(services: Services) -> Answer:
     """Build the route at which clients get tokens."""
-    return _route(services, "oauth_token", partial(_token, UsedAssertions()))
+    used = UsedAssertions()
+
+    async def token(site: ProxySite, http_call: HttpCall) -> Response:
+        _require_media_type(http_call, FORM)
+        asked = parse_token_request(await read_body(http_call, max_bytes=MAX_FORM_BYTES))
+        if site.proxy.assertion_clients and asked.get("grant_type") == JWT_BEARER:
+            return await _assertion_token(used, services, site, http_call=http_call, asked=asked)
+        return await _provider_token(services, site, http_call=http_call, asked=asked)
+
+    return _route(services, "oauth_token", token)
 
 
-def _route(services: Services, name: str, answering: Answering) -> Answer:
+def _route(services: Services, name: str, answering: Callable[[ProxySite, HttpCall], Awaitable[Response]]) -> Answer:
     """Build a route whose refusals have the form of OAuth errors (RFC 6749, section 5.2)."""
 
     async def answer(http_call: HttpCall) -> Response:
         note(http_call.scope, route=name)
         _, site = await _find_site(services, http_call)
         try:
-            response = await answering(services, site, http_call)
+            response = await answering(site, http_call)
         except OAuthRefused as exc:
             reason = exc.reason if isinstance(exc, AssertionRefused) else exc.code
             note(http_call.scope, outcome="rejected", reason=reason)
             if isinstance(exc, RedirectRefused):
                 note(http_call.scope, redirect_uri=exc.redirect_uri)
-            return _refusal(http_call, exc)
+            content: JSONObject = {"error": exc.code, "error_description": exc.description}
+            if exc.code != "invalid_client":
+                return json_response(content, status=400)
+            tried = "authorization" in http_call.headers
+            return json_response(content, status=401, headers={"www-authenticate": "Basic"} if tried else None)
         note(http_call.scope, outcome="ok" if response.status_code < 400 else "errors")
         return response
 
@@ -113,33 +147,9 @@ async def _find_site(services: Services, http_call: HttpCall) -> tuple[Bundle, P
     return bundle, ProxySite(proxy=proxy, url=url, scopes=scopes, known_scopes=known, takes_assertions=takes)
 
 
-def _refusal(http_call: HttpCall, refused: OAuthRefused) -> Response:
-    """Build the response to a refused request. Source: RFC 6749, section 5.2."""
-    content: JSONObject = {"error": refused.code, "error_description": refused.description}
-    if refused.code != "invalid_client":
-        return json_response(content, status=400)
-    tried = "authorization" in http_call.headers
-    return json_response(content, status=401, headers={"www-authenticate": "Basic"} if tried else None)
-
-
-async def _register(_: Services, site: ProxySite, http_call: HttpCall) -> Response:
-    _require_media_type(http_call, "application/json")
-    return json_response(registration(site, await read_body(http_call, max_bytes=MAX_FORM_BYTES)), status=201)
-
-
-async def _authorize(_: Services, site: ProxySite, http_call: HttpCall) -> Response:
-    return _redirect(authorize_location(site, _query(http_call)))
-
-
-async def _callback(_: Services, site: ProxySite, http_call: HttpCall) -> Response:
-    return _redirect(callback_location(site, _query(http_call)))
-
-
-async def _token(used: UsedAssertions, services: Services, site: ProxySite, http_call: HttpCall) -> Response:
-    _require_media_type(http_call, FORM)
-    asked = parse_token_request(await read_body(http_call, max_bytes=MAX_FORM_BYTES))
-    if site.proxy.assertion_clients and asked.get("grant_type") == JWT_BEARER:
-        return await _assertion_token(used, services, site, http_call=http_call, asked=asked)
+async def _provider_token(
+    services: Services, site: ProxySite, *, http_call: HttpCall, asked: dict[str, str]
+) -> Response:
     form = token_form(site, asked)
     reference, endpoint, secrets = site.proxy.client_secret, endpoint_name(http_call), services.outgoing.secrets
     try:
@@ -156,12 +166,22 @@ async def _token(used: UsedAssertions, services: Services, site: ProxySite, http
         max_bytes=MAX_ANSWER_BYTES,
     )
     try:
-        answered = await services.http.send_async(request)
+        answer = await services.http.send_async(request)
     except HttpError as exc:
         return _unavailable(http_call, type(exc).__name__)
-    if reference and _refuses_client(answered):  # perhaps replaced: the next request reads it again
-        secrets.refuse(reference, form["client_secret"], endpoint=endpoint)
-    return _token_response(site, http_call, answered)
+    content = _parsed(answer.body)
+    # Some refuse a client with status 400, as RFC 6749 allows (section 5.2).
+    if reference and (answer.status == 401 or content.get("error") == "invalid_client"):
+        secrets.refuse(reference, form["client_secret"], endpoint=endpoint)  # the next request reads it again
+    if answer.status == 200 and isinstance(content.get("access_token"), str) and content.get("token_type"):
+        return json_response(token_answer(site, content))
+    error = error_of(content)
+    if not 400 <= answer.status < 500 or error["error"] == "server_error":
+        return _unavailable(http_call, "no_token_answer")
+    if error["error"] in OUR_FAULTS:
+        return _unavailable(http_call, error["error"])
+    note(http_call.scope, reason=error["error"])
+    return json_response(dict(error), status=400)
 
 
 async def _assertion_token(
@@ -169,39 +189,13 @@ async def _assertion_token(
 ) -> Response:
     authorization = ", ".join(http_call.headers.getlist("authorization"))
     client = authenticate_client(site.proxy.assertion_clients, asked, authorization=authorization)
-    endpoint = http_call.scope[ENDPOINT]
-    exchange = AssertionExchange(
-        identity=endpoint.bundle.identity,
-        endpoint=endpoint.bundle.endpoint,
-        tokens=services.verifier_of(endpoint.bundle.endpoint),
-        states=services.states,
-        used=used,
-        now=services.clock(),
-    )
+    bundle = http_call.scope[ENDPOINT].bundle
     try:
-        return json_response(await exchange_assertion(exchange, site, asked, client=client))
+        return json_response(await exchange_assertion(services, bundle, site, used, asked=asked, client=client))
     except (KeysUnavailable, VerifierMissing) as exc:
         return _unavailable(http_call, exc.reason, description=CANNOT_JUDGE)
     except StateUnavailable:
         return _unavailable(http_call, "no_state_key", description=CANNOT_JUDGE)
-
-
-def _refuses_client(answered: HttpResponse) -> bool:
-    """Tell if the provider refuses the client. Some do so with status 400, as RFC 6749 allows (section 5.2)."""
-    return answered.status == 401 or _parsed(answered.body).get("error") == "invalid_client"
-
-
-def _token_response(site: ProxySite, http_call: HttpCall, answered: HttpResponse) -> Response:
-    content = _parsed(answered.body)
-    if answered.status == 200 and isinstance(content.get("access_token"), str) and content.get("token_type"):
-        return json_response(token_answer(site, content))
-    error = error_of(content)
-    if not 400 <= answered.status < 500 or error["error"] == "server_error":
-        return _unavailable(http_call, "no_token_answer")
-    if error["error"] in OUR_FAULTS:
-        return _unavailable(http_call, error["error"])
-    note(http_call.scope, reason=error["error"])
-    return json_response(dict(error), status=400)
 
 
 def _parsed(body: bytes) -> dict[str, Any]:

@@ -12,8 +12,7 @@ from handler.cold.records import record
 from handler.http.client import HttpClient
 from handler.server.auth.own_secrets import OwnSecrets
 from handler.server.outgoing.circuit_breaker import Circuits
-from handler.server.outgoing.credential_cache import SingleFlightCache
-from handler.server.outgoing.secret_store import SecretStore
+from handler.server.outgoing.secret_store import SecretStore, SingleFlightCache
 from handler.settings import Secret, SecretArn, Settings
 
 
@@ -23,7 +22,7 @@ class OutgoingServices:
 
     secrets: SecretStore = field(default_factory=SecretStore)
     own: OwnSecrets = field(default_factory=OwnSecrets)
-    tokens: SingleFlightCache[str] = field(default_factory=lambda: SingleFlightCache(clock=time.time))
+    tokens: SingleFlightCache = field(default_factory=lambda: SingleFlightCache(clock=time.time))
     circuits: Circuits = field(default_factory=Circuits)
     aws: CredentialSource = field(default_factory=lambda: CredentialSource({}, http=HttpClient()))
 

@@ -6,14 +6,23 @@ import time
 from collections.abc import Mapping
 from dataclasses import field
 
-from handler.bundle.upstream import BearerAuth, HeaderAuth, NoAuth, PassthroughAuth, SigV4Auth, UpstreamAuth
+from handler.bundle.upstream import (
+    BearerAuth,
+    ClientCredentialsAuth,
+    HeaderAuth,
+    NoAuth,
+    PassthroughAuth,
+    SigV4Auth,
+    TokenExchangeAuth,
+    UpstreamAuth,
+)
 from handler.cold.records import record
 from handler.errors.calls import CallError
 from handler.errors.upstream import CredentialUnavailable
 from handler.server.auth.principal import ANONYMOUS
 from handler.server.context import Caller
 from handler.server.upstream.credentials import credential_for
-from handler.server.upstream.request_headers import told_headers
+from handler.server.upstream.sending import request_headers
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -50,7 +59,7 @@ async def api_access(caller: Caller, *, required: bool) -> ApiAccess:
         return ApiAccess(tokenless=True)
     tokenless = isinstance(upstream.auth, NoAuth | SigV4Auth) and caller.principal != ANONYMOUS
     try:
-        told = told_headers(caller, upstream)
+        told = request_headers(caller, upstream)
     except CallError:
         if required and not tokenless:
             raise
@@ -73,5 +82,5 @@ def _strategy(auth: UpstreamAuth, headers: Mapping[str, str]) -> str:
             return "bearer"
         case HeaderAuth():
             return "api_key"
-        case _:
+        case PassthroughAuth() | ClientCredentialsAuth() | TokenExchangeAuth():
             return "oauth"

@@ -19,6 +19,7 @@ from handler.bundle.upstream import (
     HeaderAuth,
     NoAuth,
     PassthroughAuth,
+    SecretText,
     SigV4Auth,
     TokenExchangeAuth,
 )
@@ -28,7 +29,7 @@ from handler.errors.upstream import CallerTokenRequired, CredentialUnavailable
 from handler.http.client import HttpRequest
 from handler.server.auth.principal import audiences_in
 from handler.server.context import Caller
-from handler.server.outgoing.credential_cache import Fetched
+from handler.server.outgoing.secret_store import Fetched
 from handler.server.outgoing.token_endpoint import EXCHANGE, MARGIN_S, ClientRefused, request_token
 from handler.server.upstream.bound_variables import find_claim
 
@@ -82,7 +83,7 @@ async def signed(caller: Caller, request: HttpRequest) -> HttpRequest:
     return replaced(request, headers={**request.headers, **added})
 
 
-async def _secret(caller: Caller, secret: str) -> Credential:
+async def _secret(caller: Caller, secret: SecretText) -> Credential:
     secrets, endpoint = caller.services.outgoing.secrets, caller.endpoint.bundle.endpoint
     value = await secrets.read(secret, endpoint=endpoint)
     return Credential(token=value, refuse=lambda: secrets.refuse(secret, value, endpoint=endpoint))
@@ -119,7 +120,7 @@ def _tenant_of(caller: Caller) -> str:
     return str(find_claim(caller.principal.claims, part.claim)) if part else ""
 
 
-async def _fetch_token(caller: Caller, auth: OAuthMode, timeout_s: float) -> Fetched[str]:
+async def _fetch_token(caller: Caller, auth: OAuthMode, timeout_s: float) -> Fetched:
     secret = await _secret(caller, auth.client.client_secret)
     try:
         return await _ask_for_token(caller, auth, secret.token, timeout_s)
@@ -130,7 +131,7 @@ async def _fetch_token(caller: Caller, auth: OAuthMode, timeout_s: float) -> Fet
     return await _ask_for_token(caller, auth, renewed.token, timeout_s)
 
 
-async def _ask_for_token(caller: Caller, auth: OAuthMode, secret: str, timeout_s: float) -> Fetched[str]:
+async def _ask_for_token(caller: Caller, auth: OAuthMode, secret: str, timeout_s: float) -> Fetched:
     services = caller.services
     grant, ends_at = {"grant_type": "client_credentials"}, inf
     if isinstance(auth, TokenExchangeAuth):

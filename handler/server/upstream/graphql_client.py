@@ -9,16 +9,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from handler.bundle.upstream import Upstream
+from handler.bundle.upstream import sample_address
 from handler.errors.calls import DeadlinePassed
 from handler.errors.infrastructure import AddressRefused, HttpError
 from handler.errors.upstream import AnswerMisfit, ResultTooLarge, UpstreamError, UpstreamFailure, UpstreamForbidden
 from handler.http.client import HttpRequest, HttpResponse
 from handler.json_schema.json_bounds import excess_of_json
 from handler.server.context import Caller
-from handler.server.upstream.graphql_request import GraphQLRequest
-from handler.server.upstream.selected_fields import drop_unselected
-from handler.server.upstream.sending import send
+from handler.server.upstream.graphql_request import GraphQLRequest, drop_unselected
+from handler.server.upstream.sending import send, url_of_tenant
 from handler.strict_json import JSONObject, parse_json, to_json_bytes
 
 UNTOLD = (
@@ -56,12 +55,9 @@ async def execute(caller: Caller, operation: GraphQLRequest) -> JSONObject:
     except HttpError as exc:
         from handler.server.upstream.failures import without_answer
 
-        caller.note(upstream_ms=_ms_since(started))
-        _note_read(caller, operation)
-        trouble = without_answer(exc, timeout_s=request.timeout_s)
-        raise trouble.of(operation) from exc
-    caller.note(upstream_ms=_ms_since(started), upstream_status=answer.status)
-    _note_read(caller, operation)
+        _note(caller, operation, started)
+        raise without_answer(exc, timeout_s=request.timeout_s).of(operation) from exc
+    _note(caller, operation, started, upstream_status=answer.status)
     return await _response(caller, operation, answer)
 
 
@@ -76,17 +72,88 @@ def _request_of(caller: Caller, operation: GraphQLRequest) -> HttpRequest:
         body["variables"] = dict(operation.variables)
     trace = caller.trace.headers if caller.trace else {}
     repeated = {"idempotency-key": operation.idempotency_key} if operation.idempotency_key else {}
-    url, told_url = _url_for(caller, upstream)
+    url, told_url = upstream.url, ""
+    if upstream.tenant is not None:
+        url, told_url = url_of_tenant(caller, upstream.tenant), sample_address(upstream)
+    left_s = caller.deadline - time.monotonic()
+    if left_s <= 0:
+        raise DeadlinePassed
     return HttpRequest(
         method="POST",
         url=url,
         told_url=told_url,
         headers={**trace, **repeated, "content-type": "application/json", "accept": ACCEPT},
         body=to_json_bytes(body),
-        timeout_s=_allowed_s(caller),
+        timeout_s=min(upstream.timeout_s, left_s),
         max_bytes=upstream.max_bytes,
         repeatable=operation.is_query,
     )
+
+
+def _document(operation: GraphQLRequest, documents: str) -> JSONObject:
+    """Return the document, or its id if the API takes ids. A document without an id is then not sent.
+
+    Source: GraphQL over HTTP, "Persisted Documents"; Apollo, "Automatic Persisted Queries", for its extension.
+    """
+    match documents:
+        case "text":
+            return {"query": operation.text}
+        case "documentId" if operation.sha256:
+            return {"documentId": f"sha256:{operation.sha256}"}
+        case "apollo" if operation.sha256:
+            return {"extensions": {"persistedQuery": {"version": 1, "sha256Hash": operation.sha256}}}
+        case _:
+            raise UpstreamError("This API takes only requests that it knows.")
+
+
+def _note(caller: Caller, operation: GraphQLRequest, started: float, **facts: int) -> None:
+    """Note the duration of a request, and the fields that it asked for, if the endpoint's author wants them logged."""
+    caller.note(upstream_ms=round((time.perf_counter() - started) * 1e3, 2), **facts)
+    if caller.endpoint.bundle.log:
+        from handler.server.upstream.read_coordinates import note_read
+
+        note_read(caller, text=operation.text, sha256=operation.sha256)
+
+
+async def _response(caller: Caller, operation: GraphQLRequest, answer: HttpResponse) -> JSONObject:
+    upstream = caller.endpoint.bundle.upstream
+    if excess := excess_of_json(answer.body, max_bytes=upstream.max_bytes):
+        from handler.server.upstream.failures import too_costly
+
+        raise too_costly(excess).of(operation)
+    try:
+        body = parse_json(answer.body.removeprefix(BOM_UTF8))  # which some servers on Windows put first
+    except ValueError:
+        body = None
+    if 300 <= answer.status < 400 or not _is_graphql(body):
+        from handler.server.upstream.failures import without_graphql
+
+        raise without_graphql(answer, body, upstream.auth).of(operation)
+    if body.get("data"):
+        drop_unselected(body["data"], operation)
+    if not body.get("errors"):
+        return {"data": body["data"]}
+    from handler.server.upstream.graphql_errors import report  # compiles its patterns
+
+    find_index = caller.endpoint.schema.find_index
+    response, reason = await asyncio.to_thread(
+        report, body, answer, operation, auth=upstream.auth, find_index=find_index
+    )
+    caller.note(reason=reason)
+    return response
+
+
+def _is_graphql(body: Any) -> bool:
+    """Return whether JSON has the form of a GraphQL response.
+
+    Source: GraphQL specification, section 7.1 (Response Format).
+    """
+    if not isinstance(body, dict):
+        return False
+    data, errors = body.get("data"), body.get("errors")
+    if body.get("hasNext") is True:  # the first part of several
+        return False
+    return isinstance(errors, list | None) and (isinstance(data, dict) or (data is None and bool(errors)))
 
 
 @contextmanager
@@ -106,94 +173,6 @@ def telling_answer(operation: GraphQLRequest) -> Iterator[None]:
         raise UpstreamFailure(str(exc) if operation.is_query else UNTOLD, reason="UpstreamTooLarge") from exc
 
 
-def _url_for(caller: Caller, upstream: Upstream) -> tuple[str, str]:
-    """Return the URL of the API, and the URL for traces if the former has a claim of the caller."""
-    if upstream.tenant is None:
-        return upstream.url, ""
-    from handler.bundle.upstream import sample_address
-    from handler.server.upstream.tenant_address import url_of_tenant
-
-    return url_of_tenant(caller, upstream.tenant), sample_address(upstream)
-
-
 def carried_out(response: JSONObject) -> str:
     """Return the sentence for a model whose mutation was answered, and who does not get the answer as it is."""
     return PARTLY_CARRIED_OUT if "errors" in response else CARRIED_OUT
-
-
-def _allowed_s(caller: Caller) -> float:
-    """Return the time limit for the API: the configured timeout, or the rest of the call's time if shorter."""
-    left_s = caller.deadline - time.monotonic()
-    if left_s <= 0:
-        raise DeadlinePassed
-    return min(caller.endpoint.bundle.upstream.timeout_s, left_s)
-
-
-def _document(operation: GraphQLRequest, documents: str) -> JSONObject:
-    """Return the document, or its id if the API takes ids. A document without an id is then not sent.
-
-    Source: GraphQL over HTTP, "Persisted Documents"; Apollo, "Automatic Persisted Queries", for its extension.
-    """
-    match documents:
-        case "text":
-            return {"query": operation.text}
-        case "documentId" if operation.sha256:
-            return {"documentId": f"sha256:{operation.sha256}"}
-        case "apollo" if operation.sha256:
-            return {"extensions": {"persistedQuery": {"version": 1, "sha256Hash": operation.sha256}}}
-        case _:
-            raise UpstreamError("This API takes only requests that it knows.")
-
-
-def _note_read(caller: Caller, operation: GraphQLRequest) -> None:
-    """Note the fields that the API was asked for, if the endpoint's author wants them in the log."""
-    if caller.endpoint.bundle.log:
-        from handler.server.upstream.read_coordinates import note_read
-
-        note_read(caller, text=operation.text, sha256=operation.sha256)
-
-
-def _ms_since(started: float) -> float:
-    return round((time.perf_counter() - started) * 1e3, 2)
-
-
-async def _response(caller: Caller, operation: GraphQLRequest, answer: HttpResponse) -> JSONObject:
-    upstream = caller.endpoint.bundle.upstream
-    if excess := excess_of_json(answer.body, max_bytes=upstream.max_bytes):
-        from handler.server.upstream.failures import too_costly
-
-        raise too_costly(excess).of(operation)
-    body = _parse(answer.body)
-    if 300 <= answer.status < 400 or not _is_graphql(body):
-        from handler.server.upstream.failures import without_graphql
-
-        trouble = without_graphql(answer, body, upstream.auth)
-        raise trouble.of(operation)
-    if body.get("data"):
-        drop_unselected(body["data"], operation)
-    if not body.get("errors"):
-        return {"data": body["data"]}
-    from handler.server.upstream.graphql_errors import report  # compiles its patterns
-
-    auth, find_index = upstream.auth, caller.endpoint.schema.find_index
-    response, reason = await asyncio.to_thread(report, body, answer, operation, auth=auth, find_index=find_index)
-    caller.note(reason=reason)
-    return response
-
-
-def _is_graphql(body: Any) -> bool:
-    """Tell if JSON has the form of a GraphQL response. Source: GraphQL specification, section 7.1 (Response Format)."""
-    if not isinstance(body, dict):
-        return False
-    data, errors = body.get("data"), body.get("errors")
-    if body.get("hasNext") is True:  # the first part of several
-        return False
-    return isinstance(errors, list | None) and (isinstance(data, dict) or (data is None and bool(errors)))
-
-
-def _parse(body: bytes) -> Any:
-    """Return the JSON of a response; ``None`` if invalid. Some servers on Windows put a byte order mark first."""
-    try:
-        return parse_json(body.removeprefix(BOM_UTF8))
-    except ValueError:
-        return None

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Set
 
-from handler.server.upstream.selected_fields import STRINGS
+from handler.server.upstream.graphql_request import STRINGS
 
 COMPLAINTS = re.compile(
     "are required but|can never be of type|cannot (be spread|condition on|query field|represent)|conflict because"

@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+import re
 import time
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping
+from typing import Any
 from urllib.parse import urlsplit
 
+from handler.bundle.upstream import TenantPart, Upstream, fill_tenant
 from handler.cold.records import replaced
 from handler.errors.infrastructure import HttpTimeout
+from handler.errors.upstream import ClaimMissing, HeaderRefused
+from handler.http.addresses import keys_in
 from handler.http.client import HttpRequest, HttpResponse
-from handler.server.auth.principal import ANONYMOUS, Principal
+from handler.server.auth.principal import ANONYMOUS
 from handler.server.context import Caller
+from handler.server.upstream.bound_variables import find_claim
 from handler.server.upstream.credentials import Credential, credential_for, signed
-from handler.server.upstream.request_headers import told_headers
 
 UNAUTHORIZED = 401
 
+MAX_HEADER_CHARS = 4_096
+
 MIN_SECRET_BYTES = 8
 """A shorter text is not a secret, and could occur in the words of an API."""
+
+_SENDABLE = re.compile(r"[\t -~\xa0-\xff]*")
 
 
 async def send(caller: Caller, request: HttpRequest) -> HttpResponse:
@@ -31,49 +40,24 @@ async def send(caller: Caller, request: HttpRequest) -> HttpResponse:
         HttpError: the API gave no response, see ``HttpClient.send``.
     """
     deadline = time.monotonic() + request.timeout_s
-    told = told_headers(caller, caller.endpoint.bundle.upstream)
+    ours = request_headers(caller, caller.endpoint.bundle.upstream)
     circuits, endpoint = caller.services.outgoing.circuits, caller.endpoint.bundle.endpoint
+    # Failures count for the principal, or, for anonymous callers, for the request body. One subject may belong to
+    # several tenants of one host, whose APIs have URLs of their own.
+    anonymous = caller.principal == ANONYMOUS
+    asked: Hashable = hash(request.body) if anonymous else (caller.principal.identity, request.url)
     for may_repeat in (request.repeatable, False):
         credential = await credential_for(caller, timeout_s=_left(request, deadline))
-        headers = {**told, **request.headers, **credential.headers}
+        headers = {**ours, **request.headers, **credential.headers}
         complete = await signed(caller, replaced(request, headers=headers))
         ready = replaced(complete, timeout_s=_left(request, deadline))
-        with circuits.guard(request.url, endpoint=endpoint, asked=_asked(caller.principal, request)):
+        with circuits.guard(request.url, endpoint=endpoint, asked=asked):
             answer = await caller.http.send_async(ready)
-        answer = _without(_secrets(credential, request.url), answer)
+        answer = _without_secrets(answer, credential, request.url)
         refused = answer.status == UNAUTHORIZED and credential.refuse()
         if not (refused and may_repeat):
             break
     return answer
-
-
-def _secrets(credential: Credential, url: str) -> list[str]:
-    """Return the credential, and the keys in the query string of the API's URL."""
-    secrets = [credential.token.rpartition(" ")[2]]
-    if "?" in url:
-        from handler.http.url_keys import keys_in  # few URLs need it
-
-        secrets += keys_in(url).values()
-    return secrets
-
-
-def _without(secrets: Sequence[str], answer: HttpResponse) -> HttpResponse:
-    """Remove secrets from a response: some APIs repeat them in an error."""
-    for secret in secrets:
-        text = secret.encode()
-        if len(text) >= MIN_SECRET_BYTES and text in answer.body:
-            answer = replaced(answer, body=answer.body.replace(text, "…".encode()))
-    return answer
-
-
-def _asked(principal: Principal, request: HttpRequest) -> Hashable:
-    """Return the key that failures count for: the principal, or, for anonymous callers, the request body.
-
-    One subject may belong to several tenants of one host, whose APIs have URLs of their own.
-    """
-    if principal == ANONYMOUS:
-        return hash(request.body)
-    return principal.identity, request.url
 
 
 def _left(request: HttpRequest, deadline: float) -> float:
@@ -81,3 +65,69 @@ def _left(request: HttpRequest, deadline: float) -> float:
     if left_s <= 0:
         raise HttpTimeout(urlsplit(request.url).hostname or "", timeout_s=request.timeout_s)
     return left_s
+
+
+def _without_secrets(answer: HttpResponse, credential: Credential, url: str) -> HttpResponse:
+    """Remove the credential and the keys in the API's URL from a response: some APIs repeat them in an error."""
+    secrets = [credential.token.rpartition(" ")[2], *(keys_in(url).values() if "?" in url else ())]
+    for text in map(str.encode, secrets):
+        if len(text) >= MIN_SECRET_BYTES and text in answer.body:
+            answer = replaced(answer, body=answer.body.replace(text, "…".encode()))
+    return answer
+
+
+def request_headers(caller: Caller, upstream: Upstream) -> dict[str, str]:
+    """Return the headers of this caller's requests without the credential, by lower-case name.
+
+    They are static, from claims, or forwarded from the client. The author's headers come last, so that a caller's
+    header cannot replace them.
+
+    Raises:
+        ClaimMissing: the caller lacks a claim, or its value does not fit into a header.
+        HeaderRefused: a forwarded header cannot be sent.
+    """
+    forwarded = {name: caller.headers[name] for name in upstream.forward_headers if name in caller.headers}
+    for name, value in forwarded.items():
+        if not _is_sendable(value.strip()):
+            raise HeaderRefused(name)
+    claims = caller.principal.claims or {}
+    of_claims = {name: _text_of(claims, claim) for name, claim in upstream.claim_headers.items()}
+    return {**forwarded, **upstream.headers, **of_claims}
+
+
+def _text_of(claims: Mapping[str, Any], claim: str) -> str:
+    value = find_claim(claims, claim)
+    match value:
+        case None:
+            raise ClaimMissing(claim)
+        case bool():
+            return "true" if value else "false"
+        case int() | float():
+            text = repr(value)
+        case str() if value == value.strip():  # a server would strip white space, and read another value
+            text = value
+        case _:
+            raise ClaimMissing(claim, misfit=True)
+    if not text or not _is_sendable(text):
+        raise ClaimMissing(claim, misfit=True)
+    return text
+
+
+def _is_sendable(text: str) -> bool:
+    """Return whether a text is a valid header value. Source: RFC 9110, section 5.5."""
+    return len(text) <= MAX_HEADER_CHARS and _SENDABLE.fullmatch(text) is not None
+
+
+def url_of_tenant(caller: Caller, part: TenantPart) -> str:
+    """Return the URL of the API for this caller, if each tenant has its own.
+
+    Raises:
+        ClaimMissing: the caller lacks the claim, or its value cannot be the name of a tenant.
+    """
+    value = find_claim(caller.principal.claims, part.claim)
+    if value is None:
+        raise ClaimMissing(part.claim)
+    url = fill_tenant(part, value) if isinstance(value, str) else None
+    if url is None:
+        raise ClaimMissing(part.claim, misfit=True)
+    return url

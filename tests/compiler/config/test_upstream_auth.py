@@ -13,6 +13,7 @@ from handler.bundle.upstream import (
     NoAuth,
     OAuthClient,
     PassthroughAuth,
+    SecretText,
     SigV4Auth,
     TokenExchangeAuth,
     Upstream,
@@ -50,8 +51,15 @@ def warned(folder: Path, upstream: str, *, more: str = "") -> list[Reported]:
 
 
 def client(**more: str) -> OAuthClient:
-    known = {"token_url": TOKEN_URL, "client_id": "c", "client_secret": "secret:K", "client_auth": "basic"}
-    return OAuthClient(**{**known, "scope": "", "audience": "", "resource": "", **more})
+    known = {
+        "token_url": TOKEN_URL,
+        "client_id": "c",
+        "client_auth": "basic",
+        "scope": "",
+        "audience": "",
+        "resource": "",
+    }
+    return OAuthClient(client_secret=SecretText("secret:K"), **{**known, **more})
 
 
 def oauth(mode: str, more: str = "", *, client: str = "") -> str:
@@ -66,10 +74,10 @@ CLIENT = f"token_url: '{TOKEN_URL}', client_id: c, client_secret: secret:K"
     [
         ("none", NoAuth()),
         ("", NoAuth()),
-        ("{bearer: secret:K}", BearerAuth(token="secret:K")),
-        ("{bearer: ssm:api.key-2}", BearerAuth(token="ssm:api.key-2")),
-        ("{header: X-Api-Key, value: env:API_KEY}", HeaderAuth(header="x-api-key", value="env:API_KEY")),
-        ("{header: authorization, value: secret:K}", HeaderAuth(header="authorization", value="secret:K")),
+        ("{bearer: secret:K}", BearerAuth(token=SecretText("secret:K"))),
+        ("{bearer: ssm:api.key-2}", BearerAuth(token=SecretText("ssm:api.key-2"))),
+        ("{header: X-Api-Key, value: env:API_KEY}", HeaderAuth(header="x-api-key", value=SecretText("env:API_KEY"))),
+        ("{header: authorization, value: secret:K}", HeaderAuth(header="authorization", value=SecretText("secret:K"))),
         (oauth("client_credentials"), ClientCredentialsAuth(client=client())),
         (
             oauth("client_credentials", ", client_auth: post, scope: 'a b', audience: x, resource: 'urn:y'"),
@@ -77,13 +85,17 @@ CLIENT = f"token_url: '{TOKEN_URL}', client_id: c, client_secret: secret:K"
         ),
         (
             oauth("token_exchange"),
-            TokenExchangeAuth(client=client(), subject_type="access_token", actor_token="", actor_type="access_token"),
+            TokenExchangeAuth(
+                client=client(), subject_type="access_token", actor_token=SecretText(""), actor_type="access_token"
+            ),
         ),
         (
             oauth(
                 "token_exchange", ", scope: [a, b], subject_token_type: jwt, actor_token: env:A, actor_token_type: jwt"
             ),
-            TokenExchangeAuth(client=client(scope="a b"), subject_type="jwt", actor_token="env:A", actor_type="jwt"),
+            TokenExchangeAuth(
+                client=client(scope="a b"), subject_type="jwt", actor_token=SecretText("env:A"), actor_type="jwt"
+            ),
         ),
         ("{sigv4: {service: appsync, region: eu-central-1}}", SigV4Auth(service="appsync", region="eu-central-1")),
     ],

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from graphql import OperationDefinitionNode, parse
 
-from handler.compiler.json_schemas.comments import comment_above
+from handler.compiler.json_schemas.descriptions import comment_above
 
 OPERATION = """\
 # The licence of this file.

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from handler.bundle.stored import write_bundle
-from handler.commands.folders.cache_folder import cache_folder, user_cache
+from handler.commands.folders.user_secret import cache_folder, user_cache
 from handler.compiler.compile import Compiled, compile_endpoint
 from handler.compiler.schema import schema
 from handler.compiler.schema.schema_cache import DIGEST_BYTES, MOST_FILES, SchemaCache

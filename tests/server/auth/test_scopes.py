@@ -17,8 +17,7 @@ import pytest
 from handler.bundle.model import Bundle
 from handler.bundle.stored import read_record, write_bundle
 from handler.errors.access import CredentialRequired, InsufficientScope
-from handler.server.auth.principal import ANONYMOUS, DEVELOPMENT, Principal, scopes_of
-from handler.server.auth.scopes import require_scopes
+from handler.server.auth.principal import ANONYMOUS, DEVELOPMENT, Principal, require_scopes, scopes_of
 from tests.support.codes import graphql_errors
 from tests.support.endpoints import READABLE, compiled, prescribed_tool, problems_of
 from tests.support.function import Answer, Function, running_function

@@ -21,8 +21,7 @@ from handler.http.client import HttpClient
 from handler.json_schema.json_bounds import MAX_NESTING
 from handler.server.asgi.request_log import WARNING, level_of
 from handler.server.auth.jwks import FRESH_S, STALE_S
-from handler.server.auth.token_parsing import MAX_TOKEN_CHARS
-from handler.server.auth.tokens import MAX_CHECKED, TokenVerifier
+from handler.server.auth.tokens import MAX_CHECKED, MAX_TOKEN_CHARS, TokenVerifier
 from handler.strict_json import JSONObject, to_json_bytes
 from tests.support.codes import graphql_errors
 from tests.support.endpoints import compiled

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from handler.bundle.upstream import BearerAuth, PassthroughAuth, UpstreamAuth
+from handler.bundle.upstream import BearerAuth, PassthroughAuth, SecretText, UpstreamAuth
 from handler.compiler.compile import Compiled
 from tests.server.error_codes.asking import (
     JSON,
@@ -134,7 +134,7 @@ def test_call_without_the_token_that_the_api_needs_has_a_code(silent: Compiled) 
 
 
 def test_credential_that_cannot_be_read_has_a_code(silent: Compiled) -> None:
-    with running(with_auth(silent, BearerAuth(token="env:NOWHERE"))) as function:
+    with running(with_auth(silent, BearerAuth(token=SecretText("env:NOWHERE")))) as function:
         expect(function, call("a"), 200, "credential-unavailable")
         expect(function, asked_of("{ a }"), 502, "credential-unavailable")
 

@@ -19,9 +19,8 @@ from handler.server.context import Caller, Services
 from handler.server.endpoints.endpoint import Endpoint
 from handler.server.endpoints.registry import Endpoints
 from handler.server.outgoing.circuit_breaker import Circuits
-from handler.server.outgoing.credential_cache import SingleFlightCache
 from handler.server.outgoing.outgoing_services import OutgoingServices
-from handler.server.outgoing.secret_store import SecretStore
+from handler.server.outgoing.secret_store import SecretStore, SingleFlightCache
 from handler.server.upstream.graphql_client import execute
 from handler.server.upstream.graphql_request import GraphQLRequest
 from handler.storage.local import MemoryStorage

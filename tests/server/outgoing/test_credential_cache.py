@@ -9,7 +9,7 @@ import pytest
 
 from handler.errors.upstream import CredentialUnavailable
 from handler.server.auth.own_secrets import REFUSED_PAUSE_S
-from handler.server.outgoing.credential_cache import Fetched, SingleFlightCache
+from handler.server.outgoing.secret_store import Fetched, SingleFlightCache
 from tests.server.outgoing.serving import Clock
 
 
@@ -21,7 +21,7 @@ class Source:
         self._clock = clock
         self._lasting = lasting
 
-    async def fetch(self) -> Fetched[str]:
+    async def fetch(self) -> Fetched:
         self.fetched.append(str(len(self.fetched)))
         number = len(self.fetched) - 1
         await asyncio.sleep(0)
@@ -30,7 +30,7 @@ class Source:
 
 def test_value_is_fetched_again_at_its_end() -> None:
     clock = Clock()
-    source, kept = Source(clock), SingleFlightCache[str](clock=clock)
+    source, kept = Source(clock), SingleFlightCache(clock=clock)
 
     async def ask() -> list[str]:
         first = await kept.get("k", source.fetch)
@@ -44,7 +44,7 @@ def test_value_is_fetched_again_at_its_end() -> None:
 
 def test_value_that_may_not_be_kept_serves_those_who_waited_for_it_and_nobody_else() -> None:
     clock = Clock()
-    source, kept = Source(clock, lasting=lambda _: 0), SingleFlightCache[str](clock=clock)
+    source, kept = Source(clock, lasting=lambda _: 0), SingleFlightCache(clock=clock)
 
     async def ask() -> list[str]:
         waited = await asyncio.gather(*(kept.get("k", source.fetch) for _ in range(5)))
@@ -55,7 +55,7 @@ def test_value_that_may_not_be_kept_serves_those_who_waited_for_it_and_nobody_el
 
 def test_value_that_is_refused_while_others_wait_is_fetched_anew_for_them() -> None:
     clock = Clock()
-    source, kept = Source(clock), SingleFlightCache[str](clock=clock)
+    source, kept = Source(clock), SingleFlightCache(clock=clock)
 
     async def refuse() -> str:
         value = await kept.get("k", source.fetch)
@@ -69,10 +69,10 @@ def test_value_that_is_refused_while_others_wait_is_fetched_anew_for_them() -> N
 
 
 def test_failure_is_shared_by_those_who_waited_and_not_kept() -> None:
-    kept: SingleFlightCache[str] = SingleFlightCache(clock=Clock())
+    kept: SingleFlightCache = SingleFlightCache(clock=Clock())
     asked: list[int] = []
 
-    async def fail() -> Fetched[str]:
+    async def fail() -> Fetched:
         asked.append(1)
         await asyncio.sleep(0)
         raise CredentialUnavailable("why", refused=True)
@@ -94,7 +94,7 @@ def test_failure_is_shared_by_those_who_waited_and_not_kept() -> None:
 
 def test_value_is_refused_once_in_a_while_and_an_older_one_at_any_time() -> None:
     clock = Clock()
-    source, kept = Source(clock), SingleFlightCache[str](clock=clock)
+    source, kept = Source(clock), SingleFlightCache(clock=clock)
 
     def get() -> str:
         return asyncio.run(kept.get("k", source.fetch))

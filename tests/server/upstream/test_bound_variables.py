@@ -11,7 +11,7 @@ import pytest
 
 from handler.errors.calls import BindingMissing
 from handler.server.upstream.bound_variables import bound_values
-from tests.compiler.tools.graphql_tools.test_bindings import ARGUMENTS, SDL
+from tests.compiler.tools.test_bindings import ARGUMENTS, SDL
 from tests.support.api import Reply, running_api
 from tests.support.endpoints import READABLE, compiled, prescribed_tool
 from tests.support.function import Answer, running_function

@@ -16,7 +16,7 @@ import pytest
 
 from handler.errors.upstream import CredentialUnavailable
 from handler.server.auth.own_secrets import REFUSED_PAUSE_S
-from handler.server.outgoing.credential_cache import Fetched, SingleFlightCache
+from handler.server.outgoing.secret_store import Fetched, SingleFlightCache
 from handler.server.upstream.api_access import api_access
 from tests.server.outgoing.serving import Container, asking, endpoint, identity_with, with_token
 from tests.support.api import Api, Asked, Reply, running_api
@@ -267,10 +267,10 @@ def test_exchanged_token_ends_before_the_one_that_it_was_given_for(tmp_path: Pat
 
 
 def test_no_more_tokens_are_kept_than_there_is_room_for(tmp_path: Path) -> None:
-    kept: SingleFlightCache[str] = SingleFlightCache(clock=lambda: 0, most=2)
+    kept: SingleFlightCache = SingleFlightCache(clock=lambda: 0, most=2)
 
     async def ask(key: str) -> str:
-        async def fetch() -> Fetched[str]:
+        async def fetch() -> Fetched:
             fetched.append(key)
             return Fetched(key, good_until=1)
 

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 from graphql import parse, print_ast
 
-from handler.server.upstream.graphql_request import GraphQLRequest
-from handler.server.upstream.selected_fields import drop_unselected
+from handler.server.upstream.graphql_request import GraphQLRequest, drop_unselected
 from tests.support.api import Reply, running_api
 from tests.support.endpoints import PUBLIC, compiled
 from tests.support.function import running_function

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from handler.bundle.tools import ToolOptions
-from handler.bundle.upstream import BearerAuth, HeaderAuth, NoAuth, PassthroughAuth, UpstreamAuth
+from handler.bundle.upstream import BearerAuth, HeaderAuth, NoAuth, PassthroughAuth, SecretText, UpstreamAuth
 from handler.compiler.compile import Compiled
 from handler.policy.evaluation import HIDDEN
 from handler.server.auth.sealed_state import RequestStates
@@ -454,12 +454,12 @@ def test_tool_has_the_credential_that_requests_to_its_api_carry(endpoint: Compil
         "token": None,
         "headers": {"x-client": digest("stile")},
     }
-    assert credential_of(endpoint, BearerAuth(token="env:KEY")) == {
+    assert credential_of(endpoint, BearerAuth(token=SecretText("env:KEY"))) == {
         "strategy": "bearer",
         "token": digest(API_KEY),
         "headers": bearer,
     }
-    assert credential_of(endpoint, HeaderAuth(header="x-api-key", value="env:KEY"), headers=told) == {
+    assert credential_of(endpoint, HeaderAuth(header="x-api-key", value=SecretText("env:KEY")), headers=told) == {
         "strategy": "api_key",
         "token": digest(API_KEY),
         "headers": {"x-client": digest("stile"), "x-api-key": digest(API_KEY)},
@@ -469,7 +469,7 @@ def test_tool_has_the_credential_that_requests_to_its_api_carry(endpoint: Compil
 
 
 def test_credential_that_cannot_be_got_fails_who_needs_it_and_nobody_else(endpoint: Compiled) -> None:
-    auth = BearerAuth(token="env:MISSING")
+    auth = BearerAuth(token=SecretText("env:MISSING"))
     changed = replace(endpoint.bundle, upstream=replace(endpoint.bundle.upstream, auth=auth))
     with serving(identified(replace(endpoint, bundle=changed))) as function:
         needed = called(function, "needs_token", headers=HOLDER)
@@ -479,7 +479,7 @@ def test_credential_that_cannot_be_got_fails_who_needs_it_and_nobody_else(endpoi
 
 
 def test_tool_that_needs_a_credential_runs_with_one(endpoint: Compiled) -> None:
-    auth = BearerAuth(token="env:KEY")
+    auth = BearerAuth(token=SecretText("env:KEY"))
     changed = replace(endpoint.bundle, upstream=replace(endpoint.bundle.upstream, auth=auth))
     with serving(identified(replace(endpoint, bundle=changed)), secrets={"KEY": API_KEY}) as function:
         assert called(function, "needs_token", headers=HOLDER).text == f"a token of {len(API_KEY)} characters"

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from handler.compiler.compile import Compiled
-from handler.compiler.tools.content_files.view_pages import PAGE_TYPE
+from handler.compiler.tools.views import PAGE_TYPE
 from handler.server.mcp.resources import SETTINGS
 from handler.server.mcp.revisions import APPS, LEGACY, MODERN
 from tests.support.endpoints import compiled

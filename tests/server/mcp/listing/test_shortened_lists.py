@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from handler.bundle.listed_entry import MAX_WHOLE_BYTES
-from handler.commands.folders.tool_costs import told_of_tools, tool_list, tool_rows
+from handler.commands.folders.tool_costs import sentences_on_tools, tool_list, tool_rows
 from handler.commands.local.local_endpoint import local_endpoint
 from handler.compiler.compile import Compiled
 from handler.policy.evaluation import Evaluation
@@ -83,7 +83,7 @@ def test_list_of_hundreds_of_tools_goes_out_in_pages_below_the_limit_of_lambda(f
 def test_check_tells_of_pages_and_of_shortened_schemas(large: Compiled) -> None:
     found = tool_list(large)
 
-    told = list(told_of_tools(tool_rows(large), found))
+    told = list(sentences_on_tools(tool_rows(large), found))
 
     assert found.pages > 1
     assert f"limits.max_schema_bytes shortens the inputSchema of {TOOLS} tools: Op0 (" in told[0]

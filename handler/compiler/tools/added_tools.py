@@ -1,0 +1,214 @@
+"""Tools that Stile adds: those of a catalog, and companions that search and describe the schema of a GraphQL tool."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from handler.bundle.tools import CatalogTool, CompanionTool, GraphQLTool, ToolOptions
+from handler.compiler.config.config import CatalogUse
+from handler.compiler.problems import Problems, shown, where
+from handler.compiler.tools.declaration import CompiledTool
+from handler.json_schema.json_bounds import MAX_RESULT_BYTES
+from handler.list_entries import size_hint
+from handler.strict_json import JSONObject
+
+MAX_NAMES = 10
+
+MAX_QUERY_CHARS = 1_000
+
+SEARCH = """\
+Find the tools, prompts and resources of this endpoint, those that are not listed included. Say in "query" what you \
+want to do. You get ten at most, best first, one line each. Ask again with "names" for the arguments of those that \
+you need, then call each with the tool that its "call" names."""
+
+CALL = """\
+Call a tool by name that only reads. "{search}" finds names and arguments."""
+
+CALL_MUTATION = """\
+Call a tool by name that may change something. "{search}" finds names and arguments."""
+
+QUERY: JSONObject = {
+    "type": "string",
+    "maxLength": MAX_QUERY_CHARS,
+    "description": "What you want to do or know, in your own words.",
+}
+PROPERTIES: JSONObject = {
+    "query": QUERY,
+    "names": {
+        "type": "array",
+        "items": {"type": "string"},
+        "maxItems": MAX_NAMES,
+        "description": "Names or URIs whose whole entries you need.",
+    },
+    "type": {
+        "type": "string",
+        "enum": ["all", "tools", "prompts", "resources", "resource_templates"],
+        "default": "all",
+    },
+    "category": {"type": "string", "description": "The category of a tool, ignoring case."},
+    "include_hidden": {"type": "boolean", "default": True, "description": "If false, only what is listed is found."},
+}
+NAMED: JSONObject = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string", "description": "The tool's name."},
+        "arguments": {
+            "type": "object",
+            "additionalProperties": True,  # said, because clients that make schemas strict would forbid all
+            "description": "The tool's arguments, as its inputSchema says.",
+            "default": {},
+        },
+    },
+    "required": ["name"],
+    "additionalProperties": False,
+}
+
+READS: JSONObject = {"readOnlyHint": True}
+WRITES: JSONObject = {"readOnlyHint": False, "destructiveHint": True}
+
+
+def catalog_tools(use: CatalogUse | None, *, max_result_bytes: int = MAX_RESULT_BYTES) -> tuple[CompiledTool, ...]:
+    """Return the tools of an endpoint's catalog; none if it has no catalog.
+
+    ``max_result_bytes`` is the limit of the longest results of the tools that are called by name; 0 is none.
+    """
+    if use is None:
+        return ()
+    hints = size_hint(max_result_bytes)
+    meta = {"_meta": hints} if hints else {}
+    search = {
+        "name": use.name,
+        "title": "Find tools",
+        "description": SEARCH,
+        "inputSchema": {"type": "object", "properties": PROPERTIES, "additionalProperties": False},
+        "annotations": READS,
+    }
+    call = {
+        "name": f"{use.name}-call",
+        "title": "Call a tool that reads",
+        "description": CALL.format(search=use.name),
+        "inputSchema": NAMED,
+        "annotations": READS,
+        **meta,
+    }
+    call_mutation = {
+        "name": f"{use.name}-call-mutation",
+        "title": "Call a tool that writes",
+        "description": CALL_MUTATION.format(search=use.name),
+        "inputSchema": NAMED,
+        "annotations": WRITES,
+        **meta,
+    }
+    return _tool(use, "search", search), _tool(use, "call", call), _tool(use, "call-mutation", call_mutation)
+
+
+def _tool(use: CatalogUse, role: str, entry: JSONObject) -> CompiledTool:
+    tool = CatalogTool(
+        name=entry["name"],
+        entry=entry,
+        options=ToolOptions(hidden=use.hidden, aliases=(), scopes=(), output="both", confirm="", meta={}),
+        role=role,
+        unlisted=use.unlisted,
+        list_budget=use.list_budget,
+    )
+    return CompiledTool(at=use.at, tool=tool, uses=(), runs="", types=0, reads=False, writes=False)
+
+
+MAX_NAME_CHARS = 64
+"""The longest name of a tool that every client and model vendor takes."""
+
+MAX_COORDINATES = 50
+
+TEXTS: Mapping[str, tuple[str, str]] = {
+    "search": (
+        "Search",
+        "Find what to ask {name} for: the best matches of a question, the fields that lead to each, and SDL.",
+    ),
+    "describe": ("Describe", "Return the SDL of parts of the schema of {name}."),
+}
+"""What a companion does -> the beginning of its title, and its description."""
+
+MAX_TOKENS: JSONObject = {"type": "integer", "minimum": 200, "maximum": 10_000}
+
+ARGUMENTS: Mapping[str, JSONObject] = {
+    "search": {
+        "type": "object",
+        "properties": {
+            "question": {
+                "type": "string",
+                "minLength": 1,
+                "maxLength": 1_000,
+                "description": "In words",
+            },
+            "maxTokens": {**MAX_TOKENS, "description": "300 if absent"},
+        },
+        "required": ["question"],
+        "additionalProperties": False,
+    },
+    "describe": {
+        "type": "object",
+        "properties": {
+            "coordinates": {
+                "type": "array",
+                "items": {"type": "string"},
+                "minItems": 1,
+                "maxItems": MAX_COORDINATES,
+                "description": "Such as Order, Order.lines or Query.order(id:)",
+            },
+            "maxTokens": {**MAX_TOKENS, "description": "800 if absent"},
+        },
+        "required": ["coordinates"],
+        "additionalProperties": False,
+    },
+}
+
+
+def with_companions(
+    tools: Sequence[CompiledTool], *, others: Iterable[CompiledTool], problems: Problems
+) -> Iterator[CompiledTool]:
+    """Yield the tools of an API, each GraphQL tool that needs companions before its own.
+
+    A name that a tool of the author has is not taken: the companion is left out, with a warning.
+    """
+    taken = {
+        name.casefold(): each for each in (*tools, *others) for name in (each.tool.name, *each.tool.options.aliases)
+    }
+    for each in tools:
+        yield each
+        if each.companions and isinstance(each.tool, GraphQLTool):
+            for does in TEXTS:
+                name = f"{each.tool.name}-{does}"
+                refusal = _refusal(name, taken.get(name.casefold()))
+                if refusal:
+                    sentence = f'"{each.tool.name}" gets no companion "{name}": {refusal}; find: false asks for none'
+                    problems.warn(each.at, sentence, code="no-companion", about=[name])
+                else:
+                    yield _compiled(each, each.tool, name=name, does=does)
+
+
+def _refusal(name: str, taken_by: CompiledTool | None) -> str:
+    if taken_by is not None:
+        return f"a tool of that name is defined at {shown(where(taken_by.at))}"
+    return f"it is longer than {MAX_NAME_CHARS} characters" if len(name) > MAX_NAME_CHARS else ""
+
+
+def _compiled(made: CompiledTool, tool: GraphQLTool, *, name: str, does: str) -> CompiledTool:
+    heading, description = TEXTS[does]
+    entry: JSONObject = {
+        "name": name,
+        "title": f"{heading} {tool.entry.get('title', tool.name)}",
+        "description": description.format(name=tool.name),
+        "inputSchema": ARGUMENTS[does],
+        "annotations": {"readOnlyHint": True, "openWorldHint": False},
+    }
+    options = ToolOptions(
+        hidden=tool.options.hidden,
+        pinned=tool.options.pinned,
+        aliases=(),
+        scopes=tool.options.scopes,
+        output="text",
+        confirm="",
+        meta={},
+    )
+    companion = CompanionTool(name=name, entry=entry, of=tool.name, does=does, options=options)
+    return CompiledTool(at=made.at, tool=companion, uses=(), runs=tool.name, types=made.types, reads=True, writes=False)

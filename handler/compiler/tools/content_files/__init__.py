@@ -1,1 +1,0 @@
-"""Prompts, resources, skills and pages from the author's files."""

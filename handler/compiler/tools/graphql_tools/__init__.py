@@ -1,1 +1,0 @@
-"""Tools over GraphQL: an author's operations, requests of models, bound variables and persisted documents."""

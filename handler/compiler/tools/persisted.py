@@ -1,0 +1,131 @@
+"""The GraphQL route ``/{folder}/{name}/graphql``: its mode, its own guards, and the persisted documents."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from graphql import GraphQLSchema, type_from_ast
+
+from handler.bundle.operations import GraphQLEndpoint, Operation, PersistedDocument, PersistedOperation
+from handler.bundle.tools import CONFIRM_LEVELS, PrescribedTool, Tool
+from handler.compiler.api_context import ApiContext
+from handler.compiler.json_schemas.defaults import default_of
+from handler.compiler.json_schemas.input_schema import bound_schema, enforced_schema
+from handler.compiler.json_schemas.inputs import Inputs
+from handler.compiler.operations.author_operations import AuthorOperation, Operations
+from handler.compiler.operations.used_coordinates import asked_of_the_schema, coordinates_used
+from handler.compiler.problems import Problems
+from handler.compiler.tools.bindings import coordinates_bound, read_bindings
+from handler.policy.evaluation import OPEN, Mask, union_of
+from handler.strict_json import JSONObject
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Demands:
+    """The scopes, consent and conditions that an operation needs from its caller."""
+
+    scopes: tuple[str, ...] = ()
+    confirm: str = ""
+    mask: Mask = OPEN
+
+
+NO_DEMANDS = Demands()
+
+
+def graphql_endpoint(
+    context: ApiContext, operations: Operations, *, tools: Iterable[Tool], mode: str
+) -> GraphQLEndpoint:
+    """Compile the endpoint's GraphQL route and persisted documents."""
+    named = {operation.name: operation for operation in operations.valid}
+    prescribed = [tool for tool in tools if isinstance(tool, PrescribedTool)]
+    demands = _demands_of(prescribed)
+    same = {tool.operation.name: tool.name for tool in prescribed if _says_all(tool, demands[tool.operation.name])}
+    documents = []
+    for document in operations.documents:
+        found = [named[name] for name in document.operations if name in named]
+        found += [document.anonymous] if document.anonymous else []
+        kept = [operation for operation in found if not _is_introspection(operation, context.problems)]
+        documents.append(
+            PersistedDocument(
+                id=document.id,
+                operations=tuple(
+                    _persisted(context, each, demands=demands.get(each.name, NO_DEMANDS))
+                    for each in kept
+                    if each.name not in same
+                ),
+                tools=tuple(same[each.name] for each in kept if each.name in same),
+            )
+        )
+    return GraphQLEndpoint(
+        mode=mode,
+        guards=context.graphql_guards,
+        conditions=context.conditions_of(context.graphql_guards),
+        documents=tuple(documents),
+    )
+
+
+def _demands_of(tools: Iterable[PrescribedTool]) -> dict[str, Demands]:
+    """Return operation -> the demands of all its tools: all scopes and conditions, and the strictest ``confirm``."""
+    demands: dict[str, Demands] = {}
+    for tool in tools:
+        known = demands.get(tool.operation.name, NO_DEMANDS)
+        scopes = tuple(dict.fromkeys((*known.scopes, *tool.options.scopes)))
+        confirm = max(known.confirm, tool.options.confirm, key=CONFIRM_LEVELS.index)
+        demands[tool.operation.name] = Demands(scopes=scopes, confirm=confirm, mask=known.mask | tool.mask)
+    return demands
+
+
+def _says_all(tool: PrescribedTool, demands: Demands) -> bool:
+    """Tell if a tool can stand for its operation: arguments equal the variables, and its demands are all there are.
+
+    An operation with ``confirm`` has an argument for that, which is not a variable, and so has one with a cursor.
+    """
+    return tool.flat and not tool.options.cursor and Demands(scopes=tool.options.scopes, mask=tool.mask) == demands
+
+
+def sent(operation: AuthorOperation, schema: GraphQLSchema) -> Operation:
+    """Return an author's operation as the function sends it."""
+    defaults: JSONObject = {}
+    for node in operation.node.variable_definitions or ():
+        type_: Any = type_from_ast(schema, node.type)
+        found = default_of(node.default_value, type_)
+        if found:
+            defaults[node.variable.name.value] = found["default"]
+    return Operation(
+        name=operation.name,
+        kind=operation.kind,
+        text=operation.text,
+        sha256=hashlib.sha256(operation.text.encode()).hexdigest(),
+        null_is_absent=tuple(sorted(operation.optional_conditions)),
+        variables=tuple(node.variable.name.value for node in operation.node.variable_definitions or ()),
+        defaults=defaults,
+    )
+
+
+def _persisted(context: ApiContext, operation: AuthorOperation, *, demands: Demands) -> PersistedOperation:
+    used = coordinates_used(operation.document, context.schema)
+    mask = union_of(context.guards, [*used, *coordinates_bound(operation, context.schema)]) | demands.mask
+    inputs = Inputs(operation, context.schema, context.guards, mask=mask)
+    variables = context.shared(enforced_schema(inputs, scalars=context.scalars, flat=True))
+    return PersistedOperation(
+        operation=sent(operation, context.schema),
+        variables=variables,
+        mask=mask,
+        conditions=context.conditions_in(variables),
+        bindings=read_bindings(operation, context.schema, context.problems),
+        bound=context.shared(bound_schema(inputs, scalars=context.scalars)),
+        scopes=demands.scopes,
+        confirm=demands.confirm,
+    )
+
+
+def _is_introspection(operation: AuthorOperation, problems: Problems) -> bool:
+    """Tell if an operation is an introspection query, with a warning: only requests get it, from the caller's view."""
+    asked = asked_of_the_schema(operation.document)
+    if asked:
+        sentence = f"it asks for {asked}, so it is not kept as a persisted document: send it as a query"
+        problems.warn(operation.node, sentence, code="unkept-document", about=[operation.name])
+    return bool(asked)
