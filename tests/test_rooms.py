@@ -75,17 +75,12 @@ ONE_SUBJECT = {
         "bundle.tools",
         "code_tools.options",
     ),  # a tool's options: compiled, and as its author gives them
-    "catalog.py": (
-        "code_tools.catalog",
-        "server.mcp.catalog",
-    ),  # the catalog: of a toolkit, and answered
     "content.py": (
         "bundle.content",
         "code_tools.content",
         "compiler.tools.content",
     ),  # prompts and resources: in the bundle, in Python, and compiled
     "context.py": ("code_tools.context", "server.context"),  # of a request: for tools in Python, and for us
-    "editor.py": ("commands.editor", "page.editor"),  # editors of text: the files for them, and that of the page
     "identity.py": ("bundle.identity", "compiler.config.identity"),  # `identity`: in the bundle, and of config.yaml
     "prompts.py": (
         "compiler.tools.prompts",

@@ -6,7 +6,7 @@ import functools
 import math
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from handler.code_tools.boundary import AuthorFailed, authors_code
 from handler.code_tools.context import Context
@@ -16,24 +16,34 @@ from handler.code_tools.signature import Signature
 from handler.code_tools.source_location import SourceLocation
 from handler.code_tools.type_schemas import ArgumentsModel, Misfits, ValueType
 from handler.errors.calls import InvalidArguments
-from handler.json_schema.checker import TOO_MUCH, Checker, Formats, refuse_bad_schema
 from handler.json_schema.deferred_checker import DeferredChecker
 from handler.json_schema.input_types import leaves_first
 from handler.json_schema.json_bounds import excess_of
 from handler.json_schema.sent_arguments import ANY_TYPE, STRUCTURES, has_null, unstringified, without_refused_nulls
 from handler.strict_json import JSONObject
 
+if TYPE_CHECKING:
+    from handler.json_schema.checker import Formats
+
 Fill = tuple[Sequence[Any], Mapping[str, Any]]
 """The arguments of a Python function: by position and by name."""
 
 
-class Arguments(Protocol):
+class Arguments:
     """One form of a tool's arguments."""
+
+    _options: Options
+    _kinds = ANY_TYPE
+    """The types of JSON that are read from texts."""
 
     @property
     def schema(self) -> JSONObject:
         """The input schema of the list entry."""
-        ...
+        raise NotImplementedError
+
+    @functools.cached_property
+    def _checker(self) -> DeferredChecker:
+        return DeferredChecker(self.schema, formats=self._options.formats)
 
     def check(self, arguments: JSONObject, ctx: Context) -> JSONObject:
         """Check the arguments and return them, with values that a client wrote as text or ``null`` repaired.
@@ -41,7 +51,16 @@ class Arguments(Protocol):
         Raises:
             Misfits: the arguments do not fit.
         """
-        ...
+        _refuse_excess(arguments, ctx)
+        if not self._options.strict:
+            arguments, unreadable = unstringified(arguments, self.schema, kinds=self._kinds)
+            if unreadable:
+                raise Misfits(unreadable)
+            _refuse_excess(arguments, ctx)  # values that were read from texts included
+            arguments = without_refused_nulls(arguments, self.schema) if has_null(arguments) else arguments
+        if violations := self._checker.violations(arguments):
+            raise Misfits(violations)
+        return arguments
 
     def cast(self, arguments: JSONObject, ctx: Context) -> Fill:
         """Convert checked arguments to the function's types.
@@ -49,18 +68,18 @@ class Arguments(Protocol):
         Raises:
             Misfits: the types refuse the arguments.
         """
-        ...
+        raise NotImplementedError
 
     def as_they_are(self, arguments: JSONObject, ctx: Context) -> Fill:
         """Return arguments without a cast, for a validator of the author's that replaces the schema."""
-        ...
+        raise NotImplementedError
 
     def plain(self) -> Arguments:
         """Return the arguments with plain types, which pydantic checks only in doubt; these if they have others."""
-        ...
+        return self
 
 
-class TypedArguments:
+class TypedArguments(Arguments):
     """Arguments that become a function's parameters."""
 
     def __init__(
@@ -90,26 +109,19 @@ class TypedArguments:
         definitions = {"$defs": leaves_first(schema["$defs"])} if "$defs" in schema else {}
         return {**schema, "properties": properties, **definitions}
 
-    @functools.cached_property
-    def _checker(self) -> DeferredChecker:
-        return DeferredChecker(self.schema, formats=self._options.formats)
-
-    def check(self, arguments: JSONObject, ctx: Context) -> JSONObject:
-        return _fitting(arguments, self._checker, self.schema, ctx, None if self._options.strict else ANY_TYPE)
-
     def cast(self, arguments: JSONObject, ctx: Context) -> Fill:
         return (), {**self._model.cast(arguments), **self._context(ctx)}
 
     def as_they_are(self, arguments: JSONObject, ctx: Context) -> Fill:
         declared = self._model.declared()
-        given = {declared[name].name: value for name, value in arguments.items() if name in declared}
-        return (), {**given, **self._context(ctx)}
+        values = {declared[name].name: value for name, value in arguments.items() if name in declared}
+        return (), {**values, **self._context(ctx)}
 
     def _context(self, ctx: Context) -> dict[str, Context]:
         return {self._signature.context: ctx} if self._signature.context else {}
 
 
-class SchemaArguments:
+class SchemaArguments(Arguments):
     """Arguments with a schema of the author's: the function takes them as sent, or as an instance of the type.
 
     The empty schema stands for a tool without arguments: the function gets an empty mapping, whatever was sent.
@@ -119,46 +131,34 @@ class SchemaArguments:
         self._takes = takes
         self._options = options
         self._place = place
-        given = options.input_schema
         self._written: JSONObject | None = None
         self._takes_none = False
-        if isinstance(given, str | Mapping):
-            self._takes_none = not read_schema(given, "input_schema", place)
+        if isinstance(options.input_schema, str | Mapping):
+            self._kinds = STRUCTURES
+            self._takes_none = not read_schema(options.input_schema, "input_schema", place)
             no_arguments: JSONObject = {"type": "object", "properties": {}, **_closed(options)}
-            self._written = no_arguments if self._takes_none else read_object_schema(given, "input_schema", place)
+            schema = no_arguments if self._takes_none else options.input_schema
+            self._written = read_object_schema(schema, "input_schema", place)
 
     @functools.cached_property
-    def _type(self) -> ValueType | None:
-        if self._written is not None:
-            return None
+    def _type(self) -> ValueType:
         return ValueType(self._options.input_schema, "input_schema", self._place)
 
     @functools.cached_property
     def schema(self) -> JSONObject:
-        schema = self._written if self._type is None else self._type.schema("validation")
-        if schema is None or schema.get("type") != "object":
+        schema = self._type.schema("validation") if self._written is None else self._written
+        if schema.get("type") != "object":
             self._place.refuse("input_schema: expected a type with fields")
         return schema
 
-    @functools.cached_property
-    def _checker(self) -> DeferredChecker:
-        return DeferredChecker(self.schema, formats=self._options.formats)
-
     def check(self, arguments: JSONObject, ctx: Context) -> JSONObject:
-        kinds = ANY_TYPE if self._type else STRUCTURES
-        fitting = _fitting(arguments, self._checker, self.schema, ctx, None if self._options.strict else kinds)
+        fitting = super().check(arguments, ctx)
         return {} if self._takes_none else fitting
 
     def cast(self, arguments: JSONObject, ctx: Context) -> Fill:
-        return self._filled(arguments if self._type is None else self._type.cast(arguments), ctx)
+        return self.as_they_are(arguments if self._written is not None else self._type.cast(arguments), ctx)
 
-    def as_they_are(self, arguments: JSONObject, ctx: Context) -> Fill:
-        return self._filled(arguments, ctx)
-
-    def plain(self) -> SchemaArguments:
-        return self
-
-    def _filled(self, arguments: Any, ctx: Context) -> Fill:
+    def as_they_are(self, arguments: Any, ctx: Context) -> Fill:
         return [arguments if each == "arguments" else ctx for each in self._takes], {}
 
 
@@ -166,34 +166,9 @@ def _closed(options: Options) -> JSONObject:
     return {"additionalProperties": False} if options.extra == "forbid" else {}
 
 
-def invalid_arguments(tool: str, exc: Misfits) -> InvalidArguments:
-    """Return the error to raise for arguments that do not fit."""
-    return InvalidArguments(tool, exc.sentences)
-
-
 def _refuse_excess(arguments: JSONObject, ctx: Context) -> None:
-    """Refuse too many values, including values that were read from texts."""
     if excess := excess_of(arguments, max_values=ctx.max_values):
         raise Misfits([excess])
-
-
-def _fitting(
-    arguments: JSONObject, checker: DeferredChecker, schema: JSONObject, ctx: Context, kinds: frozenset[str] | None
-) -> JSONObject:
-    """Check the arguments and return them, with JSON texts read, and without each ``null`` for a missing one.
-
-    ``kinds``: the types of JSON to read; ``None`` leaves everything as it came.
-    """
-    _refuse_excess(arguments, ctx)
-    if kinds is not None:
-        arguments, unreadable = unstringified(arguments, schema, kinds=kinds)
-        if unreadable:
-            raise Misfits(unreadable)
-        _refuse_excess(arguments, ctx)
-        arguments = without_refused_nulls(arguments, schema) if has_null(arguments) else arguments
-    if found := checker.violations(arguments):
-        raise Misfits(found)
-    return arguments
 
 
 def _without_misfit(parameter: JSONObject, schema: JSONObject) -> JSONObject:
@@ -214,6 +189,8 @@ class SchemaValidator:
     """
 
     def __init__(self, schema: Mapping[str, Any] | str, *, formats: Formats = True) -> None:
+        from handler.json_schema.checker import Checker, refuse_bad_schema  # loads jsonschema
+
         frame = sys._getframe(1)  # noqa: SLF001 - the only way to the author's line
         place = SourceLocation(label="SchemaValidator", file=frame.f_code.co_filename, line=frame.f_lineno)
         check_options({"formats": formats}, ("formats",), place)
@@ -226,6 +203,8 @@ class SchemaValidator:
 
     def violations(self, value: Any) -> list[str]:
         """Return sentences with JSON pointers on each violation, 50 at most and "and more"; empty if the value fits."""
+        from handler.json_schema.checker import TOO_MUCH
+
         if excess := excess_of(value, max_values=math.inf):
             return [excess]
         try:
@@ -241,6 +220,6 @@ class SchemaValidator:
         Raises:
             InvalidArguments: the arguments do not fit. Uncaught, it is the tool's result, with the violations.
         """
-        if found := self.violations(arguments):
-            raise InvalidArguments(tool, found)
+        if violations := self.violations(arguments):
+            raise InvalidArguments(tool, violations)
         return arguments

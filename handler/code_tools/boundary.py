@@ -1,4 +1,7 @@
-"""The boundary between our code and an author's: the one place that catches every exception of authors' code."""
+"""The boundary between our code and an author's: its exceptions, its tasks and threads, its time, and its log.
+
+Every exception of authors' code is caught here.
+"""
 
 from __future__ import annotations
 
@@ -16,14 +19,14 @@ from contextlib import contextmanager
 from typing import Any
 
 from handler.code_tools.context import Context, settled
-from handler.code_tools.return_values import Err, InputRequired, Ok
+from handler.code_tools.return_values import Err, Ok
 from handler.code_tools.source_location import plain_function
 from handler.errors import StileError
 from handler.errors.access import AccessError
 from handler.errors.calls import CallError, DeadlinePassed, ToolError
 from handler.errors.protocol import McpError
 from handler.json_schema.json_bounds import MAX_NESTING, nests_deeper
-from handler.strict_json import JSONObject, to_well_formed_json, well_formed
+from handler.strict_json import to_well_formed_json, well_formed
 
 MAX_ERROR_BYTES = 400_000
 """The limit of a JSON-RPC error's message and data: it fits into an answer, however the text is escaped."""
@@ -96,18 +99,20 @@ class Expired(StileError):
 @contextlib.asynccontextmanager
 async def no_task_left_behind() -> AsyncIterator[None]:
     """End every task that is started inside: a thawed container would go on with the task in another caller's call."""
-    _record_tasks(asyncio.get_running_loop())
+    loop = asyncio.get_running_loop()
+    if not isinstance(loop.get_task_factory(), _Recording):
+        loop.set_task_factory(_Recording(loop.get_task_factory()))  # type: ignore[arg-type] # typeshed knows one form
     started: set[asyncio.Task[Any]] = set()
     token = _tasks.set(started)
     try:
         yield
     finally:
         _tasks.reset(token)
-        left = {task for task in started if not task.done()}
-        for task in left:
+        unfinished = {task for task in started if not task.done()}
+        for task in unfinished:
             task.cancel()
-        if left:
-            await asyncio.wait(left, timeout=LEFT_BEHIND_S)
+        if unfinished:
+            await asyncio.wait(unfinished, timeout=LEFT_BEHIND_S)
 
 
 class _Recording:
@@ -124,12 +129,6 @@ class _Recording:
             started.add(task)
             task.add_done_callback(started.discard)
         return task
-
-
-def _record_tasks(loop: asyncio.AbstractEventLoop) -> None:
-    factory = loop.get_task_factory()
-    if not isinstance(factory, _Recording):
-        loop.set_task_factory(_Recording(factory))  # type: ignore[arg-type] # typeshed knows one form of factory
 
 
 async def run(function: Callable[[], Any], ctx: Context) -> Any:
@@ -149,26 +148,6 @@ async def run(function: Callable[[], Any], ctx: Context) -> Any:
             raise RuntimeError(f"the tool ended with {type(error).__name__}") from error
 
 
-async def answer_of(
-    what: str, function: Callable[[], Any], convert: Callable[[Any], JSONObject], ctx: Context
-) -> JSONObject | InputRequired:
-    """Call a function of a prompt or resource, and convert its value; questions are returned as they are.
-
-    Raises:
-        McpError: an error of the author's; or a fixed sentence that ``what`` failed.
-    """
-    try:
-        with authors_code():
-            async with no_task_left_behind():
-                value = await run(function, ctx)
-            return value if isinstance(value, InputRequired) else convert(value)
-    except CallError as exc:
-        raise McpError(McpError.INTERNAL_ERROR, str(exc)) from exc
-    except AuthorFailed as exc:
-        LOG.exception("%s failed in request %s", what, ctx.request_id)
-        raise McpError(McpError.INTERNAL_ERROR, f"{what} failed") from exc
-
-
 async def wait_for(work: Awaitable[Any], ctx: Context, *, margin_s: float = 0.0) -> Ok | Err:
     """Wait for work until ``margin_s`` before the call's deadline.
 
@@ -176,25 +155,21 @@ async def wait_for(work: Awaitable[Any], ctx: Context, *, margin_s: float = 0.0)
         Expired: the time is over, and the work is cancelled.
         ToolError: the call was cancelled.
     """
-    ctx.running = asyncio.ensure_future(work)
-    remaining = ctx.remaining_time() - margin_s
+    task = ctx.running = asyncio.ensure_future(work)
+    remaining_s = ctx.remaining_time() - margin_s
     try:
-        done, _ = await asyncio.wait({ctx.running}, timeout=None if math.isinf(remaining) else max(0.0, remaining))
+        await asyncio.wait({task}, timeout=None if math.isinf(remaining_s) else max(0.0, remaining_s))
         if ctx.cancelled:
             raise ToolError("Operation was cancelled")
-        if not done:
+        if not task.done():
             raise Expired
-        return _outcome(ctx.running)
+        if task.cancelled():
+            return Err(asyncio.CancelledError("the work was cancelled"))
+        error = task.exception()
+        return Ok(task.result()) if error is None else Err(error)
     finally:
-        ctx.running.cancel()
+        task.cancel()
         ctx.running = None
-
-
-def _outcome(task: asyncio.Future[Any]) -> Ok | Err:
-    if task.cancelled():
-        return Err(asyncio.CancelledError("the work was cancelled"))
-    error = task.exception()
-    return Ok(task.result()) if error is None else Err(error)
 
 
 async def unexited(work: Awaitable[Any]) -> Any:
@@ -217,28 +192,27 @@ async def _in_thread(work: Callable[[], Any]) -> Any:
     The thread is a daemon, because the loop waits for an executor's threads when it ends.
     """
     loop = asyncio.get_running_loop()
-    done: asyncio.Future[Any] = loop.create_future()
+    outcome: asyncio.Future[Ok | Err] = loop.create_future()
     context = contextvars.copy_context()
+
+    def settle(result: Ok | Err) -> None:
+        if not outcome.done():
+            outcome.set_result(result)
 
     def in_thread() -> None:
         try:
-            outcome: Ok | Err = Ok(context.run(work))
+            result: Ok | Err = Ok(context.run(work))
         except BaseException as exc:  # noqa: BLE001 - the edge of an author's thread: raised again by the waiting coroutine
-            outcome = Err(exc)
+            result = Err(exc)
         with contextlib.suppress(RuntimeError):  # the loop is closed: no coroutine waits
-            loop.call_soon_threadsafe(_settle, done, outcome)
+            loop.call_soon_threadsafe(settle, result)
 
     threading.Thread(target=in_thread, daemon=True, name="stile-tool").start()
-    match await done:
+    match await outcome:
         case Ok(value):
             return value
         case Err(error):
             raise error
-
-
-def _settle(done: asyncio.Future[Any], outcome: Ok | Err) -> None:
-    if not done.done():
-        done.set_result(outcome)
 
 
 class _WellFormed(logging.Filter):
@@ -246,11 +220,13 @@ class _WellFormed(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         record.msg, record.args = well_formed(record.getMessage()), None
-        told = logging.Formatter().formatException(record.exc_info) if record.exc_info else ""
-        if told != well_formed(told):
-            record.msg, record.exc_info = f"{record.msg}\n{well_formed(told)}", None
+        trace = logging.Formatter().formatException(record.exc_info) if record.exc_info else ""
+        if trace != well_formed(trace):
+            record.msg, record.exc_info = f"{record.msg}\n{well_formed(trace)}", None
         return True
 
 
 LOG = logging.getLogger("stile.tools")
+"""The log of tools in Python, whose exceptions may quote any input."""
+
 LOG.addFilter(_WellFormed())

@@ -34,10 +34,6 @@ def _no_operation(_name: str, _variables: Mapping[str, Any]) -> Any:
     raise ToolError("This tool runs an operation of its endpoint, and there is none behind it")
 
 
-def _no_notification(_message: JSONObject) -> None:
-    """Drop the notification: no client listens."""
-
-
 @dataclass(kw_only=True)
 class Context:
     """The context of one call. A tool takes it as a parameter of this type, whatever the parameter's name."""
@@ -87,7 +83,7 @@ class Context:
 
     ask_graphql: GraphQL = _no_graphql
     ask_operation: GraphQL = _no_operation
-    notify: Notify = _no_notification
+    notify: Notify = lambda _: None
     running: asyncio.Future[Any] | None = field(default=None, init=False, repr=False)
     """The work that the call waits for at the moment."""
 
@@ -150,8 +146,8 @@ class Context:
         if self.progress_token is None:
             return
         params = {"progressToken": self.progress_token, "progress": progress, "total": total, "message": message}
-        given = {name: value for name, value in params.items() if value is not None}
-        await settled(self.notify({"method": "notifications/progress", "params": given}))
+        params = {name: value for name, value in params.items() if value is not None}
+        await settled(self.notify({"method": "notifications/progress", "params": params}))
 
     async def log(self, level: str, message: Any, *, logger: str | None = None) -> None:
         """Send the client a log message, if the request asked for that level.
@@ -196,5 +192,5 @@ async def settled(value: Any) -> Any:
 
 
 def is_work(value: Any) -> bool:
-    """Tell if a value can be awaited, or is a future of an executor."""
+    """Return whether a value can be awaited, or is a future of an executor."""
     return inspect.isawaitable(value) or isinstance(value, concurrent.futures.Future)

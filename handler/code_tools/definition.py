@@ -30,7 +30,7 @@ from handler.list_entries import mirrored_in
 from handler.strict_json import JSONObject
 
 Allow = Callable[[JSONObject, Context], bool]
-"""The type of functions that tell if a caller may use a tool, from the tool's list entry and the context."""
+"""The type of functions that decide if a caller may use a tool, from the tool's list entry and the context."""
 
 DECLARED = "__stile_tool__"
 """The attribute of a function that holds the ``Declaration`` of its decorators."""
@@ -57,7 +57,7 @@ class Tool:
 class Declaration:
     """The options that decorators give a function, and the function's hints, resolved where it was written."""
 
-    said: Mapping[str, Any]
+    options: Mapping[str, Any]
     hints: Mapping[str, Any]
 
 
@@ -109,16 +109,16 @@ class ToolDefinition:
         """The tool with plain types where it has these: its calls need pydantic only for values in doubt."""
         return replace(self, arguments=self.arguments.plain(), output=self.output.plain())
 
-    def _checked(self, what: str, schema: JSONObject | None) -> JSONObject | None:
+    def _checked(self, option: str, schema: JSONObject | None) -> JSONObject | None:
         """Check a schema and return it. Only entries are checked, because a check takes longer than a call."""
         from handler.json_schema.checker import refuse_bad_schema  # loads jsonschema, and a call checks no schema
 
         try:
             refuse_bad_schema(schema or {})
-            if what == "input_schema":
+            if option == "input_schema":
                 mirrored_in(schema or {})
         except ValueError as exc:
-            self.place.refuse(f"{what}: {exc}", cause=exc)
+            self.place.refuse(f"{option}: {exc}", cause=exc)
         return schema
 
     def named(self, name: str) -> ToolDefinition:
@@ -126,7 +126,7 @@ class ToolDefinition:
         return self if name == self.name else replace(self, name=name)
 
     def allows(self, ctx: Context) -> bool:
-        """Tell if the caller may use the tool."""
+        """Return whether the caller may use the tool."""
         return all(allow(self.entry, ctx) for allow in self.allow)
 
 
@@ -161,87 +161,88 @@ def define(
     if not callable(target) and not isinstance(target, Tool):
         place.refuse(f"expected a function or a Tool, got {target!r}")
     declared = _declaration_of(target, names or {})
-    own = {key: value for key, value in declared.said.items() if value is not None}
+    own = {key: value for key, value in declared.options.items() if value is not None}
     registered = {key: value for key, value in overrides.items() if value is not None}
     kit = defaults or KitDefaults()
-    said = {"category": kit.category, **kit.options, **own, **registered}
-    said["hidden"] = is_hidden(registered, default=is_hidden(own, default=kit.hidden))
-    return _define(target, said, declared.hints, names or {})
+    options = {"category": kit.category, **kit.options, **own, **registered}
+    options["hidden"] = is_hidden(registered, default=is_hidden(own, default=kit.hidden))
+    return _define(target, options, declared.hints, names or {})
 
 
-def _define(target: Any, said: dict[str, Any], hints: Mapping[str, Any], names: Mapping[str, Any]) -> ToolDefinition:
-    name = said.get("name")
-    if name is None:
-        name = _snake(type(target).__name__) if isinstance(target, Tool) else name_of(target)
+def _define(target: Any, options: dict[str, Any], hints: Mapping[str, Any], names: Mapping[str, Any]) -> ToolDefinition:
+    name = options.get("name")
+    if name is None and isinstance(target, Tool):  # GetWeather becomes get_weather
+        name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", type(target).__name__).lower()
+    elif name is None:
+        name = name_of(target)
     place = place_of(target, f"tool {name}" if name else "tool")
     check_name(name, place)
     if _is_method(target):
         place.refuse("a method waits for its instance: decorate it with @tool, and add the instance's with kit.add")
-    if said.get("description") is None:
-        said["description"] = _told(target)
-    options = read_options(said, place)
     function = target.call if isinstance(target, Tool) else target
+    if options.get("description") is None:
+        docstring = vars(type(target)).get("__doc__") if isinstance(target, Tool) else ""
+        docstring = docstring or plain_function(function).__doc__ or ""
+        options["description"] = parse_docstring(docstring).description or None
+    checked = read_options(options, place)
     if yields(function):
         place.refuse("it yields, and one result is needed: return a list")
-    bound = said.get("bind") or {}
-    if options.input_schema is not None:
+    bound = options.get("bind") or {}
+    if checked.input_schema is not None:
         takes = read_raw_signature(function, hints, bound=bound, place=place)
-        arguments: Arguments = SchemaArguments(takes, options, place)
+        arguments: Arguments = SchemaArguments(takes, checked, place)
         returns = hints.get("return", inspect.Parameter.empty)
     else:
         signature = read_signature(function, hints, bound=bound, place=place)
-        arguments, returns = TypedArguments(signature, options, place), signature.returns
-    output = Output(returns, options, place)
+        arguments, returns = TypedArguments(signature, checked, place), signature.returns
+    output = Output(returns, checked, place)
     return ToolDefinition(
         name=name,
-        options=options,
+        options=checked,
         place=place,
         function=function,
         bound=bound,
         arguments=arguments,
         output=output,
-        resume=None if options.resume is None else read_resume(options.resume, names, place),
+        resume=None if checked.resume is None else read_resume(checked.resume, names, place),
     )
 
 
 def _registered(definition: ToolDefinition, overrides: Mapping[str, Any]) -> ToolDefinition:
     """Register a definition again: its schemas and functions stay as they are."""
-    said = {key: value for key, value in overrides.items() if value is not None}
-    name = said.get("name", definition.name)
+    changes = {key: value for key, value in overrides.items() if value is not None}
+    name = changes.get("name", definition.name)
     place = replace(definition.place, label=f"tool {name}")
     check_name(name, place)
-    unfit = [key for key in said if key not in AGAIN]
+    unfit = [key for key in changes if key not in AGAIN]
     if unfit:
         place.refuse(f"{unfit[0]}: a tool that is defined already takes {', '.join(AGAIN)}")
-    changed = read_options({**said, "hidden": is_hidden(said, default=definition.options.hidden)}, place)
-    kept = {
-        key: getattr(changed, key)
-        for key in ("title", "description", "annotations", "pinned", "aliases")
-        if key in said
-    }
+    before = definition.options
+    after = read_options({**changes, "hidden": is_hidden(changes, default=before.hidden)}, place)
+    replacing = changes.keys() & {"title", "description", "annotations", "pinned", "aliases"}
     options = replace(
-        definition.options,
-        hidden=changed.hidden,
-        category=changed.category or definition.options.category,
-        meta={**definition.options.meta, **changed.meta},
-        **kept,
+        before,
+        hidden=after.hidden,
+        category=after.category or before.category,
+        meta={**before.meta, **after.meta},
+        **{key: getattr(after, key) for key in replacing},
     )
     return replace(definition, name=name, options=options, place=place)
 
 
-def declare(function: Any, said: Mapping[str, Any], names: Mapping[str, Any]) -> None:
+def declare(function: Any, options: Mapping[str, Any], names: Mapping[str, Any]) -> None:
     """Store a decorator's options on a function. A decorator nearer to the function wins.
 
     Raises:
         ToolDefinitionError: an option does not fit, or the function cannot be a tool.
     """
     before: Declaration | None = getattr(function, DECLARED, None)
-    merged = {**said, **(before.said if before else {})}
+    merged = {**options, **(before.options if before else {})}
     place = place_of(function, f"tool {merged.get('name') or name_of(function)}".strip())
     if isinstance(function, type) or not callable(function):
         place.refuse(f"expected a function, got {function!r}; a class is a tool if it derives from Tool")
     hints = before.hints if before else resolve_hints(function, names, place)
-    setattr(function, DECLARED, Declaration(said=merged, hints=hints))
+    setattr(function, DECLARED, Declaration(options=merged, hints=hints))
     if not _is_method(function):
         define(function, {}, names=names)
     else:
@@ -249,44 +250,26 @@ def declare(function: Any, said: Mapping[str, Any], names: Mapping[str, Any]) ->
 
 
 def _is_method(function: Any) -> bool:
-    """Tell if a function is defined in a class and its first parameter is ``self`` or ``cls``."""
+    """Return whether a function is defined in a class and its first parameter is ``self`` or ``cls``."""
     if not inspect.isfunction(function) or "." not in function.__qualname__.rpartition("<locals>.")[2]:
         return False
     return next(iter(inspect.signature(function).parameters), "") in ("self", "cls")
 
 
 def _declaration_of(target: Any, names: Mapping[str, Any]) -> Declaration:
-    if isinstance(target, Tool):
-        place = place_of(target, f"tool {type(target).__name__}")
-        if not callable(getattr(target, "call", None)):
-            place.refuse("expected a method call")
-        return Declaration(said=_said_by(target), hints=resolve_hints(target.call, names, place))
-    declared: Declaration | None = getattr(target, DECLARED, None)
-    if declared is None:
-        declared = Declaration(said={}, hints=resolve_hints(target, names, place_of(target, f"tool {name_of(target)}")))
-    return declared
-
-
-def _said_by(tool: Tool) -> dict[str, Any]:
-    """Return the options that a ``Tool`` sets by attributes and methods."""
-    said: dict[str, Any] = {}
-    for name in TOOL_OPTIONS:
-        value = getattr(tool, name, None)
+    if not isinstance(target, Tool):
+        declared: Declaration | None = getattr(target, DECLARED, None)
+        place = place_of(target, f"tool {name_of(target)}")
+        return declared or Declaration(options={}, hints=resolve_hints(target, names, place))
+    place = place_of(target, f"tool {type(target).__name__}")
+    if not callable(getattr(target, "call", None)):
+        place.refuse("expected a method call")
+    options: dict[str, Any] = {}
+    for name in TOOL_OPTIONS:  # attributes of the class, and methods that compute them
+        value = getattr(target, name, None)
         is_computed = inspect.ismethod(value) and name not in ("validate", "resume")
-        said[name] = value() if is_computed and callable(value) else value
-    return said
-
-
-def _told(target: Any) -> str | None:
-    """Return the description in the docstring; ``None`` if it is empty."""
-    text = vars(type(target)).get("__doc__") if isinstance(target, Tool) else ""
-    text = text or plain_function(target.call if isinstance(target, Tool) else target).__doc__
-    return parse_docstring(text or "").description or None
-
-
-def _snake(name: str) -> str:
-    """Convert to snake case: ``GetWeather`` becomes ``get_weather``."""
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
+        options[name] = value() if is_computed and callable(value) else value
+    return Declaration(options=options, hints=resolve_hints(target.call, names, place))
 
 
 def describe(target: Any) -> JSONObject:
@@ -315,13 +298,18 @@ def tool(target: Any = None, /, **options: Any) -> Any:
         ToolDefinitionError: an option that does not fit, or a function that cannot be a tool.
     """
     names = caller_names()
-    if target is not None and not isinstance(target, str):
-        declare(target, options, names)
-        return target
-    said = {"name": target, **options} if target is not None else options
+    return decorator_of(target, options, lambda function, own: declare(function, own, names))
+
+
+def decorator_of(target: Any, options: Mapping[str, Any], apply: Callable[[Any, Mapping[str, Any]], None]) -> Any:
+    """Return the decorator, or the function that it decorates: ``target`` is the function, its name, or ``None``.
+
+    ``apply`` gets the function and the options, which may have its name.
+    """
+    own = {"name": target, **options} if isinstance(target, str) else options
 
     def decorate(function: F) -> F:
-        declare(function, said, names)
+        apply(function, own)
         return function
 
-    return decorate
+    return decorate if target is None or isinstance(target, str) else decorate(target)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from handler.code_tools.arguments import Fill, invalid_arguments
+from handler.code_tools.arguments import Arguments, Fill
 from handler.code_tools.boundary import (
     LOG,
     AuthorFailed,
@@ -20,13 +20,13 @@ from handler.code_tools.boundary import (
     unexited,
     wait_for,
 )
-from handler.code_tools.catalog_search import Listed
 from handler.code_tools.context import Context, is_work, settled
 from handler.code_tools.definition import ToolDefinition
 from handler.code_tools.options import Options
 from handler.code_tools.results import Output, error_result
 from handler.code_tools.resuming import Resume
-from handler.code_tools.return_values import Async, Err, InputRequired, Ok, Text
+from handler.code_tools.return_values import Async, Err, InputRequired, Text
+from handler.code_tools.sections import Listed
 from handler.code_tools.source_location import SourceLocation
 from handler.code_tools.toolkit import Provided, Toolkit
 from handler.code_tools.type_schemas import Misfits
@@ -115,37 +115,34 @@ async def read_resource(kit: Toolkit, uri: str, ctx: Context) -> JSONObject | In
 
 
 def _unknown(kind: str, name: str, *, member: str = "") -> InvalidParams:
-    said = name[:MAX_SAID_CHARS]
-    return InvalidParams(f"Unknown {kind}: {said}", {member or kind: said})
+    name = name[:MAX_SAID_CHARS]
+    return InvalidParams(f"Unknown {kind}: {name}", {member or kind: name})
 
 
 async def _provided(kit: Toolkit, ctx: Context) -> list[ToolDefinition]:
     """Return the providers' tools for this caller. The kit's own tool of a name wins, then the first provider's."""
-    found: dict[str, ToolDefinition] = {}
+    tools: dict[str, ToolDefinition] = {}
     for each in kit.providers:
-        for tool in await _tools_of(each, ctx):
+        try:
+            with authors_code():
+                async with no_task_left_behind():
+                    entries = await run(partial(each.provider.tools, ctx), ctx)
+                provided = [_provided_tool(entry, each) for entry in entries]
+        except AuthorFailed as exc:
+            LOG.exception("a provider failed to list its tools in request %s", ctx.request_id)
+            if not each.optional:
+                raise McpError(McpError.INTERNAL_ERROR, "The tools could not be listed") from exc
+            continue
+        for tool in provided:
             if kit.find_tool(tool.name) is None and tool.allows(ctx):
-                found.setdefault(tool.name, tool)
-    return list(found.values())
-
-
-async def _tools_of(provided: Provided, ctx: Context) -> list[ToolDefinition]:
-    try:
-        with authors_code():
-            async with no_task_left_behind():
-                entries = await run(partial(provided.provider.tools, ctx), ctx)
-            return [_provided_tool(entry, provided) for entry in entries]
-    except AuthorFailed as exc:
-        LOG.exception("a provider failed to list its tools in request %s", ctx.request_id)
-        if provided.optional:
-            return []
-        raise McpError(McpError.INTERNAL_ERROR, "The tools could not be listed") from exc
+                tools.setdefault(tool.name, tool)
+    return list(tools.values())
 
 
 def _provided_tool(entry: Mapping[str, Any], provided: Provided) -> ToolDefinition:
     name = str(entry["name"])
-    given = entry.get("inputSchema") or _AsSent.schema
-    mirrored_in(given)  # clients silently drop a tool with an invalid x-mcp-header
+    schema = entry.get("inputSchema") or _AsSent.schema
+    mirrored_in(schema)  # clients silently drop a tool with an invalid x-mcp-header
     place = SourceLocation(label=f"tool {name}")
     options = Options(output_schema=entry.get("outputSchema"))
     return ToolDefinition(
@@ -157,11 +154,11 @@ def _provided_tool(entry: Mapping[str, Any], provided: Provided) -> ToolDefiniti
         arguments=_AsSent(),
         output=Output(inspect.Parameter.empty, options, place),
         allow=provided.allow,
-        listed={**entry, "inputSchema": given},
+        listed={**entry, "inputSchema": schema},
     )
 
 
-class _AsSent:
+class _AsSent(Arguments):
     """Arguments that only the provider checks."""
 
     schema: JSONObject = {"type": "object"}  # noqa: RUF012 - a constant
@@ -174,17 +171,12 @@ class _AsSent:
 
     as_they_are = cast
 
-    def plain(self) -> _AsSent:
-        return self
-
 
 MAX_STEPS = 32
 """The number of times that one call may return ``Async``."""
 
 RESUME_S = 0.5
 """The time kept for ``resume`` to answer after work that was too slow; a quarter if less than 2 s remain."""
-
-FAILED = "Tool execution failed"
 
 
 class Misused(Exception):
@@ -209,7 +201,10 @@ async def run_tool(
     """
     if not isinstance(arguments, dict):
         raise InvalidParams(f"arguments of tool {tool.name}: expected an object")
-    _require_authorised(tool, ctx)
+    if tool.options.requires_auth and ctx.provider_token is None and not ctx.tokenless:
+        raise AuthenticationRequired
+    if not ctx.scopes.issuperset(tool.options.scopes):
+        raise InsufficientScope(tool.name, tool.options.scopes, held=ctx.scopes)
     ctx.deadline = min(ctx.deadline, time.monotonic() + (tool.options.timeout or math.inf))
     try:
         with authors_code():
@@ -246,14 +241,7 @@ async def _answer(
 def failed(request_id: str) -> JSONObject:
     """Return the result of a call whose failure only the log explains."""
     meta = {"_meta": {"request_id": request_id}} if request_id else {}
-    return {"content": [Text(FAILED).to_json()], "isError": True, **meta}
-
-
-def _require_authorised(tool: ToolDefinition, ctx: Context) -> None:
-    if tool.options.requires_auth and ctx.provider_token is None and not ctx.tokenless:
-        raise AuthenticationRequired
-    if not ctx.scopes.issuperset(tool.options.scopes):
-        raise InsufficientScope(tool.name, tool.options.scopes, held=ctx.scopes)
+    return {"content": [Text("Tool execution failed").to_json()], "isError": True, **meta}
 
 
 def _result(tool: ToolDefinition, value: Any, source: str) -> JSONObject:
@@ -276,7 +264,11 @@ async def _finished(tool: ToolDefinition, arguments: JSONObject, ctx: Context) -
     while isinstance(value, Async):
         resume = _resume_for(tool, value, waited_for, source)
         waited_for.append(value.work)
-        outcome = await _outcome_of(value.work, ctx)
+        try:
+            margin_s = min(RESUME_S, ctx.remaining_time() / 4)
+            outcome = await wait_for(unexited(settled(value.work)), ctx, margin_s=margin_s)
+        except Expired:
+            outcome = Err(TimeoutError("the work did not end in time"))
         source = f"resume of tool {tool.name}"
         value = await run(resume.call(value.tag, outcome, ctx), ctx)
     return value, source
@@ -290,26 +282,24 @@ async def _filled(tool: ToolDefinition, arguments: JSONObject, ctx: Context) -> 
     validate, mode = tool.options.validate, tool.options.validate_mode
     try:
         if validate and mode != "after":
-            arguments = await _judged(validate, arguments, ctx)
+            arguments = await _validated(validate, arguments, ctx)
         if validate and mode == "replace":
             return tool.arguments.as_they_are(arguments, ctx)
         arguments = tool.arguments.check(arguments, ctx)
         if validate and mode == "after":
-            arguments = await _judged(validate, arguments, ctx)
+            arguments = await _validated(validate, arguments, ctx)
         return tool.arguments.cast(arguments, ctx)
     except Misfits as exc:
-        raise invalid_arguments(tool.name, exc) from exc
+        raise InvalidArguments(tool.name, exc.sentences) from exc
 
 
-async def _judged(validate: Callable[..., Any], arguments: JSONObject, ctx: Context) -> JSONObject:
+async def _validated(validate: Callable[..., Any], arguments: JSONObject, ctx: Context) -> JSONObject:
     """Return the arguments of the author's validator, or the given ones if the validator returns ``None``."""
     takes_context = len(inspect.signature(validate).parameters) > 1
-    judged = await run(partial(validate, arguments, *([ctx] if takes_context else [])), ctx)
-    if judged is None:
-        return arguments
-    if not isinstance(judged, dict):
-        raise Misused(f"validate: expected the arguments or None, got {judged!r}")
-    return judged
+    result = await run(partial(validate, arguments, *([ctx] if takes_context else [])), ctx)
+    if result is not None and not isinstance(result, dict):
+        raise Misused(f"validate: expected the arguments or None, got {result!r}")
+    return arguments if result is None else result
 
 
 def _resume_for(tool: ToolDefinition, value: Async, waited_for: Sequence[Any], source: str) -> Resume:
@@ -331,11 +321,3 @@ def _resume_for(tool: ToolDefinition, value: Async, waited_for: Sequence[Any], s
     if inspect.iscoroutine(value.work):
         value.work.close()
     raise Misused(f"{source} returned Async({value.tag!r}, …): {problem}")
-
-
-async def _outcome_of(work: Any, ctx: Context) -> Ok | Err:
-    margin_s = min(RESUME_S, ctx.remaining_time() / 4)
-    try:
-        return await wait_for(unexited(settled(work)), ctx, margin_s=margin_s)
-    except Expired:
-        return Err(TimeoutError("the work did not end in time"))

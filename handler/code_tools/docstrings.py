@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from itertools import pairwise, takewhile
 
 from handler.cold.records import record
 
@@ -31,86 +32,71 @@ class Docstring:
 
 def parse_docstring(text: str) -> Docstring:
     """Parse a docstring. Sections on returns and raises are left out: they are for readers of the code."""
-    kept: list[str] = []
+    description: list[str] = []
     parameters: dict[str, str] = {}
     lines = inspect.cleandoc(text).splitlines()
     while lines:
-        taken, found = _section(lines)
-        if not taken:
-            kept.append(lines.pop(0))
+        length, texts = _section(lines)
+        if not length:
+            description.append(lines.pop(0))
             continue
-        parameters |= found
-        del lines[:taken]
-    description = re.sub(r"\n{3,}", "\n\n", "\n".join(kept))
-    return Docstring(description=description.strip(), parameters=parameters)
+        parameters |= texts
+        del lines[:length]
+    whole = re.sub(r"\n{3,}", "\n\n", "\n".join(description))
+    return Docstring(description=whole.strip(), parameters=parameters)
 
 
 def _section(lines: Sequence[str]) -> tuple[int, dict[str, str]]:
     """Return the number of lines of a section at the start, 0 if there is no section, and the described parameters."""
     if field := _SPHINX_ITEM.fullmatch(lines[0]):
-        return _sphinx_field(field, lines)
-    if (header := _GOOGLE_HEADER.fullmatch(lines[0])) and _is_known(header):
-        body = list(_indented(lines[1:]))
-        return 1 + len(body), _items(body, _GOOGLE_ITEM) if _describes(header) else {}
-    header = _NUMPY_HEADER.fullmatch(lines[0])
-    if header and len(lines) > 1 and _NUMPY_RULE.fullmatch(lines[1]) and _is_known(header):
-        body = list(_until_header(lines[2:]))
-        return 2 + len(body), _items(body, _NUMPY_ITEM) if _describes(header) else {}
-    return 0, {}
-
-
-def _is_known(header: re.Match[str]) -> bool:
-    return header[1].strip().lower() in PARAMETERS | OTHERS
-
-
-def _describes(header: re.Match[str]) -> bool:
-    return header[1].strip().lower() in PARAMETERS
-
-
-def _sphinx_field(field: re.Match[str], lines: Sequence[str]) -> tuple[int, dict[str, str]]:
-    kind, subject, text = field.groups()
-    if kind not in _SPHINX_PARAMETERS | _SPHINX_OTHERS:
+        kind, subject, text = field.groups()
+        if kind not in _SPHINX_PARAMETERS | _SPHINX_OTHERS:
+            return 0, {}
+        body = _indented(lines[1:])
+        is_parameter = kind in _SPHINX_PARAMETERS and subject
+        texts = {subject.split()[-1].lstrip("*"): _joined([text, *body])} if is_parameter else {}
+        return 1 + len(body), texts
+    if header := _GOOGLE_HEADER.fullmatch(lines[0]):
+        title, start, form, body = header[1], 1, _GOOGLE_ITEM, _indented(lines[1:])
+    elif len(lines) > 1 and _NUMPY_RULE.fullmatch(lines[1]) and (header := _NUMPY_HEADER.fullmatch(lines[0])):
+        title, start, form, body = header[1], 2, _NUMPY_ITEM, _until_header(lines[2:])
+    else:
         return 0, {}
-    body = list(_indented(lines[1:]))
-    if kind not in _SPHINX_PARAMETERS or not subject:
-        return 1 + len(body), {}
-    return 1 + len(body), {subject.split()[-1].lstrip("*"): _joined([text, *body])}
+    title = title.strip().lower()
+    if title not in PARAMETERS | OTHERS:
+        return 0, {}
+    return start + len(body), _items(body, form) if title in PARAMETERS else {}
 
 
-def _indented(lines: Sequence[str]) -> Iterator[str]:
-    """Yield the lines below a header: indented lines, and empty lines among them."""
-    last = max((at for at, line in enumerate(_leading(lines)) if line.strip()), default=-1)
-    yield from lines[: last + 1]
+def _indented(lines: Sequence[str]) -> Sequence[str]:
+    """Return the lines below a header: indented lines, and empty lines among them."""
+    below = list(takewhile(lambda line: not line or line[0].isspace(), lines))
+    while below and not below[-1].strip():
+        below.pop()
+    return below
 
 
-def _leading(lines: Sequence[str]) -> Iterator[str]:
-    for line in lines:
-        if line and not line[0].isspace():
-            return
-        yield line
-
-
-def _until_header(lines: Sequence[str]) -> Iterator[str]:
-    for at, line in enumerate(lines):
-        if at + 1 < len(lines) and line.strip() and _NUMPY_RULE.fullmatch(lines[at + 1]):
-            return
-        yield line
+def _until_header(lines: Sequence[str]) -> Sequence[str]:
+    for at, (line, below) in enumerate(pairwise(lines)):
+        if line.strip() and _NUMPY_RULE.fullmatch(below):
+            return lines[:at]
+    return lines
 
 
 def _items(lines: Sequence[str], form: re.Pattern[str]) -> dict[str, str]:
     """Return the text of each item. Lines that are indented more than an item continue it."""
-    said: dict[str, list[str]] = {}
+    texts: dict[str, list[str]] = {}
     names: list[str] = []
     indent = min((_indent(line) for line in lines if line.strip()), default=0)
     for line in lines:
         item = form.fullmatch(line) if _indent(line) == indent else None
         if item:
             names = [name.strip().lstrip("*") for name in item[1].split(",")]
-            said |= {name: [item[2]] for name in names}
+            texts |= {name: [item[2]] for name in names}
         else:
             for name in names:
-                said[name].append(line)
-    return {name: _joined(texts) for name, texts in said.items()}
+                texts[name].append(line)
+    return {name: _joined(parts) for name, parts in texts.items()}
 
 
 def _indent(line: str) -> int:

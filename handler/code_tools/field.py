@@ -19,19 +19,11 @@ if TYPE_CHECKING:
 PYDANTIC_FIELDS = "pydantic.fields"
 
 LIGHT: Mapping[str, tuple[type, ...]] = {
-    "default": (object,),
-    "default_factory": (object,),
-    "title": (str,),
-    "description": (str,),
+    **dict.fromkeys(("default", "default_factory"), (object,)),
+    **dict.fromkeys(("title", "description", "pattern"), (str,)),
+    **dict.fromkeys(("gt", "ge", "lt", "le", "multiple_of"), (int, float)),
+    **dict.fromkeys(("min_length", "max_length"), (int,)),
     "examples": (list,),
-    "gt": (int, float),
-    "ge": (int, float),
-    "lt": (int, float),
-    "le": (int, float),
-    "multiple_of": (int, float),
-    "min_length": (int,),
-    "max_length": (int,),
-    "pattern": (str,),
 }
 """The options of a field that needs no pydantic, and the types of their values."""
 
@@ -58,16 +50,16 @@ def Field(*default: Any, **options: Any) -> Any:  # noqa: N802 - pydantic's name
     Raises:
         ModuleNotFoundError: the field needs pydantic, which is missing.
     """
-    said = {**dict(zip(("default",), default, strict=False)), **options}
-    if PYDANTIC_FIELDS in sys.modules or len(said) < len(default) + len(options) or not _is_light(said):
+    merged = {**dict(zip(("default",), default, strict=False)), **options}
+    if PYDANTIC_FIELDS in sys.modules or len(merged) < len(default) + len(options) or not _is_light(merged):
         return _pydantics_field(*default, **options)
-    return LightField(said)
+    return LightField(merged)
 
 
-def _is_light(said: Mapping[str, Any]) -> bool:
-    if "default_factory" in said and ("default" in said or not callable(said["default_factory"])):
+def _is_light(options: Mapping[str, Any]) -> bool:
+    if "default_factory" in options and ("default" in options or not callable(options["default_factory"])):
         return False
-    return all(isinstance(value, LIGHT.get(name, ())) for name, value in said.items())
+    return all(isinstance(value, LIGHT.get(name, ())) for name, value in options.items())
 
 
 def _pydantics_field(*default: Any, **options: Any) -> Any:
@@ -85,13 +77,13 @@ class LightField:
     An annotation may be read long before pydantic is loaded, and it is then in a class that pydantic reads alone.
     """
 
-    __slots__ = ("_info", "said")
+    __slots__ = ("_info", "options")
 
-    said: Mapping[str, Any]
-    """The options, as the author gave them."""
+    options: Mapping[str, Any]
+    """The options, as the author wrote them."""
 
-    def __init__(self, said: Mapping[str, Any]) -> None:
-        object.__setattr__(self, "said", said)
+    def __init__(self, options: Mapping[str, Any]) -> None:
+        object.__setattr__(self, "options", options)
         object.__setattr__(self, "_info", None)
 
     @property  # type: ignore[misc] # typeshed has a class that can be set
@@ -113,7 +105,7 @@ class LightField:
         return copy.deepcopy(pydantic_field(self), memo)
 
     def __repr__(self) -> str:
-        return f"Field({', '.join(f'{name}={value!r}' for name, value in self.said.items())})"
+        return f"Field({', '.join(f'{name}={value!r}' for name, value in self.options.items())})"
 
 
 def pydantic_field(value: Any) -> Any:
@@ -122,7 +114,7 @@ def pydantic_field(value: Any) -> Any:
         return value
     info: FieldInfo | None = object.__getattribute__(value, "_info")
     if info is None:
-        info = _pydantics_field(**value.said)
+        info = _pydantics_field(**value.options)
         object.__setattr__(value, "_info", info)
     return info
 
@@ -130,18 +122,18 @@ def pydantic_field(value: Any) -> Any:
 def options_of(value: Any) -> Mapping[str, Any] | None:
     """Return the options of a field of either kind; ``None`` if the value is not a field, or not a light one."""
     if type(value) is LightField:
-        return value.said
+        return value.options
     if type(value) is not getattr(sys.modules.get(PYDANTIC_FIELDS), "FieldInfo", None):
         return None
-    said = {**getattr(value, "_attributes_set", {"unknown": None})}
+    options = {**getattr(value, "_attributes_set", {"unknown": None})}
     for each in getattr(value, "metadata", ()):
         name = BOUNDS.get(type(each).__name__, "pattern")
-        said[name] = getattr(each, name, None)
+        options[name] = getattr(each, name, None)
         if name == "pattern" and vars(each).keys() != {"pattern"}:
             return None
-    return said if not getattr(value, "_final", False) and _is_light(said) else None
+    return options if not getattr(value, "_final", False) and _is_light(options) else None
 
 
 def is_field(value: Any) -> bool:
-    """Tell if a value is a field of either kind."""
+    """Return whether a value is a field of either kind."""
     return type(value) is LightField or isinstance(value, getattr(sys.modules.get(PYDANTIC_FIELDS), "FieldInfo", ()))

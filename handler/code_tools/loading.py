@@ -9,11 +9,9 @@ import typing
 from collections.abc import Callable, Sequence
 from functools import reduce
 from importlib import import_module
-from types import ModuleType
 from typing import Any, Protocol, TypeVar
 
 from handler.code_tools.boundary import AuthorFailed, authors_code
-from handler.code_tools.content import PromptDefinition, ResourceDefinition
 from handler.code_tools.definition import ToolDefinition
 from handler.code_tools.modules import is_among
 from handler.code_tools.return_values import InputRequired
@@ -30,6 +28,11 @@ class Contracted(Protocol):
     @property
     def contract(self) -> Any:
         """The part of the entry that callers rely on, as JSON."""
+        ...
+
+    @property
+    def function(self) -> Callable[..., Any]:
+        """The author's function."""
         ...
 
 
@@ -56,18 +59,14 @@ def load_kit(use: str, *, modules: Sequence[str]) -> Toolkit:
     try:
         kit = reduce(getattr, attribute.split("."), imported)
     except AttributeError as exc:
-        raise CodeUnavailable(use, f"{module} has no {attribute}{_meant(imported, attribute)}") from exc
+        kits = [name for name, value in vars(imported).items() if isinstance(value, Toolkit)]
+        hint = f"; did you mean {kits[0]}?" if len(kits) == 1 else did_you_mean(attribute, kits)
+        raise CodeUnavailable(use, f"{module} has no {attribute}{hint}") from exc
     if not isinstance(kit, Toolkit):
         kind = type(kit).__name__
         hint = ": docs/from-fastmcp.md shows how to turn it into one" if kind == "FastMCP" else ""
         raise CodeUnavailable(use, f"expected a Toolkit, got {kind}{hint}")
     return kit
-
-
-def _meant(module: ModuleType, attribute: str) -> str:
-    """Ask for the toolkit of a module that may be meant: the only one, or the nearest; an empty string if none is."""
-    kits = [name for name, value in vars(module).items() if isinstance(value, Toolkit)]
-    return f"; did you mean {kits[0]}?" if len(kits) == 1 else did_you_mean(attribute, kits)
 
 
 def as_published(definition: Definition, digest: str) -> Definition | None:
@@ -84,28 +83,23 @@ def digest_of(definition: Contracted) -> str:
     return hashlib.sha256(to_json_bytes(definition.contract)).hexdigest()
 
 
-NAME = re.compile(rf"\b{InputRequired.__name__}\b")
+def may_ask(definition: Contracted) -> bool:
+    """Return whether a return annotation has ``InputRequired``, that of ``resume`` included.
+
+    Questions to the client's user need a key for their state, and no other sign of questions precedes a call.
+    """
+    functions = [definition.function, *([definition.options.resume] if isinstance(definition, ToolDefinition) else [])]
+    hints: list[Any] = []
+    for plain in [plain_function(function) for function in functions if function is not None]:
+        try:
+            with authors_code():  # annotations may run any code, and use names that no longer exist
+                hints.append(typing.get_type_hints(plain).get("return"))
+        except AuthorFailed:
+            hints.append(inspect.get_annotations(plain).get("return"))
+    return any(map(_asks, hints))
 
 
-def may_ask(definition: ToolDefinition | PromptDefinition | ResourceDefinition) -> bool:
-    """Tell if the return annotation, or that of ``resume``, has ``InputRequired``: no other sign precedes a call."""
-    functions: list[Callable[..., Any] | None] = [definition.function]
-    if isinstance(definition, ToolDefinition):
-        functions.append(definition.options.resume)
-    return any(_names_it(each) for each in functions if each is not None)
-
-
-def _names_it(function: Callable[..., Any]) -> bool:
-    plain = plain_function(function)
-    try:
-        with authors_code():  # annotations may run any code, and use names that no longer exist
-            hint = typing.get_type_hints(plain).get("return")
-    except AuthorFailed:
-        hint = inspect.get_annotations(plain).get("return")
-    return _has_it(hint)
-
-
-def _has_it(hint: Any) -> bool:
+def _asks(hint: Any) -> bool:
     if isinstance(hint, str):
-        return NAME.search(hint) is not None
-    return hint is InputRequired or any(_has_it(each) for each in typing.get_args(hint))
+        return re.search(rf"\b{InputRequired.__name__}\b", hint) is not None
+    return hint is InputRequired or any(map(_asks, typing.get_args(hint)))

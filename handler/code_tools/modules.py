@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 
 def is_among(module: str, modules: Sequence[str]) -> bool:
-    """Tell if a module is one of ``modules``, or in one of these packages."""
+    """Return whether a module is one of ``modules``, or in one of these packages."""
     return any(module == each or module.startswith(f"{each}.") for each in modules)
 
 
 def is_there(module: str) -> bool:
-    """Tell if a module can be found. ``True`` as well if only an import could tell."""
+    """Return whether a module can be found; true as well if only an import could show it."""
     package, places = "", None
     for part in module.split("."):
         if not part:

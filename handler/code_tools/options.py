@@ -1,4 +1,7 @@
-"""The options that an author may give a tool, prompt or resource beside its function."""
+"""The options that an author may give a tool, prompt or resource beside its function, and their checks.
+
+The checks are made when a tool, prompt or resource is defined.
+"""
 
 from __future__ import annotations
 
@@ -147,28 +150,14 @@ CHOICES: Mapping[str, Sequence[str]] = {
 """The values of each option, the default first."""
 
 KINDS: Mapping[str, tuple[type, ...]] = {
-    "name": (str,),
-    "title": (str,),
-    "description": (str,),
-    "category": (str,),
-    "search_hint": (str,),
-    "view": (str,),
-    "mime_type": (str,),
-    "version": (str,),
-    "last_update": (str,),
-    "meta": (Mapping,),
-    "bind": (Mapping,),
-    "hidden": (bool,),
-    "visible": (bool,),
-    "pinned": (bool,),
-    "strict": (bool,),
-    "structured_output": (bool,),
+    **dict.fromkeys(("name", "title", "description", "category", "search_hint", "view"), (str,)),
+    **dict.fromkeys(("mime_type", "version", "last_update"), (str,)),
+    **dict.fromkeys(("meta", "bind"), (Mapping,)),
+    **dict.fromkeys(("hidden", "visible", "pinned", "strict", "structured_output"), (bool,)),
+    **dict.fromkeys(("icons", "aliases", "scopes"), (list, tuple)),
+    "tags": (list, tuple, set, frozenset),
     "formats": (bool, Mapping),
     "timeout": (int, float),
-    "icons": (list, tuple),
-    "tags": (list, tuple, set, frozenset),
-    "aliases": (list, tuple),
-    "scopes": (list, tuple),
     "requires_auth": (bool, list, tuple),
 }
 ITEMS: Mapping[str, Any] = {
@@ -186,47 +175,41 @@ KIND_NAMES: Mapping[Any, str] = {
 TOOL_OPTIONS = {*ToolOptions.__annotations__, *RegistrationOptions.__annotations__}
 
 
+AS_GIVEN = (
+    *("title", "description", "category", "pinned", "search_hint", "view", "structured_output", "input_schema"),
+    *("output_schema", "extra", "strict", "formats", "output_validation", "validation_errors", "timeout"),
+    *("validate", "validate_mode", "resume"),
+)
+
+
 def read_options(given: Mapping[str, Any], place: SourceLocation) -> Options:
     """Check a tool's options; ``None`` means that an option is not set.
 
     Raises:
         ToolDefinitionError: an unknown option, or a value that does not fit.
     """
-    said = check_options(given, TOOL_OPTIONS, place)
-    version = {"tool_version": said.get("version"), "tool_last_update": said.get("last_update")}
-    authorised = said.get("requires_auth", False)
-    scopes = [*(authorised if not isinstance(authorised, bool) else ()), *said.get("scopes", ())]
+    options = check_options(given, TOOL_OPTIONS, place)
+    version = {"tool_version": options.get("version"), "tool_last_update": options.get("last_update")}
+    authorised = options.get("requires_auth", False)
+    tags = {"tags": sorted(options["tags"])} if options.get("tags") else {}
     return Options(
-        title=said.get("title"),
-        description=said.get("description"),
-        annotations=read_annotations(said.get("annotations", {}), place),
-        icons=tuple(dict(icon) for icon in said.get("icons", ())),
-        meta={**said.get("meta", {}), **({"tags": sorted(said["tags"])} if said.get("tags") else {})},
-        category=said.get("category"),
-        hidden=is_hidden(said, default=False),
-        pinned=said.get("pinned", False),
-        search_hint=said.get("search_hint", ""),
-        view=said.get("view", ""),
-        aliases=tuple(said.get("aliases", ())),
+        annotations=read_annotations(options.get("annotations", {}), place),
+        icons=tuple(dict(icon) for icon in options.get("icons", ())),
+        meta={**options.get("meta", {}), **tags},
+        hidden=is_hidden(options, default=False),
+        aliases=tuple(options.get("aliases", ())),
         version={name: value for name, value in version.items() if value},
         requires_auth=bool(authorised),
-        scopes=tuple(scopes),
-        structured_output=said.get("structured_output"),
-        **{name: said[name] for name in AS_GIVEN if name in said},
+        scopes=(*(authorised if not isinstance(authorised, bool) else ()), *options.get("scopes", ())),
+        **{name: options[name] for name in AS_GIVEN if name in options},
     )
 
 
-AS_GIVEN = (
-    *("input_schema", "output_schema", "extra", "strict", "formats", "output_validation", "validation_errors"),
-    *("timeout", "validate", "validate_mode", "resume"),
-)
-
-
-def is_hidden(said: Mapping[str, Any], *, default: bool) -> bool:
-    """Tell if a tool is hidden: ``hidden`` wins over ``visible``, and both win over the default."""
-    if said.get("hidden") is not None:
-        return said["hidden"]  # type: ignore[no-any-return] # other types are refused with the other options
-    return default if said.get("visible") is None else not said["visible"]
+def is_hidden(options: Mapping[str, Any], *, default: bool) -> bool:
+    """Return whether a tool is hidden: ``hidden`` wins over ``visible``, and both win over the default."""
+    if options.get("hidden") is not None:
+        return options["hidden"]  # type: ignore[no-any-return] # other types are refused with the other options
+    return default if options.get("visible") is None else not options["visible"]
 
 
 def check_name(name: str, place: SourceLocation) -> None:
@@ -239,66 +222,53 @@ def check_name(name: str, place: SourceLocation) -> None:
         place.refuse(f"name {name!r}: expected 1 to 128 of A-Z a-z 0-9 _ . -")
 
 
-def check_options(given: Mapping[str, Any], known: Collection[str], place: SourceLocation) -> dict[str, Any]:
+def check_options(given: Mapping[str, Any], names: Collection[str], place: SourceLocation) -> dict[str, Any]:
     """Check options and return those that are not ``None``.
 
     Raises:
         ToolDefinitionError: an unknown option, or a value that does not fit.
     """
-    said = {name: value for name, value in given.items() if value is not None}
-    for name, value in said.items():
-        if name not in known:
-            place.refuse(f"unknown option {name}{did_you_mean(name, known)}")
-        _check_kind(name, value, place)
+    options = {name: value for name, value in given.items() if value is not None}
+    for name, value in options.items():
+        if name not in names:
+            place.refuse(f"unknown option {name}{did_you_mean(name, names)}")
+        kinds = KINDS.get(name, ())
+        if kinds and (not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds)):
+            expected = " or ".join(KIND_NAMES[kind] for kind in kinds if kind in KIND_NAMES)
+            place.refuse(f"{name}: expected {expected}, got {value!r}")
+        for item in value if name in ITEMS and isinstance(value, Collection) else ():
+            if not isinstance(item, ITEMS[name]):
+                place.refuse(f"{name}: expected {KIND_NAMES[ITEMS[name]]} for each, got {item!r}")
         _check_value(name, value, place)
-    return said
-
-
-def _check_kind(name: str, value: Any, place: SourceLocation) -> None:
-    kinds = KINDS.get(name)
-    if kinds and (not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds)):
-        place.refuse(f"{name}: expected {' or '.join(_kind_names(kinds))}, got {value!r}")
-    for each in value if name in ITEMS and isinstance(value, Collection) else ():
-        if not isinstance(each, ITEMS[name]):
-            place.refuse(f"{name}: expected {KIND_NAMES[ITEMS[name]]} for each, got {each!r}")
+    return options
 
 
 def _check_value(name: str, value: Any, place: SourceLocation) -> None:
     if isinstance(value, str) and not value.strip():
         place.refuse(f"{name}: expected a text, got a blank one")
-    if name == "requires_auth" and value in ([], ()):  # an empty list would require nothing
-        place.refuse("requires_auth: expected True, False or scopes, got an empty list")
-    if name == "search_hint" and search_hint_fault(value):
-        place.refuse(f"search_hint: {search_hint_fault(value)}")
     if name in CHOICES and value not in CHOICES[name]:
         place.refuse(f"{name}: expected one of {', '.join(CHOICES[name])}, got {value!r}")
-    if name == "timeout" and value <= 0:
-        place.refuse(f"timeout: expected seconds above 0, got {value!r}")
-    if name in ("meta", "icons"):
-        _require_json(name, value, place)
-    for alias in value if name == "aliases" else ():
-        check_name(alias, place)
-    _check_functions(name, value, place)
-
-
-def _check_functions(name: str, value: Any, place: SourceLocation) -> None:
-    if name in ("validate", "resume") and not callable(value):
-        place.refuse(f"{name}: expected a function, got {value!r}")
-    for check in value.values() if name == "formats" and isinstance(value, Mapping) else ():
-        if not callable(check):
-            place.refuse(f"formats: expected a function for each, got {check!r}")
-
-
-def _require_json(name: str, value: Any, place: SourceLocation) -> None:
-    plain = dict(value) if isinstance(value, Mapping) else [dict(each) for each in value]
-    try:
-        json.dumps(plain, allow_nan=False)
-    except (TypeError, ValueError) as exc:
-        place.refuse(f"{name}: expected JSON: {exc}", cause=exc)
-
-
-def _kind_names(kinds: tuple[type, ...]) -> list[str]:
-    return [KIND_NAMES[kind] for kind in kinds if kind in KIND_NAMES]
+    match name:
+        case "requires_auth" if value in ([], ()):  # an empty list would require nothing
+            place.refuse("requires_auth: expected True, False or scopes, got an empty list")
+        case "search_hint" if fault := search_hint_fault(value):
+            place.refuse(f"search_hint: {fault}")
+        case "timeout" if value <= 0:
+            place.refuse(f"timeout: expected seconds above 0, got {value!r}")
+        case "meta" | "icons":
+            try:
+                json.dumps(dict(value) if name == "meta" else [dict(icon) for icon in value], allow_nan=False)
+            except (TypeError, ValueError) as exc:
+                place.refuse(f"{name}: expected JSON: {exc}", cause=exc)
+        case "aliases":
+            for alias in value:
+                check_name(alias, place)
+        case "validate" | "resume" if not callable(value):
+            place.refuse(f"{name}: expected a function, got {value!r}")
+        case "formats" if isinstance(value, Mapping):
+            for check in value.values():
+                if not callable(check):
+                    place.refuse(f"formats: expected a function for each, got {check!r}")
 
 
 def read_annotations(given: Any, place: SourceLocation) -> JSONObject:

@@ -7,7 +7,9 @@ and words the error. Nothing is accepted that pydantic refuses (tests/code_tools
 
 from __future__ import annotations
 
+import inspect
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import Enum
 from types import NoneType
@@ -20,9 +22,21 @@ from handler.strict_json import JSONObject
 MAX_EXACT = 2**53
 """The largest integer up to which each integer has a float of its own."""
 
+REFERENCE = "#/$defs/"
+
 
 class Doubt(Exception):
     """A hint or a value that only pydantic may judge."""
+
+
+def require(is_certain: bool) -> None:  # noqa: FBT001 - an assertion
+    """Leave a hint or a value to pydantic unless it is certain.
+
+    Raises:
+        Doubt: it is not certain.
+    """
+    if not is_certain:
+        raise Doubt
 
 
 class PlainType(Protocol):
@@ -59,8 +73,7 @@ class Anything:
         return value
 
     def dump(self, value: Any) -> Any:
-        if not is_json(value, is_text=is_unicode):
-            raise Doubt
+        require(is_json(value, is_text=is_unicode))
         return value
 
 
@@ -76,8 +89,7 @@ class JsonScalar:
         return {"type": self.NAMES[self.kind]}
 
     def cast(self, value: Any) -> Any:
-        if type(value) is not self.kind or (self.kind is str and not is_unicode(value)):
-            raise Doubt
+        require(type(value) is self.kind and (self.kind is not str or is_unicode(value)))
         return value
 
     dump = cast
@@ -94,8 +106,7 @@ class Float:
     def cast(self, value: Any) -> Any:
         if type(value) is int and abs(value) <= MAX_EXACT:
             return float(value)
-        if type(value) is not float or not math.isfinite(value):
-            raise Doubt
+        require(type(value) is float and math.isfinite(value))
         return value
 
     dump = cast
@@ -113,14 +124,12 @@ class Choice:
         return self._schema
 
     def cast(self, value: Any) -> Any:
-        if type(value) is not self._kind or value not in self._values:
-            raise Doubt
+        require(type(value) is self._kind and value in self._values)
         return self._values[value]
 
     def dump(self, value: Any) -> Any:
         plain = value.value if isinstance(value, Enum) else value
-        if type(plain) is not self._kind or plain not in self._values or self._values[plain] is not value:
-            raise Doubt
+        require(self.cast(plain) is value)
         return plain
 
 
@@ -136,16 +145,14 @@ class Items:
         return {"type": "array", "items": self._item.schema(), **unique}
 
     def cast(self, value: Any) -> Any:
-        if type(value) is not list:
-            raise Doubt
+        require(type(value) is list)
         try:
             return self.kind(map(self._item.cast, value))
         except TypeError as exc:  # an item of a set that is not hashable
             raise Doubt from exc
 
     def dump(self, value: Any) -> Any:
-        if type(value) is not self.kind or self.kind is set:
-            raise Doubt
+        require(type(value) is self.kind and self.kind is not set)
         return list(map(self._item.dump, value))
 
 
@@ -161,15 +168,12 @@ class Positions:
         return {"type": "array", "prefixItems": items, "minItems": count, "maxItems": count}
 
     def cast(self, value: Any) -> tuple[Any, ...]:
-        return tuple(item.cast(each) for item, each in self._pairs(value, kind=list))
+        require(type(value) is list and len(value) == len(self._items))
+        return tuple(item.cast(each) for item, each in zip(self._items, value, strict=True))
 
     def dump(self, value: Any) -> Any:
-        return [item.dump(each) for item, each in self._pairs(value, kind=tuple)]
-
-    def _pairs(self, value: Any, *, kind: Any) -> Iterator[tuple[PlainType, Any]]:
-        if type(value) is not kind or len(value) != len(self._items):
-            raise Doubt
-        return zip(self._items, value, strict=True)
+        require(type(value) is tuple and len(value) == len(self._items))
+        return [item.dump(each) for item, each in zip(self._items, value, strict=True)]
 
 
 class Table:
@@ -185,14 +189,12 @@ class Table:
         return {"type": "object", "additionalProperties": item or True}
 
     def cast(self, value: Any) -> Any:
-        if type(value) is not dict:
-            raise Doubt
-        return {name_of(name): self._item.cast(each) for name, each in value.items()}
+        require(type(value) is dict and all(map(is_unicode, value)))
+        return {name: self._item.cast(each) for name, each in value.items()}
 
     def dump(self, value: Any) -> Any:
-        if type(value) is not dict:
-            raise Doubt
-        return {name_of(name): self._item.dump(each) for name, each in value.items()}
+        require(type(value) is dict and all(map(is_unicode, value)))
+        return {name: self._item.dump(each) for name, each in value.items()}
 
 
 class Nullable:
@@ -221,10 +223,8 @@ class ScalarUnion:
         return {"anyOf": [member.schema() for member in self._members.values()]}
 
     def cast(self, value: Any) -> Any:
-        member = self._members.get(type(value))
-        if member is None:
-            raise Doubt
-        return member.cast(value)
+        require(type(value) in self._members)
+        return self._members[type(value)].cast(value)
 
     dump = cast
 
@@ -233,22 +233,18 @@ class Bounded:
     """A type with bounds and texts. ``rules``: the keywords of the schema."""
 
     def __init__(self, inner: PlainType, rules: JSONObject) -> None:
-        self._inner = inner
         self._rules = rules
-        self._judges = [(BOUNDS[name], limit) for name, limit in rules.items() if name in BOUNDS]
+        self._inner = inner
+        self.dump = inner.dump
 
     def schema(self) -> JSONObject:
         return {**self._inner.schema(), **self._rules}
 
     def cast(self, value: Any) -> Any:
-        made = self._inner.cast(value)
-        for judge, limit in self._judges:
-            if not judge(made, limit):
-                raise Doubt
-        return made
-
-    def dump(self, value: Any) -> Any:
-        return self._inner.dump(value)
+        plain = self._inner.cast(value)
+        for name, limit in self._rules.items():
+            require(name not in BOUNDS or BOUNDS[name](plain, limit))
+        return plain
 
 
 BOUNDS: Mapping[str, Callable[[Any, Any], bool]] = {
@@ -263,16 +259,28 @@ BOUNDS: Mapping[str, Callable[[Any, Any], bool]] = {
 }
 
 
-def name_of(name: Any) -> str:
-    """Return the name of a member.
+class PlainClass:
+    """A class of the author's, which schemas define once. It may hold itself, so ``inner`` is set when it is read."""
 
-    Raises:
-        Doubt: the name is not a text that JSON may have.
-    """
-    if not is_unicode(name):
-        raise Doubt
-    text: str = name
-    return text
+    inner: PlainType
+
+    def __init__(self, cls: type) -> None:
+        self.cls = cls
+
+    def schema(self) -> JSONObject:
+        return {"$ref": f"{REFERENCE}{self.cls.__name__}"}
+
+    def definition(self) -> JSONObject:
+        """Return the schema that ``schema`` refers to, with the docstring unless it is a dataclass's own signature."""
+        text = self.cls.__doc__ or ""
+        text = "" if text.startswith(f"{self.cls.__name__}(") else inspect.cleandoc(text)
+        return {**self.inner.schema(), **({"description": text} if text else {})}
+
+    def cast(self, value: Any) -> Any:
+        return self.inner.cast(value)
+
+    def dump(self, value: Any) -> Any:
+        return self.inner.dump(value)
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -286,105 +294,73 @@ class PlainMember:
 
 
 class PlainMembers:
-    """An object with named members: a class of the author's, or the parameters of a function."""
+    """An object with named members: the parameters of a function, or the fields of a class."""
 
-    def __init__(self, members: Sequence[PlainMember] = ()) -> None:
-        self.members = members
+    def __init__(self, members: Sequence[PlainMember]) -> None:
+        self._members = members
 
     def schema(self) -> JSONObject:
-        properties = {each.name: {**each.type.schema(), **each.listed} for each in self.members}
-        required = [each.name for each in self.members if each.default is None]
+        properties = {each.name: {**each.type.schema(), **each.listed} for each in self._members}
+        required = [each.name for each in self._members if each.default is None]
         return {"type": "object", "properties": properties, **({"required": required} if required else {})}
 
-    def cast(self, value: Any) -> dict[str, Any]:
-        if type(value) is not dict:
-            raise Doubt
-        made: dict[str, Any] = {}
-        for each in self.members:
+    def cast(self, value: Any) -> Any:
+        require(type(value) is dict)
+        values: dict[str, Any] = {}
+        for each in self._members:
             if each.name in value:
-                made[each.name] = each.type.cast(value[each.name])
+                values[each.name] = each.type.cast(value[each.name])
             elif each.default is None:
                 raise Doubt
             else:
-                made[each.name] = each.default()
-        return made
+                values[each.name] = each.default()
+        return values
 
 
-class Enumeration:
-    """An ``Enum`` of texts or of integers."""
-
-    def __init__(self, cls: type, choice: Choice, *, description: str = "") -> None:
-        self.cls = cls
-        self._choice = choice
-        self._described = {"description": description} if description else {}
-        self.cast, self.dump = choice.cast, choice.dump
-
-    def schema(self) -> JSONObject:
-        return reference_to(self.cls)
-
-    def definition(self) -> JSONObject:
-        """Return the schema that ``schema`` refers to."""
-        return {**self._choice.schema(), **self._described}
-
-
-class PlainRecord:
-    """A dataclass or a ``TypedDict``. A class may hold itself, so its members are set when all of them are read."""
-
-    def __init__(self, cls: Any, *, description: str = "") -> None:
-        self.cls = cls
-        self.members = PlainMembers()
-        self._is_dict = issubclass(cls, dict)
-        self._described = {"description": description} if description else {}
-
-    def schema(self) -> JSONObject:
-        return reference_to(self.cls)
-
-    def definition(self) -> JSONObject:
-        """Return the schema that ``schema`` refers to."""
-        return {**self.members.schema(), **self._described}
+class PlainDict(PlainMembers):
+    """A ``TypedDict``."""
 
     def cast(self, value: Any) -> Any:
-        members = self.members.cast(value)
-        for name in value.keys() - members.keys():
-            name_of(name)
-        if self._is_dict:
-            return {name: each for name, each in members.items() if name in value}
-        made: Any = object.__new__(self.cls)
-        for name, each in members.items():
-            object.__setattr__(made, name, each)
-        return made
+        values = super().cast(value)
+        require(all(map(is_unicode, value)))
+        return {name: each for name, each in values.items() if name in value}
 
     def dump(self, value: Any) -> Any:
-        made = {each.name: each.type.dump(got) for each, got in self._values(value)}
-        order = value if self._is_dict else self.cls.__dataclass_fields__
-        return {name: made[name] for name in order if name in made}
-
-    def _values(self, value: Any) -> Iterator[tuple[PlainMember, Any]]:
-        kind: type = type(value)
-        if kind is not (dict if self._is_dict else self.cls):
-            raise Doubt
-        given = value if self._is_dict else vars(value) if hasattr(value, "__dict__") else None
-        for each in self.members.members:
-            try:
-                yield each, getattr(value, each.name) if given is None else given[each.name]
-            except (AttributeError, KeyError) as exc:
-                if not self._is_dict or each.default is None:
-                    raise Doubt from exc
-        if given is not None and given.keys() - {each.name for each in self.members.members}:
-            raise Doubt  # members that the type does not name
+        require(type(value) is dict)
+        types = {each.name: each.type for each in self._members}
+        required = {each.name for each in self._members if each.default is None}
+        require(required <= value.keys() <= types.keys())
+        return {name: types[name].dump(each) for name, each in value.items()}
 
 
-def reference_to(cls: type) -> JSONObject:
-    """Return the reference to the definition of a class."""
-    return {"$ref": f"#/$defs/{cls.__name__}"}
+class PlainDataclass(PlainMembers):
+    """A dataclass whose instances are no more than the values of their fields."""
+
+    def __init__(self, cls: Any, members: Sequence[PlainMember]) -> None:
+        super().__init__(members)
+        self._cls = cls
+
+    def cast(self, value: Any) -> Any:
+        values = super().cast(value)
+        require(all(map(is_unicode, value)))
+        instance = object.__new__(self._cls)
+        for name, each in values.items():
+            object.__setattr__(instance, name, each)
+        return instance
+
+    def dump(self, value: Any) -> Any:
+        require(type(value) is self._cls)
+        if hasattr(value, "__dict__"):
+            require(vars(value).keys() == {each.name for each in self._members})
+        try:
+            values = {each.name: each.type.dump(getattr(value, each.name)) for each in self._members}
+        except AttributeError as exc:  # a slot without a value
+            raise Doubt from exc
+        return {name: values[name] for name in self._cls.__dataclass_fields__ if name in values}
 
 
-def _is_text(value: Any) -> bool:
-    return type(value) is str
-
-
-def is_json(value: Any, *, is_text: Callable[[Any], bool] = _is_text) -> bool:
-    """Tell if JSON can hold a value as it is. ``is_text`` judges its texts and names."""
+def is_json(value: Any, *, is_text: Callable[[Any], bool] = lambda value: type(value) is str) -> bool:
+    """Return whether JSON can hold a value as it is. ``is_text`` judges its texts and names."""
     if type(value) is dict:
         return all(is_text(name) and is_json(each, is_text=is_text) for name, each in value.items())
     if type(value) is list:
@@ -395,13 +371,5 @@ def is_json(value: Any, *, is_text: Callable[[Any], bool] = _is_text) -> bool:
 
 
 def is_unicode(value: Any) -> bool:
-    """Tell if a value is a text without a lone surrogate, which pydantic refuses."""
-    if type(value) is not str:
-        return False
-    if value.isascii():
-        return True
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+    """Return whether a value is a text without a lone surrogate, which pydantic refuses."""
+    return type(value) is str and (value.isascii() or not re.search("[\ud800-\udfff]", value))

@@ -7,7 +7,7 @@ import functools
 import inspect
 import types
 import typing
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from handler.code_tools.boundary import LOG, AuthorFailed, authors_code
@@ -41,19 +41,25 @@ class Output:
         self._of = of
         self._options = options
         self._place = place
-        given = options.output_schema
-        self._written = read_object_schema(given, "output_schema", place) if isinstance(given, str | Mapping) else None
-        self._hint = _without_control(returns) if given is None else given
+        schema = options.output_schema
+        self._hint, self._written = schema, None
+        if isinstance(schema, str | Mapping):
+            self._written = read_object_schema(schema, "output_schema", place)
+        elif schema is None:
+            self._hint = _without_control(returns)
         self.may_go_on = any(each is Async for each in alternatives(returns))
         """True if the return annotation has ``Async``."""
 
     @functools.cached_property
     def _type(self) -> ValueType | PlainValue | None:
-        if self._written is not None or self._options.structured_output is False:
+        structured = self._options.structured_output
+        if self._written is not None or structured is False:
             return None
-        if self._options.structured_output and (self._hint is NO_DEFAULT or _is_content(self._hint)):
+        is_content = _is_content(self._hint)
+        if structured and (self._hint is NO_DEFAULT or is_content):
             self._place.refuse("structured_output: expected a return annotation that says what the data looks like")
-        if self._options.structured_output or not (_says_nothing(self._hint) or _is_content(self._hint)):
+        bare = self._hint.__origin__ if typing.get_origin(self._hint) is typing.Annotated else self._hint
+        if structured or not (is_content or any(bare is each for each in UNSTRUCTURED)):
             return self._of(self._hint, "return", self._place)
         return None
 
@@ -74,16 +80,16 @@ class Output:
     @functools.cached_property
     def schema(self) -> JSONObject | None:
         """The output schema of the list entry."""
-        schema = self._written
-        if self._type is not None:
-            schema = self._type.schema("serialization")
+        schema = self._written if self._type is None else self._type.schema("serialization")
         if schema is None:
             return None
         if self._wraps:
-            schema = _wrapped(schema)
-        elif self._options.version:
+            inner = {name: value for name, value in schema.items() if name != "$defs"}
+            definitions = {"$defs": schema["$defs"]} if "$defs" in schema else {}
+            return {"type": "object", "properties": {RESULT: inner}, "required": [RESULT], **definitions}
+        if self._options.version:
             versions = {name: {"type": "string"} for name in self._options.version}
-            schema = {**schema, "properties": {**schema.get("properties", {}), **versions}}
+            return {**schema, "properties": {**schema.get("properties", {}), **versions}}
         return schema
 
     @functools.cached_property
@@ -99,24 +105,23 @@ class Output:
             ToolError: the value does not match the output schema.
             TypeError, ValueError, RecursionError: the value cannot become a result.
         """
-        match value:
-            case ToolResult():
-                result = _verbatim(value)
-            case None if not self._wraps:
-                result = {"content": []}
-            case str():
-                result = self._of_text(str.__str__(value))  # an enum's member is its value
-            case _ if (blocks := _blocks(value)) is not None:
-                result = {"content": blocks}
-            case _:
-                result = self._of_data(value)
+        if isinstance(value, ToolResult):
+            result = _verbatim(value)
+        elif value is None and not self._wraps:
+            result = {"content": []}
+        elif isinstance(value, str):
+            text = str.__str__(value)  # an enum's member is its value
+            result = {"content": [Text(text).to_json()]}
+            if self.schema is not None and RESULT in self.schema.get("properties", {}):
+                result["structuredContent"] = {RESULT: text}
+        elif isinstance(value, Content):
+            result = {"content": [_block(value)]}
+        elif isinstance(value, list | tuple) and any(isinstance(each, Content) for each in value):
+            blocks = [_block(each) if isinstance(each, Content | str) else _json_text(to_json(each)) for each in value]
+            result = {"content": blocks}
+        else:
+            result = self._of_data(value)
         return self._enforced(result, value, tool, source)
-
-    def _of_text(self, text: str) -> JSONObject:
-        result: JSONObject = {"content": [Text(text).to_json()]}
-        if self.schema is not None and RESULT in self.schema.get("properties", {}):
-            result["structuredContent"] = {RESULT: text}
-        return result
 
     def _of_data(self, value: Any) -> JSONObject:
         if isinstance(value, bytes | bytearray) or inspect.isgenerator(value) or inspect.isasyncgen(value):
@@ -160,70 +165,47 @@ def error_result(exc: CallError) -> JSONObject:
     return result
 
 
-def _verbatim(given: ToolResult) -> JSONObject:
-    result: JSONObject = {"content": [_block(each) for each in given.content]}
-    if given.data is not None:
-        result["structuredContent"] = to_json(given.data)
-        if given.mirror:
+def _verbatim(value: ToolResult) -> JSONObject:
+    result: JSONObject = {"content": [_block(each) for each in value.content]}
+    if value.data is not None:
+        result["structuredContent"] = to_json(value.data)
+        if value.mirror:
             result["content"].append(_json_text(result["structuredContent"]))
-    if given.is_error:
+    if value.is_error:
         result["isError"] = True
-    if given.meta is not None:
-        result["_meta"] = to_json(given.meta)
+    if value.meta is not None:
+        result["_meta"] = to_json(value.meta)
     return result
 
 
-def _blocks(value: Any) -> list[JSONObject] | None:
-    """Return a value's content blocks, texts and data among them converted; ``None`` if the value is data."""
-    if isinstance(value, Content):
-        return [_block(value)]
-    if isinstance(value, list | tuple) and any(isinstance(each, Content) for each in value):
-        return [_block(each) if isinstance(each, Content | str) else _json_text(to_json(each)) for each in value]
-    return None
-
-
-def _block(given: Any) -> JSONObject:
-    match given:
-        case Content():
-            block: JSONObject = to_json(given.to_json())  # an author's annotations may hold any type
-            return block
-        case str():
-            return Text(given).to_json()
-    raise TypeError(f"expected a content block or a text, got {type(given).__name__}")
+def _block(part: Any) -> JSONObject:
+    if isinstance(part, str):
+        return Text(part).to_json()
+    if not isinstance(part, Content):
+        raise TypeError(f"expected a content block or a text, got {type(part).__name__}")
+    block: JSONObject = to_json(part.to_json())  # an author's annotations may hold any type
+    return block
 
 
 def _json_text(value: Any) -> JSONObject:
     return Text(to_well_formed_json(value).decode()).to_json()
 
 
-def _wrapped(schema: JSONObject) -> JSONObject:
-    inner = {name: value for name, value in schema.items() if name != "$defs"}
-    definitions = {"$defs": schema["$defs"]} if "$defs" in schema else {}
-    return {"type": "object", "properties": {RESULT: inner}, "required": [RESULT], **definitions}
-
-
 def _without_control(hint: Any) -> Any:
     """Remove ``Async`` and ``InputRequired``, which never become results: ``Hits | InputRequired`` returns hits."""
-    kept = tuple(each for each in alternatives(hint) if each not in (Async, InputRequired))
-    if not kept:
+    parts = alternatives(hint)
+    data = tuple(each for each in parts if each not in (Async, InputRequired))
+    if not data:
         return NO_DEFAULT
-    return hint if len(kept) == len(alternatives(hint)) else typing.Union[kept]  # noqa: UP007 - of a tuple
-
-
-def _says_nothing(hint: Any) -> bool:
-    plain = hint.__origin__ if typing.get_origin(hint) is typing.Annotated else hint
-    return any(plain is each for each in UNSTRUCTURED)
+    return hint if len(data) == len(parts) else typing.Union[data]  # noqa: UP007 - of a tuple
 
 
 def _is_content(hint: Any) -> bool:
     """Return whether a hint allows content blocks or full results."""
-    inner: Iterable[Any] = [
-        each for part in alternatives(hint) for each in (typing.get_args(part) if _is_list(part) else (part,))
-    ]
-    parts = [each for part in inner for each in alternatives(part)]
+    lists = (list, tuple, collections.abc.Sequence, collections.abc.Iterable)
+    parts: list[Any] = []
+    for part in alternatives(hint):
+        for inner in typing.get_args(part) if typing.get_origin(part) in lists else (part,):
+            parts += alternatives(inner)
     blocks = (isinstance(each, type) and issubclass(each, Content | ToolResult) for each in parts)
     return any(each is Any or each is object for each in parts) or any(blocks)
-
-
-def _is_list(hint: Any) -> bool:
-    return typing.get_origin(hint) in (list, tuple, collections.abc.Sequence, collections.abc.Iterable)

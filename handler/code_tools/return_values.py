@@ -1,11 +1,14 @@
-"""Return values of tools in Python for which plain values do not suffice: content blocks and full results."""
+"""Return values of authors' functions for which plain values do not suffice.
+
+Content blocks and full results; work to wait for, and questions for the client's user.
+"""
 
 from __future__ import annotations
 
 import base64
 from collections.abc import Awaitable, Iterable, Mapping
 from dataclasses import field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from handler.cold.records import record
 from handler.strict_json import JSONObject
@@ -26,21 +29,15 @@ class Content:
 
     def to_json(self) -> JSONObject:
         """Return the block in MCP's form, without members that are ``None``."""
-        members = {**self._members(), "annotations": _annotations(self.annotations), "_meta": self.meta}
-        return {name: value for name, value in members.items() if value is not None}
+        names = {**ANNOTATIONS, **{wire: wire for wire in ANNOTATIONS.values()}}
+        unknown = [name for name in self.annotations or () if name not in names]
+        if unknown:
+            raise ValueError(f"unknown annotation {unknown[0]}: expected one of {', '.join(ANNOTATIONS)}")
+        annotations = None if self.annotations is None else {names[key]: each for key, each in self.annotations.items()}
+        return _without_none({**self._members(), "annotations": annotations, "_meta": self.meta})
 
     def _members(self) -> JSONObject:
         raise NotImplementedError
-
-
-def _annotations(given: Mapping[str, Any] | None) -> JSONObject | None:
-    if given is None:
-        return None
-    names = {**ANNOTATIONS, **{wire: wire for wire in ANNOTATIONS.values()}}
-    unknown = [name for name in given if name not in names]
-    if unknown:
-        raise ValueError(f"unknown annotation {unknown[0]}: expected one of {', '.join(ANNOTATIONS)}")
-    return {names[name]: value for name, value in given.items()}
 
 
 @record(frozen=True, slots=True)
@@ -112,13 +109,13 @@ class EmbeddedResource(Content):
             raise ValueError(f"resource {self.uri}: expected text or blob, and not both")
 
     def _members(self) -> JSONObject:
-        resource = {
-            "uri": self.uri,
-            "mimeType": self.mime_type,
-            "text": self.text,
-            "blob": None if self.blob is None else _base64(self.blob),
-        }
-        return {"type": "resource", "resource": {name: each for name, each in resource.items() if each is not None}}
+        blob = None if self.blob is None else _base64(self.blob)
+        resource = {"uri": self.uri, "mimeType": self.mime_type, "text": self.text, "blob": blob}
+        return {"type": "resource", "resource": _without_none(resource)}
+
+
+def _without_none(members: JSONObject) -> JSONObject:
+    return {name: value for name, value in members.items() if value is not None}
 
 
 def _base64(content: bytes | str) -> str:
@@ -145,11 +142,11 @@ class ToolResult:
     meta: Mapping[str, Any] | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
-        given = [self.content] if isinstance(self.content, str | Content | Mapping) else list(self.content)
-        payloads = [each for each in given if isinstance(each, Mapping)]
+        parts = [self.content] if isinstance(self.content, str | Content | Mapping) else list(self.content)
+        payloads = [each for each in parts if isinstance(each, Mapping)]
         if len(payloads) + (self.data is not None) > 1:
             raise ValueError("a result has one structured content: expected it in content or in data, and once")
-        object.__setattr__(self, "content", tuple(each for each in given if not isinstance(each, Mapping)))
+        object.__setattr__(self, "content", tuple(each for each in parts if not isinstance(each, Mapping)))
         object.__setattr__(self, "data", payloads[0] if payloads else self.data)
 
 
@@ -167,9 +164,9 @@ class ToolFail:
         self._is_error = is_error
 
     def __call__(self, message: str) -> dict[str, Any]:
-        made = ErrorObject({**self._defaults, "error": message})
-        made.is_error = self._is_error
-        return made
+        error = ErrorObject({**self._defaults, "error": message})
+        error.is_error = self._is_error
+        return error
 
 
 def tool_fail(*, is_error: bool = False, **defaults: Any) -> ToolFail:
@@ -216,12 +213,11 @@ class Elicit:
 
     def to_json(self) -> JSONObject:
         """Return the input request in MCP's form."""
-        mode: Literal["form", "url"] = "form" if self.url is None else "url"
-        params: JSONObject = {"mode": mode, "message": self.message}
         if self.url is None:
-            params["requestedSchema"] = dict(self.schema or {"type": "object", "properties": {}})
+            schema = dict(self.schema or {"type": "object", "properties": {}})
+            params = {"mode": "form", "message": self.message, "requestedSchema": schema}
         else:
-            params["url"] = self.url
+            params = {"mode": "url", "message": self.message, "url": self.url}
         return {"method": "elicitation/create", "params": params}
 
 

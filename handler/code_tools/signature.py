@@ -75,8 +75,7 @@ def resolved_hint(plain: Any, name: str, hint: Any, names: Mapping[str, Any]) ->
     """
     holder = types.SimpleNamespace(__annotations__={name: hint})
     with authors_code():  # a hint in quotes may run any code
-        found = typing.get_type_hints(holder, getattr(plain, "__globals__", {}), {**names}, include_extras=True)
-    return found[name]
+        return typing.get_type_hints(holder, getattr(plain, "__globals__", {}), {**names}, include_extras=True)[name]
 
 
 def read_signature(
@@ -88,20 +87,19 @@ def read_signature(
         ToolDefinitionError: a parameter that no argument can fill, a second one for the context, an unknown bound name,
             or a function not written in Python.
     """
-    told = parse_docstring(plain_function(function).__doc__ or "").parameters
+    texts = parse_docstring(plain_function(function).__doc__ or "").parameters
     parameters, context = [], ""
-    for name, each in _known_parameters(function, bound, place).items():
-        hint = hints.get(name, Any)
-        if name in bound:
-            continue
+    for each in _unbound_parameters(function, bound, place):
+        name, hint = each.name, hints.get(each.name, Any)
         if is_context(hint):
             if context:
                 place.refuse(f"parameter {name}: the context is in {context} already")
             context = name
         elif each.kind in REFUSED:
             place.refuse(f"parameter {each}: {REFUSED[each.kind]}")
-        else:
-            text = _text_beside(hint) or told.get(name, "")
+        else:  # the text beside the type, as in Annotated[str, "The number on the invoice"], or that of the docstring
+            beside = hint.__metadata__ if typing.get_origin(hint) is typing.Annotated else ()
+            text = next((part for part in beside if isinstance(part, str)), "") or texts.get(name, "")
             parameters.append(Parameter(name=name, hint=hint, default=each.default, description=text))
     return Signature(parameters=tuple(parameters), context=context, returns=hints.get("return", NO_DEFAULT))
 
@@ -114,28 +112,28 @@ def read_raw_signature(
     Raises:
         ToolDefinitionError: the function takes other parameters, a bound name is unknown, or it is not in Python.
     """
-    taken: list[str] = []
-    for name, each in _known_parameters(function, bound, place).items():
-        if name in bound:
-            continue
+    slots: list[str] = []
+    for each in _unbound_parameters(function, bound, place):
         if each.kind in (each.KEYWORD_ONLY, each.VAR_POSITIONAL, each.VAR_KEYWORD):
             if each.default is NO_DEFAULT and each.kind is each.KEYWORD_ONLY:
-                place.refuse(f"parameter {name}: with input_schema a function takes (arguments, context)")
-            continue
-        taken.append("context" if is_context(hints.get(name, Any)) or "arguments" in taken else "arguments")
-    if len(taken) != len(set(taken)):
-        place.refuse(f"with input_schema a function takes (arguments, context), got {len(taken)} parameters")
-    return taken
+                place.refuse(f"parameter {each.name}: with input_schema a function takes (arguments, context)")
+        elif is_context(hints.get(each.name, Any)) or "arguments" in slots:
+            slots.append("context")
+        else:
+            slots.append("arguments")
+    if len(slots) != len(set(slots)):
+        place.refuse(f"with input_schema a function takes (arguments, context), got {len(slots)} parameters")
+    return slots
 
 
 def yields(function: Callable[..., Any]) -> bool:
-    """Tell if a function is a generator. A decorated generator is not: the decorator may make one result of it."""
+    """Return whether a function is a generator. A decorated one is not: the decorator may make one result of it."""
     called = (function, inspect.getattr_static(type(function), "__call__", None))
     return any(inspect.isgeneratorfunction(each) or inspect.isasyncgenfunction(each) for each in called)
 
 
 def is_context(hint: Any) -> bool:
-    """Tell if a hint is ``Context``, or a union with it."""
+    """Return whether a hint is ``Context``, or a union with it."""
     parts = alternatives(hint)
     if parts != (hint,):
         return any(map(is_context, parts))
@@ -150,9 +148,9 @@ def alternatives(hint: Any) -> tuple[Any, ...]:
     return typing.get_args(hint) if is_union else (hint,)
 
 
-def _known_parameters(
+def _unbound_parameters(
     function: Callable[..., Any], bound: Mapping[str, Any], place: SourceLocation
-) -> Mapping[str, inspect.Parameter]:
+) -> list[inspect.Parameter]:
     try:
         parameters = inspect.signature(function).parameters
     except (TypeError, ValueError) as exc:
@@ -160,11 +158,4 @@ def _known_parameters(
     for name in bound:
         if name not in parameters:
             place.refuse(f"bind: the function has no parameter {name}; it has {', '.join(parameters) or 'none'}")
-    return parameters
-
-
-def _text_beside(hint: Any) -> str:
-    """Return the text in ``Annotated[str, "The number on the invoice"]``; empty string if there is no text."""
-    if typing.get_origin(hint) is not typing.Annotated:
-        return ""
-    return next((each for each in hint.__metadata__ if isinstance(each, str)), "")
+    return [each for name, each in parameters.items() if name not in bound]

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol, Unpack, overload
 
 from handler.code_tools.context import Context
-from handler.code_tools.definition import Allow, F, KitDefaults, ToolDefinition, declare, define
+from handler.code_tools.definition import Allow, F, KitDefaults, ToolDefinition, declare, decorator_of, define
 from handler.code_tools.options import (
     KitOptions,
     PromptOptions,
@@ -67,12 +67,9 @@ class Toolkit:
         allow: Allow | None = None,
         **defaults: Unpack[KitOptions],
     ) -> None:
-        said = {**defaults, "category": category, "hidden": hidden, "visible": visible}
-        check_options(
-            said, {*KitOptions.__annotations__, "category", "hidden", "visible"}, SourceLocation(label="toolkit")
-        )
-        is_default_hidden = is_hidden({"hidden": hidden, "visible": visible}, default=False)
-        self._defaults = KitDefaults(options=defaults, category=category, hidden=is_default_hidden)
+        own = {"category": category, "hidden": hidden, "visible": visible}
+        check_options({**defaults, **own}, {*KitOptions.__annotations__, *own}, SourceLocation(label="toolkit"))
+        self._defaults = KitDefaults(options=defaults, category=category, hidden=is_hidden(own, default=False))
         self._allow = () if allow is None else (allow,)
         self._tools: dict[str, ToolDefinition] = {}
         self._prompts: dict[str, PromptDefinition] = {}
@@ -122,17 +119,15 @@ class Toolkit:
             ToolDefinitionError: an option that does not fit, a function that cannot be a tool, or a name already taken.
         """
         names = caller_names()
-        said = {"name": target, **options} if isinstance(target, str) else options
 
-        def decorate(function: F) -> F:
-            declare(function, said, names)
+        def add(function: Any, own: Mapping[str, Any]) -> None:
+            declare(function, own, names)
             before = self._decorated.pop(function, None)
             if before is not None:  # a second decorator adds options to the same tool
                 del self._tools[before]
             self._decorated[function] = self._put(self._define(function, {}, names))
-            return function
 
-        return decorate if target is None or isinstance(target, str) else decorate(target)
+        return decorator_of(target, options, add)
 
     def add(self, target: Any, **overrides: Unpack[RegistrationOptions]) -> None:
         """Add a function, a ``Tool``, or another kit; ``overrides`` win over their options.
@@ -142,10 +137,22 @@ class Toolkit:
         Raises:
             ToolDefinitionError: an option that does not fit, or a name already taken.
         """
-        if isinstance(target, Toolkit):
-            self._add_kit(target, overrides)
-        else:
+        if not isinstance(target, Toolkit):
             self._put(self._define(target, overrides, caller_names()))
+            return
+        of_kit = {name: value for name, value in overrides.items() if value is not None}
+        if unfit := set(of_kit) - {"hidden", "visible", "category"}:
+            names = ", ".join(sorted(unfit))
+            raise ToolDefinitionError("toolkit", f"{names}: ambiguous for a toolkit, which may have several tools")
+        for tool in target.tools:
+            category = tool.options.category or self._defaults.category
+            self._put(self._define(tool, {"category": category, **of_kit}, {}))
+        for prompt in target.prompts:
+            self._put_prompt(prompt)
+        for resource in target.resources:
+            self._put_resource(resource)
+        self._skills += target.skills
+        self._providers += [replace(each, allow=(*self._allow, *each.allow)) for each in target.providers]
 
     def add_provider(self, provider: ToolProvider, *, optional: bool = False) -> None:
         """Add tools that differ from caller to caller. They are listed after the kit's own."""
@@ -165,13 +172,9 @@ class Toolkit:
         from handler.code_tools.content import define_prompt  # most kits have tools alone
 
         names = caller_names()
-        said = {"name": target, **options} if isinstance(target, str) else options
-
-        def decorate(function: F) -> F:
-            self._put_prompt(define_prompt(function, said, names))
-            return function
-
-        return decorate if target is None or isinstance(target, str) else decorate(target)
+        return decorator_of(
+            target, options, lambda function, own: self._put_prompt(define_prompt(function, own, names))
+        )
 
     def add_skill(self, text: str, *, files: Mapping[str, str | bytes] | None = None) -> None:
         """Add a skill: the text of its ``SKILL.md`` with front matter, and other files by their paths beside it.
@@ -193,25 +196,23 @@ class Toolkit:
         from handler.code_tools.content import define_resource  # as above
 
         names = caller_names()
-
-        def decorate(function: F) -> F:
-            self._put_resource(define_resource(function, uri, options, names))
-            return function
-
-        return decorate
+        decorator: Callable[[F], F] = decorator_of(
+            None, options, lambda function, own: self._put_resource(define_resource(function, uri, own, names))
+        )
+        return decorator
 
     def find_tool(self, name: str) -> ToolDefinition | None:
         """Return the tool with a name or an alias; ``None`` if there is no such tool."""
         return self._tools.get(name) or next((each for each in self.tools if name in each.options.aliases), None)
 
     def _define(self, target: Any, overrides: Mapping[str, Any], names: Mapping[str, Any]) -> ToolDefinition:
-        made = define(target, overrides, defaults=self._defaults, names=names)
-        return replace(made, allow=(*self._allow, *made.allow))
+        tool = define(target, overrides, defaults=self._defaults, names=names)
+        return replace(tool, allow=(*self._allow, *tool.allow))
 
     def _put(self, tool: ToolDefinition) -> str:
-        taken = {name for each in self._tools.values() for name in (each.name, *each.options.aliases)}
+        names = {name for each in self.tools for name in (each.name, *each.options.aliases)}
         for name in (tool.name, *tool.options.aliases):
-            if name in taken:
+            if name in names:
                 tool.place.refuse(f"the toolkit has a tool {name} already")
         self._tools[tool.name] = tool
         return tool.name
@@ -225,20 +226,3 @@ class Toolkit:
         if resource.uri in self._resources:
             raise ToolDefinitionError(f"resource {resource.uri}", "the toolkit has one of this URI already")
         self._resources[resource.uri] = resource
-
-    def _add_kit(self, kit: Toolkit, overrides: Mapping[str, Any]) -> None:
-        said = {name: value for name, value in overrides.items() if value is not None}
-        unfit = set(said) - {"hidden", "visible", "category"}
-        if unfit:
-            names = ", ".join(sorted(unfit))
-            raise ToolDefinitionError("toolkit", f"{names}: ambiguous for a toolkit, which may have several tools")
-        for tool in kit.tools:
-            category = tool.options.category or self._defaults.category
-            added = define(tool, {"category": category, **said})
-            self._put(replace(added, allow=(*self._allow, *added.allow)))
-        for prompt in kit.prompts:
-            self._put_prompt(prompt)
-        for resource in kit.resources:
-            self._put_resource(resource)
-        self._skills += kit.skills
-        self._providers += [replace(each, allow=(*self._allow, *each.allow)) for each in kit.providers]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from handler.code_tools.boundary import AuthorFailed, authors_code
 from handler.code_tools.field import pydantic_field
-from handler.code_tools.plain_types import is_json
+from handler.code_tools.plain_types import REFERENCE, is_json
 from handler.code_tools.signature import NO_DEFAULT, Parameter
 from handler.code_tools.source_location import SourceLocation
 from handler.strict_json import JSONObject
@@ -23,7 +23,6 @@ MISSING = (
     "tools in Python need pydantic, which is in the extra `code`: install the wheel of Stile with that extra, or run "
     "`make setup` in a clone"
 )
-EXPECTED_TYPE = "expected a type that JSON Schema can describe"
 FIELD = "stile_argument_{}"
 """The model's names for parameters, because pydantic refuses names such as ``schema`` and ``_id``."""
 
@@ -77,10 +76,17 @@ class ArgumentsModel:
 class ValueType:
     """One type: its JSON Schema, and the conversion of its values from and to JSON."""
 
-    def __init__(self, hint: Any, what: str, place: SourceLocation) -> None:
-        self._adapter = _adapter(hint, what, place)
-        self._what = what
+    def __init__(self, hint: Any, label: str, place: SourceLocation) -> None:
+        _require_pydantic(place)
+        from pydantic import TypeAdapter
+
+        self._label = f"{label}: expected a type that JSON Schema can describe"
         self._place = place
+        try:
+            with authors_code():  # a type may run any code
+                self._adapter: TypeAdapter[Any] = TypeAdapter(hint)
+        except AuthorFailed as exc:
+            place.refuse(f"{self._label}, got {hint!r}: {_first_line(exc.error)}", cause=exc.error)
 
     def schema(self, mode: str) -> JSONObject:
         """Return the schema of values that are received (``validation``) or sent (``serialization``).
@@ -93,7 +99,7 @@ class ValueType:
         try:
             return tidy_schema(_schema_of(self._adapter.json_schema, mode))
         except ValueError as exc:
-            self._place.refuse(f"{self._what}: {EXPECTED_TYPE}: {_first_line(exc)}", cause=exc)
+            self._place.refuse(f"{self._label}: {_first_line(exc)}", cause=exc)
 
     def cast(self, value: Any) -> Any:
         """Convert JSON to a value of the type.
@@ -124,13 +130,6 @@ def to_json(value: Any) -> Any:
     return converted
 
 
-def _require_pydantic(place: SourceLocation) -> None:
-    try:
-        import pydantic  # noqa: F401 - a check for presence
-    except ModuleNotFoundError as exc:
-        place.refuse(MISSING, cause=exc)
-
-
 def _model_of(parameters: Sequence[Parameter], place: SourceLocation) -> type[BaseModel]:
     _require_pydantic(place)
     from pydantic import ConfigDict, create_model
@@ -139,27 +138,23 @@ def _model_of(parameters: Sequence[Parameter], place: SourceLocation) -> type[Ba
     # Dataclasses among the parameters get this configuration too, and their fields keep their names.
     config = ConfigDict(alias_generator=lambda name: names.get(name, name))
     fields: dict[str, Any] = {
-        FIELD.format(at): (each.hint, ... if each.default is NO_DEFAULT else pydantic_field(each.default))
-        for at, each in enumerate(parameters)
+        name: (each.hint, ... if each.default is NO_DEFAULT else pydantic_field(each.default))
+        for name, each in zip(names, parameters, strict=True)
     }
     try:
         with authors_code():  # types may run any code
             return create_model("Arguments", __config__=config, **fields)
     except AuthorFailed as exc:
         for each in parameters:
-            _adapter(each.hint, each.name, place)
+            ValueType(each.hint, each.name, place)
         place.refuse(_first_line(exc.error), cause=exc.error)
 
 
-def _adapter(hint: Any, what: str, place: SourceLocation) -> TypeAdapter[Any]:
-    _require_pydantic(place)
-    from pydantic import TypeAdapter
-
+def _require_pydantic(place: SourceLocation) -> None:
     try:
-        with authors_code():  # a type may run any code
-            return TypeAdapter(hint)
-    except AuthorFailed as exc:
-        place.refuse(f"{what}: {EXPECTED_TYPE}, got {hint!r}: {_first_line(exc.error)}", cause=exc.error)
+        import pydantic  # noqa: F401 - a check for presence
+    except ModuleNotFoundError as exc:
+        place.refuse(MISSING, cause=exc)
 
 
 def _schema_of(make: Callable[..., Any], mode: str) -> JSONObject:
@@ -230,8 +225,8 @@ def _validated(validate: Callable[[Any], Any], value: Any) -> Any:
         return validate(value)
     except ValidationError as exc:
         errors = exc.errors(include_url=False, include_context=False, include_input=False)
-        told = [f"{pointer_of(error['loc'])}: {error['msg']}" for error in errors[:MAX_VIOLATIONS]]
-        raise Misfits([*told, *(["and more"] if len(errors) > MAX_VIOLATIONS else [])]) from exc
+        sentences = [f"{pointer_of(error['loc'])}: {error['msg']}" for error in errors[:MAX_VIOLATIONS]]
+        raise Misfits([*sentences, *(["and more"] if len(errors) > MAX_VIOLATIONS else [])]) from exc
 
 
 def arguments_schema(schema: JSONObject, parameters: Mapping[str, Parameter]) -> JSONObject:
@@ -244,15 +239,17 @@ def arguments_schema(schema: JSONObject, parameters: Mapping[str, Parameter]) ->
 
 def tidy_schema(schema: JSONObject) -> JSONObject:
     """Remove titles that are class names, inline enums, and replace a ``$ref`` at the root by its definition."""
-    definitions = {name: _untitled(each, name) for name, each in schema.pop("$defs", {}).items()}
+    definitions = {f"{REFERENCE}{name}": _untitled(each, name) for name, each in schema.pop("$defs", {}).items()}
     schema = _untitled(schema, "")
-    enums = {f"#/$defs/{name}": each for name, each in definitions.items() if "enum" in each or "const" in each}
-    root = schema.pop("$ref", "")
-    if root:  # a recursive type
-        schema = {**definitions[root.removeprefix("#/$defs/")], **schema}
-    kept = {name: _in_place(each, enums) for name, each in definitions.items() if f"#/$defs/{name}" not in enums}
-    tidied: JSONObject = _in_place(schema, enums)
-    return {**tidied, "$defs": kept} if kept else tidied
+    enums = {reference: each for reference, each in definitions.items() if "enum" in each or "const" in each}
+    if root := schema.pop("$ref", ""):  # a recursive type
+        schema = {**definitions[root], **schema}
+    others = {
+        reference.removeprefix(REFERENCE): _in_place(each, enums)
+        for reference, each in definitions.items()
+        if reference not in enums
+    }
+    return {**_in_place(schema, enums), **({"$defs": others} if others else {})}
 
 
 def _untitled(definition: JSONObject, name: str) -> JSONObject:

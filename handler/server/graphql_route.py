@@ -166,7 +166,7 @@ async def _prepare(http_call: HttpCall, caller: Caller, parameters: Parameters, 
         return await prepare_document(caller, document, tool=tool, for_model=False)
     except DocumentRefused:
         if http_call.method == "GET":  # a mutation is refused as a mutation, whatever else is wrong with it
-            from handler.graph.documents.operation_kind import asks_for_mutation
+            from handler.graph.documents.operation import asks_for_mutation
 
             limits = (tool or caller.endpoint.bundle).limits
             if asks_for_mutation(document.text, document.operation_name, max_tokens=limits.max_tokens):

@@ -55,7 +55,7 @@ def test_plain_arguments_are_what_pydantic_makes_of_them_or_a_doubt(seed: int) -
         arguments = made.arguments(parameters)
         before = told(arguments)
         with contextlib.suppress(Doubt):
-            got = plain.cast_plainly(arguments)
+            got = plain.members.cast(arguments)
             assert told(got) == told(exact.cast(arguments))
         assert told(arguments) == before
 
@@ -76,7 +76,7 @@ def test_plain_results_are_the_json_that_pydantic_writes_or_a_doubt(seed: int) -
         with contextlib.suppress(Misfits):
             value = exact.cast(value)
         with contextlib.suppress(Doubt):
-            got = plain.to_json_plainly(value)
+            got = plain.type.dump(value)
             assert told(got) == told(exact.to_json(value))
 
 
@@ -390,7 +390,7 @@ class Row(typing.TypedDict):
 def test_members_of_a_dictionary_are_written_in_its_own_order() -> None:
     rows = [{"total": 1, "name": "a"}, {"name": "b", "total": 2}]
 
-    plain = PlainValue(list[Row], "return", PLACE).to_json_plainly(rows)
+    plain = PlainValue(list[Row], "return", PLACE).type.dump(rows)
 
     assert json.dumps(plain) == json.dumps(rows)
 

@@ -495,7 +495,7 @@ def _imports(file: Path) -> Iterator[str]:
             yield node.module or ""
 
 
-SHORTENING = {"code_tools.catalog_search"}
+SHORTENING = {"code_tools.sections"}
 """Loaded for a list that a catalog may shorten."""
 
 

@@ -131,7 +131,7 @@ def _listed(compiled: Compiled, endpoint: Endpoint, everything: Evaluation) -> l
     entries = [(tool, endpoint.entry(tool, everything)) for tool in compiled.bundle.tools]
     if endpoint.catalog is None:
         return [entry for tool, entry in entries if entry is not None and not tool.options.hidden]
-    from handler.code_tools.catalog_search import Listed  # with a catalog alone
+    from handler.code_tools.sections import Listed  # with a catalog alone
     from handler.server.mcp.tools_list import shortened
 
     found = [

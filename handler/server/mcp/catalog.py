@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from handler.bundle.tools import CatalogTool, PrescribedTool, only_reads
-from handler.code_tools.catalog_search import SECTIONS, Listed, Sections, category_of
+from handler.code_tools.sections import SECTIONS, Listed, Sections, category_of
 from handler.errors.calls import ToolError
 from handler.search.ranking import Ranked, rank
 from handler.search.words import Vocabulary

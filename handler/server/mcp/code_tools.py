@@ -17,12 +17,12 @@ from handler.bundle.operations import PersistedOperation
 from handler.bundle.tools import CONFIRM_LEVELS, CodeKit, CodeTool
 from handler.code_tools import dispatch
 from handler.code_tools.boundary import LOG, AuthorFailed, authors_code
-from handler.code_tools.catalog_search import Listed
 from handler.code_tools.context import Context
 from handler.code_tools.dispatch import failed, run_tool
 from handler.code_tools.loading import Definition, as_published, load_kit
 from handler.code_tools.results import error_result
 from handler.code_tools.return_values import InputRequired
+from handler.code_tools.sections import Listed
 from handler.code_tools.toolkit import Toolkit
 from handler.errors import MAX_SAID_CHARS
 from handler.errors.calls import CallError, CodeChanged, GraphQLErrors, ToolError

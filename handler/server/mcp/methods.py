@@ -44,7 +44,7 @@ from handler.server.mcp.tools_list import list_entries, list_tools, page_of
 from handler.strict_json import JSONObject, to_well_formed_json
 
 if TYPE_CHECKING:
-    from handler.code_tools.catalog_search import Listed
+    from handler.code_tools.sections import Listed
 
 T = TypeVar("T")
 

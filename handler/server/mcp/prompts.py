@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from handler.bundle.content import CodePrompt, Prompt, TextPrompt, expand, expanded_chars
-from handler.code_tools.catalog_search import Listed
+from handler.code_tools.sections import Listed
 from handler.errors.calls import PromptNotFound
 from handler.errors.protocol import InvalidParams
 from handler.server.context import Caller

@@ -15,7 +15,7 @@ from handler.bundle.resource_uris import (
     tool_schema_uri,
 )
 from handler.bundle.tools import GraphQLTool, Tool
-from handler.code_tools.catalog_search import Listed
+from handler.code_tools.sections import Listed
 from handler.errors.calls import ResourceNotFound
 from handler.policy.evaluation import OPEN
 from handler.server.asgi.response_size import ANSWER_TOO_LARGE

@@ -27,7 +27,7 @@ from handler.server.mcp.revisions import listed as listed_for
 from handler.strict_json import Entries, Entry, JSONObject
 
 if TYPE_CHECKING:
-    from handler.code_tools.catalog_search import Listed
+    from handler.code_tools.sections import Listed
 
 
 _IN_HEADERS = f'"{ANNOTATION}":'.encode()
@@ -84,7 +84,7 @@ async def usable_tools(call: Call) -> AsyncIterator[Listed]:
     Raises:
         UpstreamError, McpError: as ``list_tools``.
     """
-    from handler.code_tools.catalog_search import Listed
+    from handler.code_tools.sections import Listed
 
     endpoint = call.caller.endpoint
     of_kits: dict[str, dict[str, Listed]] = {}

@@ -234,6 +234,7 @@ def found(function: Function, arguments: Any = None, **more: Any) -> dict[str, l
     return sections
 
 
+@case("C-001")
 def test_catalog_has_tools_of_every_kind_hidden_ones_too(function: Function) -> None:
     shown = found(function, {"names": ["ask", "a", "echo", "unlisted", "catalog", "catalog-call"], "type": "tools"})
     tools = {each["name"]: each["hidden"] for each in shown["tools"]}
@@ -252,6 +253,7 @@ def test_catalog_has_tools_of_every_kind_hidden_ones_too(function: Function) -> 
     assert (line["tool"], line["kind"], line["decision"], line["outcome"]) == ("catalog", "catalog", "allowed", "ok")
 
 
+@case("C-002", "C-003", "C-004", "C-005")
 def test_catalog_finds_by_words_category_and_type(function: Function) -> None:
     (echo,) = found(function, {"type": "tools", "query": "SAY IT AGAIN"})["tools"][:1]
     assert echo == {

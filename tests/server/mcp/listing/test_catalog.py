@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from handler.bundle.tools import CatalogTool
-from handler.code_tools.catalog_search import Listed
+from handler.code_tools.sections import Listed
 from handler.compiler.compile import Compiled
 from handler.search.ranking import rank
 from handler.server.asgi.response_size import Room
