@@ -6,7 +6,7 @@ loaded.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from handler.graph.index import Directive, Field, InputValue
 from handler.graph.view import BUILT_IN_SCALARS, View
@@ -17,11 +17,27 @@ NAMED_ROOTS: Mapping[str, str] = {"query": "Query", "mutation": "Mutation", "sub
 
 def print_view(view: View) -> str:
     """Return the SDL of a view: deterministic, and equal to the output of graphql-core's ``print_schema``."""
+    parts = list(_parts(view))
+    return "\n\n".join(parts) + "\n" if parts else ""
+
+
+def print_small_view(view: View, max_bytes: int) -> str | None:
+    """Return the SDL of a view; ``None`` if it is longer, which is known before all of it is printed."""
+    parts, left = list[str](), max_bytes + len("\n")
+    for part in _parts(view):
+        left -= len(part.encode()) + len("\n\n")
+        if left < 0:
+            return None
+        parts.append(part)
+    return "\n\n".join(parts) + "\n" if parts else ""
+
+
+def _parts(view: View) -> Iterator[str]:
+    """Yield the definitions of a view."""
     printer = _Printer(view)
-    directives = [printer.directive(name, directive) for name, directive in view.directives().items()]
-    types = (printer.type(name, members) for name, members in view.members.items())
-    parts = [printer.schema(), *directives, *types]
-    return "\n\n".join(part for part in parts if part) + "\n" if any(parts) else ""
+    yield from filter(None, [printer.schema()])
+    yield from (printer.directive(name, directive) for name, directive in view.directives().items())
+    yield from filter(None, (printer.type(name, members) for name, members in view.members.items()))
 
 
 def print_type(view: View, name: str) -> str:

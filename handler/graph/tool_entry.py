@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from handler.graph.index import Directive
-from handler.graph.sdl import print_view
+from handler.graph.sdl import print_small_view, print_view
 from handler.graph.view import View
 
 SCHEMA_SDL = "{schema_sdl}"
@@ -41,30 +41,27 @@ def graphql_entry(template: Mapping[str, Any], view: View) -> ViewEntry:
     roots = view.root_fields()
     if not roots:
         return ViewEntry(None)
-    sdl = print_view(view)
+    small = print_small_view(view, MAX_SDL_BYTES)
+    sdl = print_view(view) if small is None and _shows_schema(template) else small or ""
     shape = template["inputSchema"]
     properties = {
         name: {**parameter, "description": _expanded(parameter["description"], sdl)}
         for name, parameter in shape["properties"].items()
     }
     query = properties["query"]
-    properties["query"] = {**query, "description": query["description"] or _query_description(sdl, view)}
+    properties["query"] = {**query, "description": query["description"] or _query_description(small, view)}
     entry = {
         **template,
         "description": _expanded(template["description"], sdl),
         "inputSchema": {**shape, "properties": properties},
         "annotations": {**default_annotations(writes="mutation" in roots), **template["annotations"]},
     }
-    return ViewEntry(entry, large=_is_large(sdl) and not _shows_schema(template))
+    return ViewEntry(entry, large=small is None and not _shows_schema(template))
 
 
 def default_annotations(*, writes: bool) -> dict[str, bool]:
     """Return a tool's annotations for clients if its author sets none."""
     return {"readOnlyHint": False, "destructiveHint": True} if writes else {"readOnlyHint": True}
-
-
-def _is_large(sdl: str) -> bool:
-    return len(sdl.encode()) > MAX_SDL_BYTES
 
 
 def _shows_schema(template: Mapping[str, Any]) -> bool:
@@ -77,10 +74,10 @@ def _expanded(text: str, sdl: str) -> str:
     return text.replace(SCHEMA_SDL, sdl)
 
 
-def _query_description(sdl: str, view: View) -> str:
-    """Return the default description, with the schema or a summary of a large one."""
+def _query_description(sdl: str | None, view: View) -> str:
+    """Return the default description, with the schema, or with a summary of one that is too large (``None``)."""
     head = "The GraphQL request to run."
-    if not _is_large(sdl):
+    if sdl is not None:
         return f"{head} It must be valid for this schema:\n\n{sdl}"
     roots = view.root_fields()
     lines = [f"{kind}: {_some(names, MAX_NAMES_BYTES // len(roots))}" for kind, names in roots.items()]

@@ -18,7 +18,7 @@ from graphql import (
 from graphql.validation import FieldsOnCorrectTypeRule, KnownTypeNamesRule
 from hypothesis import given, settings
 
-from handler.graph.sdl import print_view
+from handler.graph.sdl import print_small_view, print_view
 from tests.conftest import DEMO
 from tests.graph.random_schemas import coordinates_of, expected_coordinates, random_sdl
 from tests.support.examples import examples, seeded
@@ -146,6 +146,16 @@ def test_sdl_of_a_whole_view_is_the_one_that_graphql_core_prints(name: str) -> N
 
     assert definitions(sdl) == definitions(print_schema(schema))
     assert print_schema(build_schema(sdl)) == sdl.rstrip("\n")
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_sdl_up_to_a_bound_is_that_of_the_whole_view_or_none(name: str) -> None:
+    view = view_of(build_schema(WHOLE[name]))
+    sdl = print_view(view)
+    size = len(sdl.encode())
+
+    assert [print_small_view(view, size + more) for more in (-1, 0, 1)] == [None, sdl, sdl]
+    assert print_small_view(view, 0) is None
 
 
 def test_subscriptions_and_custom_directives_are_no_part_of_a_view() -> None:
