@@ -24,9 +24,7 @@ from handler.commands.local.call_arguments import (
 )
 from handler.commands.local.callers import SKIPS_POLICIES, NamedCaller, add_caller_argument
 from handler.commands.local.local_endpoint import local_endpoint, local_settings, stored
-from handler.commands.local.local_secrets import unset_secrets
-from handler.commands.local.local_server import local_http, local_services
-from handler.commands.local.observing import observed
+from handler.commands.local.local_server import local_http, local_services, observed, unset_secrets
 from handler.commands.local.upstream_words import told_to_author
 from handler.commands.terminal.console import announce, complain, one_line, say, show_json
 from handler.commands.terminal.exit_codes import REFUSED, USAGE

@@ -15,8 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from handler.commands.local.author_view import author_traceback, lines_of, why_refused
 from handler.commands.local.local_endpoint import local_settings
-from handler.commands.local.local_secrets import unset_secrets
-from handler.commands.local.observing import SeenExchange, observed
+from handler.commands.local.local_server import SeenExchange, observed, unset_secrets
 from handler.commands.local.upstream_words import told_to_author
 from handler.commands.terminal.console import one_line, say
 from handler.compiler.compile import Compiled
