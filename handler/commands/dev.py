@@ -139,7 +139,7 @@ def _serve(
 ) -> None:
     port = listener.getsockname()[1]
     hosts = own_hosts(port)
-    log = DevLog(workbench.find, verbose=options.verbose, tell=page.called)
+    log = DevLog(workbench.find, verbose=options.verbose, on_call=page.called)
     persona = ChosenPersona(page.endpoints.personas)
     workbench.on_change = page.changed
     with closing(local_http()) as http:
