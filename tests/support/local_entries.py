@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 
-from handler.server.mcp.listing.tools_list import list_entries
-
 from handler.commands.local.local_endpoint import local_endpoint
 from handler.compiler.compile import Compiled
 from handler.server.auth.principal import ANONYMOUS, DEVELOPMENT
+from handler.server.mcp.tools_list import list_entries
 from handler.strict_json import JSONObject
 
 
