@@ -25,7 +25,7 @@ from handler.commands.local.development_tokens import LocalVerifier, find_issuer
 from handler.commands.local.local_endpoint import local_settings
 from handler.commands.terminal.console import complain
 from handler.compiler.compile import Compiled
-from handler.compiler.source.env_file import parse_env
+from handler.compiler.source.files import parse_env
 from handler.errors.authoring import KeyFileRefused
 from handler.errors.infrastructure import HttpError, SettingsError
 from handler.http.client import HttpClient, HttpRequest, HttpResponse

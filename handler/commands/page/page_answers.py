@@ -22,8 +22,7 @@ from handler.commands.terminal.console import plain_problem
 from handler.compiler.problems import Place
 from handler.compiler.provenance import Cause
 from handler.errors.authoring import Problem, UnknownCoordinate
-from handler.graph.index import SchemaIndex
-from handler.graph.index_types import named
+from handler.graph.index import SchemaIndex, named
 from handler.server.asgi.responses import Refused
 from handler.text.sentences import some
 
