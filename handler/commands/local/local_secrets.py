@@ -9,7 +9,7 @@ from pathlib import Path
 from handler.bundle.identity import SECRET_REFERENCE
 from handler.bundle.upstream import parse_reference
 from handler.compiler.compile import Compiled
-from handler.compiler.source.env_file import parse_env
+from handler.compiler.source.files import parse_env
 from handler.errors.infrastructure import SettingsError
 from handler.server.outgoing.secret_store import variable_of
 from handler.settings import SECRET_PREFIX, Secret, Settings, read_secret, read_secrets

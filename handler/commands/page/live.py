@@ -1,6 +1,7 @@
 """The live view of ``stile dev``: problems, reloads and the last calls, as server-sent events for any number of pages.
 
-A page that reads slowly loses its stream and opens it again: it holds no request and no other page up.
+A page that reads slowly loses its stream and opens it again: it holds no request and no other page up. A call is shown
+with its outcome, its log line, and the requests that the API got, without the secrets that ``stile dev -v`` hides.
 
 Source: the HTML standard, "Server-sent events".
 """
@@ -8,11 +9,26 @@ Source: the HTML standard, "Server-sent events".
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import json
 import threading
 from collections import deque
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
+
+from handler.bundle.upstream import is_address_of
+from handler.commands.local.observing import SeenExchange
+from handler.commands.local.upstream_words import (
+    MAX_READ_CHARS,
+    PLAIN_HEADERS,
+    Hiding,
+    describe,
+    hiding,
+    shown_url,
+)
+from handler.compiler.compile import Compiled
+from handler.strict_json import parse_json
 
 MAX_CALLS = 200
 """Calls that a page gets when it opens the stream."""
@@ -22,6 +38,17 @@ MAX_WAITING = 500
 
 ALIVE_S = 15.0
 """The time between signs of life, without which something between could end a silent stream."""
+
+MAX_SENT = 10
+"""Requests to the API that are kept of one call."""
+
+MAX_TEXT_CHARS = 10_000
+"""Characters of a document, of variables and of an answer."""
+
+MAX_ASKED_BYTES = 262_144
+"""Bytes of a request to the API that is shown. Of a longer one, the document is left out."""
+
+HIDDEN = "…"
 
 ALIVE = b": alive\n\n"
 OPENED = b"retry: 1000\n\n"
@@ -85,15 +112,13 @@ class Live:
 
     def reloaded(self, make: Make) -> None:
         """Publish that saved files are taken over, and the problems that are left."""
-        for event in self._past():
+        with self._lock:
+            calls = list(self._calls)
+        for event in calls:
             event.text()  # with the version of the endpoint that the call met, which is kept no longer
         with self._lock:
             self._send(LiveEvent("reload", make))
             self._send(LiveEvent("problems", self._problems))
-
-    def _past(self) -> list[LiveEvent]:
-        with self._lock:
-            return list(self._calls)
 
     def close(self) -> None:
         """End all streams. Further ones end at once."""
@@ -105,15 +130,23 @@ class Live:
         """Yield the current problems, the last calls, and all further events."""
         stream = _Stream()
         with self._lock:
-            for event in (LiveEvent("problems", self._problems), *self._calls):
-                stream.waiting.put_nowait(event)
+            for past in (LiveEvent("problems", self._problems), *self._calls):
+                stream.waiting.put_nowait(past)
             if self._closed:
                 stream.waiting.put_nowait(None)
             self._streams.add(stream)
         try:
             yield OPENED
-            async for each in _events(stream):
-                yield ALIVE if each is None else await asyncio.to_thread(each.text)
+            while True:
+                try:
+                    async with asyncio.timeout(ALIVE_S):
+                        event = await stream.waiting.get()
+                except TimeoutError:
+                    yield ALIVE
+                    continue
+                if event is None:
+                    return
+                yield await asyncio.to_thread(event.text)
         finally:
             with self._lock:
                 self._streams.discard(stream)
@@ -126,15 +159,94 @@ class Live:
                 continue
 
 
-async def _events(stream: _Stream) -> AsyncIterator[LiveEvent | None]:
-    """Yield the events of a stream until its end, and ``None`` after each silence."""
-    while True:
-        try:
-            async with asyncio.timeout(ALIVE_S):
-                event = await stream.waiting.get()
-        except TimeoutError:
-            yield None
-            continue
-        if event is None:
-            return
-        yield event
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeenCall:
+    """A call as its event shows it. ``compiled`` is the endpoint; ``None`` if the path names none."""
+
+    id: str
+    at: str  # UTC, ISO 8601
+    caller: str
+    facts: Mapping[str, Any]
+    told: Sequence[str]  # sentences for the author, as the terminal has them
+    bytes: int
+    exchanges: Sequence[SeenExchange]  # the first ones
+    left_out: int  # the number of the others
+    compiled: Compiled | None
+
+    def plain(self) -> dict[str, Any]:
+        """Return the event as JSON."""
+        facts, compiled = self.facts, self.compiled
+        calls = facts.get("calls") or [facts]
+        return {
+            "id": self.id,
+            "at": self.at,
+            "endpoint": facts.get("endpoint", ""),
+            "tool": _joined(calls, "tool"),
+            "method": _joined(calls, "method") or facts.get("operation") or facts.get("route", ""),
+            "caller": self.caller,
+            "outcome": _joined(calls, "outcome") or facts.get("outcome", ""),
+            "reason": _joined(calls, "reason") or facts.get("reason", ""),
+            "told": list(self.told),
+            "status": facts.get("status", 0),
+            "ms": facts.get("duration_ms", 0),
+            "bytes": self.bytes,
+            "log": dict(facts),
+            "sent": [_sent(each, compiled) for each in self.exchanges] if compiled else [],
+            "sentLeftOut": self.left_out,
+        }
+
+
+def bounded(exchange: SeenExchange) -> SeenExchange:
+    """Return an exchange with the parts of its bodies that are shown."""
+    request, answer = exchange.request, exchange.answer
+    if len(request.body or b"") > MAX_ASKED_BYTES:
+        request = dataclasses.replace(request, body=None)
+    if answer is not None and len(answer.body) > MAX_READ_CHARS:
+        answer = dataclasses.replace(answer, body=answer.body[:MAX_READ_CHARS])
+    return dataclasses.replace(exchange, request=request, answer=answer)
+
+
+def _joined(calls: Sequence[Mapping[str, Any]], name: str) -> str:
+    """Return a fact of a request; of a batch, the different facts of its items."""
+    return ", ".join(dict.fromkeys(str(each[name]) for each in calls if each.get(name)))
+
+
+def _sent(exchange: SeenExchange, compiled: Compiled) -> dict[str, Any]:
+    """Return one request and its answer. Bodies are shown of the API only: others, of tokens, are secrets."""
+    request, answer = exchange.request, exchange.answer
+    hide = hiding(request, compiled)
+    of_api = is_address_of(compiled.bundle.upstream, request.url)
+    document, variables = _sent_text(request.body, hide) if of_api else ("", None)
+    headers = request.headers.items() if of_api else ()
+    return {
+        "method": request.method,
+        "url": shown_url(request.url),
+        "headers": {name: value if name.lower() in PLAIN_HEADERS else HIDDEN for name, value in headers},
+        "document": document,
+        "variables": variables,
+        "status": answer.status if answer else 0,
+        "ms": exchange.duration_ms,
+        "answer": _cut(hide.apply(answer.body[:MAX_READ_CHARS].decode(errors="replace")).strip())
+        if answer and of_api
+        else "",
+        "said": describe(exchange, compiled),
+    }
+
+
+def _sent_text(body: bytes | None, hide: Hiding) -> tuple[str, Any]:
+    """Return the document and the variables of a request without secrets; the variables are a text if too long."""
+    try:
+        request = parse_json(body or b"{}")
+    except ValueError:
+        return "", None
+    document = request.get("query")
+    text = hide.apply(json.dumps(request.get("variables"), ensure_ascii=False))
+    try:
+        variables = _cut(text) if len(text) > MAX_TEXT_CHARS else parse_json(text.encode(errors="replace"))
+    except ValueError:  # a secret was more than the text inside of quotation marks
+        variables = text
+    return _cut(hide.apply(document)) if isinstance(document, str) else "", variables
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= MAX_TEXT_CHARS else f"{text[: MAX_TEXT_CHARS - 1]}…"

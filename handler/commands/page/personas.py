@@ -1,6 +1,6 @@
-"""Personas: the callers as whom the page of ``stile dev`` can ask an endpoint.
+"""Personas: the callers in whose name the page of ``stile dev`` can ask an endpoint.
 
-They are the author, who skips policies; a caller without a credential; a bearer of the claims of each claims file; and
+They are the author, without policies; a caller without a credential; a bearer of the claims of each claims file; and
 the holder of each API key. A claims file is a JSON object in the endpoint's folder or the folder above. It has one of
 ``CLAIMS``, or one of the claims that the endpoint's rules read.
 """
@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -20,7 +21,6 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from handler.audience.condition_bits import leaves_of, paths_in
 from handler.audience.reach import refusal_of
-from handler.bundle.identity import ApiKey
 from handler.bundle.model import Bundle
 from handler.bundle.tools import PrescribedTool
 from handler.commands.local.callers import (
@@ -66,22 +66,18 @@ class Persona:
 
     def plain(self, bundle: Bundle) -> dict[str, Any]:
         """Return the persona as JSON, with the reason if the endpoint answers it 401."""
-        return {
-            "id": self.id,
-            "label": self.label,
-            "kind": self.kind,
-            "file": self.file,
-            "refused": refusal_of(self.caller, bundle),
-        }
+        refused = refusal_of(self.caller, bundle)
+        return {"id": self.id, "label": self.label, "kind": self.kind, "file": self.file, "refused": refused}
 
 
 def personas_of(folder: Path, compiled: Compiled) -> list[Persona]:
     """Return the personas of an endpoint: the author, anonymous, claims files by their names, and API keys."""
+    keys = [(_id(KEY, key.name), f"{KEY}{key.name}") for key in compiled.bundle.identity.api_keys]
     return [
         Persona(id=AUTHOR, label="author", kind="author", caller=SKIPS_POLICIES),
         Persona(id=NOBODY, label=NOBODY, kind="anonymous", caller=read_caller(NOBODY)),
         *_bearers(folder, compiled),
-        *(_holder(key) for key in compiled.bundle.identity.api_keys),
+        *(Persona(id=id_, label=text, kind="key", caller=NamedCaller(text=text, known=None)) for id_, text in keys),
     ]
 
 
@@ -91,62 +87,44 @@ def find_persona(personas: list[Persona], id_: str) -> Persona:
     Raises:
         Refused: 400, there is none.
     """
-    found = next((each for each in personas if each.id == (id_ or AUTHOR)), None)
-    if found is None:
-        raise Refused("bad-request", "the endpoint has no persona of this id: /-/endpoints lists them")
-    return found
-
-
-def _holder(key: ApiKey) -> Persona:
-    text = f"{KEY}{key.name}"
-    return Persona(id=_id(KEY, key.name), label=text, kind="key", caller=NamedCaller(text=text, known=None))
+    for persona in personas:
+        if persona.id == (id_ or AUTHOR):
+            return persona
+    raise Refused("bad-request", "the endpoint has no persona of this id: /-/endpoints lists them")
 
 
 def _bearers(folder: Path, compiled: Compiled) -> Iterator[Persona]:
-    read = _claims_of_rules(compiled)
-    seen: set[str] = set()
+    """Yield the bearers of the claims files in the folder and above, each id once, with different labels."""
+    names = CLAIMS | _claims_of_rules(compiled)
+    ids: set[str] = set()
     labels: set[str] = set()
     for place in (folder, folder.absolute().parent if folder == Path() else folder.parent):
         for file in _json_files(place):
-            persona = _bearer(file, wanted=CLAIMS | read)
-            if persona and persona.id not in seen:
-                seen.add(persona.id)
-                again = persona.label in labels
-                labels.add(persona.label)
-                yield replace(persona, label=f"../{persona.label}") if again else persona
+            try:
+                caller = read_caller(file.as_posix())
+            except UnknownCaller:
+                continue
+            claims = caller.known.claims if caller.known else None
+            id_ = _id(FILE, caller.text)
+            if claims and names & claims.keys() and id_ not in ids:
+                label = f"../{file.name}" if file.name in labels else file.name
+                ids.add(id_)
+                labels.add(file.name)
+                yield Persona(id=id_, label=label, kind="claims", file=caller.text, caller=caller)
 
 
 def _json_files(folder: Path) -> list[Path]:
     """Return the regular JSON files of a folder that are small enough for claims, and not hidden."""
+    files = []
     try:
-        with os.scandir(folder) as entries:
-            names = [
-                each.name
-                for each in entries
-                if each.name.endswith(".json") and not each.name.startswith(".") and _is_small_file(each)
-            ]
+        for file in folder.iterdir():
+            if file.name.endswith(".json") and not file.name.startswith("."):
+                with suppress(OSError):
+                    if file.is_file() and file.stat().st_size <= MAX_CLAIMS_BYTES:
+                        files.append(file)
     except OSError:
         return []
-    return [folder / name for name in sorted(names)[:MAX_FILES]]
-
-
-def _is_small_file(entry: os.DirEntry[str]) -> bool:
-    try:
-        return entry.is_file() and entry.stat().st_size <= MAX_CLAIMS_BYTES
-    except OSError:
-        return False
-
-
-def _bearer(file: Path, *, wanted: frozenset[str]) -> Persona | None:
-    """Return the bearer of a file's claims; ``None`` if the file has no claims."""
-    try:
-        caller = read_caller(file.as_posix())
-    except UnknownCaller:
-        return None
-    claims = caller.known.claims if caller.known else None
-    if not claims or not wanted & claims.keys():
-        return None
-    return Persona(id=_id(FILE, caller.text), label=file.name, kind="claims", file=caller.text, caller=caller)
+    return sorted(files)[:MAX_FILES]
 
 
 def _id(kind: str, name: str) -> str:
@@ -156,9 +134,9 @@ def _id(kind: str, name: str) -> str:
 
 def _claims_of_rules(compiled: Compiled) -> frozenset[str]:
     """Return the names of the claims that the conditions and bound variables of an endpoint read."""
-    names = {path[0] for each in leaves_of(compiled.bundle.conditions) for path in paths_in(each)}
-    fixed = (made.tool for made in compiled.made if isinstance(made.tool, PrescribedTool))
-    bound = {binding.name for tool in fixed for binding in tool.bindings if binding.source == "claim"}
+    names = {path[0] for leaf in leaves_of(compiled.bundle.conditions) for path in paths_in(leaf)}
+    prescribed = (each.tool for each in compiled.made if isinstance(each.tool, PrescribedTool))
+    bound = {binding.name for tool in prescribed for binding in tool.bindings if binding.source == "claim"}
     return frozenset(names | bound)
 
 

@@ -1,4 +1,4 @@
-"""The served endpoints as the page asks about them. Parts of answers are made once for each version of an endpoint."""
+"""The served endpoints for the page. Parts of answers are made once for each version of an endpoint."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class ServedEndpoint:
 
     def __init__(self, workbench: Workbench, folder: Path, compiled: Compiled) -> None:
         self._workbench = workbench
-        self._made: dict[Callable[[], Any], Any] = {}
+        self._parts: dict[str, Any] = {}
         self._lock = threading.RLock()
         self.folder = folder
         self.compiled = compiled
@@ -45,7 +45,7 @@ class ServedEndpoint:
     @property
     def reach(self) -> Reach:
         """The reach of callers without the rules behind closed entrances, which takes no further compilation."""
-        return self._once(self._reach)
+        return self._once("reach", lambda: Reach(self.compiled, None))
 
     @property
     def explained(self) -> Reach:
@@ -54,50 +54,33 @@ class ServedEndpoint:
         Raises:
             Refused: 503, the files have problems now; 404, the endpoint is not served any more.
         """
-        return self._once(self._explained)
+        return self._once("explained", self._explained)
 
     @property
-    def rows(self) -> list[ToolRow]:
-        """The tools and their costs."""
-        return self._once(self._rows)
-
-    @property
-    def tool_names(self) -> frozenset[str]:
-        """The names of the tools."""
-        return self._once(self._tool_names)
+    def rows(self) -> dict[str, ToolRow]:
+        """The tools by name, with their costs."""
+        return self._once("rows", lambda: {row.name: row for row in tool_rows(self.compiled)})
 
     @property
     def warnings(self) -> list[Problem]:
         """The warnings of ``stile check``."""
-        return self._once(self._warnings)
+        return self._once("warnings", lambda: check_warnings(self.compiled, self.folder))
 
-    def _once(self, make: Callable[[], T]) -> T:
+    def _once(self, name: str, make: Callable[[], T]) -> T:
         with self._lock:
-            if make not in self._made:
-                self._made[make] = make()
-            made: T = self._made[make]
-        return made
-
-    def _reach(self) -> Reach:
-        return Reach(self.compiled, None)
+            if name not in self._parts:
+                self._parts[name] = make()
+            part: T = self._parts[name]
+        return part
 
     def _explained(self) -> Reach:
         try:
-            made = self._workbench.explained(self.name)
+            explained = self._workbench.explained(self.name)
         except CompileError as exc:
             raise Refused("endpoint-unavailable", UNSOLVED) from exc
-        if made is None:
+        if explained is None:
             raise Refused("endpoint-not-found", "there is no such endpoint")
-        return Reach(*made)
-
-    def _rows(self) -> list[ToolRow]:
-        return tool_rows(self.compiled)
-
-    def _tool_names(self) -> frozenset[str]:
-        return frozenset(row.name for row in self.rows)
-
-    def _warnings(self) -> list[Problem]:
-        return check_warnings(self.compiled, self.folder)
+        return Reach(*explained)
 
 
 class ServedEndpoints:
@@ -105,7 +88,7 @@ class ServedEndpoints:
 
     def __init__(self, workbench: Workbench) -> None:
         self._workbench = workbench
-        self._known: dict[str, ServedEndpoint] = {}
+        self._endpoints: dict[str, ServedEndpoint] = {}
 
     def find(self, name: str) -> ServedEndpoint:
         """Return an endpoint by its name.
@@ -116,10 +99,10 @@ class ServedEndpoints:
         compiled, folder = self._workbench.find(name), self._workbench.folder_of(name)
         if compiled is None or folder is None:
             raise Refused("endpoint-not-found", "there is no such endpoint")
-        known = self._known.get(name)
-        if known is None or known.compiled is not compiled:
-            known = self._known[name] = ServedEndpoint(self._workbench, folder, compiled)
-        return known
+        endpoint = self._endpoints.get(name)
+        if endpoint is None or endpoint.compiled is not compiled:
+            endpoint = self._endpoints[name] = ServedEndpoint(self._workbench, folder, compiled)
+        return endpoint
 
     def personas(self, name: str) -> list[Persona]:
         """Return the personas of an endpoint; an empty list if it is not served."""

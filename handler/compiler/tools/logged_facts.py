@@ -10,7 +10,7 @@ from handler.bundle.tools import CallLog, CatalogTool, GraphQLTool, LoggedArgume
 from handler.compiler.compile_context import CompileContext
 from handler.compiler.operations.author_operations import AuthorOperation
 from handler.compiler.tools.declaration import CompiledTool
-from handler.graph.documents.fields_read import fields_read
+from handler.graph.documents.used_fields import fields_read
 from handler.graph.index import SchemaIndex
 from handler.strict_json import JSONObject
 from handler.text.sentences import did_you_mean, is_secret
