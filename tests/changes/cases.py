@@ -23,7 +23,7 @@ from handler.commands.changes.endpoint_changes import EndpointChanges, compare
 from handler.commands.local.local_endpoint import local_endpoint
 from handler.compiler.compile import Compiled, compile_endpoint
 from handler.errors.authoring import CompileError
-from handler.graph.documents.fields_read import fields_of_text
+from handler.graph.documents.used_fields import fields_of_text
 from handler.graph.index import read_index
 from handler.graph.view import View
 from handler.policy.evaluation import Evaluation

@@ -15,8 +15,7 @@ from handler.audience.ways import Published, ViewCache, Way, Ways, traits_of
 from handler.commands.changes.bundle_changes import contents_of
 from handler.commands.changes.change import Change
 from handler.errors.authoring import UnknownCoordinate
-from handler.graph.index import SchemaIndex
-from handler.graph.index_types import InputValue, TypeSlice, named
+from handler.graph.index import InputValue, SchemaIndex, TypeSlice, named
 from handler.graph.view import leads
 from handler.policy.evaluation import OPEN, Mask
 from handler.policy.predicates import Predicate
