@@ -81,7 +81,6 @@ ONE_SUBJECT = {
         "compiler.tools.content",
     ),  # prompts and resources: in the bundle, in Python, and compiled
     "context.py": ("code_tools.context", "server.context"),  # of a request: for tools in Python, and for us
-    "editor.py": ("commands.editor", "page.editor"),  # editors of text: the files for them, and that of the page
     "identity.py": ("bundle.identity", "compiler.config.identity"),  # `identity`: in the bundle, and of config.yaml
     "prompts.py": (
         "compiler.tools.prompts",

@@ -1,21 +1,21 @@
-"""The classes of callers of two versions of an endpoint: those whom all conditions of both judge alike.
+"""The classes of callers of two versions of an endpoint: callers of one class meet the same conditions of both.
 
-Each class is one bit. Tokens differ by their claims. Conditions on different claims are independent, so the
-classes of tokens are the combinations of what each group of conditions says.
+Each class is one bit. Tokens differ by their claims. Conditions on different claims are independent, so the classes of
+tokens are the combinations of the values of each group of conditions, with one set of claims for each value.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, combinations, islice, product
+from itertools import chain, combinations, islice, pairwise, product, zip_longest
 from math import prod
 from random import Random
 from typing import Any
 
-from handler.audience.claims import OF_NO_TYPE, ClaimValues
 from handler.bundle.model import Bundle
 from handler.policy.predicates import Predicate
 from handler.server.auth.principal import ANONYMOUS, SCOPE_CLAIMS, Principal, principal_of_key
@@ -26,24 +26,33 @@ MAX_CLASSES = 4_096
 MOST_WORDS = 3
 """Witnesses that a sentence names."""
 
+MOST_ITEMS = 9
+"""Items of a list of which all sets are tried."""
+
 EVERYBODY = 1
 """The class of callers without a credential, which is the first. All callers can be of it: they leave theirs out."""
 
-Claims = Mapping[str, Any]
+OF_NO_TYPE: Mapping[str, Any] = {}
+"""A value that exists, and that no comparison takes."""
+
+SAMPLES: Mapping[str, Any] = {"String": "x", "Int": 1, "Float": 1.5, "Boolean": True}
+"""A value of each type, for a claim that no constant is compared with."""
+
+Path = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trait:
-    """Something that decides about callers by their claims, in the version ``side`` or in both.
+    """A property of callers that decides by their claims, in the version ``side`` or in both.
 
     ``paths`` are the claims that it reads, and ``read`` returns its value for the principal of a caller.
     """
 
     key: Hashable
-    paths: tuple[tuple[str, ...], ...]
+    paths: tuple[Path, ...]
     read: Callable[[Principal], Hashable]
     predicate: Predicate | None = None
-    values: tuple[tuple[tuple[str, ...], tuple[Any, ...]], ...] = ()  # values of claims worth trying
+    values: tuple[tuple[Path, tuple[Any, ...]], ...] = ()  # values of claims worth trying
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,15 +97,27 @@ class CallerClasses:
         self._group_of = {
             trait.key: (place, group) for place, group in enumerate(self._groups) for trait in group.traits
         }
-        tokens = bool(before.identity.issuers) or unissued, bool(after.identity.issuers) or unissued
-        authorized = bool(before.identity.trusted_apis), bool(after.identity.trusted_apis)
-        kinds = [(kind, sides) for kind, sides in (("token", tokens), ("authorizer", authorized)) if any(sides)]
-        self.total = prod(len(group.claims) for group in self._groups) if kinds else 1
-        self.complete = not kinds or (self.total <= most and all(group.complete for group in self._groups))
-        vectors = list(_vectors(self._groups, most)) if kinds else []
-        self.classes: list[OutcomeClass] = [*_fixed(before, after), *self._tokens(kinds, vectors)]
+        bundles = (before, after)
+        admitted = {
+            "token": [bool(bundle.identity.issuers) or unissued for bundle in bundles],
+            "claims of an authorizer": [bool(bundle.identity.trusted_apis) for bundle in bundles],
+        }
+        kinds = {kind: sides for kind, sides in admitted.items() if any(sides)}
+        sizes = [len(group.claims) for group in self._groups]
+        self.complete = not kinds or (prod(sizes) <= most and all(group.complete for group in self._groups))
+        self.classes: list[OutcomeClass] = list(_fixed(before, after))
+        vectors = list(_vectors(sizes, most)) if kinds else []
+        for kind, sides in kinds.items():
+            for vector in vectors:
+                claims: dict[str, Any] = {}
+                for group, place in zip(self._groups, vector, strict=True):
+                    claims |= group.claims[place]  # groups share no names
+                principal = Principal(kind="token" if kind == "token" else "authorizer", claims=claims)
+                self.classes.append(OutcomeClass(kind, _of_sides(principal, sides), vector))
         if not self.complete:
-            self.classes += _extremes(kinds)
+            sides = [any(each[side] for each in kinds.values()) for side in (0, 1)]
+            extremes = _of_sides(Principal(kind="token", claims={}), sides)
+            self.classes += [OutcomeClass("", extremes, None, meets) for meets in (False, True)]
         self._words = [each.words for each in self.classes]
         self._admitted = (self.admitted(0) | self.admitted(1)) & self.real
         self.everybody = (1 << len(self.classes)) - 1
@@ -104,8 +125,8 @@ class CallerClasses:
     def tokens(self) -> list[tuple[int, Principal]]:
         """Return the places of classes with claims of their own, the smallest first, and the latest principals."""
         places = ((place, each.principals[1]) for place, each in enumerate(self.classes) if each.vector is not None)
-        found = [(place, principal) for place, principal in places if principal is not None]
-        return sorted(found, key=lambda token: len(token[1].claims or ()))
+        tokens = [(place, principal) for place, principal in places if principal is not None]
+        return sorted(tokens, key=lambda token: len(token[1].claims or ()))
 
     @property
     def real(self) -> int:
@@ -123,21 +144,21 @@ class CallerClasses:
     def bits(self, trait: Trait, holds: Callable[[Any], bool], side: int) -> int:
         """Return the classes for which a trait has one of some values in a version."""
         place, group = self._group_of[trait.key]
-        good = [holds(value) for value in group.values_of(trait.key)]
-        found = 0
+        of_vector = [holds(value) for value in group.values_of(trait.key)]
+        bits = 0
         for number, each in enumerate(self.classes):
             principal = each.principals[side]
             if principal is None:
                 continue
             if each.meets is not None:
-                holds_for_it = each.meets
+                has_value = each.meets
             else:
-                holds_for_it = good[each.vector[place]] if each.vector is not None else holds(trait.read(principal))
-            found |= holds_for_it << number
-        return found
+                has_value = of_vector[each.vector[place]] if each.vector is not None else holds(trait.read(principal))
+            bits |= has_value << number
+        return bits
 
     def of(self, side: int, holds: Callable[[Principal], bool]) -> int:
-        """Return the admitted classes whose principal fits, for what does not depend on claims."""
+        """Return the admitted classes whose principal fits, if claims do not decide."""
         return sum(
             1 << place
             for place, each in enumerate(self.classes)
@@ -146,14 +167,16 @@ class CallerClasses:
 
     def words(self, bits: int) -> tuple[str, ...]:
         """Return the witnesses of all of some classes in words: anonymous callers, whole kinds, tokens, then keys."""
-        whole = self._whole_kinds(bits)
-        named = (place for place, each in enumerate(self.classes) if bits >> place & 1 and each.kind not in whole)
-        found = [*(f"any {kind}" for kind in whole), *(self._words[place] for place in named)]
+        lacking = {each.kind for place, each in enumerate(self.classes) if not bits >> place & 1}
+        # A kind of credential is whole if all of its classes are among these, and no other exists.
+        whole = {each.kind for each in self.classes if each.kind not in lacking} - {""} if self.complete else set()
+        others = (place for place, each in enumerate(self.classes) if bits >> place & 1 and each.kind not in whole)
+        words = [*(f"any {kind}" for kind in whole), *(self._words[place] for place in others)]
         order = ("anonymous", "any ", "token ", "claims ", "key:")
-        return tuple(sorted(found, key=lambda each: ([not each.startswith(one) for one in order], len(each))))
+        return tuple(sorted(words, key=lambda each: ([not each.startswith(one) for one in order], len(each))))
 
     def sentence(self, bits: int, *, gained: bool) -> str:
-        """Return some witnesses of classes as a part of a sentence. What anonymous callers gain, everybody gains."""
+        """Return some witnesses of classes as a part of a sentence. A gain of anonymous callers is everybody's."""
         is_whole = self.complete and bits == self._admitted
         if bits & EVERYBODY and (gained or is_whole):
             return "everybody"
@@ -164,25 +187,18 @@ class CallerClasses:
         rest = [f"{more} more class{'es' if more > 1 else ''} of callers"] if more > 0 else []
         return " or ".join([*words[:MOST_WORDS], *rest])
 
-    def _whole_kinds(self, bits: int) -> set[str]:
-        """Return the kinds of credentials whose classes are all among some: any token is."""
-        lacking = {each.kind for place, each in enumerate(self.classes) if not bits >> place & 1}
-        return {each.kind for each in self.classes if each.kind not in lacking} - {""} if self.complete else set()
 
-    def _tokens(
-        self, kinds: Sequence[tuple[str, tuple[bool, bool]]], vectors: Sequence[tuple[int, ...]]
-    ) -> Iterator[OutcomeClass]:
-        for kind, admitted in kinds:
-            for vector in vectors:
-                claims: dict[str, Any] = {}
-                for group, place in zip(self._groups, vector, strict=True):
-                    claims |= group.claims[place]  # groups share no names
-                principal = Principal(kind=kind, claims=claims)
-                yield OutcomeClass(
-                    "token" if kind == "token" else "claims of an authorizer",
-                    (principal if admitted[0] else None, principal if admitted[1] else None),
-                    vector,
-                )
+def _fixed(before: Bundle, after: Bundle) -> Iterator[OutcomeClass]:
+    """Yield the classes of anonymous callers and of the holders of API keys."""
+    allowed = [bundle.access.anonymous == "allow" for bundle in (before, after)]
+    yield OutcomeClass("anonymous", _of_sides(ANONYMOUS, allowed))
+    keys = [{key.name: principal_of_key(key) for key in bundle.identity.api_keys} for bundle in (before, after)]
+    for name in {**keys[0], **keys[1]}:
+        yield OutcomeClass(f"key:{name}", (keys[0].get(name), keys[1].get(name)))
+
+
+def _of_sides(principal: Principal, admitted: Sequence[bool]) -> tuple[Principal | None, Principal | None]:
+    return principal if admitted[0] else None, principal if admitted[1] else None
 
 
 class _Group:
@@ -191,22 +207,22 @@ class _Group:
     def __init__(self, traits: Sequence[Trait]) -> None:
         self.traits = traits
         values = ClaimValues()
-        judged = {path[0] for trait in traits if trait.predicate is not None for path in trait.paths if path}
+        of_conditions = {path[0] for trait in traits if trait.predicate is not None for path in trait.paths if path}
         # If conditions read a claim with scopes, the other one may hold the scopes, whatever the former has.
-        free = [name for name in SCOPE_CLAIMS if name not in judged] or SCOPE_CLAIMS
+        free = [name for name in SCOPE_CLAIMS if name not in of_conditions] or SCOPE_CLAIMS
         for trait in traits:
             if trait.predicate is not None:
                 values.add_predicate(trait.predicate)
-            for path, tried in trait.values:
-                for name in free if path[0] in judged and path[0] in SCOPE_CLAIMS else path[:1]:
-                    values.add((name, *path[1:]), *tried, OF_NO_TYPE)
-        tried_claims, self.complete = values.claims(most=MAX_CLASSES)
-        found: dict[tuple[Hashable, ...], Claims] = {}
-        for claims in tried_claims:
+            for path, samples in trait.values:
+                for name in free if path[0] in of_conditions and path[0] in SCOPE_CLAIMS else path[:1]:
+                    values.add((name, *path[1:]), *samples, OF_NO_TYPE)
+        trials, self.complete = values.claims(most=MAX_CLASSES)
+        rows: dict[tuple[Hashable, ...], Mapping[str, Any]] = {}
+        for claims in trials:
             principal = Principal(kind="token", claims=claims)
-            found.setdefault(tuple(trait.read(principal) for trait in traits), claims)
-        self.claims = list(found.values())
-        self._values = {trait.key: [row[place] for row in found] for place, trait in enumerate(traits)}
+            rows.setdefault(tuple(trait.read(principal) for trait in traits), claims)
+        self.claims = list(rows.values())
+        self._values = {trait.key: [row[place] for row in rows] for place, trait in enumerate(traits)}
 
     def values_of(self, key: Hashable) -> Sequence[Hashable]:
         """Return a trait's value for each set of claims."""
@@ -231,26 +247,8 @@ def _independent(traits: Iterable[Trait]) -> list[list[Trait]]:
     return [members for _, members in groups]
 
 
-def _fixed(before: Bundle, after: Bundle) -> Iterator[OutcomeClass]:
-    def anonymous(bundle: Bundle) -> Principal | None:
-        return ANONYMOUS if bundle.access.anonymous == "allow" else None
-
-    yield OutcomeClass("anonymous", (anonymous(before), anonymous(after)))
-    keys = [{key.name: principal_of_key(key) for key in bundle.identity.api_keys} for bundle in (before, after)]
-    for name in {**keys[0], **keys[1]}:
-        yield OutcomeClass(f"key:{name}", (keys[0].get(name), keys[1].get(name)))
-
-
-def _extremes(kinds: Sequence[tuple[str, tuple[bool, bool]]]) -> Iterator[OutcomeClass]:
-    sides = tuple(any(admitted[side] for _, admitted in kinds) for side in (0, 1))
-    principal = Principal(kind="token", claims={})
-    for meets in (False, True):
-        yield OutcomeClass("", (principal if sides[0] else None, principal if sides[1] else None), None, meets)
-
-
-def _vectors(groups: Sequence[_Group], most: int) -> Iterator[tuple[int, ...]]:
+def _vectors(sizes: Sequence[int], most: int) -> Iterator[tuple[int, ...]]:
     """Yield a place in each group: all combinations, or if there are too many, some that differ much."""
-    sizes = [len(group.claims) for group in groups]
     if prod(sizes) <= most:
         yield from product(*map(range, sizes))
         return
@@ -263,10 +261,143 @@ def _near_the_ends(sizes: Sequence[int], most: int) -> Iterator[tuple[int, ...]]
     """Yield vectors that differ from the first or the last one in at most two groups."""
     places = [(group, place) for group, size in enumerate(sizes) for place in range(size)]
     ends = [tuple(0 for _ in sizes), tuple(size - 1 for size in sizes)]
-    chosen: Iterator[Sequence[tuple[int, int]]] = chain([()], combinations(places, 1), combinations(places, 2))
-    for some in islice(chosen, most // 2):
+    changes: Iterator[Sequence[tuple[int, int]]] = chain([()], combinations(places, 1), combinations(places, 2))
+    for some in islice(changes, most // 2):
         for end in ends:
             vector = list(end)
             for group, place in some:
                 vector[group] = place
             yield tuple(vector)
+
+
+class ClaimValues:
+    """Values worth trying for each claim that predicates, bindings and scopes name.
+
+    Among them are values of a type that no predicate expects, values between each two constants, and all sets of items
+    of a list. Claims that are compared with each other have the same values.
+    """
+
+    def __init__(self) -> None:
+        self._values: dict[Path, list[Any]] = {}
+        self._compared: list[set[Path]] = []  # sets of claims that are compared with each other
+        self._holding: set[Path] = set()  # lists that are asked for the value of another claim
+
+    def add(self, path: Sequence[str], *values: Any) -> None:
+        """Add values of a claim. A claim without values has any one."""
+        present = self._values.setdefault(tuple(path), [])
+        present[:] = _distinct([*present, *values])
+
+    def add_predicate(self, predicate: Predicate) -> None:
+        """Add the values for which a predicate may hold or fail."""
+        match predicate:
+            case {"and": parts} | {"or": parts}:
+                for part in parts:
+                    self.add_predicate(part)
+            case {"not": part}:
+                self.add_predicate(part)
+            case {"exists": {"jwt": [_, *_] as path}}:
+                self.add(path)
+            case {"compare": _, "left": left, "right": right}:
+                for operand, other in ((left, right), (right, left)):
+                    if "jwt" in operand:
+                        value = other.get("value", SAMPLES.get(operand.get("type", ""), "x"))
+                        self.add(operand["jwt"], value, *([not value] if isinstance(value, bool) else []), OF_NO_TYPE)
+                self._compare({tuple(each["jwt"]) for each in (left, right) if "jwt" in each})
+            case {"has": {"jwt": path, "type": type_}, "value": value}:
+                constant = value.get("value", SAMPLES.get(type_, "x"))
+                # An empty list: a claim without the value is not a missing claim.
+                self.add(path, [constant], [], constant, OF_NO_TYPE)
+                if "jwt" in value:
+                    self.add(value["jwt"], constant, OF_NO_TYPE)
+                    self._holding.add(tuple(path))
+                    self._compare({tuple(path), tuple(value["jwt"])})
+
+    def _compare(self, paths: set[Path]) -> None:
+        joined = paths.union(*(each for each in self._compared if not each.isdisjoint(paths)))
+        self._compared = [*(each for each in self._compared if each.isdisjoint(paths)), joined]
+
+    def claims(self, *, most: int) -> tuple[list[dict[str, Any]], bool]:
+        """Return sets of claims, the smallest first, and whether these are all combinations of the values.
+
+        With more combinations than ``most``, only sets of at most two claims are among them.
+        """
+        values = self._with_values_between()
+        lists = {path: _with_lists(each or ["x"]) for path, each in values.items()}
+        whole = prod(len(each) + 1 for each in lists.values()) <= most
+        sizes = range(len(lists) + 1 if whole else 3)
+        trials = (
+            dict(zip(paths, row, strict=True))
+            for size in sizes
+            for paths in combinations(lists, size)
+            for row in product(*(lists[path] for path in paths))
+        )
+        claims = (_claims_of(each) for each in trials)
+        complete = whole and all(len(_items(each)) <= MOST_ITEMS for each in values.values())
+        return list(islice((each for each in claims if each is not None), most)), complete
+
+    def _with_values_between(self) -> dict[Path, list[Any]]:
+        """Return the values of each claim; those of compared claims together, with others between them."""
+        values = dict(self._values)
+        for paths in self._compared:
+            lists = chain.from_iterable(self._values[each] for each in self._values if each in paths)
+            constants = _distinct(chain.from_iterable(each if isinstance(each, list) else [each] for each in lists))
+            trials = [*constants, *_beside(constants, len(paths))]
+            for path in paths:
+                one_item = [[each] for each in trials if each != OF_NO_TYPE] if path in self._holding else []
+                values[path] = _distinct([*self._values[path], *trials, *one_item])
+        return values
+
+
+def _claims_of(values: Mapping[Path, Any]) -> dict[str, Any] | None:
+    """Return claims with values at paths; ``None`` if a claim stands in the way of another."""
+    claims: dict[str, Any] = {}
+    for (*above, last), value in values.items():
+        place = claims
+        for name in above:
+            inner = place.setdefault(name, {})
+            if not isinstance(inner, dict) or inner is OF_NO_TYPE:
+                return None
+            place = inner
+        if last in place:
+            return None
+        place[last] = value
+    return claims
+
+
+def _distinct(values: Iterable[Any]) -> list[Any]:
+    """Return the values without repetitions: 1, 1.0 and true are three values."""
+    distinct: list[Any] = []
+    for value in values:
+        if not any(type(value) is type(each) and value == each for each in distinct):
+            distinct.append(value)
+    return distinct
+
+
+def _beside(values: Sequence[Any], count: int) -> Iterator[Any]:
+    """Yield so many numbers, and so many texts, between each two values next to each other, and beyond them."""
+    numbers = sorted({each for each in values if isinstance(each, int | float) and not isinstance(each, bool)})
+    if numbers:
+        yield from (math.floor(numbers[-1]) + place for place in range(1, count + 1))
+        yield from (math.ceil(numbers[0]) - place for place in range(1, count + 1))
+    for low, high in pairwise(numbers):
+        whole = [math.floor(low) + place for place in range(1, count + 1)]
+        parts = [low + (high - low) * place / (count + 1) for place in range(1, count + 1)]
+        yield from islice((each for each in (*whole, *parts) if low < each < high), count)
+    texts = sorted({each for each in values if isinstance(each, str)})
+    for first, second in zip_longest(texts, texts[1:]):
+        after = (f"{first}{sign * place}" for sign in ("x", " ", "\0") for place in range(1, count + 1))
+        yield from islice((each for each in after if second is None or each < second), count)
+    below = ("\0" * length for length in range(count)) if texts else ()
+    yield from (each for each in below if each < texts[0])
+
+
+def _with_lists(values: Sequence[Any]) -> list[Any]:
+    """Add lists of several items: a caller may have some of them at once. Up to ``MOST_ITEMS``, add all sets."""
+    items = _items(values)
+    if len(items) > MOST_ITEMS:
+        return [*values, items]
+    return [*values, *(list(each) for size in range(2, len(items) + 1) for each in combinations(items, size))]
+
+
+def _items(values: Sequence[Any]) -> list[Any]:
+    return [each[0] for each in values if isinstance(each, list) and each]

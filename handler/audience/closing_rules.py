@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 
-from handler.audience.entrances import Entrance
-from handler.audience.reach import Reach, Visitor
-from handler.audience.view_paths import is_visible
+from handler.audience.reach import Entrance, Reach, Visitor
+from handler.audience.view_paths import is_visible, parts_of
 from handler.bundle.tools import CodeTool, PrescribedTool
 from handler.compiler.operations.operation_paths import find_path
 from handler.compiler.provenance import Cause, Holds, responsible
-from handler.compiler.tools.declaration import CompiledTool
-from handler.graph.index import SchemaIndex
-from handler.graph.index_types import named
+from handler.graph.index import SchemaIndex, named
 from handler.graph.view import View, build_view
 from handler.policy.evaluation import OPEN
 
@@ -39,19 +37,24 @@ def rules_of(reach: Reach, entrance: Entrance, visitor: Visitor) -> Causes:
 
     For an entrance that values of variables decide about, return the rules that then have to hold.
     """
-    if isinstance(entrance.tool, CodeTool):
-        return _rules_of_code(reach, entrance.tool, visitor)
-    condition = _conditions_of(reach, entrance, visitor)
-    if entrance.fixed is not None:
-        uses = entrance.made.uses if entrance.made else _uses(reach, entrance)
-        return condition | _needed(reach, uses, _holds(reach, entrance, visitor))
-    if condition:
-        return condition
-    if not entrance.takes_documents:
-        return {}
+    evaluation, tool, fixed = visitor.evaluation, entrance.tool, entrance.fixed
+    if isinstance(tool, CodeTool):
+        unmet = [rule for rule in reach.compiled.kit_rules if not evaluation.meets(rule.mask)]
+        return _with_causes(
+            (name, [Cause(rule, own=True) for rule in unmet if name in rule.coordinates])
+            for name in (tool.kit, f"tool {tool.name}")
+        )
+    conditions = _conditions_of(reach, entrance, visitor)
+    if fixed is not None:
+        holds: Holds = evaluation.meets
+        if reach.standing(entrance, visitor).verdict not in ("call", "refused"):
+            holds = partial(evaluation.may_meet, variables=fixed.operation.variables)
+        return conditions | _needed(reach, entrance, holds)
+    if conditions or not entrance.takes_documents:
+        return conditions
     whole = reach.whole_view(entrance)
     roots = [f"{whole.index.roots[kind]}.{name}" for kind, names in whole.root_fields().items() for name in names]
-    return _rules(reach, roots, visitor.evaluation.meets, tool=_name_of_view(entrance))
+    return _rules(reach, roots, evaluation.meets, tool=_name_of_view(entrance))
 
 
 def rules_at(reach: Reach, entrance: Entrance, coordinate: str, visitor: Visitor) -> Causes:
@@ -73,64 +76,67 @@ def rules_at(reach: Reach, entrance: Entrance, coordinate: str, visitor: Visitor
     if closes(frozenset()):
         return {}  # nothing of the schema leads there
     own = provenance.causes(coordinate, meets, tool=tool)
-    numbers = responsible(provenance.unmet(meets, tool=tool), closes)
-    causes = provenance.caused(numbers)
+    causes = provenance.caused(responsible(provenance.unmet(meets, tool=tool), closes))
     rest = [each for each in causes if each.rule not in [cause.rule for cause in own]]
-    found: Causes = {coordinate: own} if own else {}
+    closing: Causes = {coordinate: own} if own else {}
     if rest:
         behind = _first_rules(_edge_towards(coordinate, view), view, lambda each: _rules(reach, each, meets, tool=tool))
-        found |= _only(behind, rest) or {coordinate: [*own, *rest]}
-    return found
+        closing |= _only(behind, rest) or {coordinate: [*own, *rest]}
+    return closing
 
 
-def _only(found: Causes, kept: list[Cause]) -> Causes:
-    """Return the causes whose rules are among others; empty if not all of these are there."""
-    rules = [cause.rule for cause in kept]
-    left = {name: [each for each in causes if each.rule in rules] for name, causes in found.items()}
-    there = [each.rule for causes in left.values() for each in causes]
-    return {name: causes for name, causes in left.items() if causes} if all(each in there for each in rules) else {}
-
-
-def _needed(reach: Reach, coordinates: Sequence[str], holds: Holds) -> Causes:
-    """Return the rules that hide coordinates of which all are needed."""
-    provenance = reach.provenance
+def _needed(reach: Reach, entrance: Entrance, holds: Holds) -> Causes:
+    """Return the rules that hide the coordinates of an operation, which needs all of them."""
+    provenance, author, index = reach.provenance, entrance.author, reach.index
     if provenance is None:
         return {}
-    found = _rules(reach, coordinates, holds)
-    numbers = responsible(provenance.unmet(holds), lambda some: not provenance.hidden_by(some).isdisjoint(coordinates))
-    return _only(found, provenance.caused(numbers)) or found
+    uses: Sequence[str] = ()
+    if entrance.made:
+        uses = entrance.made.uses
+    elif author is not None and index is not None:
+        uses = [each for each in reach.compiled.bundle.guards if find_path(author, index, each)]
+    causes = _rules(reach, uses, holds)
+    numbers = responsible(provenance.unmet(holds), lambda some: not provenance.hidden_by(some).isdisjoint(uses))
+    return _only(causes, provenance.caused(numbers)) or causes
+
+
+def _only(causes: Causes, others: list[Cause]) -> Causes:
+    """Return the causes whose rules are those of others; empty if not all of these are there."""
+    rules = [cause.rule for cause in others]
+    among = {name: [each for each in some if each.rule in rules] for name, some in causes.items()}
+    there = [each.rule for some in among.values() for each in some]
+    return _with_causes(among.items()) if all(each in there for each in rules) else {}
 
 
 def _first_rules(coordinates: Iterable[str], view: View, behind: Callable[[Iterable[str]], Causes]) -> Causes:
-    """Return the rules that hide coordinates, or if a coordinate has none, those that hide what it needs."""
-    found: Causes = {}
+    """Return the rules that hide coordinates, or for one without a rule, the rules of the coordinates that it needs."""
+    causes: Causes = {}
     waiting = list(dict.fromkeys(coordinates))
-    seen = set(waiting)
+    met = set(waiting)
     while waiting:
         coordinate = waiting.pop(0)
         rules = behind([coordinate])
-        found |= rules
+        causes |= rules
         new = [] if rules else [each for each in _needs(coordinate, view.index) if not is_visible(view, each)]
-        waiting += [each for each in new if each not in seen]
-        seen.update(new)
-    return found
+        waiting += [each for each in new if each not in met]
+        met.update(new)
+    return causes
 
 
 def _needs(coordinate: str, index: SchemaIndex) -> Iterator[str]:
     """Yield the coordinates without which a view loses a coordinate: its field, its types, or all of its members."""
-    if coordinate.startswith("@"):
-        name, _, of_directive = coordinate.removeprefix("@").removesuffix(":)").partition("(")
-        arguments = index.directives[name].arguments
-        yield from (named(value.type) for each, value in arguments.items() if each == of_directive or not of_directive)
+    owner, member, argument = parts_of(coordinate)
+    if owner.startswith("@"):
+        arguments = index.directives[owner.removeprefix("@")].arguments
+        yield from (named(value.type) for each, value in arguments.items() if each == argument or not argument)
         return
-    owner, _, rest = coordinate.partition(".")
-    member, _, argument = rest.removesuffix(":)").partition("(")
     if not member:
         union = index.kind(owner) == "union"
         yield from (each if union else f"{owner}.{each}" for each in index.members(owner))
         return
     if argument:
         yield f"{owner}.{member}"
+    rest = coordinate.partition(".")[2]
     yield from (f"{each}.{rest}" for each in index.implementers.get(owner, ()))
     for name, of_argument, target in index.references(owner):
         if name == member and (of_argument == argument or not argument) and target in index:
@@ -138,51 +144,28 @@ def _needs(coordinate: str, index: SchemaIndex) -> Iterator[str]:
 
 
 def _rules(reach: Reach, coordinates: Iterable[str], holds: Holds, *, tool: str = "") -> Causes:
-    if reach.provenance is None:
+    provenance = reach.provenance
+    if provenance is None:
         return {}
-    found = {each: reach.provenance.causes(each, holds, tool=tool) for each in coordinates}
-    return {each: causes for each, causes in found.items() if causes}
+    return _with_causes((each, provenance.causes(each, holds, tool=tool)) for each in coordinates)
+
+
+def _with_causes(causes: Iterable[tuple[str, list[Cause]]]) -> Causes:
+    return {name: some for name, some in causes if some}
 
 
 def _conditions_of(reach: Reach, entrance: Entrance, visitor: Visitor) -> Causes:
     """Return the conditions of tools that the caller does not meet: the entrance's tool, or all of its operation."""
-    made = [entrance.made] if entrance.made else _tools_of(reach, entrance)
-    unmet = [each.rule for each in made if each.rule and not visitor.evaluation.meets(each.rule.mask)]
+    tools = [entrance.made] if entrance.made else []
+    if entrance.persisted and (name := entrance.persisted.operation.name):
+        # It asks for the conditions of all tools that run it.
+        tools = [
+            each
+            for each in reach.compiled.made
+            if isinstance(each.tool, PrescribedTool) and each.tool.operation.name == name
+        ]
+    unmet = [each.rule for each in tools if each.rule and not visitor.evaluation.meets(each.rule.mask)]
     return {rule.coordinates[0]: [Cause(rule, own=True)] for rule in unmet}
-
-
-def _tools_of(reach: Reach, entrance: Entrance) -> list[CompiledTool]:
-    """Return the tools that run a persisted operation, which asks for the conditions of all of them."""
-    name = entrance.persisted.operation.name if entrance.persisted else ""
-    made = reach.compiled.made
-    return [
-        each for each in made if name and isinstance(each.tool, PrescribedTool) and each.tool.operation.name == name
-    ]
-
-
-def _rules_of_code(reach: Reach, tool: CodeTool, visitor: Visitor) -> Causes:
-    unmet = [rule for rule in reach.compiled.kit_rules if not visitor.evaluation.meets(rule.mask)]
-    found = {
-        name: [Cause(rule, own=True) for rule in unmet if name in rule.coordinates]
-        for name in (tool.kit, f"tool {tool.name}")
-    }
-    return {name: causes for name, causes in found.items() if causes}
-
-
-def _holds(reach: Reach, entrance: Entrance, visitor: Visitor) -> Holds:
-    """Return the test of the rules that close an entrance or, if values of variables decide, leave it open."""
-    fixed, evaluation = entrance.fixed, visitor.evaluation
-    if fixed is None or reach.standing(entrance, visitor).verdict in ("call", "refused"):
-        return evaluation.meets
-    return lambda mask: evaluation.may_meet(mask, fixed.operation.variables)
-
-
-def _uses(reach: Reach, entrance: Entrance) -> list[str]:
-    """Return the guarded coordinates that a persisted operation names."""
-    author, index = entrance.author, reach.index
-    if author is None or index is None:
-        return []
-    return [each for each in reach.compiled.bundle.guards if find_path(author, index, each)]
 
 
 def _name_of_view(entrance: Entrance) -> str:
@@ -194,12 +177,13 @@ def _edge_towards(coordinate: str, view: View) -> Iterator[str]:
     index, leading = view.index, _types_leading_to(view.index, coordinate)
     for owner in dict.fromkeys((*index.roots.values(), *view.members)):
         for member, argument, target in index.references(owner) if owner in index else ():
-            if target in view.members:
+            if target in view.members or target not in leading:
                 continue
-            if target in leading and not is_visible(view, f"{owner}.{member}"):
-                yield f"{owner}.{member}"
-            elif target in leading and argument and not is_visible(view, f"{owner}.{member}({argument}:)"):
-                yield f"{owner}.{member}({argument}:)"
+            path = f"{owner}.{member}"
+            if not is_visible(view, path):
+                yield path
+            elif argument and not is_visible(view, f"{path}({argument}:)"):
+                yield f"{path}({argument}:)"
     for name, directive in index.directives.items():
         for argument, value in directive.arguments.items():
             if named(value.type) in leading - view.members.keys() and not is_visible(view, f"@{name}({argument}:)"):
@@ -209,13 +193,13 @@ def _edge_towards(coordinate: str, view: View) -> Iterator[str]:
 def _types_leading_to(index: SchemaIndex, coordinate: str) -> set[str]:
     """Return the types from which a request can go on to a coordinate, its own type included."""
     owner = coordinate.removeprefix("@").partition(".")[0]
-    found = {owner}
+    leading = {owner}
     waiting = [owner]
     while waiting:
         name = waiting.pop()
         above = [*index.users.get(name, ()), *index.implementers.get(name, ())]
         above += index.interfaces(name) if name in index else ()
-        new = {each for each in above if each not in index.roots.values()} - found
-        found |= new
+        new = {each for each in above if each not in index.roots.values()} - leading
+        leading |= new
         waiting += new
-    return found
+    return leading

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache, reduce
-from operator import and_
+from operator import and_, or_
 from typing import Any
 
 from handler.audience.caller_classes import CallerClasses, Trait
@@ -24,7 +24,7 @@ class ConditionBits:
         self.classes = classes
         self.side = side
         self.admitted = classes.admitted(side)
-        self._known: dict[tuple[int, int, frozenset[str] | None], int] = {}
+        self._cache: dict[tuple[int, int, frozenset[str] | None], int] = {}
 
     def surely(self, mask: Mask) -> int:
         """Return the classes that meet a mask for any values of variables."""
@@ -39,32 +39,30 @@ class ConditionBits:
 
     def _condition(self, number: int, fact: int, variables: frozenset[str] | None) -> int:
         """Return the classes of a condition. For those that it is made of, take the greatest fixed point."""
-        if (number, fact, variables) in self._known:
-            return self._known[number, fact, variables]
-        made: dict[int, list[list[int]]] = {}
+        if (number, fact, variables) in self._cache:
+            return self._cache[number, fact, variables]
+        alternatives: dict[int, list[list[int]]] = {}
         bits: dict[int, int] = {}
         waiting = [number]
         while waiting:
             each = waiting.pop()
             if each in bits:
                 continue
-            alternatives = alternatives_of(self.bundle.conditions, each)
-            if alternatives is None:
+            ways = alternatives_of(self.bundle.conditions, each)
+            if ways is None:
                 bits[each] = self._leaf(each, fact, variables)
                 continue
-            bits[each], made[each] = self.admitted, alternatives
-            waiting += [other for ways in alternatives for other in ways]
+            bits[each], alternatives[each] = self.admitted, ways
+            waiting += [other for way in ways for other in way]
         changed = True
         while changed:
             changed = False
-            for each, alternatives in made.items():
-                holds = 0
-                for ways in alternatives:
-                    holds |= reduce(and_, (bits[other] for other in ways), self.admitted)
+            for each, ways in alternatives.items():
+                holds = reduce(or_, (reduce(and_, (bits[other] for other in way), self.admitted) for way in ways), 0)
                 if holds & bits[each] != bits[each]:
                     bits[each] &= holds
                     changed = True
-        self._known.update({(each, fact, variables): known for each, known in bits.items()})
+        self._cache.update({(each, fact, variables): of_condition for each, of_condition in bits.items()})
         return bits[number]
 
     def _leaf(self, number: int, fact: int, variables: frozenset[str] | None) -> int:
@@ -84,14 +82,14 @@ class ConditionBits:
 def alternatives_of(conditions: Sequence[Predicate], number: int) -> list[list[int]] | None:
     """Return the alternatives of a condition made of others; ``None`` for other conditions."""
     condition = conditions[number] if 0 <= number < len(conditions) else NEVER
-    found = condition.get("any") if len(condition) == 1 else None
-    return [ways for ways in found if isinstance(ways, list)] if isinstance(found, list) else None
+    ways = condition.get("any") if len(condition) == 1 else None
+    return [way for way in ways if isinstance(way, list)] if isinstance(ways, list) else None
 
 
 def predicate_trait(predicate: Predicate, variables: frozenset[str] | None) -> Trait:
     """Return the trait of a predicate. Of its variables, those in ``variables`` are unknown (``None``: all)."""
-    named = frozenset(variables_in(predicate))
-    unknown = None if variables is None or variables >= named else variables & named
+    names = frozenset(variables_in(predicate))
+    unknown = None if variables is None or variables >= names else variables & names
     return _trait(json.dumps(predicate, sort_keys=True), unknown)
 
 
@@ -161,15 +159,13 @@ def mask_in_words(mask: Mask, conditions: Sequence[Predicate]) -> str:
 
 
 def _of_number(number: int, conditions: Sequence[Predicate], inside: frozenset[int]) -> str:
-    predicate = conditions[number] if 0 <= number < len(conditions) else {}
-    alternatives = predicate.get("any")
-    if not isinstance(alternatives, list):
-        return predicate_in_words(predicate)
+    alternatives = alternatives_of(conditions, number)
+    if alternatives is None:
+        return predicate_in_words(conditions[number] if 0 <= number < len(conditions) else {})
     if number in inside or len(inside) > 2:
         return "…"
-    ways = [
-        " && ".join(_of_number(each, conditions, inside | {number}) for each in way) or "true" for way in alternatives
-    ]
+    inside |= {number}
+    ways = [" && ".join(_of_number(each, conditions, inside) for each in way) or "true" for way in alternatives]
     return f"any of ({' or '.join(dict.fromkeys(ways))})"
 
 
@@ -184,12 +180,6 @@ def predicate_in_words(predicate: Any) -> str:
             return " && ".join(f"({predicate_in_words(each)})" for each in parts)
         case {"or": parts}:
             return " || ".join(f"({predicate_in_words(each)})" for each in parts)
-        case _:
-            return _atom(predicate)
-
-
-def _atom(predicate: Any) -> str:
-    match predicate:
         case {"literal": value}:
             return "true" if value else "false"
         case {"exists": operand}:
@@ -204,11 +194,10 @@ def _atom(predicate: Any) -> str:
 
 def _operand(operand: Any) -> str:
     match operand:
-        case {"jwt": path, **rest}:
-            return ".".join(["$jwt", *path]) + (f":{rest['type']}" if "type" in rest else "")
-        case {"variables": path, **rest}:
-            return ".".join(["$variables", *path]) + (f":{rest['type']}" if "type" in rest else "")
         case {"value": value}:
             return json.dumps(value, ensure_ascii=False)
+        case {"jwt": path} | {"variables": path}:
+            source = "$jwt" if "jwt" in operand else "$variables"
+            return ".".join([source, *path]) + (f":{operand['type']}" if "type" in operand else "")
         case _:
             return "?"

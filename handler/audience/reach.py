@@ -12,32 +12,119 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 from handler.audience.caller_classes import CallerClasses
-from handler.audience.entrances import (
+from handler.audience.view_paths import find_document, is_visible
+from handler.audience.ways import (
+    ROUTE,
     VERDICTS,
-    Entrance,
+    Fixed,
     Standing,
-    asks_for_its_caller,
-    entrances_of,
+    Ways,
+    is_bound,
     lacking_scopes,
     operation_standing,
+    standing_trait,
+    traits_of,
+    version_of,
 )
-from handler.audience.view_paths import find_document, is_visible
-from handler.audience.ways import Ways, is_bound, standing_trait, traits_of, version_of
-from handler.bundle.tools import CodeTool, GraphQLTool
+from handler.bundle.model import Bundle
+from handler.bundle.operations import PersistedOperation
+from handler.bundle.tools import CodeTool, GraphQLTool, PrescribedTool, Tool
 from handler.commands.local.callers import KEY, NOBODY, NamedCaller, read_caller
 from handler.commands.local.local_endpoint import local_endpoint
 from handler.compiler.compile import Compiled
+from handler.compiler.operations.author_operations import AuthorOperation
 from handler.compiler.operations.operation_paths import find_path, find_variable, names_of
+from handler.compiler.problems import Place, where
 from handler.compiler.provenance import Provenance
+from handler.compiler.tools.declaration import CompiledTool
 from handler.errors.access import CredentialRefused, CredentialRequired
 from handler.graph.index import SchemaIndex, read_index
 from handler.graph.view import View
 from handler.policy.evaluation import OPEN, Evaluation
-from handler.server.auth.principal import Principal, has_scopes
+from handler.server.auth.principal import DEVELOPMENT, Principal, has_scopes
 from handler.server.endpoints.endpoint import Endpoint
 
 OPEN_VERDICTS = ("yes", "call", "may ask")
 """Verdicts of entrances that let a caller through, for some values of variables if the verdict is ``call``."""
+
+UNNAMED = "token"
+"""The label of witnesses that nobody has named: bearers of a token with some claims."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entrance:
+    """A tool, the GraphQL route for any document, or a persisted operation at this route.
+
+    An entrance has at most one of ``tool`` and ``persisted``; the GraphQL route has neither.
+    """
+
+    name: str
+    kind: str  # graphql | prescribed | code | catalog | route | persisted
+    place: Place | None = None
+    tool: Tool | None = None
+    made: CompiledTool | None = None
+    persisted: PersistedOperation | None = None
+    author: AuthorOperation | None = None
+
+    @property
+    def view_of(self) -> GraphQLTool | None:
+        """The GraphQL tool whose view holds behind the entrance; ``None``: the view of the whole endpoint."""
+        return self.tool if isinstance(self.tool, GraphQLTool) else None
+
+    @property
+    def scopes(self) -> Sequence[str]:
+        """The scopes that callers need."""
+        if self.persisted is not None:
+            return self.persisted.scopes
+        return self.tool.options.scopes if self.tool else ()
+
+    @property
+    def takes_documents(self) -> bool:
+        """True if callers write documents themselves."""
+        return self.kind in ("graphql", "route")
+
+    @property
+    def fixed(self) -> Fixed | None:
+        """The operation of the author that runs behind the entrance, if any."""
+        return self.tool if isinstance(self.tool, PrescribedTool) else self.persisted
+
+    def has_name(self, name: str) -> bool:
+        """Return whether a tool has a name or alias."""
+        return self.tool is not None and name in (self.tool.name, *self.tool.options.aliases)
+
+
+def _entrances_of(compiled: Compiled) -> Iterator[Entrance]:
+    """Yield the tools in the bundle's order, then the GraphQL route and the persisted operations that it runs."""
+    for made in compiled.made:
+        yield Entrance(
+            name=made.tool.name,
+            kind=made.tool.KIND,
+            place=where(made.at),
+            tool=made.tool,
+            made=made,
+            author=made.operation,
+        )
+    graphql = compiled.bundle.graphql
+    if graphql.mode == "on":
+        yield Entrance(name=ROUTE, kind="route")
+    if graphql.mode == "off":
+        return
+    authors = {each.name: each for each in compiled.operations}
+    anonymous = {document.id: document.anonymous for document in compiled.documents}
+    by_name = {
+        each.operation.name or document.id: (document.id, each)
+        for document in graphql.documents
+        for each in document.operations
+    }
+    for name, (id_, persisted) in by_name.items():
+        author = authors.get(persisted.operation.name) or anonymous[id_]
+        yield Entrance(
+            name=f"{ROUTE} {name}",
+            kind="persisted",
+            place=where(author.node) if author else None,
+            persisted=persisted,
+            author=author,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +135,17 @@ class Visitor:
     principal: Principal
     evaluation: Evaluation
     refusal: str = ""
+
+
+def refusal_of(caller: NamedCaller, bundle: Bundle) -> str:
+    """Return the reason for which an endpoint answers a caller 401; empty string if it does not."""
+    try:
+        caller.admitted(bundle, now=time.time())
+    except CredentialRequired:
+        return "access.anonymous is challenge"
+    except CredentialRefused:
+        return "the key has expired"
+    return ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +174,7 @@ class Reach:
         self.compiled = compiled
         self.provenance = provenance
         self.endpoint: Endpoint = local_endpoint(compiled)
-        self.entrances: Sequence[Entrance] = tuple(entrances_of(compiled))
+        self.entrances: Sequence[Entrance] = tuple(_entrances_of(compiled))
 
     @cached_property
     def index(self) -> SchemaIndex | None:
@@ -89,14 +187,8 @@ class Reach:
         Raises:
             UnknownCaller: the endpoint has no API key of this name.
         """
-        refusal = ""
-        try:
-            caller.admitted(self.compiled.bundle, now=time.time())
-        except CredentialRequired:
-            refusal = "access.anonymous is challenge"
-        except CredentialRefused:
-            refusal = "the key has expired"
-        return self.visitor_of(caller.principal(self.compiled.bundle), caller.text, refusal=refusal)
+        bundle = self.compiled.bundle
+        return self.visitor_of(caller.principal(bundle), caller.text, refusal=refusal_of(caller, bundle))
 
     def visitor_of(self, principal: Principal, label: str, *, refusal: str = "") -> Visitor:
         """Return a caller at this endpoint."""
@@ -125,12 +217,16 @@ class Reach:
         if entrance.tool is not None:
             if not self.endpoint.is_visible(entrance.tool, visitor.evaluation):
                 return Standing(verdict="no")
-            lacking = lacking_scopes(entrance.tool.name, entrance.tool.options.scopes, visitor.principal)
+            lacking = lacking_scopes(entrance.scopes, visitor.principal)
             if lacking:
                 return lacking
         elif not self.view(entrance, visitor).root_fields():
             return Standing(verdict="no")
-        return Standing(verdict="yes", fields=self._counts(entrance, visitor) if counted else None)
+        fields = None
+        if counted and entrance.takes_documents:
+            counts = _fields_in(self.view(entrance, visitor)), _fields_in(self.whole_view(entrance))
+            fields = counts if counts[0] != counts[1] else None
+        return Standing(verdict="yes", fields=fields)
 
     def passage(self, entrance: Entrance, coordinate: str, visitor: Visitor) -> Passage:
         """Return the way of a caller through an entrance to a coordinate of the schema."""
@@ -138,12 +234,11 @@ class Reach:
         closed = Passage(entrance=entrance, verdict="no")
         if standing.verdict == "no" or self.index is None:
             return closed
+        passage = Passage(entrance=entrance, verdict=standing.verdict, note=standing.note)
         if entrance.fixed is not None:
             path = self._path(entrance, coordinate, visitor)
-            return (
-                Passage(entrance=entrance, verdict=standing.verdict, note=standing.note, path=path) if path else closed
-            )
-        if asks_for_its_caller(entrance):
+            return replace(passage, path=path) if path else closed
+        if isinstance(entrance.tool, CodeTool):  # its code may ask the API for all that its caller may
             reaches = standing.verdict == "yes" and self._may_ask(coordinate, visitor)
             return Passage(entrance=entrance, verdict="may ask") if reaches else closed
         if not entrance.takes_documents:
@@ -151,8 +246,7 @@ class Reach:
         view = self.view(entrance, visitor)
         if not is_visible(view, coordinate):
             return closed
-        document = find_document(view, coordinate) or ""
-        return Passage(entrance=entrance, verdict=standing.verdict, note=standing.note, document=document)
+        return replace(passage, document=find_document(view, coordinate) or "")
 
     def passages(self, coordinate: str, visitor: Visitor) -> list[Passage]:
         """Return the ways of a caller through all entrances to a coordinate."""
@@ -164,29 +258,19 @@ class Reach:
             return False
         if entrance.takes_documents:
             return is_visible(self.whole_view(entrance), coordinate)
-        everybody = self.visitor_of(Principal(kind="development", unrestricted=True), "")
-        return entrance.fixed is not None and bool(self._path(entrance, coordinate, everybody))
-
-    def _counts(self, entrance: Entrance, visitor: Visitor) -> tuple[int, int] | None:
-        if not entrance.takes_documents:
-            return None
-        view, whole = self.view(entrance, visitor), self.whole_view(entrance)
-        if view is whole:
-            return None
-        seen, all_of_them = _fields_in(view), _fields_in(whole)
-        return (seen, all_of_them) if seen != all_of_them else None
+        return bool(self._path(entrance, coordinate, self.visitor_of(DEVELOPMENT, "")))
 
     def _path(self, entrance: Entrance, coordinate: str, visitor: Visitor) -> str:
         """Return the way to a coordinate in the operation of an entrance; empty string if it does not lead there."""
         fixed, author, index = entrance.fixed, entrance.author, self.index
         if fixed is None or author is None or index is None:
             return ""
-        found = find_path(author, index, coordinate)
-        if found is None and entrance.made and not set(names_of(index, coordinate)).isdisjoint(entrance.made.uses):
-            found = "a bound constant"
+        path = find_path(author, index, coordinate)
+        if path is None and entrance.made and not set(names_of(index, coordinate)).isdisjoint(entrance.made.uses):
+            path = "a bound constant"
         guards, meets = self.compiled.bundle.guards, visitor.evaluation.meets
         return (
-            found
+            path
             or find_variable(author, index, coordinate, usable=lambda each: meets(guards.get(each, OPEN) - fixed.mask))
             or ""
         )
@@ -196,19 +280,14 @@ class Reach:
         conditions = self.compiled.bundle.graphql.conditions
         if is_visible(self.endpoint.schema.view(None, visitor.evaluation.outcome(conditions)), coordinate):
             return True
-        named = [
-            each for each in self.entrances if each.fixed and each.fixed.operation.name in self.endpoint.operations
-        ]
+        operations = self.endpoint.operations
+        named = [each for each in self.entrances if each.fixed and each.fixed.operation.name in operations]
         return any(self.passage(each, coordinate, visitor).is_open for each in named)
 
 
 def _fields_in(view: View) -> int:
     kinds = ("object", "interface")
     return sum(len(view.members[name]) for name in view.members if view.index.kind(name) in kinds)
-
-
-UNNAMED = "token"
-"""The label of witnesses that nobody has named: bearers of a token with some claims."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -224,7 +303,7 @@ class CallerClass:
 
     @property
     def ways(self) -> list[Passage]:
-        """The open ones among the passages."""
+        """The open passages."""
         return [each for each in self.passages if each.is_open]
 
 
@@ -276,7 +355,7 @@ def _deciding(reach: Reach, ways: Ways, entrance: Entrance, coordinate: str) -> 
     yield bits.surely(fixed.mask)
     yield bits.may(fixed.mask, fixed.operation.variables)
     if is_bound(version, fixed):
-        trait = standing_trait(version, reach.endpoint, fixed)
+        trait = standing_trait(version, fixed)
         for verdict in VERDICTS:
             yield classes.bits(trait, verdict.__eq__, 0)
     if entrance.author and reach.index and not find_path(entrance.author, reach.index, coordinate):
@@ -293,9 +372,9 @@ def _deciding(reach: Reach, ways: Ways, entrance: Entrance, coordinate: str) -> 
 
 def _smallest(visitors: Sequence[Visitor]) -> tuple[Visitor, ...]:
     """Return the callers without those whose claims contain the claims of another one, which add nothing."""
-    kept: list[Visitor] = []
-    for each in sorted(visitors, key=lambda visitor: len(visitor.principal.claims or ())):
-        claims = (each.principal.claims or {}).items()
-        if not any(all(item in claims for item in (other.principal.claims or {}).items()) for other in kept):
-            kept.append(each)
-    return tuple(kept)
+    smallest: list[Visitor] = []
+    for visitor in sorted(visitors, key=lambda each: len(each.principal.claims or ())):
+        claims = (visitor.principal.claims or {}).items()
+        if not any(all(item in claims for item in (other.principal.claims or {}).items()) for other in smallest):
+            smallest.append(visitor)
+    return tuple(smallest)

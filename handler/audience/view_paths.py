@@ -8,8 +8,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from handler.errors.authoring import UnknownCoordinate
-from handler.graph.index import SchemaIndex
-from handler.graph.index_types import InputValue, named
+from handler.graph.index import InputValue, SchemaIndex, named
 from handler.graph.view import View
 from handler.text.sentences import did_you_mean
 
@@ -17,17 +16,22 @@ Edge = tuple[str, str]
 """A type and its field that leads on, or the empty string for an inline fragment on another type."""
 
 
+def parts_of(coordinate: str) -> tuple[str, str, str]:
+    """Return the type or ``@directive`` of a coordinate, its member and its argument, each empty if there is none."""
+    path, _, argument = coordinate.removesuffix(":)").partition("(")
+    owner, _, member = path.partition(".")
+    return owner, member, argument
+
+
 def is_visible(view: View, coordinate: str) -> bool:
     """Return whether a view has a coordinate."""
-    if coordinate.startswith("@"):
-        name, _, argument = coordinate.removeprefix("@").removesuffix(":)").partition("(")
-        directive = view.directives().get(name)
+    owner, member, argument = parts_of(coordinate)
+    if owner.startswith("@"):
+        directive = view.directives().get(owner.removeprefix("@"))
         return directive is not None and (not argument or argument in directive.arguments)
-    owner, _, rest = coordinate.partition(".")
-    member, _, argument = rest.partition("(")
     if owner not in view.members or (member and member not in view.members[owner]):
         return False
-    return not argument or argument.removesuffix(":)") in view.arguments(owner, member)
+    return not argument or argument in view.arguments(owner, member)
 
 
 def find_document(view: View, coordinate: str) -> str | None:
@@ -77,58 +81,53 @@ class _Ways:
         self._from: dict[str, Edge | None] = {}  # type -> the step before it; ``None``: a root
 
     def document(self, coordinate: str) -> str | None:
-        owner, _, rest = coordinate.partition(".")
-        member, _, argument = rest.removesuffix(":)").partition("(")
-        if coordinate.startswith("@"):
-            name, _, argument = coordinate.removeprefix("@").removesuffix(":)").partition("(")
-            return self._with_directive(name, argument)
-        if self._index.kind(owner) in ("object", "interface", "union"):
-            return self._with_field(owner, member, argument)
-        return self._with_input(owner, member)
-
-    def _with_field(self, owner: str, member: str, argument: str) -> str | None:
-        member = "" if self._index.kind(owner) == "union" else member
+        owner, member, argument = parts_of(coordinate)
+        if owner.startswith("@"):
+            return self._with_directive(owner.removeprefix("@"), argument)
+        if not self._is_composite(owner):
+            return self._with_input(owner, member)
         if owner not in self._reached(owner):
             return None
-        written = _Written()
-        return self._whole(owner, self._selection(owner, member, argument, "", written), written)
+        return self._with_field(owner, "" if self._index.kind(owner) == "union" else member, argument)
 
-    def _selection(self, owner: str, member: str, argument: str, value: str, written: _Written) -> str:
-        """Return the selection of a field; of ``__typename`` if ``member`` is empty."""
+    def _with_field(
+        self, owner: str, member: str, argument: str = "", value: str = "", written: _Written | None = None
+    ) -> str:
+        """Return a document with a field, or with ``__typename`` if ``member`` is empty."""
+        written = written or _Written()
         if not member:
-            return "__typename"
+            return self._whole(owner, "__typename", written)
         arguments = self._view.arguments(owner, member)
         given = {argument: value or written.variable(argument, arguments[argument].type)} if argument else {}
-        below = named(self._index[owner].fields[member].type)
-        inner = " { __typename }" if self._is_composite(below) else ""
-        return f"{member}{written.arguments(arguments, **given)}{inner}"
+        inner = " { __typename }" if self._is_composite(named(self._index[owner].fields[member].type)) else ""
+        return self._whole(owner, f"{member}{written.arguments(arguments, **given)}{inner}", written)
 
     def _with_input(self, name: str, member: str) -> str | None:
-        """Return a document with an argument, of a field or a directive, that takes the input type or enum."""
+        """Return a document with an argument, of a field or a directive, that takes the input type or enum.
+
+        If no argument takes the enum or scalar, a field returns it.
+        """
         target = _Target(name, member, self._leading_to(name))
-        for owner in self._reached():
-            if self._index.kind(owner) == "union":
-                continue
-            for made in self._view.members[owner]:
-                for argument, value in self._view.arguments(owner, made).items():
-                    if named(value.type) in target.leading:
-                        written = _Written()
-                        text = self._value(value.type, argument, target, written)
-                        return self._whole(owner, self._selection(owner, made, argument, text, written), written)
-        for directive, known in self._view.directives().items():
-            for argument, value in known.arguments.items():
+        for owner, each in self._fields():
+            for argument, value in self._view.arguments(owner, each).items():
+                if named(value.type) in target.leading:
+                    written = _Written()
+                    text = self._value(value.type, argument, target, written)
+                    return self._with_field(owner, each, argument, text, written)
+        for directive, definition in self._view.directives().items():
+            for argument, value in definition.arguments.items():
                 if named(value.type) in target.leading:
                     return self._with_directive(directive, argument, target)
-        return self._returning(name)
-
-    def _returning(self, name: str) -> str | None:
-        """Return a document with a field that returns an enum or scalar, for one that no argument takes."""
-        for owner in self._reached():
-            for made in self._view.members[owner] if self._index.kind(owner) != "union" else ():
-                if named(self._index[owner].fields[made].type) == name:
-                    written = _Written()
-                    return self._whole(owner, self._selection(owner, made, "", "", written), written)
+        for owner, each in self._fields():
+            if named(self._index[owner].fields[each].type) == name:
+                return self._with_field(owner, each)
         return None
+
+    def _fields(self) -> Iterator[Edge]:
+        """Yield the fields that documents can reach."""
+        for owner in self._reached():
+            if self._index.kind(owner) != "union":
+                yield from ((owner, member) for member in self._view.members[owner])
 
     def _with_directive(self, name: str, argument: str, target: _Target | None = None) -> str | None:
         directive, roots = self._view.directives()[name], self._view.root_fields()
@@ -163,21 +162,19 @@ class _Ways:
 
     def _leading_to(self, name: str) -> dict[str, Edge | None]:
         """Return the input types that lead to an input type or enum -> the input field of the first step there."""
-        found: dict[str, Edge | None] = {name: None}
+        leading: dict[str, Edge | None] = {name: None}
         waiting = deque([name])
         while waiting:
             target = waiting.popleft()
             for user in self._index.users.get(target, ()):
-                if user in found or user not in self._view.members or self._index.kind(user) != "input":
+                if user in leading or user not in self._view.members or self._index.kind(user) != "input":
                     continue
-                visible = self._view.members[user]
-                step = next(
-                    (each for each, _, to in self._index.references(user) if to == target and each in visible), ""
-                )
+                visible, steps = self._view.members[user], self._index.references(user)
+                step = next((each for each, _, to in steps if to == target and each in visible), "")
                 if step:
-                    found[user] = (target, step)
+                    leading[user] = (target, step)
                     waiting.append(user)
-        return found
+        return leading
 
     def _reached(self, until: str = "") -> Mapping[str, Edge | None]:
         """Return the output types that documents can reach, nearest first, at least up to one of them."""
@@ -206,8 +203,8 @@ class _Ways:
 
     def _objects(self, name: str) -> set[str]:
         """Return the types of the objects that a type may stand for. A fragment is valid if its type shares one."""
-        found = (name, *self._index.implementers.get(name, ()))
-        return {each for each in found if each in self._view.members and self._index.kind(each) == "object"}
+        types = (name, *self._index.implementers.get(name, ()))
+        return {each for each in types if each in self._view.members and self._index.kind(each) == "object"}
 
     def _whole(self, owner: str, selection: str, written: _Written) -> str:
         """Return the document that leads to a type and makes a selection there."""
@@ -228,12 +225,10 @@ class _Ways:
 
 
 def _printed(kind: str, selection: str, written: _Written, directives: str = "") -> str:
-    declared = ", ".join(f"${name}: {type_}" for name, type_ in written.variables.items())
-    if kind == "query" and not declared and not directives:
+    declarations = ", ".join(f"${name}: {type_}" for name, type_ in written.variables.items())
+    if kind == "query" and not declarations and not directives:
         return f"{{ {selection} }}"
-    return f"{kind}{f' ({declared})' if declared else ''}{directives} {{ {selection} }}".replace(
-        f"{kind} (", f"{kind}(", 1
-    )
+    return f"{kind}{f'({declarations})' if declarations else ''}{directives} {{ {selection} }}"
 
 
 USUAL_ROOTS = {"Query": "query", "Mutation": "mutation"}

@@ -11,8 +11,18 @@ from typing import Any
 
 from handler.audience.caller_classes import MAX_CLASSES
 from handler.audience.closing_rules import Causes, hidden_by_patterns, hidden_parts, rules_at, rules_of
-from handler.audience.entrances import OWN_GRAPHQL, Entrance, Standing
-from handler.audience.reach import UNNAMED, CallerClass, Passage, Reach, Visitor, class_of, entrances_to, find_classes
+from handler.audience.reach import (
+    UNNAMED,
+    CallerClass,
+    Entrance,
+    Passage,
+    Reach,
+    Visitor,
+    class_of,
+    entrances_to,
+    find_classes,
+)
+from handler.audience.ways import ROUTE, Standing
 from handler.commands.terminal.console import OUT, one_line, say, show_table
 from handler.compiler.access.policies import INTROSPECTION
 from handler.compiler.problems import Place
@@ -21,7 +31,7 @@ from handler.graph.sdl import print_view
 from handler.policy.evaluation import Mask
 from handler.text.sentences import counted, some
 
-FEDERATION = f"gives all there is, and no rule names it (at {OWN_GRAPHQL})"
+FEDERATION = f"gives all there is, and no rule names it (at {ROUTE})"
 """The reason for hiding Federation's fields."""
 
 NOTHING_LEFT = "nothing is left of it"
@@ -173,7 +183,7 @@ class OneCaller:
         for rule in self._reach.compiled.rules:
             for coordinate in rule.coordinates:
                 if coordinate.partition(".")[2] == name and not self._past.evaluation.meets(rule.mask & mask):
-                    said = f"{place_in_words(rule.place, self._folder)}{rule.text} (at {OWN_GRAPHQL})"
+                    said = f"{place_in_words(rule.place, self._folder)}{rule.text} (at {ROUTE})"
                     found[coordinate] = (*found.get(coordinate, ()), said)
         return found
 

@@ -15,7 +15,7 @@ from typing import Any
 import yaml
 
 from handler.bundle.model import ENDPOINT_NAME
-from handler.commands.editor_files.writing import SCHEMA_COMMENT, write_editor_files
+from handler.commands.editor import SCHEMA_COMMENT, write_editor_files
 from handler.commands.folders.atomic_writes import new_folder
 from handler.commands.folders.endpoints import Outcome, compile_one
 from handler.commands.questions import ask, can_ask, choose

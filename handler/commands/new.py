@@ -14,7 +14,7 @@ from urllib.parse import unquote, urlsplit
 from zipfile import BadZipFile, ZipFile
 
 from handler import __version__
-from handler.commands.editor_files.writing import write_editor_files
+from handler.commands.editor import write_editor_files
 from handler.commands.folders.atomic_writes import new_folder
 from handler.commands.folders.endpoint_folders import find_endpoints
 from handler.commands.terminal.console import complain, say, show_json

@@ -5,7 +5,7 @@ inputs). This module removes the rest: a type without visible members, every fie
 interface fields that a removed field implements, and finally everything that the root types do not reach.
 
 The rules stand once, in ``Removals`` and ``leads``. ``build_view`` adds them up for one caller, as sets, and
-``views_of`` of ``handler/audience/many_views.py`` for many callers, as integers with a bit for each.
+``views_of`` of ``handler/audience/ways.py`` for many callers, as integers with a bit for each.
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 
 from handler.cold.records import record
-from handler.graph.index import SchemaIndex
-from handler.graph.index_types import Directive, InputValue, named
+from handler.graph.index import Directive, InputValue, SchemaIndex, named
 
 BUILT_IN_SCALARS = frozenset({"Int", "Float", "String", "Boolean", "ID"})
 

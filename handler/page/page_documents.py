@@ -1,17 +1,69 @@
-"""The routes of the page's documents."""
+"""The documents of the page, each one HTML text with a policy for exactly this text, and their routes.
+
+Scripts and styles stand inside of a document, so the policy allows them by their hashes and nothing else. The page's
+document is the same for everybody: the browser asks for everything else by MCP, with the credential that was typed in.
+
+Source: Content Security Policy Level 3, "Usage of hash-source expressions"; the HTML standard, "Restrictions for
+contents of script elements".
+"""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+import base64
+import hashlib
+import re
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from functools import cache, lru_cache
+from pathlib import Path
 
 from starlette.requests import Request as HttpCall
 from starlette.responses import Response
 
-from handler.page.shell import shell
+from handler.cold.records import record
 from handler.server.asgi.content_negotiation import HTML
 from handler.server.asgi.public_url import has_slash
 from handler.server.asgi.request_log import note
 from handler.server.context import Services
+
+STATIC = Path(__file__).parent / "static"
+EDITOR_BUNDLE = Path(__file__).parent / "vendor" / "codemirror-graphql.js"
+DOCUMENT = "app.html"
+
+SCRIPT = re.compile(r'<script src="([\w.-]+)"></script>')
+STYLE = re.compile(r'<link rel="stylesheet" href="([\w.-]+)">')
+COMMENT = re.compile(r"<!--.*?-->\s*", re.DOTALL)
+
+MODE = 'data-mode=""'
+"""The attribute of the document for the kind of server."""
+
+SHELL_POLICY: Mapping[str, str] = {
+    "default-src": "'none'",
+    "connect-src": "'self'",
+    "img-src": "'self' data:",
+    "font-src": "'none'",
+    "frame-src": "'self'",
+    "base-uri": "'none'",
+    "form-action": "'none'",
+    "frame-ancestors": "'none'",
+}
+
+EDITOR_POLICY: Mapping[str, str] = {
+    "style-src-attr": "'unsafe-inline'",  # Chromium writes such attributes into text that is typed over
+    "img-src": "data:",  # the wavy lines below mistakes
+    "base-uri": "'none'",
+    "form-action": "'none'",
+    "frame-ancestors": "'self'",
+    "sandbox": "allow-scripts",
+}
+
+HEADERS: Mapping[str, str] = {
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "cache-control": "no-store",
+    "vary": "Accept",
+}
 
 Answer = Callable[[HttpCall], Awaitable[Response]]
 
@@ -23,8 +75,8 @@ def shell_route(services: Services) -> Answer:
         note(http_call.scope, route="page", outcome="ok")
         if "name" in http_call.path_params and has_slash(http_call.scope):
             return _to_page(http_call)  # scripts of the page read the endpoint from its URL
-        made = shell(services.page)
-        return Response(made.html, headers=dict(made.headers), media_type=HTML)
+        document = shell(services.page)
+        return Response(document.html, headers=dict(document.headers), media_type=HTML)
 
     return page
 
@@ -49,10 +101,84 @@ def editor_route(_: Services) -> Answer:
     """Build the route of the GraphQL editor's document, which the page shows in a frame."""
 
     async def editor(http_call: HttpCall) -> Response:
-        from handler.page.editor import editor_document
-
         note(http_call.scope, route="page", outcome="ok")
-        made = editor_document()
-        return Response(made.body, headers=dict(made.headers))
+        document = editor_document()
+        return Response(document.html, headers=dict(document.headers), media_type=HTML)
 
     return editor
+
+
+class NotComposed(Exception):
+    """A static file is missing, or its text would end the element that holds it."""
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class PageDocument:
+    """A document of the page, and the headers that go with it."""
+
+    html: str
+    headers: Mapping[str, str]
+
+
+@lru_cache
+def shell(mode: str, static: Path = STATIC) -> PageDocument:
+    """Compose the page's document for a kind of server from the files of a folder, once a process.
+
+    Raises:
+        NotComposed: as above.
+    """
+    scripts: list[str] = []
+    styles: list[str] = []
+
+    def script(source: re.Match[str]) -> str:
+        return f"<script>{_inside(static / source[1], scripts, ends=('</script', '<!--'))}</script>"
+
+    def style(source: re.Match[str]) -> str:
+        return f"<style>{_inside(static / source[1], styles, ends=('</style',))}</style>"
+
+    document = COMMENT.sub("", _read(static / DOCUMENT)).replace(MODE, f'data-mode="{mode}"')
+    html = SCRIPT.sub(script, STYLE.sub(style, document))
+    policy = {**SHELL_POLICY, "script-src": " ".join(scripts) or "'none'", "style-src": " ".join(styles) or "'none'"}
+    return PageDocument(html=html, headers={**HEADERS, "content-security-policy": _written(policy)})
+
+
+@cache
+def editor_document() -> PageDocument:
+    """Return the document of the GraphQL editor, with the vendored bundle inside, for a frame of the page.
+
+    The document has no origin of its own and sends no request: the page's messages feed it.
+    """
+    style = (STATIC / "editor.css").read_text(encoding="utf-8")
+    scripts = [file.read_text(encoding="utf-8") for file in (EDITOR_BUNDLE, STATIC / "editor.js")]
+    html = (STATIC / "editor.html").read_text(encoding="utf-8").replace("<!-- style -->", f"<style>{style}</style>")
+    html = html.replace("<!-- scripts -->", "\n".join(f"<script>{script}</script>" for script in scripts))
+    sources = {"script-src": " ".join(map(hash_source, scripts)), "style-src": hash_source(style)}
+    policy = {"default-src": "'none'", **sources, **EDITOR_POLICY}
+    headers = {name: HEADERS[name] for name in ("x-content-type-options", "referrer-policy", "cache-control")}
+    return PageDocument(html=html, headers={"content-security-policy": _written(policy), **headers})
+
+
+def _written(policy: Mapping[str, str]) -> str:
+    return "; ".join(f"{name} {value}" for name, value in policy.items())
+
+
+def hash_source(text: str) -> str:
+    """Return the expression by which a policy allows a script or a style of exactly this text."""
+    digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+    return f"'sha256-{digest}'"
+
+
+def _inside(file: Path, hashes: list[str], *, ends: Iterable[str]) -> str:
+    text = _read(file)
+    for end in ends:
+        if end in text.lower():
+            raise NotComposed(f"{file.name}: a text inside of the document cannot have {end}")
+    hashes.append(hash_source(text))
+    return text
+
+
+def _read(file: Path) -> str:
+    try:
+        return file.read_text("utf-8")  # with newlines as browsers hash them
+    except OSError as exc:
+        raise NotComposed(f"{file.name}: cannot be read ({exc.strerror})") from exc

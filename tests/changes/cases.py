@@ -15,8 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from handler.audience.caller_classes import MAX_CLASSES
-from handler.audience.many_views import names_seen
-from handler.audience.ways import Published, version_of
+from handler.audience.ways import Published, names_seen, version_of
 from handler.bundle.identity import Issuer
 from handler.bundle.operations import Operation
 from handler.bundle.tools import CodeTool, GraphQLTool, PrescribedTool, Tool
@@ -24,7 +23,7 @@ from handler.commands.changes.endpoint_changes import EndpointChanges, compare
 from handler.commands.local.local_endpoint import local_endpoint
 from handler.compiler.compile import Compiled, compile_endpoint
 from handler.errors.authoring import CompileError
-from handler.graph.documents.fields_read import fields_of_text
+from handler.graph.documents.used_fields import fields_of_text
 from handler.graph.index import read_index
 from handler.graph.view import View
 from handler.policy.evaluation import Evaluation

@@ -22,6 +22,12 @@ from tests.support.endpoints import problems_of
 
 SOURCES = Path(handler.__file__).parent
 
+POSITIONS = {"check": slice(1), "with_code": slice(1, None), "checked": slice(2, None)}
+"""The arguments of a function that are codes without a keyword."""
+
+OF_ERRORS = ("add", "with_code", "fault", "checked", "expecting")
+"""The functions that report errors, or make keys whose values can have them."""
+
 
 def texts_in(node: ast.expr) -> Iterator[str]:
     yield from (each.value for each in ast.walk(node) if isinstance(each, ast.Constant) and isinstance(each.value, str))
@@ -35,7 +41,7 @@ def reported() -> Iterator[tuple[str, str]]:
                 if isinstance(node, ast.Call):
                     name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
                     codes = [each.value for each in node.keywords if each.arg == "code"]
-                    codes += node.args[:1] if name == "check" else node.args[1:] if name == "with_code" else []
+                    codes += node.args[POSITIONS[name]] if name in POSITIONS else []
                     yield from ((name, text) for code in codes for text in texts_in(code))
 
 
@@ -43,7 +49,7 @@ def reported() -> Iterator[tuple[str, str]]:
 def codes_by_kind() -> tuple[set[str], set[str], set[str]]:
     """The codes of errors, those of warnings, and those of problems that code makes by itself."""
     found = list(reported())
-    errors = {code for name, code in found if name in ("add", "with_code")} | {*CODE_OF_RULE.values(), OTHER}
+    errors = {code for name, code in found if name in OF_ERRORS} | {*CODE_OF_RULE.values(), OTHER}
     warnings = {code for name, code in found if name in ("warn", "check")}
     return errors, warnings, {code for name, code in found if name == "Problem"}
 

@@ -10,7 +10,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from handler.page.editor import STATIC, editor_document
+from handler.page.page_documents import STATIC, editor_document
 from tests.editor_bundle.__main__ import BUNDLE, FACTS, LICENSES, LOCK, SOURCE, facts, locked_packages
 
 OWN_SCRIPTS = ("editor.js", "graphql.js", "graphql_docs.js", "graphql_views.js", "reach.js")
@@ -54,7 +54,7 @@ def policy() -> dict[str, str]:
 
 
 def test_policy_allows_the_scripts_and_the_style_of_the_document_and_no_others() -> None:
-    found = Elements(editor_document().body.decode())
+    found = Elements(editor_document().html)
 
     allowed = policy()
     assert allowed["script-src"].split() == [hash_of(text) for text in found.texts["script"]]

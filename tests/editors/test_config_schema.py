@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft7Validator
 
-from handler.commands.editor_files.writing import config_schema
+from handler.commands.editor import config_schema
 from handler.compiler.compile import compile_endpoint
 from handler.errors.authoring import CompileError, Problem
 from tests.conftest import ROOT

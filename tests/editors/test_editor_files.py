@@ -9,7 +9,7 @@ import pytest
 import yaml
 from graphql import build_schema, parse, print_ast, print_schema
 
-from handler.commands.editor_files.writing import config_schema
+from handler.commands.editor import config_schema
 from handler.compiler.schema.directives import DEFINITIONS
 from handler.compiler.schema.editor_definitions import definitions_for_editors
 from tests.commands.running import FILES, Stile

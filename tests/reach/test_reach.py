@@ -14,9 +14,8 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from handler.audience import closing_rules, reach
-from handler.audience.claims import OF_NO_TYPE, ClaimValues
-from handler.audience.entrances import Entrance
-from handler.audience.reach import find_classes
+from handler.audience.caller_classes import OF_NO_TYPE, ClaimValues
+from handler.audience.reach import Entrance, find_classes
 from handler.audience.view_paths import find_document
 from handler.compiler.compile import compile_explained
 from handler.compiler.provenance import Cause, Provenance

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from handler.compiler.compile import Compiled
-from handler.page.shell import NotComposed, hash_source, shell
+from handler.page.page_documents import NotComposed, hash_source, shell
 from handler.server.asgi.content_negotiation import prefers_html
 from handler.storage.local import FolderStorage
 from tests.conftest import ROOT
@@ -243,7 +243,7 @@ with started_function({str(tmp_path)!r}, STILE_PAGE="on") as function:
     function.send("GET", "/api/things", headers={{"accept": "*/*"}})
     assert not [name for name in sys.modules if name.startswith("handler.page")], "before"
     function.send("GET", "/", headers={{"accept": "text/html"}})
-    assert "handler.page.shell" in sys.modules, "after"
+    assert "handler.page.page_documents" in sys.modules, "after"
 """
     done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False)
 

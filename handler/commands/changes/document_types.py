@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from handler.commands.changes.change import Change
-from handler.graph.index import SchemaIndex
-from handler.graph.index_types import Field, InputValue, TypeSlice
+from handler.graph.index import Field, InputValue, SchemaIndex, TypeSlice
 
 COST = "it counts differently against max_cost"
 

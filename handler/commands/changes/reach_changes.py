@@ -15,8 +15,7 @@ from handler.audience.ways import Published, ViewCache, Way, Ways, traits_of
 from handler.commands.changes.change import Change
 from handler.commands.changes.document_types import document_type_changes
 from handler.commands.changes.settings_changes import contents_of
-from handler.graph.index import SchemaIndex
-from handler.graph.index_types import named
+from handler.graph.index import SchemaIndex, named
 from handler.graph.view import leads
 from handler.policy.evaluation import OPEN, Mask
 from handler.policy.predicates import Predicate

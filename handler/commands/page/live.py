@@ -1,6 +1,7 @@
 """The live view of ``stile dev``: problems, reloads and the last calls, as server-sent events for any number of pages.
 
-A page that reads slowly loses its stream and opens it again: it holds no request and no other page up.
+A page that reads slowly loses its stream and opens it again: it holds no request and no other page up. A call is shown
+with its outcome, its log line, and the requests that the API got, without the secrets that ``stile dev -v`` hides.
 
 Source: the HTML standard, "Server-sent events".
 """
@@ -11,8 +12,24 @@ import asyncio
 import json
 import threading
 from collections import deque
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
+
+from handler.bundle.upstream import is_address_of
+from handler.commands.local.dev_log import Seen
+from handler.commands.local.local_server import SeenExchange
+from handler.commands.local.upstream_words import (
+    MAX_READ_CHARS,
+    PLAIN_HEADERS,
+    Hiding,
+    describe,
+    hiding,
+    shown_url,
+)
+from handler.compiler.compile import Compiled
+from handler.strict_json import parse_json
 
 MAX_CALLS = 200
 """Calls that a page gets when it opens the stream."""
@@ -22,6 +39,17 @@ MAX_WAITING = 500
 
 ALIVE_S = 15.0
 """The time between signs of life, without which something between could end a silent stream."""
+
+MAX_SENT = 10
+"""Requests to the API that are kept of one call."""
+
+MAX_TEXT_CHARS = 10_000
+"""Characters of a document, of variables and of an answer."""
+
+MAX_ASKED_BYTES = 262_144
+"""Bytes of a request to the API that is shown. Of a longer one, the document is left out."""
+
+HIDDEN = "…"
 
 ALIVE = b": alive\n\n"
 OPENED = b"retry: 1000\n\n"
@@ -85,15 +113,13 @@ class Live:
 
     def reloaded(self, make: Make) -> None:
         """Publish that saved files are taken over, and the problems that are left."""
-        for event in self._past():
+        with self._lock:
+            calls = list(self._calls)
+        for event in calls:
             event.text()  # with the version of the endpoint that the call met, which is kept no longer
         with self._lock:
             self._send(LiveEvent("reload", make))
             self._send(LiveEvent("problems", self._problems))
-
-    def _past(self) -> list[LiveEvent]:
-        with self._lock:
-            return list(self._calls)
 
     def close(self) -> None:
         """End all streams. Further ones end at once."""
@@ -105,15 +131,23 @@ class Live:
         """Yield the current problems, the last calls, and all further events."""
         stream = _Stream()
         with self._lock:
-            for event in (LiveEvent("problems", self._problems), *self._calls):
-                stream.waiting.put_nowait(event)
+            for past in (LiveEvent("problems", self._problems), *self._calls):
+                stream.waiting.put_nowait(past)
             if self._closed:
                 stream.waiting.put_nowait(None)
             self._streams.add(stream)
         try:
             yield OPENED
-            async for each in _events(stream):
-                yield ALIVE if each is None else await asyncio.to_thread(each.text)
+            while True:
+                try:
+                    async with asyncio.timeout(ALIVE_S):
+                        event = await stream.waiting.get()
+                except TimeoutError:
+                    yield ALIVE
+                    continue
+                if event is None:
+                    return
+                yield await asyncio.to_thread(event.text)
         finally:
             with self._lock:
                 self._streams.discard(stream)
@@ -126,15 +160,90 @@ class Live:
                 continue
 
 
-async def _events(stream: _Stream) -> AsyncIterator[LiveEvent | None]:
-    """Yield the events of a stream until its end, and ``None`` after each silence."""
-    while True:
-        try:
-            async with asyncio.timeout(ALIVE_S):
-                event = await stream.waiting.get()
-        except TimeoutError:
-            yield None
-            continue
-        if event is None:
-            return
-        yield event
+def call_event(
+    facts: Mapping[str, Any], seen: Seen, sentences: Sequence[str], *, caller: str, compiled: Compiled | None
+) -> Make:
+    """Return the maker of a call's event as JSON.
+
+    ``sentences`` are for the author, as the terminal has them. ``compiled`` is the endpoint; ``None`` if the path names
+    none.
+    """
+    at, size, left_out = utc_now(), seen.answer_bytes, max(0, len(seen.exchanges) - MAX_SENT)
+    exchanges = [_bounded(exchange) for exchange in seen.exchanges[:MAX_SENT]]
+    calls = facts.get("calls") or [facts]
+
+    def fact(name: str) -> str:  # of a batch, the different facts of its items
+        return ", ".join(dict.fromkeys(str(call[name]) for call in calls if call.get(name)))
+
+    return lambda: {
+        "id": str(facts.get("request_id", "")),
+        "at": at,
+        "endpoint": facts.get("endpoint", ""),
+        "tool": fact("tool"),
+        "method": fact("method") or facts.get("operation") or facts.get("route", ""),
+        "caller": caller,
+        "outcome": fact("outcome") or facts.get("outcome", ""),
+        "reason": fact("reason") or facts.get("reason", ""),
+        "told": list(sentences),
+        "status": facts.get("status", 0),
+        "ms": facts.get("duration_ms", 0),
+        "bytes": size,
+        "log": dict(facts),
+        "sent": [_sent(exchange, compiled) for exchange in exchanges] if compiled else [],
+        "sentLeftOut": left_out,
+    }
+
+
+def utc_now() -> str:
+    """Return the time: UTC, ISO 8601."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _bounded(exchange: SeenExchange) -> SeenExchange:
+    """Return an exchange with the parts of its bodies that are shown."""
+    request, answer = exchange.request, exchange.answer
+    if len(request.body or b"") > MAX_ASKED_BYTES:
+        request = replace(request, body=None)
+    if answer is not None and len(answer.body) > MAX_READ_CHARS:
+        answer = replace(answer, body=answer.body[:MAX_READ_CHARS])
+    return replace(exchange, request=request, answer=answer)
+
+
+def _sent(exchange: SeenExchange, compiled: Compiled) -> dict[str, Any]:
+    """Return one request and its answer. Bodies are shown of the API only: others, of tokens, are secrets."""
+    request, answer = exchange.request, exchange.answer
+    hide = hiding(request, compiled)
+    of_api = is_address_of(compiled.bundle.upstream, request.url)
+    document, variables = _sent_text(request.body, hide) if of_api else ("", None)
+    headers = request.headers.items() if of_api else ()
+    body = answer.body[:MAX_READ_CHARS] if answer and of_api else b""
+    return {
+        "method": request.method,
+        "url": shown_url(request.url),
+        "headers": {name: value if name.lower() in PLAIN_HEADERS else HIDDEN for name, value in headers},
+        "document": document,
+        "variables": variables,
+        "status": answer.status if answer else 0,
+        "ms": exchange.duration_ms,
+        "answer": _cut(hide.apply(body.decode(errors="replace")).strip()),
+        "said": describe(exchange, compiled),
+    }
+
+
+def _sent_text(body: bytes | None, hide: Hiding) -> tuple[str, Any]:
+    """Return the document and the variables of a request without secrets; the variables are a text if too long."""
+    try:
+        request = parse_json(body or b"{}")
+    except ValueError:
+        return "", None
+    document = request.get("query")
+    text = hide.apply(json.dumps(request.get("variables"), ensure_ascii=False))
+    try:
+        variables = _cut(text) if len(text) > MAX_TEXT_CHARS else parse_json(text.encode(errors="replace"))
+    except ValueError:  # a secret was more than the text inside of quotation marks
+        variables = text
+    return _cut(hide.apply(document)) if isinstance(document, str) else "", variables
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= MAX_TEXT_CHARS else f"{text[: MAX_TEXT_CHARS - 1]}…"

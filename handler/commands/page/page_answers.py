@@ -1,26 +1,28 @@
-"""The answers to the page of ``stile dev`` as JSON: endpoints, problems, tools, and the reasons of rules."""
+"""The answers to the page of ``stile dev`` as JSON: endpoints, problems, tools, parts of the schema, and reasons."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from handler.audience.closing_rules import rules_of
-from handler.audience.entrances import Entrance, Standing
-from handler.audience.reach import Reach, Visitor
-from handler.commands.folders.tool_costs import ToolRow
+from handler.audience.reach import Entrance, Passage, Reach, Visitor
+from handler.audience.view_paths import resolve_in
+from handler.audience.ways import Standing
+from handler.commands.explaining import FieldReach
 from handler.commands.local.dev_session import Workbench
 from handler.commands.local.listening import client_lines
 from handler.commands.local.local_endpoint import local_settings
-from handler.commands.local.local_secrets import unset_secrets
+from handler.commands.local.local_server import unset_secrets
 from handler.commands.local.upstream_words import shown_url
-from handler.commands.page.personas import Persona
-from handler.commands.page.served import ServedEndpoint, visitor_of
+from handler.commands.page.served import Persona, ServedEndpoint, visitor_of
 from handler.commands.terminal.console import plain_problem
 from handler.compiler.problems import Place
 from handler.compiler.provenance import Cause
-from handler.errors.authoring import Problem
+from handler.errors.authoring import Problem, UnknownCoordinate
+from handler.graph.index import SchemaIndex, named
 from handler.server.asgi.responses import Refused
 from handler.text.sentences import some
 
@@ -29,6 +31,13 @@ USABLE = ("yes", "call")
 
 MAX_REASONS = 200
 """Reasons of one answer: a rule may hide every field of a large schema."""
+
+MAX_MATCHES = 50
+MAX_TEXT_CHARS = 500
+"""Characters of the text that is looked for; a coordinate has two names of the schema."""
+
+STEP = re.compile(r"\.\.\. on (\w+)|(\w+)", re.ASCII)
+ARGUMENTS = re.compile(r"\([^()]*\)")
 
 Reason = dict[str, Any]
 
@@ -60,11 +69,8 @@ def plain_endpoint(served: ServedEndpoint, url: str, *, personas: bool) -> dict[
 def plain_unserved(name: str, folder: Path) -> dict[str, Any]:
     """Return an endpoint that never compiled as JSON: its name and its folder, and nothing that a bundle says."""
     nothing = {"title": "", "description": "", "mcpUrl": "", "upstream": "", "tools": 0, "warnings": 0}
-    return {"name": name, "folder": folder.as_posix(), "served": False, "problems": 0, **nothing} | {
-        "unset": [],
-        "personas": [],
-        "clients": [],
-    }
+    lists: dict[str, Any] = {"unset": [], "personas": [], "clients": []}
+    return {"name": name, "folder": folder.as_posix(), "served": False, "problems": 0, **nothing, **lists}
 
 
 def plain_problems(workbench: Workbench, served: Iterable[ServedEndpoint]) -> list[dict[str, Any]]:
@@ -87,14 +93,14 @@ def plain_problems(workbench: Workbench, served: Iterable[ServedEndpoint]) -> li
 
 
 def _plain_problem(problem: Problem, folder: Path, *, severity: str, endpoint: str) -> dict[str, Any]:
-    told = plain_problem(problem, folder)
+    plain = plain_problem(problem, folder)
     return {
-        "code": told["code"],
-        "message": told["sentence"],
-        "place": {"file": told["file"], "line": told["line"], "column": told["column"]},
+        "code": plain["code"],
+        "message": plain["sentence"],
+        "place": {"file": plain["file"], "line": plain["line"], "column": plain["column"]},
         "severity": severity,
         "endpoint": endpoint,
-        "about": told["coordinates"],
+        "about": plain["coordinates"],
     }
 
 
@@ -102,17 +108,21 @@ def plain_tools(served: ServedEndpoint, persona: Persona) -> list[dict[str, Any]
     """Return all tools of an endpoint with their standing for a persona."""
     reach = served.reach
     visitor = visitor_of(reach, persona)
-    rows = {row.name: row for row in served.rows}
-    return [
-        _plain_tool(served, entrance, rows[entrance.name], reach.standing(entrance, visitor, counted=False))
-        for entrance in reach.entrances
-        if entrance.tool is not None
-    ]
+    standings = [(each, reach.standing(each, visitor, counted=False)) for each in reach.entrances if each.tool]
+    return [_plain_tool(served, entrance, standing) for entrance, standing in standings]
 
 
-def _plain_tool(served: ServedEndpoint, entrance: Entrance, row: ToolRow, standing: Standing) -> dict[str, Any]:
-    tool = entrance.tool
-    file, line = shown_place(entrance.place, served.folder)
+def _plain_tool(served: ServedEndpoint, entrance: Entrance, standing: Standing) -> dict[str, Any]:
+    row, tool = served.rows[entrance.name], entrance.tool
+    file, line = _place_of(entrance.place, served.folder)
+
+    def is_concerned(warning: Problem) -> bool:
+        # It names the tool, or no tool and is at the tool's declaration: tools in Python of a loop have one place.
+        if not served.rows.keys().isdisjoint(warning.about):
+            return entrance.name in warning.about
+        place = entrance.place
+        return place is not None and place.line > 0 and (warning.file, warning.line) == (place.file, place.line)
+
     return {
         "name": row.name,
         "title": tool.entry.get("title", "") if tool else "",
@@ -132,19 +142,8 @@ def _plain_tool(served: ServedEndpoint, entrance: Entrance, row: ToolRow, standi
         "usable": standing.verdict in USABLE,
         "verdict": standing.verdict,
         "note": standing.note,
-        "warnings": [each.sentence for each in served.warnings if _concerns(each, served, entrance)],
+        "warnings": [warning.sentence for warning in served.warnings if is_concerned(warning)],
     }
-
-
-def _concerns(warning: Problem, served: ServedEndpoint, entrance: Entrance) -> bool:
-    """Tell if a warning is about a tool: it names the tool, or names none and is at the tool's declaration.
-
-    Tools in Python that a loop makes have one place.
-    """
-    if not served.tool_names.isdisjoint(warning.about):
-        return entrance.name in warning.about
-    place = entrance.place
-    return place is not None and place.line > 0 and (warning.file, warning.line) == (place.file, place.line)
 
 
 def why_not_tool(served: ServedEndpoint, persona: Persona, name: str) -> dict[str, Any]:
@@ -156,80 +155,205 @@ def why_not_tool(served: ServedEndpoint, persona: Persona, name: str) -> dict[st
     reach = served.reach
     entrance = _tool_of(reach, name)
     visitor = visitor_of(reach, persona)
-    # Policies explain even what a 401 keeps from everybody.
+    # Policies explain even tools that a 401 keeps from everybody.
     standing = reach.standing(entrance, _past(reach, visitor), counted=False)
-    told = [*_refusals(visitor), *_scopes(entrance, visitor)]
+    reasons = [_refusal(visitor.refusal)] if visitor.refusal else []
+    scopes = entrance.tool.options.scopes if entrance.tool else ()
+    lacking = [scope for scope in scopes if scope not in visitor.principal.scopes]
+    if lacking and not visitor.principal.unrestricted:
+        sentence = f"{name} asks for the scopes {' '.join(scopes)}: this caller lacks {' '.join(lacking)}"
+        reasons.append(_reason(sentence, f"scopes of {name}"))
     if standing.note and standing.verdict not in ("401", "403"):
-        told.append(reason(f"{name}: {standing.note}"))
+        reasons.append(_reason(f"{name}: {standing.note}"))
     if standing.verdict in ("no", "call", "refused"):
         explained = served.explained
         past = _past(explained, visitor_of(explained, persona))
-        told += plain_causes(rules_of(explained, _tool_of(explained, name), past), served.folder)
-    if standing.verdict == "no" and not told:
-        told.append(reason(f"{name}: nothing is left of it for this caller"))
+        reasons += _plain_causes(rules_of(explained, _tool_of(explained, name), past), served.folder)
+    if standing.verdict == "no" and not reasons:
+        reasons.append(_reason(f"{name}: nothing is left of it for this caller"))
     verdict = "401" if visitor.refusal else standing.verdict
-    return {"tool": name, "verdict": verdict, **_limited(told)}
+    more = len(reasons) - MAX_REASONS
+    limited = {"reasons": reasons[:MAX_REASONS], **({"more": more} if more > 0 else {})}
+    return {"tool": name, "verdict": verdict, **limited}
 
 
 def _tool_of(reach: Reach, name: str) -> Entrance:
-    found = next((each for each in reach.entrances if each.tool is not None and each.name == name), None)
-    if found is None:
-        raise Refused("bad-request", "the endpoint has no tool of this name: /-/tools lists them")
-    return found
+    for entrance in reach.entrances:
+        if entrance.tool is not None and entrance.name == name:
+            return entrance
+    raise Refused("bad-request", "the endpoint has no tool of this name: /-/tools lists them")
 
 
 def _past(reach: Reach, visitor: Visitor) -> Visitor:
-    """Return a visitor whom the endpoint answers no 401."""
+    """Return a visitor as if the endpoint answered no 401."""
     return reach.visitor_of(visitor.principal, visitor.label)
 
 
-def _refusals(visitor: Visitor) -> Iterator[Reason]:
-    if visitor.refusal:
-        yield reason(f"the endpoint answers this caller 401: {visitor.refusal}", rule=visitor.refusal)
+def _refusal(reason: str) -> Reason:
+    return _reason(f"the endpoint answers this caller 401: {reason}", reason)
 
 
-def _scopes(entrance: Entrance, visitor: Visitor) -> Iterator[Reason]:
-    scopes = entrance.tool.options.scopes if entrance.tool else ()
-    if visitor.principal.unrestricted:
-        return
-    lacking = [each for each in scopes if each not in visitor.principal.scopes]
-    if lacking:
-        sentence = f"{entrance.name} asks for the scopes {' '.join(scopes)}: this caller lacks {' '.join(lacking)}"
-        yield reason(sentence, rule=f"scopes of {entrance.name}")
-
-
-def reason(text: str, *, rule: str = "", file: str = "", line: int = 0) -> Reason:
+def _reason(text: str, rule: str = "", file: str = "", line: int = 0) -> Reason:
     """Return a reason as JSON."""
     return {"text": text, "rule": rule, "file": file, "line": line}
 
 
-def plain_causes(causes: Mapping[str, Sequence[Cause]], folder: Path) -> list[Reason]:
+def _plain_causes(causes: Mapping[str, Sequence[Cause]], folder: Path) -> list[Reason]:
     """Return the rules behind hidden coordinates, each with the coordinates that it hides."""
     by_rule: dict[tuple[str, str, int, bool], list[str]] = {}
     for coordinate, each in causes.items():
         for cause in each:
-            file, line = shown_place(cause.rule.place, folder)
+            file, line = _place_of(cause.rule.place, folder)
             by_rule.setdefault((cause.rule.text, file, line, cause.own), []).append(coordinate)
     return [
         {
-            **reason(_hides(coordinates, rule, own=own), rule=rule, file=file, line=line),
-            "coordinates": coordinates[:MAX_REASONS],
+            **_reason(f"{some(names, most=5)}: {'' if own else 'follows from '}{rule}", rule, file, line),
+            "coordinates": names[:MAX_REASONS],
             "own": own,
         }
-        for (rule, file, line, own), coordinates in by_rule.items()
+        for (rule, file, line, own), names in by_rule.items()
     ]
 
 
-def _hides(coordinates: Sequence[str], rule: str, *, own: bool) -> str:
-    names = some(list(coordinates), most=5)
-    return f"{names}: {'' if own else 'follows from '}{rule}"
-
-
-def _limited(told: list[Reason]) -> dict[str, Any]:
-    more = max(0, len(told) - MAX_REASONS)
-    return {"reasons": told[:MAX_REASONS], **({"more": more} if more else {})}
-
-
-def shown_place(place: Place | None, folder: Path) -> tuple[str, int]:
+def _place_of(place: Place | None, folder: Path) -> tuple[str, int]:
     """Return the file, as a path from the current folder, and the line of a place; empty and 0 if there is none."""
     return ((folder / place.file).as_posix(), place.line) if place and place.line else ("", 0)
+
+
+def reach_of_field(served: ServedEndpoint, personas: Sequence[Persona], text: str) -> dict[str, Any]:
+    """Return the parts of the schema that a text may mean, and the personas that reach the part that it names."""
+    reach = served.reach
+    if reach.index is None:
+        return {"field": None, "matches": [], "personas": [], "note": "the endpoint has no schema"}
+    coordinate, note = _resolved(reach.index, text)
+    matches, more = _matches_of(reach.index, text)
+    if coordinate is None and len(matches) == 1 and not more:
+        coordinate, note = matches[0]["coordinate"], ""
+    return {
+        "field": coordinate,
+        "note": note,
+        "matches": matches,
+        "more": more,
+        "personas": [_plain_persona(served, each, coordinate) for each in personas] if coordinate else [],
+    }
+
+
+def why_not_field(served: ServedEndpoint, persona: Persona, text: str) -> dict[str, Any]:
+    """Return the rules that keep a persona from a part of the schema.
+
+    Raises:
+        Refused: 400, the schema has no such part.
+    """
+    index = served.reach.index
+    coordinate, note = _resolved(index, text) if index else (None, "the endpoint has no schema")
+    if coordinate is None:
+        raise Refused("bad-request", note)
+    plain = _plain_persona(served, persona, coordinate)
+    return {"field": coordinate, "verdict": "yes" if plain["reached"] else "no", "reasons": plain["reasons"]}
+
+
+def _resolved(index: SchemaIndex, text: str) -> tuple[str | None, str]:
+    """Return the coordinate that a text names; ``None`` and the reason if it names none."""
+    try:
+        return resolve_in(index, text[:MAX_TEXT_CHARS].strip()), ""
+    except UnknownCoordinate as exc:
+        return None, str(exc)
+
+
+def _matches_of(index: SchemaIndex, text: str) -> tuple[list[dict[str, Any]], int]:
+    """Return the types and members whose names have a text, and the number of further ones.
+
+    The whole name comes first, then names that begin with the text, then names with the text inside.
+    """
+    part = text[:MAX_TEXT_CHARS].strip().lower()
+    if not part:
+        return [], 0
+    of_owner, dot, of_member = part.rpartition(".")
+    index.read_all(list(index))
+    ranked: list[tuple[int, int, str]] = []
+    for owner in index:
+        if not dot and part in owner.lower():
+            ranked.append((_rank(owner, part), len(owner), owner))
+        if index.kind(owner) == "union" or (dot and of_owner not in owner.lower()):
+            continue
+        for member in index.members(owner):
+            if of_member in member.lower():
+                name = f"{owner}.{member}"
+                of_other = dot != "" and owner.lower() != of_owner
+                ranked.append((_rank(member, of_member) + of_other, len(name), name))
+    matches = []
+    for _, _, name in sorted(ranked)[:MAX_MATCHES]:
+        owner, _, member = name.partition(".")
+        definition = index[owner].fields.get(member) or index[owner].inputs.get(member)
+        type_ = definition.type if definition else ""
+        matches.append({"coordinate": name, "kind": index.kind(owner), "type": type_})
+    return matches, max(0, len(ranked) - MAX_MATCHES)
+
+
+def _rank(name: str, wanted: str) -> int:
+    lower = name.lower()
+    return 0 if lower == wanted else 2 if lower.startswith(wanted) else 4
+
+
+def _plain_persona(served: ServedEndpoint, persona: Persona, coordinate: str) -> dict[str, Any]:
+    reach = served.reach
+    visitor = visitor_of(reach, persona)
+    (of_class,) = FieldReach(served.folder, reach, coordinate, visitors=[visitor]).classes
+    reached = bool(of_class.ways) and not visitor.refusal
+    return {
+        "id": persona.id,
+        "label": persona.label,
+        "kind": persona.kind,
+        "refused": visitor.refusal,
+        "reached": reached,
+        "through": [_plain_passage(served, reach, each) for each in of_class.passages if each.verdict != "no"],
+        "reasons": [] if reached else _reasons(served, persona, coordinate),
+    }
+
+
+def _reasons(served: ServedEndpoint, persona: Persona, coordinate: str) -> list[Reason]:
+    """Return the rules that keep a persona from a coordinate, through the entrances closed to it."""
+    refusal = visitor_of(served.reach, persona).refusal
+    if refusal:
+        return [_refusal(refusal)]
+    reach = served.explained
+    visitor = visitor_of(reach, persona)
+    view = FieldReach(served.folder, reach, coordinate, visitors=[visitor])
+    (of_class,) = view.classes
+    reasons = _plain_causes(view.causes(of_class), served.folder)
+    refused = [each for each in of_class.passages if each.verdict in ("401", "403", "refused") and each.note]
+    reasons += [_reason(f"{each.entrance.name}: {each.note}") for each in refused]
+    if not reasons and not of_class.ways:
+        reasons.append(_reason("no tool of the endpoint leads there, and no rule hides it"))
+    return reasons
+
+
+def _plain_passage(served: ServedEndpoint, reach: Reach, passage: Passage) -> dict[str, Any]:
+    entrance = passage.entrance
+    file, line = _place_of(entrance.place, served.folder)
+    path = passage.path
+    if not path and reach.index is not None and passage.document:
+        path = " -> ".join(_steps(reach.index, passage.document))
+    return {
+        "tool": entrance.name,
+        "kind": entrance.kind,
+        "verdict": passage.verdict,
+        "note": passage.note,
+        "path": path,
+        "document": passage.document,
+        "file": file,
+        "line": line,
+    }
+
+
+def _steps(index: SchemaIndex, document: str) -> Iterator[str]:
+    """Yield the fields of a document with one way, each with its type, such as ``Query.employee``."""
+    head, _, body = document.partition("{")
+    kind = re.split(r"[(@]", head)[0].strip() or "query"
+    owner = index.roots.get(kind, "")
+    for on, member in STEP.findall(ARGUMENTS.sub("", body)):
+        if on:
+            owner = on
+        elif member != "__typename" and owner in index and member in index[owner].fields:
+            yield f"{owner}.{member}"
+            owner = named(index[owner].fields[member].type)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping
-from datetime import UTC, datetime
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +14,17 @@ from starlette.routing import Route
 
 from handler.commands.local.dev_log import PAGE, Seen
 from handler.commands.local.dev_session import Workbench
-from handler.commands.page.call_events import SeenCall, kept
-from handler.commands.page.field_answers import reach_of_field, why_not_field
-from handler.commands.page.live import Live
-from handler.commands.page.page_answers import plain_endpoint, plain_problems, plain_tools, plain_unserved, why_not_tool
-from handler.commands.page.personas import AUTHOR, HEADER, Persona, find_persona
-from handler.commands.page.served import ServedEndpoint, ServedEndpoints
+from handler.commands.page.live import Live, call_event, utc_now
+from handler.commands.page.page_answers import (
+    plain_endpoint,
+    plain_problems,
+    plain_tools,
+    plain_unserved,
+    reach_of_field,
+    why_not_field,
+    why_not_tool,
+)
+from handler.commands.page.served import AUTHOR, HEADER, Persona, ServedEndpoint, ServedEndpoints, find_persona
 from handler.server.asgi.content_negotiation import EVENT_STREAM
 from handler.server.asgi.own_machine import require_own_page
 from handler.server.asgi.request_log import note
@@ -45,112 +50,84 @@ class DevPage:
         self._workbench = workbench
         self._personas = personas
         self.endpoints = ServedEndpoints(workbench)
-        self._since = _now()  # when the last change was taken over
-        self.live = Live(lambda: {"problems": self._problems(), "since": self._since})
+        self._since = utc_now()  # when the last change was taken over
+        self.live = Live(lambda: {"problems": plain_problems(workbench, self._served()), "since": self._since})
 
     def changed(self, files: Collection[Path]) -> None:
         """Hear of a change that is taken over."""
         names = sorted(file.as_posix() for file in files)
-        self._since = now = _now()
+        self._since = now = utc_now()
         self.live.reloaded(lambda: {"at": now, "files": names, "endpoints": sorted(self._workbench.served)})
 
-    def called(self, facts: Mapping[str, Any], seen: Seen, told: list[str]) -> None:
+    def called(self, facts: Mapping[str, Any], seen: Seen, sentences: list[str]) -> None:
         """Hear of a call."""
-        exchanges, left_out = kept(seen.exchanges)
-        call = SeenCall(
-            id=str(facts.get("request_id", "")),
-            at=_now(),
-            caller=self._caller(facts, seen),
-            facts=facts,
-            told=told,
-            bytes=seen.answer_bytes,
-            exchanges=exchanges,
-            left_out=left_out,
-            compiled=self._workbench.find(str(facts.get("endpoint", ""))),
-        )
-        self.live.call(call.plain)
+        compiled = self._workbench.find(str(facts.get("endpoint", "")))
+        self.live.call(call_event(facts, seen, sentences, caller=self._caller(facts, seen), compiled=compiled))
 
     def routes(self) -> tuple[Route, ...]:
         """Return the routes."""
-        answers: dict[str, Answer] = {
-            "endpoints": self._json(self._endpoints),
-            "tools": self._json(self._tools),
-            "why": self._json(self._why),
-            "reach": self._json(self._reach),
-            "events": self._events,
-        }
+
+        async def events(_: HttpCall) -> Response:
+            return StreamingResponse(self.live.stream(), media_type=EVENT_STREAM, headers=SECURITY)
+
+        def tools(query: Mapping[str, str]) -> dict[str, Any]:
+            served, persona = self._endpoint_and_persona(query)
+            return {"tools": plain_tools(served, persona), "caller": persona.id}
+
+        asks = {"endpoints": self._endpoints, "tools": tools, "why": self._why, "reach": self._reach}
+        answers = {**{name: _json(ask) for name, ask in asks.items()}, "events": events}
         routes = tuple(Route(f"/-/{name}", _own(answer), methods=["GET"]) for name, answer in answers.items())
         for route in routes:
             route.methods = {"GET"}  # Starlette adds HEAD, for which a stream would wait without an end
         return routes
 
-    def _json(self, ask: Ask) -> Answer:
-        """Return a route whose answer another thread makes: it may compile an endpoint."""
-
-        async def answer(http_call: HttpCall) -> Response:
-            told = await asyncio.to_thread(ask, http_call.query_params)
-            return json_response(told, headers=SECURITY)
-
-        return answer
-
     def _endpoints(self, _: Mapping[str, str]) -> dict[str, Any]:
-        since = self._since  # of what is read after it, or of something older
+        since = self._since  # of the answer, or older
         served = self._served()
         problems = plain_problems(self._workbench, served)
         urls = self._workbench.served
-        told = [plain_endpoint(each, urls.get(each.name, ""), personas=self._personas) for each in served]
-        told += [plain_unserved(name, folder) for folder, name in self._workbench.unserved.items()]
-        for each in told:
-            each["problems"] = sum(_is_error_of(problem, each["name"]) for problem in problems)
+        endpoints = [plain_endpoint(each, urls.get(each.name, ""), personas=self._personas) for each in served]
+        endpoints += [plain_unserved(name, folder) for folder, name in self._workbench.unserved.items()]
+        errors = [problem["endpoint"] for problem in problems if problem["severity"] == "error"]
+        for endpoint in endpoints:
+            endpoint["problems"] = errors.count(endpoint["name"])
         return {
-            "endpoints": told,
+            "endpoints": endpoints,
             "problems": problems,
-            "root": Path.cwd().as_posix(),  # files are told as the command names them, and editors open whole paths
+            "root": Path.cwd().as_posix(),  # files are named as by the command, and editors open whole paths
             "personas": self._personas,
             "since": since,
             "note": "" if self._personas else PERSONAS_OFF,
         }
 
-    def _problems(self) -> list[dict[str, Any]]:
-        return plain_problems(self._workbench, self._served())
-
     def _served(self) -> list[ServedEndpoint]:
-        found = []
+        endpoints = []
         for name in self._workbench.served:
-            try:
-                found.append(self.endpoints.find(name))
-            except Refused:  # withdrawn since then
-                continue
-        return found
+            with suppress(Refused):  # withdrawn since then
+                endpoints.append(self.endpoints.find(name))
+        return endpoints
 
-    def _tools(self, asked: Mapping[str, str]) -> dict[str, Any]:
-        served, persona = self._asked(asked)
-        return {"tools": plain_tools(served, persona), "caller": persona.id}
+    def _why(self, query: Mapping[str, str]) -> dict[str, Any]:
+        served, persona = self._endpoint_and_persona(query)
+        if query.get("tool"):
+            return why_not_tool(served, persona, query["tool"])
+        return why_not_field(served, persona, query.get("field", ""))
 
-    def _why(self, asked: Mapping[str, str]) -> dict[str, Any]:
-        served, persona = self._asked(asked)
-        if asked.get("tool"):
-            return why_not_tool(served, persona, asked["tool"])
-        return why_not_field(served, persona, asked.get("field", ""))
-
-    def _reach(self, asked: Mapping[str, str]) -> dict[str, Any]:
-        served = self.endpoints.find(asked.get("endpoint", ""))
+    def _reach(self, query: Mapping[str, str]) -> dict[str, Any]:
+        served = self.endpoints.find(query.get("endpoint", ""))
         personas = [each for each in served.personas if each.id != AUTHOR] if self._personas else []
-        return reach_of_field(served, personas, asked.get("field", ""))
+        return reach_of_field(served, personas, query.get("field", ""))
 
-    async def _events(self, _: HttpCall) -> Response:
-        return StreamingResponse(self.live.stream(), media_type=EVENT_STREAM, headers=SECURITY)
-
-    def _asked(self, asked: Mapping[str, str]) -> tuple[ServedEndpoint, Persona]:
+    def _endpoint_and_persona(self, query: Mapping[str, str]) -> tuple[ServedEndpoint, Persona]:
         """Return the endpoint and the persona of a request.
 
         Raises:
             Refused: 404 if the endpoint is not served, 400 if it has no such persona.
         """
-        served = self.endpoints.find(asked.get("endpoint", ""))
-        if not self._personas and asked.get("caller", "") not in ("", AUTHOR):
+        served = self.endpoints.find(query.get("endpoint", ""))
+        if not self._personas and query.get("caller", "") not in ("", AUTHOR):
             raise Refused("bad-request", PERSONAS_OFF)
-        return served, find_persona(served.personas, asked.get("caller", ""))
+        return served, find_persona(served.personas, query.get("caller", ""))
 
     def _caller(self, facts: Mapping[str, Any], seen: Seen) -> str:
         """Return the persona of a call, or the kind of its caller."""
@@ -159,6 +136,15 @@ class DevPage:
             return seen.headers[HEADER]
         principal = str(facts.get("principal", ""))
         return AUTHOR if principal == DEVELOPMENT.kind else principal
+
+
+def _json(ask: Ask) -> Answer:
+    """Return a route whose answer another thread makes: it may compile an endpoint."""
+
+    async def answer(http_call: HttpCall) -> Response:
+        return json_response(await asyncio.to_thread(ask, http_call.query_params), headers=SECURITY)
+
+    return answer
 
 
 def _own(answer: Answer) -> Answer:
@@ -170,11 +156,3 @@ def _own(answer: Answer) -> Answer:
         return await answer(http_call)
 
     return guarded
-
-
-def _is_error_of(problem: Mapping[str, Any], endpoint: str) -> bool:
-    return (problem["endpoint"], problem["severity"]) == (endpoint, "error")
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -31,8 +31,7 @@ from handler.compiler.config.table import (
 from handler.compiler.config.upstream import read_upstream
 from handler.compiler.config.values import is_toolkit
 from handler.compiler.problems import Place, Problems, shown
-from handler.compiler.source.env_file import Variables
-from handler.compiler.source.files import CONFIG, ENV_FILE, POLICY_TESTS, QUESTIONS, EndpointFiles, join
+from handler.compiler.source.files import CONFIG, ENV_FILE, POLICY_TESTS, QUESTIONS, EndpointFiles, Variables, join
 from handler.compiler.source.yaml_section import Section
 from handler.compiler.source.yaml_tree import overlay, parse_yaml
 from handler.search.words import STOP_WORDS, split

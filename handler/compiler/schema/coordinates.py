@@ -35,9 +35,16 @@ def resolve(schema: GraphQLSchema, text: str) -> str:
     Raises:
         UnknownCoordinate: the schema does not have the coordinate, or the text is not a coordinate.
     """
-    of_directive = OF_DIRECTIVE.fullmatch(text)
-    if of_directive:
-        return _resolve_directive(schema, of_directive["name"], of_directive["argument"])
+    if of_directive := OF_DIRECTIVE.fullmatch(text):
+        name, argument = of_directive["name"], of_directive["argument"]
+        directives = {directive.name: directive for directive in executable_directives(schema)}
+        if name not in directives:
+            remedy = did_you_mean(name, directives)
+            raise UnknownCoordinate(f'the schema has no directive "@{name}" for requests{remedy}')
+        if argument is None:
+            return f"@{name}"
+        _require(argument, directives[name].args, "argument", f"@{name}")
+        return f"@{name}({argument}:)"
     match = COORDINATE.fullmatch(text)
     if match is None:
         raise UnknownCoordinate(f"not a coordinate: expected {FORMS}")
@@ -54,16 +61,6 @@ def resolve(schema: GraphQLSchema, text: str) -> str:
         return own
     _require(argument, getattr(getattr(type_, "fields", {}).get(member), "args", ()), "argument", own)
     return f"{own}({argument}:)"
-
-
-def _resolve_directive(schema: GraphQLSchema, name: str, argument: str | None) -> str:
-    directives = {directive.name: directive for directive in executable_directives(schema)}
-    if name not in directives:
-        raise UnknownCoordinate(f'the schema has no directive "@{name}" for requests{did_you_mean(name, directives)}')
-    if argument is None:
-        return f"@{name}"
-    _require(argument, directives[name].args, "argument", f"@{name}")
-    return f"@{name}({argument}:)"
 
 
 def _require(name: str, known: Collection[str], kind: str, owner: str) -> None:

@@ -11,7 +11,6 @@ from typing import Any
 
 from graphql import (
     ArgumentNode,
-    ConstDirectiveNode,
     DirectiveLocation,
     DirectiveNode,
     GraphQLDirective,
@@ -121,25 +120,20 @@ class SdlDirective:
     executables: tuple[tuple[str, bool], ...]
 
 
-def read_tools(nodes: Iterable[ConstDirectiveNode], problems: Problems) -> list[ToolDirective]:
-    """Read every ``@tool`` among ``nodes``. One with invalid arguments is reported and left out."""
-    tools = []
-    for node in nodes:
-        values = read_arguments(node, problems) if node.name.value == "tool" else None
-        if values is None:
-            continue
-        tools.append(
-            ToolDirective(
-                node=node,
-                name=values["name"],
-                description=values.get("description"),
-                descriptions=_descriptions(node, values, problems),
-                graphql=None if values.get("graphql") is None else _patterns(node, "graphql", values),
-                prescribed=values.get("prescribed"),
-                options=read_options(node, values, problems),
-            )
-        )
-    return tools
+def read_tool(node: DirectiveNode, problems: Problems) -> ToolDirective | None:
+    """Read one ``@tool``; ``None`` after reporting invalid arguments."""
+    values = read_arguments(node, problems)
+    if values is None:
+        return None
+    return ToolDirective(
+        node=node,
+        name=values["name"],
+        description=values.get("description"),
+        descriptions=_descriptions(node, values, problems),
+        graphql=None if values.get("graphql") is None else _patterns(node, "graphql", values),
+        prescribed=values.get("prescribed"),
+        options=read_options(node, values, problems),
+    )
 
 
 def _descriptions(node: DirectiveNode, values: Mapping[str, Any], problems: Problems) -> dict[str, str]:
@@ -148,9 +142,8 @@ def _descriptions(node: DirectiveNode, values: Mapping[str, Any], problems: Prob
     for at, entry in zip(items_of(node, "descriptions"), values["descriptions"], strict=False):
         name, value, instead = entry["name"], entry.get("value"), entry.get("description")
         if value is None and instead is not None:
-            problems.warn(
-                at, f'the description of "{name}" is given as description: expected value', code="description-key"
-            )
+            sentence = f'the description of "{name}" is given as description: expected value'
+            problems.warn(at, sentence, code="description-key")
         elif value is None:
             problems.add(at, f'the description of "{name}" has no value', code="empty-description")
         if name in descriptions:
@@ -159,21 +152,17 @@ def _descriptions(node: DirectiveNode, values: Mapping[str, Any], problems: Prob
     return descriptions
 
 
-def read_includes(nodes: Iterable[ConstDirectiveNode], problems: Problems) -> list[SdlDirective]:
-    """Read every ``@sdl`` among ``nodes``. One with invalid arguments is reported and left out."""
-    includes = []
-    for node in nodes:
-        values = read_arguments(node, problems) if node.name.value == "sdl" else None
-        if values is not None:
-            includes.append(
-                SdlDirective(
-                    node=node,
-                    files=tuple(values["files"]),
-                    visibility=_patterns(node, "visibility", values),
-                    executables=tuple((entry["document"], entry["persist"]) for entry in values["executables"]),
-                )
-            )
-    return includes
+def read_sdl(node: DirectiveNode, problems: Problems) -> SdlDirective | None:
+    """Read one ``@sdl``; ``None`` after reporting invalid arguments."""
+    values = read_arguments(node, problems)
+    if values is None:
+        return None
+    return SdlDirective(
+        node=node,
+        files=tuple(values["files"]),
+        visibility=_patterns(node, "visibility", values),
+        executables=tuple((entry["document"], entry["persist"]) for entry in values["executables"]),
+    )
 
 
 def _patterns(node: DirectiveNode, name: str, values: Mapping[str, Any]) -> tuple[VisibilityPattern, ...]:
@@ -200,12 +189,8 @@ def read_arguments(node: DirectiveNode, problems: Problems) -> dict[str, Any] | 
     unknown = [argument for argument in node.arguments or () if argument.name.value not in definition.args]
     for argument in unknown:
         name = argument.name.value
-        problems.add(
-            argument,
-            f'@{node.name.value} has no argument "{name}"'
-            f"{did_you_mean(name, definition.args) or f': expected {some([*definition.args])}'}",
-            code="unknown-argument",
-        )
+        remedy = did_you_mean(name, definition.args) or f": expected {some([*definition.args])}"
+        problems.add(argument, f'@{node.name.value} has no argument "{name}"{remedy}', code="unknown-argument")
     repeated = _repeated(node.arguments or ())
     for extra in repeated:
         problems.add(extra, f'"{extra.name.value}" appears twice', code="duplicate-argument")

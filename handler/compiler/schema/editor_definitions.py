@@ -1,4 +1,4 @@
-"""The definitions by which GraphQL editors know the directives of Stile, and what Stile knows of other systems'."""
+"""The definitions by which GraphQL editors know the directives of Stile, and those of other systems."""
 
 from __future__ import annotations
 
@@ -32,23 +32,13 @@ ANYTHING = "Stile_JSON"
 
 LOCATIONS = {
     "SchemaDefinitionNode": "SCHEMA",
-    "SchemaExtensionNode": "SCHEMA",
-    "ScalarTypeDefinitionNode": "SCALAR",
-    "ObjectTypeDefinitionNode": "OBJECT",
-    "ObjectTypeExtensionNode": "OBJECT",
     "FieldDefinitionNode": "FIELD_DEFINITION",
     "InputValueDefinitionNode": "ARGUMENT_DEFINITION | INPUT_FIELD_DEFINITION",
-    "InterfaceTypeDefinitionNode": "INTERFACE",
-    "InterfaceTypeExtensionNode": "INTERFACE",
-    "UnionTypeDefinitionNode": "UNION",
-    "UnionTypeExtensionNode": "UNION",
-    "EnumTypeDefinitionNode": "ENUM",
-    "EnumTypeExtensionNode": "ENUM",
     "EnumValueDefinitionNode": "ENUM_VALUE",
     "InputObjectTypeDefinitionNode": "INPUT_OBJECT",
-    "InputObjectTypeExtensionNode": "INPUT_OBJECT",
+    **{f"{kind.title()}TypeDefinitionNode": kind for kind in ("SCALAR", "OBJECT", "INTERFACE", "UNION", "ENUM")},
 }
-"""Node with directives -> the location of its directives."""
+"""Definition -> the location of its directives, which an extension has too."""
 
 
 def definitions_for_editors(schemas: Iterable[str], *, stepzen: bool = False) -> str:
@@ -101,8 +91,9 @@ class _Uses(Visitor):
 
     def enter_directive(self, node: DirectiveNode, _key: Any, _parent: Any, _path: Any, ancestors: Any) -> None:
         """Note one use."""
-        place = LOCATIONS.get(type(ancestors[-2 if isinstance(ancestors[-1], tuple) else -1]).__name__)
+        owner = ancestors[-2 if isinstance(ancestors[-1], tuple) else -1]
+        place = LOCATIONS.get(type(owner).__name__.replace("Extension", "Definition"))
         if place and is_foreign(node):
             self.places.setdefault(node.name.value, {})[place] = None
-            named = self.arguments.setdefault(node.name.value, {})
-            named |= dict.fromkeys(each.name.value for each in node.arguments or ())
+            arguments = self.arguments.setdefault(node.name.value, {})
+            arguments |= dict.fromkeys(each.name.value for each in node.arguments or ())

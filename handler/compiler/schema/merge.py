@@ -7,19 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar, cast
 
 from graphql import (
     DefinitionNode,
-    EnumTypeDefinitionNode,
-    EnumTypeExtensionNode,
     EnumValueDefinitionNode,
     FieldDefinitionNode,
-    InputObjectTypeDefinitionNode,
-    InputObjectTypeExtensionNode,
     InputValueDefinitionNode,
-    InterfaceTypeDefinitionNode,
-    InterfaceTypeExtensionNode,
     NamedTypeNode,
     ObjectTypeDefinitionNode,
     ObjectTypeExtensionNode,
@@ -43,9 +37,9 @@ ENTITY = "key"
 """Federation's directive on types that another subgraph may define, so that this one only extends them."""
 
 ObjectPart = ObjectTypeDefinitionNode | ObjectTypeExtensionNode
+SchemaPart = SchemaDefinitionNode | SchemaExtensionNode
 Member = FieldDefinitionNode | InputValueDefinitionNode | EnumValueDefinitionNode
 
-M = TypeVar("M", bound=Member)
 T = TypeVar("T")
 
 
@@ -58,27 +52,24 @@ def merge_definitions(
     schemas have such fields. A field with different types is reported with both places. ``stepzen``: the project is
     StepZen's.
     """
-    mergeable = _root_names(definitions) | _entities_without_definition(definitions)
+    schema_parts = [node for node in definitions if isinstance(node, SchemaPart)]
+    roots = {root.type.name.value for part in schema_parts for root in part.operation_types or ()}
+    extensions = [node for node in definitions if isinstance(node, ObjectTypeExtensionNode)]
+    entities = {node.name.value for node in extensions if ENTITY in [one.name.value for one in node.directives or ()]}
+    mergeable = USUAL_ROOTS | roots | (entities - _type_names(definitions))
     members = _Members(mergeable, problems)
-    groups: dict[tuple[str, str | int], list[DefinitionNode]] = {}
+    groups: dict[tuple[str, str | int], list[Any]] = {}
     for place, node in enumerate(definitions):
-        key = _group(node, mergeable) or ("", place)
-        groups.setdefault(key, []).append(members.once(node))
-    merged = [_merged(kind, nodes, problems) for (kind, _), nodes in groups.items()]
+        groups.setdefault(_group(node, mergeable) or ("", place), []).append(members.once(node))
+    merged: list[DefinitionNode] = []
+    for (kind, _), nodes in groups.items():
+        if kind == "schema":
+            merged.append(_one_schema(nodes, problems))
+        else:
+            merged.append(_one_type(nodes) if kind == "object" else nodes[0])
     more = _roots_of_files(merged, definitions, problems, stepzen=stepzen)
     names = _type_names(merged) | specified_scalar_types.keys()
     return [_with_defined_roots(node, names, problems, more=more) for node in merged]
-
-
-def _root_names(definitions: Iterable[DefinitionNode]) -> frozenset[str]:
-    parts = [node for node in definitions if isinstance(node, SchemaDefinitionNode | SchemaExtensionNode)]
-    return USUAL_ROOTS | {root.type.name.value for part in parts for root in part.operation_types or ()}
-
-
-def _entities_without_definition(definitions: Sequence[DefinitionNode]) -> frozenset[str]:
-    extensions = [node for node in definitions if isinstance(node, ObjectTypeExtensionNode)]
-    entities = {node.name.value for node in extensions if ENTITY in [one.name.value for one in node.directives or ()]}
-    return frozenset(entities - _type_names(definitions))
 
 
 def _type_names(definitions: Iterable[DefinitionNode]) -> set[str]:
@@ -98,28 +89,14 @@ def _group(node: DefinitionNode, mergeable: Container[str]) -> tuple[str, str] |
             return None
 
 
-def _merged(kind: str, nodes: Sequence[DefinitionNode], problems: Problems) -> DefinitionNode:
-    match kind:
-        case "schema":
-            return _one_schema([node for node in nodes if isinstance(node, SchemaDefinitionNode)], problems)
-        case "object":
-            return _one_type([node for node in nodes if isinstance(node, ObjectPart)])
-        case _:
-            return nodes[0]
-
-
 def _one_schema(nodes: Sequence[SchemaDefinitionNode], problems: Problems) -> SchemaDefinitionNode:
     roots: dict[str, OperationTypeDefinitionNode] = {}
     for root in (root for node in nodes for root in node.operation_types):
         kind, name = root.operation.value, root.type.name.value
         first = roots.setdefault(kind, root)
         if first.type.name.value != name:
-            at = shown(place_of(first))
-            problems.add(
-                root,
-                f'the {kind} type is "{name}" here and "{first.type.name.value}" at {at}',
-                code="conflicting-root-types",
-            )
+            sentence = f'the {kind} type is "{name}" here and "{first.type.name.value}" at {shown(place_of(first))}'
+            problems.add(root, sentence, code="conflicting-root-types")
     return replace(
         nodes[0],
         description=next((node.description for node in nodes if node.description), None),
@@ -157,7 +134,7 @@ def _roots_of_files(
     files = {place_of(node).file for node in schemas}
     on_schema = (one for node in schemas for one in node.directives or () if one.name.value == "sdl")
     stepzen = stepzen or any(items_of(one, "files") for one in on_schema)
-    schema_parts = (node for node in merged if isinstance(node, SchemaDefinitionNode | SchemaExtensionNode))
+    schema_parts = (node for node in merged if isinstance(node, SchemaPart))
     root_names = {
         root.operation.value: root.type.name.value for node in schema_parts for root in node.operation_types or ()
     }
@@ -180,18 +157,14 @@ def _with_defined_roots(
     node: DefinitionNode, names: Container[str], problems: Problems, *, more: Sequence[OperationTypeDefinitionNode]
 ) -> DefinitionNode:
     """Remove undefined root types from a schema definition, as some projects name all three, and add ``more``."""
-    if not isinstance(node, SchemaDefinitionNode | SchemaExtensionNode):
+    if not isinstance(node, SchemaPart):
         return node
     more = more if node.kind == "schema_definition" else ()
     missing = [root for root in node.operation_types or () if root.type.name.value not in names]
     for root in missing:
         name = root.type.name.value
-        problems.warn(
-            root,
-            f'the schema has no type "{name}", so it has no {root.operation.value} type',
-            code="missing-root-type",
-            about=[name],
-        )
+        sentence = f'the schema has no type "{name}", so it has no {root.operation.value} type'
+        problems.warn(root, sentence, code="missing-root-type", about=[name])
     roots = (root for root in node.operation_types or () if root not in missing)
     return replace(node, operation_types=(*roots, *more))
 
@@ -204,22 +177,14 @@ class _Members:
         self._problems = problems
         self._first: dict[str, Member] = {}
 
-    def once(self, node: DefinitionNode) -> DefinitionNode:
+    def once(self, node: Any) -> DefinitionNode:
         """Remove the members that were already seen in the same type."""
-        match node:
-            case ObjectTypeDefinitionNode() | ObjectTypeExtensionNode():
-                return replace(node, fields=self._new(node.name.value, node.fields or ()))
-            case InterfaceTypeDefinitionNode() | InterfaceTypeExtensionNode():
-                return replace(node, fields=self._new(node.name.value, node.fields or ()))
-            case InputObjectTypeDefinitionNode() | InputObjectTypeExtensionNode():
-                return replace(node, fields=self._new(node.name.value, node.fields or ()))
-            case EnumTypeDefinitionNode() | EnumTypeExtensionNode():
-                return replace(node, values=self._new(node.name.value, node.values or ()))
-            case _:
-                return node
-
-    def _new(self, type_name: str, members: Sequence[M]) -> tuple[M, ...]:
-        return tuple(member for member in members if self._is_new(type_name, member))
+        for part in ("fields", "values"):
+            members = getattr(node, part, None)
+            if members is not None:
+                new = tuple(member for member in members if self._is_new(node.name.value, member))
+                return cast("DefinitionNode", replace(node, **{part: new}))
+        return cast("DefinitionNode", node)
 
     def _is_new(self, type_name: str, member: Member) -> bool:
         coordinate = f"{type_name}.{member.name.value}"
@@ -227,20 +192,13 @@ class _Members:
         if first is member:
             return True
         at = shown(place_of(first))
-        if _signature(first) != _signature(member):
-            here, there = _signature(member), _signature(first)
-            self._problems.add(
-                member,
-                f'"{coordinate}" is {here} here and {there} at {at}: expected one type',
-                code="conflicting-definitions",
-            )
+        here, there = _signature(member), _signature(first)
+        if here != there:
+            sentence = f'"{coordinate}" is {here} here and {there} at {at}: expected one type'
+            self._problems.add(member, sentence, code="conflicting-definitions")
         elif type_name not in self._mergeable:
-            self._problems.warn(
-                member,
-                f'"{coordinate}" is already defined at {at}, and that definition counts',
-                code="repeated-member",
-                about=[coordinate],
-            )
+            sentence = f'"{coordinate}" is already defined at {at}, and that definition counts'
+            self._problems.warn(member, sentence, code="repeated-member", about=[coordinate])
         return False
 
 

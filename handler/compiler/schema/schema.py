@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
 from graphql import (
-    ConstDirectiveNode,
     DefinitionNode,
     DocumentNode,
     ExecutableDefinitionNode,
@@ -23,8 +22,8 @@ from handler.compiler.schema.directives import (
     SdlDirective,
     ToolDirective,
     items_of,
-    read_includes,
-    read_tools,
+    read_sdl,
+    read_tool,
 )
 from handler.compiler.schema.merge import merge_definitions
 from handler.compiler.schema.name_graph import reachable
@@ -45,7 +44,7 @@ from handler.errors.authoring import Problem
 from handler.strict_json import JSONObject
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class ExecutableFile:
     """A file of operations that an ``@sdl`` names or that is in the folder of operations."""
 
@@ -83,7 +82,12 @@ def read_schema(
     is_large = reader.complete and sum(len(files.read(name) or "") for name in reader.names) >= LEAST_BYTES
     digests = {name: files.sha256(name) for name in sorted(reader.names)} if cache and is_large else {}
     key = key_of("schema", entry, stepzen, digests) if digests else ""
-    definitions = _own_definitions(reader.definitions, own, stepzen=stepzen)
+    for node in filter(lambda node: isinstance(node, ExecutableDefinitionNode), reader.definitions):
+        sentence = "this is an operation: expected type definitions; operations belong in operations/"
+        own.add(node, sentence, code="misplaced-operation")
+    types = [node for node in reader.definitions if not isinstance(node, ExecutableDefinitionNode)]
+    definitions = without_foreign(merge_definitions(types, own, stepzen=stepzen), own)
+    definitions = [node for node in definitions if not _is_empty(node)]
     document = DocumentNode(definitions=(*definitions, *missing_definitions(definitions, stepzen=stepzen)))
     schema, unclear = _built(document, own, entry=Place(entry), complete=reader.complete, cache=cache, key=key)
     author = AuthorSchema(
@@ -99,6 +103,11 @@ def read_schema(
     if cache and digests and schema and not own.any_errors:
         cache.keep_schema(entry, HeldSchema(author=author, warnings=own.warnings, digests=digests), stepzen=stepzen)
     return author
+
+
+def _is_empty(node: DefinitionNode) -> bool:
+    """Return whether a schema extension is empty, as ``extend schema @tool(…)`` is without its directives."""
+    return isinstance(node, SchemaExtensionNode) and not (node.directives or node.operation_types)
 
 
 def _built(
@@ -144,18 +153,22 @@ class _Reader:
         if document is None:
             self.complete = False
             return
-        directives = list(_schema_directives(document))
-        self.tools += read_tools(directives, self._problems)
         self.definitions += document.definitions
-        includes = read_includes(directives, self._problems)
-        self.complete &= len(includes) == sum(node.name.value == "sdl" for node in directives)
-        for sdl in includes:
-            self.executables += _executables(name, sdl)
+        parts = (node for node in document.definitions if isinstance(node, SchemaDefinitionNode | SchemaExtensionNode))
+        directives = [directive for part in parts for directive in part.directives or ()]
+        tools = (read_tool(node, self._problems) for node in directives if node.name.value == "tool")
+        self.tools += filter(None, tools)
+        for sdl in [read_sdl(node, self._problems) for node in directives if node.name.value == "sdl"]:
+            if sdl is None:
+                self.complete = False
+                continue
+            for at, (file, persisted) in zip(items_of(sdl.node, "executables"), sdl.executables, strict=False):
+                self.executables.append(ExecutableFile(join(name, file), persisted=persisted, named_at=place_of(at)))
             included = [join(name, each) for each in sdl.files]
             self.includes.setdefault(name, []).extend(included)
             self.scopes += [(sdl, included)] if sdl.visibility else []
-            for each, node in zip(included, items_of(sdl.node, "files"), strict=False):
-                self.include(each, chain=(*chain, name), named_at=place_of(node))
+            for each, at in zip(included, items_of(sdl.node, "files"), strict=False):
+                self.include(each, chain=(*chain, name), named_at=place_of(at))
 
     def _parse(self, name: str, named_at: Place | None) -> DocumentNode | None:
         source = self._files.source(name, named_at=named_at)
@@ -173,20 +186,6 @@ class _Reader:
         return None
 
 
-def _schema_directives(document: DocumentNode) -> Iterator[ConstDirectiveNode]:
-    for node in document.definitions:
-        if isinstance(node, SchemaDefinitionNode | SchemaExtensionNode):
-            yield from node.directives or ()
-
-
-def _executables(including: str, sdl: SdlDirective) -> list[ExecutableFile]:
-    places = map(place_of, items_of(sdl.node, "executables"))
-    return [
-        ExecutableFile(name=join(including, name), persisted=persisted, named_at=at)
-        for at, (name, persisted) in zip(places, sdl.executables, strict=False)
-    ]
-
-
 def _hidden(reader: _Reader, schema: GraphQLSchema, problems: Problems) -> dict[str, str]:
     """Return hidden coordinate -> its directive. Patterns apply to all files that their ``@sdl`` leads to.
 
@@ -199,40 +198,14 @@ def _hidden(reader: _Reader, schema: GraphQLSchema, problems: Problems) -> dict[
     undefined = {coordinate: name for coordinate, name in fields.items() if coordinate not in defined}
     for sdl, included in reader.scopes:
         if not included:
-            problems.warn(
-                sdl.node,
-                "visibility applies to the files that this @sdl includes, and it includes none",
-                code="visibility-without-files",
-            )
+            sentence = "visibility applies to the files that this @sdl includes, and it includes none"
+            problems.warn(sdl.node, sentence, code="visibility-without-files")
             continue
         files = reachable(included, reader.includes)
-        within = {name for node in reader.definitions if _file_of(node) in files for name in coordinates_of(node)}
-        elsewhere = types_named(node for node in reader.definitions if _file_of(node) not in files)
+        own = [node for node in reader.definitions if place_of(node).file in files]
+        within = {name for node in own for name in coordinates_of(node)}
+        elsewhere = types_named(node for node in reader.definitions if place_of(node).file not in files)
         within |= {coordinate for coordinate, name in undefined.items() if name not in elsewhere}
         masks = hidden_by_patterns(schema, sdl.visibility, problems, within=within) or {}
         hidden |= dict.fromkeys(masks, "@sdl(visibility:)")
     return hidden
-
-
-def _file_of(node: DefinitionNode) -> str:
-    return place_of(node).file
-
-
-def _own_definitions(
-    definitions: Sequence[DefinitionNode], problems: Problems, *, stepzen: bool
-) -> list[DefinitionNode]:
-    for node in definitions:
-        if isinstance(node, ExecutableDefinitionNode):
-            problems.add(
-                node,
-                "this is an operation: expected type definitions; operations belong in operations/",
-                code="misplaced-operation",
-            )
-    types = [node for node in definitions if not isinstance(node, ExecutableDefinitionNode)]
-    merged = merge_definitions(types, problems, stepzen=stepzen)
-    return [node for node in without_foreign(merged, problems) if not _says_nothing(node)]
-
-
-def _says_nothing(node: DefinitionNode) -> bool:
-    """Return whether a schema extension is empty, as ``extend schema @tool(…)`` is without its directives."""
-    return isinstance(node, SchemaExtensionNode) and not (node.directives or node.operation_types)

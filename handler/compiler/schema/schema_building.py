@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import fields
 from typing import Any
 
 from graphql import (
@@ -71,6 +71,13 @@ def build_schema_of(
     return schema if schema and _has_roots(schema, problems, entry=entry) else None, unclear
 
 
+MEMBERS: Mapping[str, tuple[type, str]] = {
+    "interfaces": (InterfaceTypeDefinitionNode, "an interface, so no type can implement it"),
+    "types": (ObjectTypeDefinitionNode, "an object type, so no union can have it"),
+}
+"""The part of a definition that names types -> their kind, and the fault of another one."""
+
+
 def _wrong_kinds(definitions: Sequence[DefinitionNode]) -> Iterator[GraphQLError]:
     """Yield errors for types that implement anything but interfaces, and unions of anything but object types.
 
@@ -78,19 +85,10 @@ def _wrong_kinds(definitions: Sequence[DefinitionNode]) -> Iterator[GraphQLError
     """
     kinds: dict[str, type] = dict.fromkeys(specified_scalar_types, ScalarTypeDefinitionNode)
     kinds |= {node.name.value: type(node) for node in definitions if isinstance(node, TypeDefinitionNode)}
-    for type_ in definitions:
-        for node in getattr(type_, "interfaces", None) or ():
-            if kinds.get(node.name.value, InterfaceTypeDefinitionNode) is not InterfaceTypeDefinitionNode:
-                yield with_code(
-                    GraphQLError(f"'{node.name.value}' is not an interface, so no type can implement it.", node),
-                    "wrong-kind",
-                )
-        for node in getattr(type_, "types", None) or ():
-            if kinds.get(node.name.value, ObjectTypeDefinitionNode) is not ObjectTypeDefinitionNode:
-                yield with_code(
-                    GraphQLError(f"'{node.name.value}' is not an object type, so no union can have it.", node),
-                    "wrong-kind",
-                )
+    for part, (kind, reason) in MEMBERS.items():
+        for node in (node for type_ in definitions for node in getattr(type_, part, None) or ()):
+            if kinds.get(node.name.value, kind) is not kind:
+                yield with_code(GraphQLError(f"'{node.name.value}' is not {reason}.", node), "wrong-kind")
 
 
 def _valid_schema(document: DocumentNode, problems: Problems, *, entry: Place) -> GraphQLSchema | None:
@@ -99,12 +97,11 @@ def _valid_schema(document: DocumentNode, problems: Problems, *, entry: Place) -
         faults = validate_schema(schema)
     except (GraphQLError, TypeError, RecursionError) as exc:
         cause = exc.__cause__ or exc  # graphql-core wraps the error of a field
-        at = located(cause, otherwise=entry) if isinstance(cause, GraphQLError) else entry
-        problems.add(
-            at,
-            f"not a valid schema: {cause.message if isinstance(cause, GraphQLError) else cause}",
-            code="invalid-schema",
+        at, reason = (
+            (located(cause, otherwise=entry), cause.message) if isinstance(cause, GraphQLError) else (entry, cause)
         )
+        sentence = f"not a valid schema: {reason}"
+        problems.add(at, sentence, code="invalid-schema")
         return None
     for fault in faults:
         # Published schemas of large APIs break the newest rules, but their operations work.
@@ -143,6 +140,7 @@ DEFINITION_OF: Mapping[type, type] = {
     ScalarTypeExtensionNode: ScalarTypeDefinitionNode,
     UnionTypeExtensionNode: UnionTypeDefinitionNode,
 }
+TypePart = TypeDefinitionNode | TypeExtensionNode
 EXTENSION_OF: Mapping[type, type] = {definition: extension for extension, definition in DEFINITION_OF.items()}
 
 
@@ -156,22 +154,21 @@ def mend(
     cannot be built.
     """
     whole = [without_directives(node, lambda _: True) for node in definitions]
-    kinds = _kinds(whole)
-    missing = _named_in(errors) - kinds.keys()
+    others = [node for node in whole if not isinstance(node, TypePart)]
+    types: list[Any] = [node for node in whole if isinstance(node, TypePart)]
+    types.sort(key=lambda node: isinstance(node, TypeExtensionNode))  # definitions, then extensions
+    kinds: dict[str, list[type]] = {}  # of the parts of each type, which differ only by mistake
+    for node in types:
+        kinds.setdefault(node.name.value, []).append(_kind(node))
+    named = (node for error in errors for node in error.nodes or () if isinstance(node, NamedTypeNode))
+    missing = {node.name.value for node in named} - kinds.keys()
     scalars = [ScalarTypeDefinitionNode(name=NameNode(value=name)) for name in sorted(missing)]
-    others = [node for node in whole if not isinstance(node, TypeDefinitionNode | TypeExtensionNode)]
-    document = DocumentNode(definitions=(*others, *_one_definition_each(whole, kinds), *scalars))
+    document = DocumentNode(definitions=(*others, *_one_definition_each(types, kinds), *scalars))
     several = {name for name, own_kinds in kinds.items() if len(set(own_kinds)) > 1}
     try:
-        return build_ast_schema(document, assume_valid=True, assume_valid_sdl=True), frozenset(missing | several)
+        return built_of(document), frozenset(missing | several)
     except (GraphQLError, TypeError, RecursionError):
         return None, frozenset()
-
-
-def _types(nodes: Iterable[DefinitionNode]) -> list[Any]:
-    """Return the definitions of types, then the extensions."""
-    types = [node for node in nodes if isinstance(node, TypeDefinitionNode | TypeExtensionNode)]
-    return sorted(types, key=lambda node: isinstance(node, TypeExtensionNode))
 
 
 def _kind(node: Any) -> type:
@@ -179,40 +176,21 @@ def _kind(node: Any) -> type:
     return DEFINITION_OF.get(type(node), type(node))
 
 
-def _kinds(nodes: Iterable[DefinitionNode]) -> dict[str, list[type]]:
-    """Return type -> the kinds of its parts, the definition's first. They differ only by mistake."""
-    kinds: dict[str, list[type]] = {}
-    for node in _types(nodes):
-        kinds.setdefault(node.name.value, []).append(_kind(node))
-    return kinds
+def _one_definition_each(types: Iterable[Any], kinds: Mapping[str, Sequence[type]]) -> Iterator[Any]:
+    """Yield the parts of each type that have its first kind: one definition, then extensions.
 
-
-def _named_in(errors: Iterable[GraphQLError]) -> set[str]:
-    return {node.name.value for error in errors for node in error.nodes or () if isinstance(node, NamedTypeNode)}
-
-
-def _one_definition_each(nodes: Iterable[DefinitionNode], kinds: Mapping[str, Sequence[type]]) -> Iterator[Any]:
-    """Yield the parts of each type that have its first kind: one definition, then extensions."""
+    Only interfaces remain in ``implements``, and object types in a union.
+    """
     begun: set[str] = set()
-    for node in _types(nodes):
+    for node in types:
         name = node.name.value
         kind = kinds[name][0]
-        if _kind(node) is kind:
-            part = _converted(node, EXTENSION_OF[kind] if name in begun else kind)
-            begun.add(name)
-            yield _of_fitting_kinds(part, kinds)
-
-
-def _converted(node: Any, kind: type) -> Any:
-    """Convert a definition to an extension or back."""
-    own = {field.name: getattr(node, field.name) for field in fields(kind) if hasattr(node, field.name)}
-    return node if type(node) is kind else kind(**own)
-
-
-def _of_fitting_kinds(node: Any, kinds: Mapping[str, Sequence[type]]) -> Any:
-    """Remove from ``implements`` all but interfaces, and from a union all but object types."""
-    for part, kind in (("interfaces", InterfaceTypeDefinitionNode), ("types", ObjectTypeDefinitionNode)):
-        members = getattr(node, part, None) or ()
-        fitting = tuple(each for each in members if kind in kinds.get(each.name.value, ())[:1])
-        node = replace(node, **{part: fitting}) if len(fitting) < len(members) else node
-    return node
+        if _kind(node) is not kind:
+            continue
+        part_kind = EXTENSION_OF[kind] if name in begun else kind
+        begun.add(name)
+        own = {field.name: getattr(node, field.name) for field in fields(part_kind) if hasattr(node, field.name)}
+        for part, (member_kind, _) in MEMBERS.items():
+            if own.get(part):
+                own[part] = tuple(each for each in own[part] if member_kind in kinds.get(each.name.value, ())[:1])
+        yield part_kind(**own)

@@ -6,7 +6,7 @@ Source: StepZen's, AWS AppSync's, Apollo Federation's and Hasura's references of
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,14 +17,12 @@ from graphql import (
     FieldDefinitionNode,
     InputValueDefinitionNode,
     ListTypeNode,
-    NamedTypeNode,
     Node,
     NonNullTypeNode,
     SchemaDefinitionNode,
     SchemaExtensionNode,
     TypeDefinitionNode,
     TypeExtensionNode,
-    TypeNode,
     parse,
     value_from_ast_untyped,
 )
@@ -32,74 +30,27 @@ from graphql import (
 from handler.compiler.problems import Problems
 from handler.compiler.schema.directives import BELONGS, ON_SCHEMA
 
-STEPZEN = frozenset(
-    {
-        "connector",
-        "dbquery",
-        "graphql",
-        "inject",
-        "materializer",
-        "mock",
-        "mockfn",
-        "rest",
-        "sequence",
-        "supplies",
-        "value",
-    }
-)
+_STEPZEN = "connector dbquery graphql inject materializer mock mockfn rest sequence supplies value"
+STEPZEN = frozenset(_STEPZEN.split())
 """Directives by which StepZen resolves a field. Stile does not run them."""
 
-FEDERATION = frozenset(
-    {
-        "authenticated",
-        "composeDirective",
-        "context",
-        "cost",
-        "extends",
-        "external",
-        "fromContext",
-        "inaccessible",
-        "interfaceObject",
-        "key",
-        "link",
-        "listSize",
-        "override",
-        "policy",
-        "provides",
-        "requires",
-        "requiresScopes",
-        "shareable",
-        "tag",
-    }
-)
-HASURA = frozenset({"preset"})
+_FOREIGN = """
+authenticated composeDirective context cost extends external fromContext inaccessible interfaceObject key link listSize
+override policy provides requires requiresScopes shareable tag
+preset
+"""
+FOREIGN = STEPZEN.union(_FOREIGN.split())
+"""Directives of other systems: StepZen's, Federation's, and Hasura's ``preset``."""
+
 PREFIXES = ("aws_", "federation__", "link__")
 """Prefixes of AppSync's directives, and of Federation's if a schema imports Federation without names."""
 
-SCALARS = frozenset(
-    {
-        "Date",
-        "DateTime",
-        "JSON",
-        "Secret",
-        "AWSDate",
-        "AWSDateTime",
-        "AWSEmail",
-        "AWSIPAddress",
-        "AWSJSON",
-        "AWSPhone",
-        "AWSTime",
-        "AWSTimestamp",
-        "AWSURL",
-        "_Any",
-        "_FieldSet",
-        "FieldSet",
-        "federation__FieldSet",
-        "federation__Policy",
-        "federation__Scope",
-        "link__Import",
-    }
-)
+_SCALARS = """
+Date DateTime JSON Secret
+AWSDate AWSDateTime AWSEmail AWSIPAddress AWSJSON AWSPhone AWSTime AWSTimestamp AWSURL
+_Any _FieldSet FieldSet federation__FieldSet federation__Policy federation__Scope link__Import
+"""
+SCALARS = frozenset(_SCALARS.split())
 
 STEPZEN_TYPES = {
     "PageInfo": """
@@ -119,10 +70,18 @@ MAY_CARRY_DIRECTIVES = ("fields", "values", "arguments")
 
 def without_foreign(definitions: Iterable[DefinitionNode], problems: Problems) -> list[DefinitionNode]:
     """Remove other systems' directives, and Stile's, which are already read; report misplaced ones of Stile."""
+    # Projects define known directives for editors, maybe without the types of their arguments.
     own = [node for node in definitions if not (isinstance(node, DirectiveDefinitionNode) and _is_known(node))]
-    _warn_of_unsupported(own, problems)
-    _refuse_misplaced(own, problems)
-    return [without_directives(node, lambda one: is_foreign(one) or one.name.value in BELONGS) for node in own]
+    parts = list(_all_below(own))
+    _warn_of_unsupported(parts, problems)
+    for node in parts:
+        allowed = ON_SCHEMA if isinstance(node, SchemaDefinitionNode | SchemaExtensionNode) else ()
+        for directive in node.directives or ():
+            name = directive.name.value
+            if name in BELONGS and name not in allowed:
+                sentence = f"@{name} is not allowed here: expected it on {BELONGS[name]}"
+                problems.add(directive, sentence, code="misplaced-directive")
+    return [without_directives(node, _is_known) for node in own]
 
 
 def inaccessible(definitions: Iterable[DefinitionNode]) -> tuple[str, ...]:
@@ -131,28 +90,24 @@ def inaccessible(definitions: Iterable[DefinitionNode]) -> tuple[str, ...]:
     Source: Apollo Federation, "@inaccessible".
     """
     nodes = list(definitions)
-    names = names_of_inaccessible(nodes)
-    parts = (part for node in nodes for part in coordinates_of(node).items())
-    return tuple(dict.fromkeys(coordinate for coordinate, part in parts if _has_directive(part, names)))
+    schemas = (node for node in nodes if isinstance(node, SchemaDefinitionNode | SchemaExtensionNode))
+    names = USUAL.union(*(_imported(each) for node in schemas for each in node.directives or ()))
+    parts: Iterator[tuple[str, Any]] = (part for node in nodes for part in coordinates_of(node).items())
+    hidden = (place for place, part in parts if any(each.name.value in names for each in part.directives or ()))
+    return tuple(dict.fromkeys(hidden))
 
 
-def coordinates_of(node: DefinitionNode) -> dict[str, Node]:
+def coordinates_of(node: Any) -> dict[str, Node]:
     """Return coordinate -> node for a type and its parts; empty for other definitions."""
-    is_type = isinstance(node, TypeDefinitionNode | TypeExtensionNode)
-    return dict(_coordinates(node)) if is_type else {}
-
-
-def _coordinates(type_: Any) -> Iterator[tuple[str, Node]]:
-    name = type_.name.value
-    yield name, type_
-    for member in (*(getattr(type_, "fields", None) or ()), *(getattr(type_, "values", None) or ())):
-        own = f"{name}.{member.name.value}"
-        yield own, member
-        yield from ((f"{own}({each.name.value}:)", each) for each in getattr(member, "arguments", None) or ())
-
-
-def _has_directive(node: Any, names: Container[str]) -> bool:
-    return any(directive.name.value in names for directive in node.directives or ())
+    if not isinstance(node, TypeDefinitionNode | TypeExtensionNode):
+        return {}
+    type_name = node.name.value
+    nodes: dict[str, Node] = {type_name: node}
+    for member in (*(getattr(node, "fields", None) or ()), *(getattr(node, "values", None) or ())):
+        own = f"{type_name}.{member.name.value}"
+        nodes[own] = member
+        nodes |= {f"{own}({each.name.value}:)": each for each in getattr(member, "arguments", None) or ()}
+    return nodes
 
 
 def missing_definitions(definitions: Sequence[DefinitionNode], *, stepzen: bool) -> list[DefinitionNode]:
@@ -177,24 +132,26 @@ def missing_definitions(definitions: Sequence[DefinitionNode], *, stepzen: bool)
 def types_named(definitions: Iterable[DefinitionNode]) -> set[str]:
     """Return the names of types of fields and inputs, members of unions, and extended types."""
     nodes = list(definitions)
-    names = {
-        _named(node.type)
-        for node in _all_below(nodes)
-        if isinstance(node, FieldDefinitionNode | InputValueDefinitionNode)
-    }
+    names: set[str] = set()
+    for node in _all_below(nodes):
+        if isinstance(node, FieldDefinitionNode | InputValueDefinitionNode):
+            type_: Any = node.type
+            while isinstance(type_, ListTypeNode | NonNullTypeNode):
+                type_ = type_.type
+            names.add(type_.name.value)
     names |= {each.name.value for node in nodes for each in getattr(node, "types", None) or ()}
     return names | {node.name.value for node in nodes if isinstance(node, TypeExtensionNode)}
 
 
-def _is_known(node: DirectiveDefinitionNode) -> bool:
-    """Return whether the directive is known: projects define it for editors, maybe without its argument types."""
+def _is_known(node: Any) -> bool:
+    """Return whether a directive, or its definition, has the name of one of Stile or of another system."""
     return is_foreign(node) or node.name.value in BELONGS
 
 
 def is_foreign(node: Any) -> bool:
     """Return whether a directive, or its definition, has the name of another system's."""
     name = node.name.value
-    return name in STEPZEN or name in FEDERATION or name in HASURA or name.startswith(PREFIXES)
+    return name in FOREIGN or name.startswith(PREFIXES)
 
 
 def without_directives(node: Any, unwanted: Callable[[Any], bool]) -> Any:
@@ -210,38 +167,17 @@ def without_directives(node: Any, unwanted: Callable[[Any], bool]) -> Any:
     return replace(node, **changes) if changes else node
 
 
-def _warn_of_unsupported(definitions: Sequence[DefinitionNode], problems: Problems) -> None:
-    marked = [(node, {one.name.value for one in node.directives or ()}) for node in _all_below(definitions)]
-    backed = [(node, names & STEPZEN) for node, names in marked if names & STEPZEN]
-    if backed:
-        counts = Counter(name for _, names in backed for name in names)
+def _warn_of_unsupported(parts: Sequence[Any], problems: Problems) -> None:
+    marked = [(node, {one.name.value for one in node.directives or ()} & STEPZEN) for node in parts]
+    nodes = [node for node, names in marked if names]
+    if nodes:
+        counts = Counter(name for _, names in marked for name in names)
         names = ", ".join(f"@{name}" for name in sorted(counts, key=lambda name: (-counts[name], name)))
-        nodes = [node for node, _ in backed]
-        problems.warn(
-            nodes[0],
-            f"{_counted(nodes)} {names}, which Stile does not run: upstream.url must name a server that does",
-            code="unsupported-directive",
-        )
-
-
-def _refuse_misplaced(definitions: Iterable[DefinitionNode], problems: Problems) -> None:
-    for node in _all_below(definitions):
-        allowed = ON_SCHEMA if isinstance(node, SchemaDefinitionNode | SchemaExtensionNode) else ()
-        for directive in node.directives or ():
-            name = directive.name.value
-            if name in BELONGS and name not in allowed:
-                problems.add(
-                    directive,
-                    f"@{name} is not allowed here: expected it on {BELONGS[name]}",
-                    code="misplaced-directive",
-                )
-
-
-def _counted(nodes: Sequence[Node]) -> str:
-    """Return the number of fields, or of definitions if none is a field, as the beginning of a sentence."""
-    fields = sum(isinstance(node, FieldDefinitionNode) for node in nodes)
-    count, what = (fields, "field") if fields else (len(nodes), "definition")
-    return f"1 {what} uses" if count == 1 else f"{count} {what}s use"
+        fields = sum(isinstance(node, FieldDefinitionNode) for node in nodes)
+        count, noun = (fields, "field") if fields else (len(nodes), "definition")
+        users = f"1 {noun} uses" if count == 1 else f"{count} {noun}s use"
+        sentence = f"{users} {names}, which Stile does not run: upstream.url must name a server that does"
+        problems.warn(nodes[0], sentence, code="unsupported-directive")
 
 
 def _all_below(nodes: Iterable[Any]) -> Iterator[Any]:
@@ -251,23 +187,10 @@ def _all_below(nodes: Iterable[Any]) -> Iterator[Any]:
             yield from _all_below(getattr(node, part, None) or ())
 
 
-def _named(type_: TypeNode) -> str:
-    while isinstance(type_, ListTypeNode | NonNullTypeNode):
-        type_ = type_.type
-    return type_.name.value if isinstance(type_, NamedTypeNode) else ""
-
-
 NAME = "inaccessible"
 USUAL = frozenset({NAME, f"federation__{NAME}"})
 URLS = ("url", "feature")
 """The arguments of ``@link`` and ``@core`` with the URL of a specification."""
-
-
-def names_of_inaccessible(definitions: Iterable[DefinitionNode]) -> frozenset[str]:
-    """Return the names of directives that hide as ``@inaccessible`` does."""
-    schemas = (node for node in definitions if isinstance(node, SchemaDefinitionNode | SchemaExtensionNode))
-    imports = (each for node in schemas for each in node.directives or ())
-    return USUAL.union(*(_imported(each) for each in imports))
 
 
 def _imported(directive: DirectiveNode) -> Iterator[str]:
@@ -280,8 +203,5 @@ def _imported(directive: DirectiveNode) -> Iterator[str]:
             yield prefix
     for each in elements if isinstance(elements, list) else [elements]:  # a single value is a list of one
         if isinstance(each, Mapping) and each.get("name") == f"@{NAME}":
-            yield _without_at(each.get("as"))
-
-
-def _without_at(name: Any) -> str:
-    return name.removeprefix("@") if isinstance(name, str) else NAME
+            name = each.get("as")
+            yield name.removeprefix("@") if isinstance(name, str) else NAME

@@ -7,11 +7,13 @@ import json
 import os
 import os.path
 import posixpath
+import re
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import cached_property
 from pathlib import Path
 from typing import BinaryIO
 
@@ -68,9 +70,9 @@ class EndpointFiles:
 
         A link to a folder counts as a file and is not followed.
         """
-        paths = (path.relative_to(self.folder) for path in (self.folder / below).rglob("*") if not _is_folder(path))
-        inside = len(Path(below).parts)
-        return sorted(path.as_posix() for path in paths if not any(_is_hidden(each) for each in path.parts[inside:]))
+        top = self.folder / below
+        paths = (path for path in top.rglob("*") if path.is_symlink() or not path.is_dir())
+        return sorted(self._name(path) for path in paths if not any(map(_is_hidden, path.relative_to(top).parts)))
 
     def find(self, below: str, *, suffixes: tuple[str, ...] = ()) -> Found:
         """Find the files below a folder, without hidden ones, editors' copies and ``NEVER_ENTERED``.
@@ -84,14 +86,17 @@ class EndpointFiles:
         top = self.folder / below
         if not self.has_folder(below):
             return Found(faults=((below, "is not a folder"),) if self._stands(below) else ())
-        inside = self._is_inside(top)
+        inside = _is_inside(self.folder, top)
 
         def note(failure: OSError) -> None:
             faults.append((self._name(Path(failure.filename)), f"cannot be read: {failure.strerror}"))
 
         for path, folders, names in os.walk(top, onerror=note):
             here = Path(path)
-            as_files, linked, entered = _sorted_folders(here, folders, suffixes=suffixes)
+            visible = sorted(name for name in folders if not _is_hidden(name) and name not in NEVER_ENTERED)
+            as_files = [name for name in visible if suffixes and name.lower().endswith(suffixes)]
+            linked = [name for name in visible if name not in as_files and (here / name).is_symlink()]
+            entered = [name for name in visible if name not in (*as_files, *linked)]
             if entered and len(here.relative_to(top).parts) >= MAX_FOLDERS_DEEP:
                 faults.append((self._name(here), f"has more folders: expected at most {MAX_FOLDERS_DEEP} levels"))
                 entered = []
@@ -139,8 +144,13 @@ class EndpointFiles:
         ``name`` is relative to the endpoint folder; ``named_at`` is where an author named it.
         """
         if name not in self._texts:
-            raw = self._read(name, named_at or Place(name), max_bytes)
-            self._texts[name] = None if raw is None else self._text(raw, name, named_at or Place(name))
+            self._texts[name] = None
+            at = named_at or Place(name)
+            try:
+                raw = self._read(name, at, max_bytes)
+                self._texts[name] = None if raw is None else text_of(raw)
+            except Unreadable as exc:
+                self._report(exc, name, at)
         return self._texts[name]
 
     def read_bytes(self, name: str, *, max_bytes: int) -> bytes | None:
@@ -191,9 +201,6 @@ class EndpointFiles:
         except OSError:
             return []
 
-    def _is_inside(self, path: Path) -> bool:
-        return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(self.folder))
-
     def _name(self, path: Path) -> str:
         return path.relative_to(self.folder).as_posix()
 
@@ -206,42 +213,24 @@ class EndpointFiles:
         self._digests[name] = hashlib.sha256(raw).hexdigest()
         return raw
 
-    def _text(self, raw: bytes, name: str, at: Place) -> str | None:
-        try:
-            return text_of(raw)
-        except Unreadable as exc:
-            self._report(exc, name, at)
-            return None
-
     def _report(self, reason: Unreadable, name: str, at: Place) -> None:
-        is_named = at.file != name
-        subject, hint = (f'"{name}"', self._meant(name)) if is_named else ("it", "")
-        self._problems.add(at, f"{subject} {reason}{hint}", code="unreadable-file")
-
-    def _meant(self, name: str) -> str:
-        """Return the way to mend the name of a missing file; an empty string if the name is another fault's."""
+        if at.file == name:
+            self._problems.add(at, f"it {reason}", code="unreadable-file")
+            return
         above, missing = posixpath.split(name)
-        if self._stands(name) or above.startswith(("..", "/")) or not missing.endswith(SDL_SUFFIXES):
-            return ""
-        stems = {posixpath.splitext(each)[0]: each for each in self._names_in(above) if each.endswith(SDL_SUFFIXES)}
-        nearest_stem = nearest(posixpath.splitext(missing)[0], [stem for stem in stems if stems[stem] != ENTRY])
-        if nearest_stem is None:
-            return ": expected a path that begins beside the file that names it"
-        return f"; did you mean {posixpath.join(above, stems[nearest_stem])}?"
+        hint = ""  # the way to mend the name of a missing file
+        if not self._stands(name) and not above.startswith(("..", "/")) and missing.endswith(SDL_SUFFIXES):
+            names = [each for each in self._names_in(above) if each.endswith(SDL_SUFFIXES) and each != ENTRY]
+            stems = {posixpath.splitext(each)[0]: each for each in names}
+            near = nearest(posixpath.splitext(missing)[0], list(stems))
+            expected = ": expected a path that begins beside the file that names it"
+            hint = f"; did you mean {posixpath.join(above, stems[near])}?" if near else expected
+        self._problems.add(at, f'"{name}" {reason}{hint}', code="unreadable-file")
 
 
-def _sorted_folders(
-    here: Path, folders: Iterable[str], *, suffixes: tuple[str, ...]
-) -> tuple[list[str], list[str], list[str]]:
-    """Sort out the folders in a folder: named like files, links, and those that a search enters."""
-    visible = sorted(name for name in folders if not _is_hidden(name) and name not in NEVER_ENTERED)
-    as_files = [name for name in visible if name.lower().endswith(suffixes)] if suffixes else []
-    linked = [name for name in visible if name not in as_files and (here / name).is_symlink()]
-    return as_files, linked, [name for name in visible if name not in (*as_files, *linked)]
-
-
-def _is_folder(path: Path) -> bool:
-    return path.is_dir() and not path.is_symlink()
+def _is_inside(folder: Path, path: Path) -> bool:
+    # Path.resolve() raises an error of its own for circular links; stat() has a better message.
+    return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
 
 
 def _is_hidden(part: str) -> bool:
@@ -294,8 +283,7 @@ def _opened(folder: Path, name: str) -> Iterator[BinaryIO]:
     """Open a regular file inside a folder; links within the folder are followed."""
     path = folder / name
     try:
-        # Path.resolve() raises an error of its own for circular links; stat() below has a better message.
-        if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder)):
+        if not _is_inside(folder, path):
             raise Unreadable("lies outside the endpoint folder")
         if not stat.S_ISREG(path.stat().st_mode):  # before opening it: a pipe would wait for a writer
             raise Unreadable("is not a file")
@@ -320,3 +308,44 @@ def text_of(raw: bytes) -> str:
     except UnicodeDecodeError as exc:
         line = exc.object.count(b"\n", 0, exc.start) + 1
         raise Unreadable(f"is not UTF-8: line {line} has a byte that cannot be read") from exc
+
+
+_LINE = re.compile(r"(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=(.*)")
+_QUOTED = re.compile(r"""(["'])(.*?)\1\s*(?:#.*)?""")
+
+
+class Variables:
+    """The ``STEPZEN_`` variables of the environment, then of ``.env`` beside config.yaml.
+
+    ``.env`` is read when a variable is first missing from the environment.
+
+    Source: StepZen's command line, which loads ``.env`` and lets the environment win.
+    """
+
+    def __init__(self, environ: Mapping[str, str], files: EndpointFiles, env_file: str) -> None:
+        self._environ = environ
+        self._files = files
+        self._env_file = env_file
+
+    def find(self, name: str) -> str | None:
+        """Find the value of a variable; ``None`` if it is not set or not valid text."""
+        value = self._environ.get(name)
+        if value is None:
+            value = self._of_file.get(name)
+        # Bytes of the environment that are not UTF-8 are half characters, which JSON cannot carry.
+        return None if value is None or any("\ud800" <= each <= "\udfff" for each in value) else value
+
+    @cached_property
+    def _of_file(self) -> dict[str, str]:
+        text = self._files.read(self._env_file) if self._files.exists(self._env_file) else None
+        return parse_env(text or "")
+
+
+def parse_env(text: str) -> dict[str, str]:
+    """Parse the assignments of an ``.env`` file. Other lines are skipped, as other readers of such files do."""
+    assignments: dict[str, str] = {}
+    for match in filter(None, (_LINE.fullmatch(line.strip()) for line in text.splitlines())):
+        value = match[2].strip()
+        quoted = _QUOTED.fullmatch(value)
+        assignments[match[1]] = quoted[2] if quoted else re.split(r"(?:^|\s)#", value, maxsplit=1)[0].strip()
+    return assignments

@@ -13,8 +13,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from handler.compiler.source.env_file import NAME
 from handler.strict_json import JSONObject
+
+NAME = re.compile(r"STEPZEN_[A-Za-z0-9_]+")
+"""The name of a variable. A value in config.yaml that is only such a name stands for the variable's value."""
 
 BOOLEANS = {"true": True, "false": False}
 

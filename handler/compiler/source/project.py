@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import posixpath
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,23 +47,35 @@ def read_project(files: EndpointFiles, problems: Problems, *, name: str | None =
     """
     if not files.exists(STEPZEN_CONFIG):
         name = name or "/".join(files.folder.resolve().parts[-2:])
-        return Project(
-            endpoint=_endpoint(name, Place(ENTRY), problems, hint="; --endpoint gives the folder another one")
-        )
+        hint = "; --endpoint gives the folder another one"
+        return Project(endpoint=_endpoint(name, Place(ENTRY), problems, hint=hint))
     text = files.read(STEPZEN_CONFIG)
     if text is None:
         return Project(endpoint=REFUSED_NAME, stepzen=True)
-    content = _content(text, problems)
-    root = _root(content, text, problems)
-    at = _place_of("endpoint", text)
-    if content is None:
+    content: Any = None
+    try:
+        content = json.loads(text)
+    except json.JSONDecodeError as exc:
+        at = Place(STEPZEN_CONFIG, exc.lineno, exc.colno)
+        problems.add(at, f"invalid JSON: {exc.msg}", code="invalid-project-file")
+        # An extra comma must not cause a second report that index.graphql is missing.
+        match = re.search(r'"root"\s*:\s*"([^"\\]*)"', text)
+        root = posixpath.normpath(match[1]) if match and _is_below(match[1]) else "."
         return Project(endpoint=REFUSED_NAME, root=root, stepzen=True)
-    if name:
-        return Project(endpoint=_endpoint(name, at, problems), root=root, stepzen=True)
-    if not isinstance(content.get("endpoint"), str):
+    except (ValueError, RecursionError):  # a number or a nesting beyond what Python reads
+        pass
+    values = content if isinstance(content, dict) else {}
+    root, name = values.get("root", "."), name or values.get("endpoint")
+    if not isinstance(root, str) or not _is_below(root):
+        sentence = '"root": expected a folder below this one, such as "src"'
+        problems.add(_place_of("root", text), sentence, code="invalid-project-file")
+        root = "."
+    endpoint, at = REFUSED_NAME, _place_of("endpoint", text)
+    if isinstance(name, str):
+        endpoint = _endpoint(name, at, problems)
+    else:
         problems.add(at, 'expected {"endpoint": "folder/name"}', code="invalid-project-file")
-        return Project(endpoint=REFUSED_NAME, root=root, stepzen=True)
-    return Project(endpoint=_endpoint(content["endpoint"], at, problems), root=root, stepzen=True)
+    return Project(endpoint=endpoint, root=posixpath.normpath(root), stepzen=True)
 
 
 def _endpoint(name: str, at: Place, problems: Problems, *, hint: str = "") -> str:
@@ -72,33 +83,6 @@ def _endpoint(name: str, at: Place, problems: Problems, *, hint: str = "") -> st
         return name
     problems.add(at, f'"{name}" is not an endpoint name: {EXPECTED_NAME}{hint}', code="invalid-endpoint-name")
     return REFUSED_NAME
-
-
-def _content(text: str, problems: Problems) -> Mapping[str, Any] | None:
-    try:
-        content = json.loads(text)
-    except json.JSONDecodeError as exc:
-        problems.add(
-            Place(STEPZEN_CONFIG, exc.lineno, exc.colno), f"invalid JSON: {exc.msg}", code="invalid-project-file"
-        )
-        return None
-    except (ValueError, RecursionError):  # a number or a nesting beyond what Python reads
-        content = None
-    return content if isinstance(content, dict) else {}
-
-
-def _root(content: Mapping[str, Any] | None, text: str, problems: Problems) -> str:
-    if content is None:
-        # An extra comma must not cause a second report that index.graphql is missing.
-        match = re.search(r'"root"\s*:\s*"([^"\\]*)"', text)
-        return posixpath.normpath(match[1]) if match and _is_below(match[1]) else "."
-    root = content.get("root", ".")
-    if isinstance(root, str) and _is_below(root):
-        return posixpath.normpath(root)
-    problems.add(
-        _place_of("root", text), '"root": expected a folder below this one, such as "src"', code="invalid-project-file"
-    )
-    return "."
 
 
 def _place_of(key: str, text: str) -> Place:

@@ -12,8 +12,8 @@ from types import MappingProxyType
 import yaml
 
 from handler.compiler.problems import Place, Problems
-from handler.compiler.source.env_file import NAME, Variables
-from handler.compiler.source.keys import BOOLEANS, Key, Keys
+from handler.compiler.source.files import Variables
+from handler.compiler.source.keys import BOOLEANS, NAME, Key, Keys
 from handler.compiler.source.yaml_tree import character_place, is_empty, mark_place, node_place, value_of
 from handler.strict_json import JSONObject
 from handler.text.sentences import did_you_mean

@@ -7,7 +7,7 @@ import importlib
 import os
 import sys
 import traceback
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +20,7 @@ from handler.code_tools.definition import ToolDefinition
 from handler.code_tools.loading import digest_of, load_kit, may_ask
 from handler.code_tools.modules import is_among
 from handler.code_tools.options import RegistrationOptions
-from handler.code_tools.source_location import SourceLocation, place_of
+from handler.code_tools.source_location import place_of
 from handler.code_tools.toolkit import Toolkit
 from handler.code_tools.type_schemas import MISSING
 from handler.compiler.access.code_access import AccessDefaults, required_auth_rule, rule_of
@@ -35,33 +35,54 @@ from handler.errors.infrastructure import CodeUnavailable
 from handler.policy.evaluation import Mask
 from handler.strict_json import JSONObject, parse_json, to_json_bytes
 
+STDOUT, STDERR = 1, 2
+
+OWN_PACKAGES = ("handler", "stile")
+FASTMCP = ("fastmcp", "mcp.server.fastmcp", "mcp")
+"""Modules that files for FastMCP import."""
+
 Definition = ToolDefinition | PromptDefinition | ResourceDefinition
 
 
 def read_code(context: CompileContext, grounds: AccessDefaults, *, modules: Sequence[str]) -> CompiledCode:
     """Import the toolkits and freeze their definitions. ``modules`` may be imported."""
-    config, problems = context.config.code, context.problems
-    rules = [rule_of(kit, grounds, problems) for kit in config.kits]
-    toolkits = [import_kit(kit, modules=modules, problems=problems) for kit in config.kits]
+    kits, problems = context.config.code.kits, context.problems
+    rules = [rule_of(kit, grounds, problems) for kit in kits]
+    toolkits = [_import_kit(kit, modules=modules, problems=problems) for kit in kits]
     loaded = [
-        _LoadedKit(config=kit, toolkit=toolkit, mask=rule.mask)
-        for kit, rule, toolkit in zip(config.kits, rules, toolkits, strict=True)
+        (kit, toolkit, rule.mask)
+        for kit, toolkit, rule in zip(kits, toolkits, rules, strict=True)
         if toolkit is not None
     ]
-    found = [frozen for kit in loaded for frozen in _freeze(kit, grounds, problems=problems)]
-    _refuse_twice(found, problems)
-    tools = [_made(each.made, each.at, view=each.view) for each in found if isinstance(each.made, CodeTool)]
-    requiring = {each.made.name: each.at for each in found if isinstance(each.made, CodeTool) and each.requires_auth}
+    parts: list[_Frozen] = []
+    skills: dict[str, CompiledSkill] = {}
+    for kit, toolkit, mask in loaded:
+        parts += _freeze(kit, toolkit, mask, grounds, problems)
+        for definition in toolkit.skills:
+            skill = code_skill(definition.files, at=kit.at, mask=mask, problems=problems)
+            if skill and skills.setdefault(skill.skill.name, skill) is not skill:
+                sentence = f'"{kit.use}": a toolkit has a skill named "{skill.skill.name}" already'
+                problems.add(kit.at, sentence, code="duplicate-skill")
+    first: dict[str, Place] = {}
+    for part in parts:  # judge_tools checks the names of tools
+        if not isinstance(part.entity, CodeTool) and first.setdefault(part.label, part.at) is not part.at:
+            sentence = f"{part.label}: also defined at {shown(first[part.label])}"
+            problems.add(part.at, sentence, code="duplicate-definition")
+    tools = [(part, part.entity) for part in parts if isinstance(part.entity, CodeTool)]
+    requiring = {tool.name: part.at for part, tool in tools if part.requires_auth}
     return CompiledCode(
         modules=tuple(modules),
-        kits=tuple(kit.frozen() for kit in loaded),
+        kits=tuple(
+            CodeKit(use=kit.use, per_caller=toolkit.is_per_caller, hidden=kit.hidden, category=kit.category, mask=mask)
+            for kit, toolkit, mask in loaded
+        ),
         rules=(*rules, *(required_auth_rule(name, at, grounds) for name, at in requiring.items())),
-        tools=tuple(tools),
-        prompts=tuple(each.made for each in found if isinstance(each.made, CodePrompt)),
-        resources=tuple(each.made for each in found if isinstance(each.made, CodeResource)),
-        asking={each.label: each.at for each in found if each.asks},
+        tools=tuple(CompiledTool(at=part.at, tool=tool, runs=tool.kit, view=part.view) for part, tool in tools),
+        prompts=tuple(part.entity for part in parts if isinstance(part.entity, CodePrompt)),
+        resources=tuple(part.entity for part in parts if isinstance(part.entity, CodeResource)),
+        asking={part.label: part.at for part in parts if part.asks},
         requiring=requiring,
-        skills=_skills(loaded, problems),
+        skills=tuple(skills.values()),
     )
 
 
@@ -69,7 +90,7 @@ def read_code(context: CompileContext, grounds: AccessDefaults, *, modules: Sequ
 class _Frozen:
     """One frozen definition."""
 
-    made: CodeTool | CodePrompt | CodeResource
+    entity: CodeTool | CodePrompt | CodeResource
     label: str
     at: Place
     asks: bool
@@ -77,58 +98,38 @@ class _Frozen:
     view: str  # of a tool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _LoadedKit:
-    """A toolkit as imported, with its configuration and its mask."""
-
-    config: KitUse
-    toolkit: Toolkit
-    mask: Mask
-
-    def frozen(self) -> CodeKit:
-        config, per_caller = self.config, self.toolkit.is_per_caller
-        return CodeKit(
-            use=config.use, per_caller=per_caller, hidden=config.hidden, category=config.category, mask=self.mask
-        )
-
-
-def _freeze(kit: _LoadedKit, grounds: AccessDefaults, *, problems: Problems) -> list[_Frozen]:
+def _freeze(kit: KitUse, toolkit: Toolkit, mask: Mask, grounds: AccessDefaults, problems: Problems) -> list[_Frozen]:
     """Freeze the definitions of a kit, with the configuration's overrides."""
-    definitions: list[Definition] = []
-    with reporting(kit.config, problems):
-        laid_over = Toolkit()
-        laid_over.add(kit.toolkit, **_overrides(kit.config))
-        definitions = [*laid_over.tools, *laid_over.prompts, *laid_over.resources]
-    found: list[_Frozen] = []
-    for definition in definitions:
-        written = place_of(definition.function, _label_of(definition))
-        at = definition_place(written.file, written.line, kit.config.at)
-        with reporting(kit.config, problems):
-            needs = isinstance(definition, ToolDefinition) and definition.options.requires_auth
-            whole = kit.mask | grounds.known() if needs else kit.mask
-            made = _frozen(definition, _as_json(definition.entry, written), kit=kit.config.use, mask=whole)
-            asks = may_ask(definition)
-            view = definition.options.view if isinstance(definition, ToolDefinition) else ""
-            frozen = _Frozen(made=made, label=written.label, at=at, asks=asks, requires_auth=needs, view=view)
-            found.append(frozen)
-    return found
-
-
-def _skills(kits: Sequence[_LoadedKit], problems: Problems) -> tuple[CompiledSkill, ...]:
-    """Freeze the skills of toolkits, which have the toolkits' masks."""
-    found: dict[str, CompiledSkill] = {}
-    for kit in kits:
-        for definition in kit.toolkit.skills:
-            skill = code_skill(definition.files, at=kit.config.at, mask=kit.mask, problems=problems)
-            if skill and found.setdefault(skill.skill.name, skill) is not skill:
-                sentence = f'"{kit.config.use}": a toolkit has a skill named "{skill.skill.name}" already'
-                problems.add(kit.config.at, sentence, code="duplicate-skill")
-    return tuple(found.values())
-
-
-def _overrides(kit: KitUse) -> RegistrationOptions:
     overrides: RegistrationOptions = {"category": kit.category} if kit.category else {}
-    return overrides if kit.hidden is None else {**overrides, "hidden": kit.hidden}
+    if kit.hidden is not None:
+        overrides["hidden"] = kit.hidden
+    definitions: list[Definition] = []
+    with _reporting(kit, problems):
+        laid_over = Toolkit()
+        laid_over.add(toolkit, **overrides)
+        definitions = [*laid_over.tools, *laid_over.prompts, *laid_over.resources]
+    frozen: list[_Frozen] = []
+    for definition in definitions:
+        place = place_of(definition.function, _label_of(definition))
+        options = definition.options if isinstance(definition, ToolDefinition) else None
+        requires_auth = bool(options and options.requires_auth)
+        with _reporting(kit, problems):
+            try:
+                entry = parse_json(to_json_bytes(definition.entry))
+            except (ValueError, TypeError, RecursionError) as exc:
+                place.refuse(f"its list entry is not valid JSON: {exc}", cause=exc)
+            whole = mask | grounds.known() if requires_auth else mask
+            frozen.append(
+                _Frozen(
+                    entity=_entity(definition, entry, kit=kit.use, mask=whole),
+                    label=place.label,
+                    at=_definition_place(place.file, place.line, kit.at),
+                    asks=may_ask(definition),
+                    requires_auth=requires_auth,
+                    view=options.view if options else "",
+                )
+            )
+    return frozen
 
 
 def _label_of(definition: Definition) -> str:
@@ -141,20 +142,19 @@ def _label_of(definition: Definition) -> str:
             return f"resource {definition.uri}"
 
 
-def _as_json(entry: JSONObject, place: SourceLocation) -> JSONObject:
-    """Copy a list entry as plain JSON."""
-    try:
-        plain: JSONObject = parse_json(to_json_bytes(entry))
-    except (ValueError, TypeError, RecursionError) as exc:
-        place.refuse(f"its list entry is not valid JSON: {exc}", cause=exc)
-    return plain
-
-
-def _frozen(definition: Definition, entry: JSONObject, *, kit: str, mask: Mask) -> CodeTool | CodePrompt | CodeResource:
+def _entity(definition: Definition, entry: JSONObject, *, kit: str, mask: Mask) -> CodeTool | CodePrompt | CodeResource:
     digest = digest_of(definition)
     match definition:
-        case ToolDefinition(name=name):
-            options = _options(definition)
+        case ToolDefinition(name=name, options=own):
+            options = ToolOptions(
+                hidden=own.hidden,
+                pinned=own.pinned,
+                aliases=own.aliases,
+                scopes=own.scopes,
+                output="both",
+                confirm="",
+                meta={},  # the library adds the version to a tool's result
+            )
             return CodeTool(name=name, entry=entry, kit=kit, digest=digest, mask=mask, options=options)
         case PromptDefinition(name=name, hidden=hidden):
             values = definition.completions
@@ -165,58 +165,26 @@ def _frozen(definition: Definition, entry: JSONObject, *, kit: str, mask: Mask) 
             return CodeResource(entry=entry, kit=kit, digest=digest, mask=mask, hidden=hidden)
 
 
-def _options(tool: ToolDefinition) -> ToolOptions:
-    return ToolOptions(
-        hidden=tool.options.hidden,
-        pinned=tool.options.pinned,
-        aliases=tool.options.aliases,
-        scopes=tool.options.scopes,
-        output="both",
-        confirm="",
-        meta={},  # the library adds the version to a tool's result
-    )
-
-
-def _made(tool: CodeTool, at: Place, *, view: str) -> CompiledTool:
-    return CompiledTool(at=at, tool=tool, uses=(), runs=tool.kit, types=0, reads=False, writes=False, view=view)
-
-
-def _refuse_twice(found: Iterable[_Frozen], problems: Problems) -> None:
-    """Report duplicate prompt names and resource URIs. ``judge_tools`` checks the names of tools."""
-    first: dict[str, Place] = {}
-    for each in found:
-        if not isinstance(each.made, CodeTool) and first.setdefault(each.label, each.at) is not each.at:
-            problems.add(
-                each.at,
-                f"{each.label}: also defined at {shown(first[each.label])}",
-                code="duplicate-definition",
-            )
-
-
-STDOUT, STDERR = 1, 2
-
-OWN_PACKAGES = ("handler", "stile")
-FASTMCP = ("fastmcp", "mcp.server.fastmcp", "mcp")
-"""Modules that files for FastMCP import."""
-
-
-def import_kit(kit: KitUse, *, modules: Sequence[str], problems: Problems) -> Toolkit | None:
-    """Import a toolkit; ``None`` after reporting an error. ``modules`` may be imported."""
+def _import_kit(kit: KitUse, *, modules: Sequence[str], problems: Problems) -> Toolkit | None:
+    """Import the current files of a toolkit; ``None`` after reporting an error. ``modules`` may be imported."""
     if not is_among(kit.module, modules):
-        set_it = f"set STILE_CODE_MODULES={','.join([*modules, kit.module])} here and where the function runs"
-        problems.add(
-            kit.at,
-            f'"{kit.use}": modules are imported only if STILE_CODE_MODULES names them: {set_it}',
-            code="module-not-allowed",
-        )
+        remedy = f"set STILE_CODE_MODULES={','.join([*modules, kit.module])} here and where the function runs"
+        sentence = f'"{kit.use}": modules are imported only if STILE_CODE_MODULES names them: {remedy}'
+        problems.add(kit.at, sentence, code="module-not-allowed")
         return None
-    with reporting(kit, problems), importing():
-        return load_kit(kit.use, modules=modules)
+    # No bytecode is written: it would seem fresh if a file changes within a second.
+    before, sys.dont_write_bytecode = sys.dont_write_bytecode, True
+    importlib.invalidate_caches()
+    try:
+        with _reporting(kit, problems):
+            return load_kit(kit.use, modules=modules)
+    finally:
+        sys.dont_write_bytecode = before
     return None
 
 
 @contextmanager
-def reporting(kit: KitUse, problems: Problems) -> Iterator[None]:
+def _reporting(kit: KitUse, problems: Problems) -> Iterator[None]:
     """Report every exception of the author's code in the block, and redirect its output to stderr."""
     try:
         with _printing_to_stderr():
@@ -224,9 +192,8 @@ def reporting(kit: KitUse, problems: Problems) -> Iterator[None]:
     except CodeUnavailable as exc:
         problems.add(kit.at, f'"{kit.use}": {exc.reason}', code="module-unavailable")
     except ToolDefinitionError as exc:
-        problems.add(
-            definition_place(exc.file, exc.line, kit.at), f"{exc.label}: {exc.sentence}", code="invalid-tool-definition"
-        )
+        at = _definition_place(exc.file, exc.line, kit.at)
+        problems.add(at, f"{exc.label}: {exc.sentence}", code="invalid-tool-definition")
     except KeyboardInterrupt:
         raise
     except BaseException as exc:  # noqa: BLE001 - the edge of an author's module: sys.exit must not end the command
@@ -234,33 +201,22 @@ def reporting(kit: KitUse, problems: Problems) -> Iterator[None]:
 
 
 @contextmanager
-def importing() -> Iterator[None]:
-    """Import current files. No bytecode is written: it would seem fresh if a file changes within a second."""
-    before, sys.dont_write_bytecode = sys.dont_write_bytecode, True
-    importlib.invalidate_caches()
-    try:
-        yield
-    finally:
-        sys.dont_write_bytecode = before
-
-
-def definition_place(file: str, line: int, otherwise: Place) -> Place:
-    """Return the place of a definition; ``otherwise`` if its file or line is unknown."""
-    return Place(file, line, 1) if line and Path(file).is_absolute() else otherwise
-
-
-@contextmanager
 def _printing_to_stderr() -> Iterator[None]:
     """Redirect stdout to stderr, also for child processes: stdout has this command's own output."""
     sys.stdout.flush()
-    kept = os.dup(STDOUT)
+    own_stdout = os.dup(STDOUT)
     os.dup2(STDERR, STDOUT)
     try:
         with contextlib.redirect_stdout(sys.stderr):
             yield
     finally:
-        os.dup2(kept, STDOUT)
-        os.close(kept)
+        os.dup2(own_stdout, STDOUT)
+        os.close(own_stdout)
+
+
+def _definition_place(file: str, line: int, otherwise: Place) -> Place:
+    """Return the place of a definition; ``otherwise`` if its file or line is unknown."""
+    return Place(file, line, 1) if line and Path(file).is_absolute() else otherwise
 
 
 def _place_in(exc: BaseException, kit: KitUse) -> Place:
@@ -277,29 +233,22 @@ def _place_in(exc: BaseException, kit: KitUse) -> Place:
 
 
 def _sentence(exc: BaseException) -> str:
-    match exc:
-        case SystemExit():
-            return "its module calls sys.exit while it is imported"
-        case ModuleNotFoundError(name="pydantic"):
-            return MISSING
-    return f"its code raised {traceback.format_exception_only(exc)[-1].strip()}{_remedy(exc)}"
-
-
-def _remedy(exc: BaseException) -> str:
-    """Return the way to mend a failed import, as the end of a sentence; an empty string if it is not known."""
-    name = exc.name if isinstance(exc, ImportError) and exc.name else ""
-    package = name.partition(".")[0]
-    if name.partition(".")[0] in FASTMCP or name in FASTMCP:
-        return "; write `from stile import Toolkit` instead, as docs/from-fastmcp.md shows"
-    own = _namesake(package) if package in OWN_PACKAGES else ""
-    return (
-        f"; {own} has the name of a package of Stile, so that one of them hides the other: rename {own}" if own else ""
-    )
+    if isinstance(exc, SystemExit):
+        return "its module calls sys.exit while it is imported"
+    name = exc.name or "" if isinstance(exc, ImportError) else ""
+    if isinstance(exc, ModuleNotFoundError) and name == "pydantic":
+        return MISSING
+    package, remedy = name.partition(".")[0], ""
+    if package in FASTMCP or name in FASTMCP:
+        remedy = "; write `from stile import Toolkit` instead, as docs/from-fastmcp.md shows"
+    elif package in OWN_PACKAGES and (own := _namesake(package)):
+        remedy = f"; {own} has the name of a package of Stile, so that one of them hides the other: rename {own}"
+    return f"its code raised {traceback.format_exception_only(exc)[-1].strip()}{remedy}"
 
 
 def _namesake(package: str) -> str:
     """Return the author's file or folder with the name of a package of Stile; an empty string if there is none."""
     ours = Path(handler.__file__).parents[1]
-    beside = [Path(path) / each for path in (*sys.path, ".") for each in (f"{package}.py", f"{package}/__init__.py")]
-    found = [path for path in beside if path.is_file() and not path.resolve().is_relative_to(ours / package)]
-    return found[0].as_posix() if found else ""
+    paths = [Path(path) / each for path in (*sys.path, ".") for each in (f"{package}.py", f"{package}/__init__.py")]
+    others = (path for path in paths if path.is_file() and not path.resolve().is_relative_to(ours / package))
+    return next((path.as_posix() for path in others), "")

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from graphql import DirectiveNode, OperationDefinitionNode
+
 from handler.bundle.tools import GraphQLTool, Tool
 from handler.compiler.access.policies import Rule
 from handler.compiler.json_schemas.descriptions import expand
 from handler.compiler.operations.author_operations import AuthorOperation
 from handler.compiler.problems import At
-from handler.compiler.schema.directives import ToolDirective
+from handler.compiler.schema.directives import ToolDirective, value_of_argument
 from handler.compiler.schema.tool_options import AuthorOptions
 from handler.policy.evaluation import Mask
 from handler.strict_json import JSONObject, to_json_bytes
@@ -48,11 +50,11 @@ class CompiledTool:
 
     at: At
     tool: Tool
-    uses: tuple[str, ...]  # coordinates of its operation and of its variables' constants
-    runs: str
-    types: int
-    reads: bool
-    writes: bool
+    uses: tuple[str, ...] = ()  # coordinates of its operation and of its variables' constants
+    runs: str = ""
+    types: int = 0
+    reads: bool = False
+    writes: bool = False
     companions: bool = False  # True: its entry does not show the whole schema, and its author wants companions
     described: bool = True  # False: neither author nor API describes it
     operation: AuthorOperation | None = None  # if the tool runs one
@@ -80,3 +82,15 @@ def fullest_entry(made: CompiledTool) -> JSONObject:
     """Return a tool's list entry for unrestricted callers; empty if it is not listed."""
     tool = made.tool
     return tool.listings[-1].entry or {} if isinstance(tool, GraphQLTool) else made.listed or tool.entry
+
+
+def argument_place(at: At, name: str) -> At:
+    """Return the place of an argument of a tool's directive, for the place of its declaration."""
+    match at:
+        case DirectiveNode():
+            return value_of_argument(at, name)
+        case OperationDefinitionNode():
+            directives = (each for each in at.directives or () if each.name.value == "mcpTool")
+            return next((value_of_argument(each, name) for each in directives), at)
+        case _:
+            return at

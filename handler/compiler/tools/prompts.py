@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import PurePosixPath
 
 from graphql import Source
 
 from handler.bundle.content import PromptMessage, TextPrompt
-from handler.compiler.access.code_access import own_mask
 from handler.compiler.compile_context import CompileContext
 from handler.compiler.problems import Place, Problems, place_in, shown
-from handler.compiler.source.files import EndpointFiles
 from handler.compiler.source.yaml_section import Section
 from handler.compiler.source.yaml_tree import read_front_matter
+from handler.compiler.tools.resources import MAX_UNREAD, mask_of, search_folder, warn_of_unread
 from handler.policy.evaluation import Mask
 from handler.strict_json import JSONObject
 from handler.text.sentences import did_you_mean, some
@@ -24,9 +24,6 @@ from handler.text.sentences import did_you_mean, some
 PROMPTS_FOLDER = "prompts"
 
 SUFFIX = ".md"
-
-MAX_TOLD = 10
-"""The number of unread files that get a warning each."""
 
 MAX_PROMPT_BYTES = 100_000
 """A longer text does not begin a conversation: it should be a resource."""
@@ -38,176 +35,121 @@ _ROLE = re.compile(r"^## (user|assistant)[ \t]*$", re.MULTILINE | re.IGNORECASE)
 _BRACES = re.compile(r"(\\?)\{\{(?:[ \t]*([A-Za-z0-9_-]+)[ \t]*\}\})?")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Argument:
-    name: str
-    description: str
-    required: bool
-    values: tuple[str, ...]  # empty: any text
-    at: Place
-
-    @property
-    def entry(self) -> JSONObject:
-        described = {"description": self.description} if self.description else {}
-        return {"name": self.name, **described, "required": self.required}
-
-
 def read_prompts(context: CompileContext, *, default: Mask) -> list[tuple[TextPrompt, Place]]:
-    """Read the prompts of their folder, by file name, each with the place of its name.
+    """Read the prompts of their folder, by file name, each with the place of its name. Warn of other files.
 
     ``default`` is the mask of a prompt without a ``condition``.
     """
-    reader = _Reader(context, default=default)
-    files = _prompt_files(context.files, context.project.path(PROMPTS_FOLDER), problems=context.problems)
-    found = [read for file in files if (read := reader.prompt(file))]
+    folder, problems = context.project.path(PROMPTS_FOLDER), context.problems
+    search = search_folder(context, folder, suffixes=(SUFFIX,))
+    files = [file for file in search.files if posixpath.dirname(file) == folder and file.lower().endswith(SUFFIX)]
+    others = sorted({*search.files, *search.links}.difference(files))
+    warn_of_unread(others, f": prompts are the files of {folder}/ itself that end in {SUFFIX}", problems)
+    more = others[MAX_UNREAD:]
+    if more:
+        problems.warn(Place(folder), f"more files are not read: {some(more)}", code="unread-file", about=more)
+    prompts = [pair for file in files if (pair := _prompt(context, file, default=default))]
     first: dict[str, Place] = {}
-    for prompt, at in found:
-        if prompt.name in first:
-            context.problems.add(
-                at,
-                f'a prompt named "{prompt.name}" is also defined at {shown(first[prompt.name])}',
-                code="duplicate-prompt",
-            )
-        first.setdefault(prompt.name, at)
-    return found
-
-
-def _prompt_files(files: EndpointFiles, folder: str, *, problems: Problems) -> list[str]:
-    """Return the files of prompts, by name. Warn of other files in the folder."""
-    found = files.find(folder, suffixes=(SUFFIX,))
-    for at, reason in found.faults:
-        problems.add(Place(at), f"it {reason}", code="unreadable-file")
-    prompts = [file for file in found.files if posixpath.dirname(file) == folder and file.lower().endswith(SUFFIX)]
-    others = sorted({*found.files, *found.links}.difference(prompts))
-    for file in others[:MAX_TOLD]:
-        problems.warn(
-            Place(file),
-            f"it is not read: prompts are the files of {folder}/ itself that end in {SUFFIX}",
-            code="unread-file",
-            about=[file],
-        )
-    if len(others) > MAX_TOLD:
-        problems.warn(
-            Place(folder),
-            f"more files are not read: {some(others[MAX_TOLD:])}",
-            code="unread-file",
-            about=others[MAX_TOLD:],
-        )
+    for prompt, at in prompts:
+        if first.setdefault(prompt.name, at) is not at:
+            sentence = f'a prompt named "{prompt.name}" is also defined at {shown(first[prompt.name])}'
+            problems.add(at, sentence, code="duplicate-prompt")
     return prompts
 
 
-class _Reader:
-    """Reader of the prompts of one endpoint."""
+def _prompt(context: CompileContext, file: str, *, default: Mask) -> tuple[TextPrompt, Place] | None:
+    """Read a file's prompt and the place of its name; ``None`` after reporting an unreadable file."""
+    problems, text = context.problems, context.files.read(file, max_bytes=MAX_PROMPT_BYTES)
+    if text is None:
+        return None
+    source = Source(text.replace("\r\n", "\n"), file)
+    node, body_at = read_front_matter(source, problems)
+    front = Section(node, file=source.name, problems=problems, variables=None)
+    front.expect("name", "title", "description", "arguments", "condition")
+    name, at = front.text("name", PurePosixPath(file).stem), front.place("name") if "name" in front else Place(file)
+    if not NAME.fullmatch(name):
+        sentence = f'"{name:.80}" is not a prompt name: expected 1 to 128 letters, digits, _, - or .'
+        problems.add(at, sentence, code="invalid-prompt-name")
+    arguments = _arguments(front, problems)
+    texts = {"title": front.text("title"), "description": front.text("description")}
+    entry: JSONObject = {"name": name, **{key: value for key, value in texts.items() if value}}
+    if arguments:
+        entry["arguments"] = [argument.entry for argument in arguments.values()]
+    prompt = TextPrompt(
+        name=name,
+        entry=entry,
+        messages=_messages(source, body_at, arguments, problems),
+        completions={name: argument.values for name, argument in arguments.items() if argument.values},
+        mask=mask_of(front, context, default=default),
+    )
+    return prompt, at
 
-    def __init__(self, context: CompileContext, *, default: Mask) -> None:
-        self._files = context.files
-        self._conditions = context.conditions
-        self._problems = context.problems
-        self._default = default
 
-    def prompt(self, file: str) -> tuple[TextPrompt, Place] | None:
-        """Read a file's prompt and the place of its name; ``None`` after reporting an unreadable file."""
-        text = self._files.read(file, max_bytes=MAX_PROMPT_BYTES)
-        if text is None:
-            return None
-        source = Source(text.replace("\r\n", "\n"), file)
-        node, body_at = read_front_matter(source, self._problems)
-        said = Section(node, file=source.name, problems=self._problems, variables=None)
-        said.expect("name", "title", "description", "arguments", "condition")
-        name = self._name(said, file)
-        arguments = self._arguments(said)
-        texts = {"title": said.text("title"), "description": said.text("description")}
-        entry: JSONObject = {"name": name, **{key: value for key, value in texts.items() if value}}
-        if arguments:
-            entry["arguments"] = [each.entry for each in arguments]
-        prompt = TextPrompt(
-            name=name,
-            entry=entry,
-            messages=self._messages(source, body_at, arguments),
-            completions={each.name: each.values for each in arguments if each.values},
-            mask=self._mask(said),
-        )
-        return prompt, said.place("name") if "name" in said else Place(file)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Argument:
+    """An argument's entry in the list of prompts, its place, and its completions."""
 
-    def _name(self, said: Section, file: str) -> str:
-        name = said.text("name", PurePosixPath(file).stem)
-        if not NAME.fullmatch(name):
-            at = said.place("name") if "name" in said else Place(file)
-            self._problems.add(
-                at,
-                f'"{name:.80}" is not a prompt name: expected 1 to 128 letters, digits, _, - or .',
-                code="invalid-prompt-name",
-            )
-        return name
+    entry: JSONObject
+    at: Place
+    values: tuple[str, ...]  # empty: any text
 
-    def _mask(self, said: Section) -> Mask:
-        return own_mask(said, self._conditions, self._problems) if "condition" in said else self._default
 
-    def _arguments(self, said: Section) -> list[_Argument]:
-        found: dict[str, _Argument] = {}
-        for each in said.sections("arguments"):
-            each.expect("name", "description", "required", "values")
-            name = each.text("name")
-            if not ARGUMENT_NAME.fullmatch(name):
-                each.refuse("name", "1 to 64 letters, digits, _ or -")
-            elif name in found:
-                sentence = f'an argument named "{name}" is also defined at {shown(found[name].at)}'
-                self._problems.add(each.place("name"), sentence, code="duplicate-prompt-argument")
-            else:
-                found[name] = _Argument(
-                    name=name,
-                    description=each.text("description"),
-                    required=each.boolean("required", default=False),
-                    values=self._values(each),
-                    at=each.place("name"),
-                )
-        return list(found.values())
+def _arguments(front: Section, problems: Problems) -> dict[str, _Argument]:
+    arguments: dict[str, _Argument] = {}
+    for each in front.sections("arguments"):
+        each.expect("name", "description", "required", "values")
+        name = each.text("name")
+        if not ARGUMENT_NAME.fullmatch(name):
+            each.refuse("name", "1 to 64 letters, digits, _ or -")
+        elif name in arguments:
+            sentence = f'an argument named "{name}" is also defined at {shown(arguments[name].at)}'
+            problems.add(each.place("name"), sentence, code="duplicate-prompt-argument")
+        else:
+            text = each.text("description")
+            description = {"description": text} if text else {}
+            entry = {"name": name, **description, "required": each.boolean("required", default=False)}
+            arguments[name] = _Argument(entry=entry, at=each.place("name"), values=_completions(each, problems))
+    return arguments
 
-    def _values(self, argument: Section) -> tuple[str, ...]:
-        found: list[str] = []
-        for text, at in argument.texts("values"):
-            if not text or text in found:
-                self._problems.add(
-                    at, "expected a text" if not text else f'"{text:.80}" appears twice', code="invalid-completion"
-                )
-            found.append(text)
-        return tuple(found)
 
-    def _messages(self, source: Source, start: int, arguments: Sequence[_Argument]) -> tuple[PromptMessage, ...]:
-        used: set[str] = set()
-        messages = []
-        for role, at, end in _parts(source.body, start):
-            text = self._template(source, at, end, known=[each.name for each in arguments], used=used).strip()
-            if not text:
-                self._problems.add(place_in(source, at), f"there is no text for the {role}", code="empty-prompt")
-            messages.append(PromptMessage(role=role, text=text))
-        for argument in arguments:
-            if argument.name not in used:
-                self._problems.warn(
-                    argument.at,
-                    f"no text has {{{{{argument.name}}}}}, so the argument has no effect",
-                    code="unused-prompt-argument",
-                    about=[argument.name],
-                )
-        return tuple(messages)
+def _completions(argument: Section, problems: Problems) -> tuple[str, ...]:
+    texts: list[str] = []
+    for text, at in argument.texts("values"):
+        if not text or text in texts:
+            sentence = f'"{text:.80}" appears twice' if text else "expected a text"
+            problems.add(at, sentence, code="invalid-completion")
+        texts.append(text)
+    return tuple(texts)
 
-    def _template(self, source: Source, start: int, end: int, *, known: Sequence[str], used: set[str]) -> str:
-        """Convert a part of the text for ``bundle/content.py``, and report each mistake at its place."""
 
-        def checked(found: re.Match[str]) -> str:
-            escape, name = found[1], found[2]
-            if escape:
-                return found[0]
-            if name in known:
-                used.add(name)
-            else:
-                sentence = r"expected {{argument}}; write \{{ for literal braces"
-                if name is not None:
-                    sentence = f'there is no argument "{name:.80}"{did_you_mean(name, known)}'
-                self._problems.add(place_in(source, start + found.start()), sentence, code="invalid-placeholder")
-            return f"{{{{{name}}}}}"
+def _messages(
+    source: Source, start: int, arguments: Mapping[str, _Argument], problems: Problems
+) -> tuple[PromptMessage, ...]:
+    """Convert the text to templates for ``bundle/content.py``, and report each mistake at its place."""
+    unused = dict(arguments)
+    messages: list[PromptMessage] = []
 
-        return _BRACES.sub(checked, source.body[start:end])
+    def placeholder(match: re.Match[str], at: int) -> str:
+        escape, name = match[1], match[2]
+        if escape:
+            return match[0]
+        unused.pop(name, None)
+        if name not in arguments:
+            sentence = r"expected {{argument}}; write \{{ for literal braces"
+            if name is not None:
+                sentence = f'there is no argument "{name:.80}"{did_you_mean(name, list(arguments))}'
+            problems.add(place_in(source, at + match.start()), sentence, code="invalid-placeholder")
+        return f"{{{{{name}}}}}"
+
+    for role, at, end in _parts(source.body, start):
+        text = _BRACES.sub(partial(placeholder, at=at), source.body[at:end]).strip()
+        if not text:
+            problems.add(place_in(source, at), f"there is no text for the {role}", code="empty-prompt")
+        messages.append(PromptMessage(role=role, text=text))
+    for name, argument in unused.items():
+        sentence = f"no text has {{{{{name}}}}}, so the argument has no effect"
+        problems.warn(argument.at, sentence, code="unused-prompt-argument", about=[name])
+    return tuple(messages)
 
 
 def _parts(body: str, start: int) -> Iterator[tuple[str, int, int]]:

@@ -1,18 +1,20 @@
-"""Resources from all files in ``resources/``, as text or, if binary, as base64."""
+"""Resources from all files in ``resources/``, and the reading of the author's files for clients."""
 
 from __future__ import annotations
 
 import base64
 import posixpath
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
 from handler.bundle.content import FileResource
 from handler.bundle.resource_uris import file_uri
+from handler.compiler.access.code_access import own_mask
 from handler.compiler.compile_context import CompileContext
-from handler.compiler.problems import Place
-from handler.compiler.source.files import EndpointFiles
+from handler.compiler.problems import Place, Problems
+from handler.compiler.source.files import EndpointFiles, Found
+from handler.compiler.source.yaml_section import Section
 from handler.policy.evaluation import Mask
 
 RESOURCES_FOLDER = "resources"
@@ -21,34 +23,8 @@ MAX_RESOURCE_BYTES = 1_000_000
 MAX_RESOURCES_BYTES = 4_000_000
 """Limit of an endpoint's resources together: every container keeps the bundle that holds them in memory."""
 
-
-def read_resources(context: CompileContext, *, mask: Mask) -> tuple[FileResource, ...]:
-    """Read the resources in or below their folder, by name. ``mask`` guards each of them."""
-    files, problems = context.files, context.problems
-    folder = context.project.path(RESOURCES_FOLDER)
-    found: list[FileResource] = []
-    for file in files.all_below(folder):
-        content = read_file_content(files, file, max_bytes=MAX_RESOURCE_BYTES)
-        if content is None:
-            continue
-        name = posixpath.relpath(file, folder)
-        if any("\ud800" <= each <= "\udfff" for each in name):
-            problems.add(Place(file), "its name is not UTF-8", code="invalid-file-name")
-            continue
-        entry = {
-            "uri": file_uri(context.project.endpoint, name),
-            "name": name,
-            "mimeType": content.media_type,
-            "size": len(content.served),
-        }
-        blob = base64.b64encode(content.blob).decode("ascii")
-        found.append(FileResource(entry=entry, text=content.text, blob=blob, mask=mask))
-    total = sum(resource.entry["size"] for resource in found)
-    if total > MAX_RESOURCES_BYTES:
-        sentence = f"its files have {total} bytes together; the bundle that holds them takes {MAX_RESOURCES_BYTES}"
-        problems.add(Place(folder), sentence, code="large-resources")
-    return tuple(found)
-
+MAX_UNREAD = 10
+"""The number of unread files in one folder that get a warning each."""
 
 TEXTS: Mapping[str, str] = {
     ".css": "text/css",
@@ -86,6 +62,27 @@ TEXT, BLOB = "text/plain", "application/octet-stream"
 """Media types of files with other suffixes, by content."""
 
 
+def read_resources(context: CompileContext, *, mask: Mask) -> tuple[FileResource, ...]:
+    """Read the resources in or below their folder, by name. ``mask`` guards each of them."""
+    files, problems = context.files, context.problems
+    folder = context.project.path(RESOURCES_FOLDER)
+    resources: list[FileResource] = []
+    for file in files.all_below(folder):
+        content = read_file_content(files, file, max_bytes=MAX_RESOURCE_BYTES)
+        if content is None:
+            continue
+        name = posixpath.relpath(file, folder)
+        if any("\ud800" <= each <= "\udfff" for each in name):
+            problems.add(Place(file), "its name is not UTF-8", code="invalid-file-name")
+            continue
+        resources.append(content.resource(file_uri(context.project.endpoint, name), {"name": name}, mask=mask))
+    total = sum(resource.entry["size"] for resource in resources)
+    if total > MAX_RESOURCES_BYTES:
+        sentence = f"its files have {total} bytes together; the bundle that holds them takes {MAX_RESOURCES_BYTES}"
+        problems.add(Place(folder), sentence, code="large-resources")
+    return tuple(resources)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileContent:
     """The content of a file: ``text``, or ``blob`` if it is not text."""
@@ -99,6 +96,12 @@ class FileContent:
         """The bytes that clients get, without the byte order mark of a text."""
         return self.blob or self.text.encode()
 
+    def resource(self, uri: str, texts: Mapping[str, str], *, mask: Mask, hidden: bool = False) -> FileResource:
+        """Return the resource for the bundle. ``texts`` has its name, and may have a title and a description."""
+        entry = {"uri": uri, **texts, "mimeType": self.media_type, "size": len(self.served)}
+        blob = base64.b64encode(self.blob).decode("ascii")
+        return FileResource(entry=entry, text=self.text, blob=blob, mask=mask, hidden=hidden)
+
 
 def read_file_content(files: EndpointFiles, file: str, *, max_bytes: int) -> FileContent | None:
     """Read a file; ``None`` after reporting that it cannot be read."""
@@ -110,12 +113,31 @@ def read_file_content(files: EndpointFiles, file: str, *, max_bytes: int) -> Fil
     return None if raw is None else content_of(file, raw)
 
 
-def content_of(name: str, given: str | bytes) -> FileContent:
+def content_of(name: str, content: str | bytes) -> FileContent:
     """Return the content of a file with this name, of whose bytes nothing is known."""
     suffix = posixpath.splitext(name)[1].lower()
-    if isinstance(given, str):
-        return FileContent(media_type=TEXTS.get(suffix, TEXT), text=given)
-    if suffix not in BLOBS and b"\0" not in given:
+    if isinstance(content, str):
+        return FileContent(media_type=TEXTS.get(suffix, TEXT), text=content)
+    if suffix not in BLOBS and b"\0" not in content:
         with suppress(UnicodeDecodeError):
-            return FileContent(media_type=TEXT, text=given.decode("utf-8-sig"))
-    return FileContent(media_type=BLOBS.get(suffix, BLOB), blob=given)
+            return FileContent(media_type=TEXT, text=content.decode("utf-8-sig"))
+    return FileContent(media_type=BLOBS.get(suffix, BLOB), blob=content)
+
+
+def search_folder(context: CompileContext, folder: str, *, suffixes: tuple[str, ...] = ()) -> Found:
+    """Search for files below a folder. Unreadable folders are reported."""
+    search = context.files.find(folder, suffixes=suffixes)
+    for at, reason in search.faults:
+        context.problems.add(Place(at), f"it {reason}", code="unreadable-file")
+    return search
+
+
+def warn_of_unread(files: Sequence[str], fault: str, problems: Problems) -> None:
+    """Warn of the first files that are not read. ``fault`` is the sentence behind "it is not read"."""
+    for file in files[:MAX_UNREAD]:
+        problems.warn(Place(file), f"it is not read{fault}", code="unread-file", about=[file])
+
+
+def mask_of(section: Section, context: CompileContext, *, default: Mask) -> Mask:
+    """Return the mask of a section's ``condition``; the default without one."""
+    return own_mask(section, context.conditions, context.problems) if "condition" in section else default

@@ -6,7 +6,7 @@ import pytest
 
 from handler.bundle.model import Bundle
 from handler.compiler.compile import compile_endpoint
-from handler.compiler.source.env_file import parse_env
+from handler.compiler.source.files import parse_env
 from handler.errors.authoring import CompileError
 from tests.support.diagnostics import Reported, reported_by
 from tests.support.endpoints import write_endpoint
