@@ -112,37 +112,66 @@ def check_document(
 
     Source: GraphQL specification, sections 5 (Validation) and 6.1 (Executing Requests).
     """
-    view = schemas.view
     valid = schemas.find_valid(text, limits)
-    document = valid.document if valid else _parse(text, limits)
-    operation = choose_operation(document, operation_name)
-    refuse_kind(document, operation, view)
-    schema = valid.schema if valid else _valid_schema(text, document, operation, schemas, limits)
-    own = alone(document, operation)
-    names = {node.variable.name.value for node in operation.variable_definitions or ()}
+    chosen: _ChosenOperation | None = valid.chosen.get(operation_name) if valid else None
+    chosen = chosen or _choose(text, valid, schemas, operation_name, limits)
+    nodes = chosen.node.variable_definitions or ()
+    names = {node.variable.name.value for node in nodes}
     declared = {name: value for name, value in variables.items() if name in names}
     if for_model:
-        declared = _texts_read(schema, operation, declared, limits)
+        declared = _texts_read(chosen.schema, chosen.node, declared, limits)
     try:
         to_json_bytes(declared)  # Python's JSON reader accepts values that its writer does not; custom scalars take any
     except ValueError as exc:
         raise DocumentRefused(Fault("a variable has a number that JSON cannot carry")) from exc
-    nodes = operation.variable_definitions or ()
-    coerced = get_variable_values(schema, nodes, declared, max_errors=MAX_ERRORS, hide_suggestions=True)
+    coerced = get_variable_values(chosen.schema, nodes, declared, max_errors=MAX_ERRORS, hide_suggestions=True)
     if isinstance(coerced, list):
-        _refuse(coerced, view)
+        _refuse(coerced, schemas.view)
     else:
-        refuse_costly(own, view, variables=coerced.coerced, max_cost=limits.max_cost)
-    printed = print_bounded(own)
-    introspection = own if is_introspection(own, operation, view) else None
+        refuse_costly(chosen.document, schemas.view, variables=coerced.coerced, max_cost=limits.max_cost)
     return CheckedDocument(
-        kind=operation.operation.value,
-        name=operation.name.value if operation.name else None,
-        text=printed,
+        kind=chosen.node.operation.value,
+        name=chosen.node.name.value if chosen.node.name else None,
+        text=chosen.text,
         variables=declared,
-        introspection=introspection,
-        hidden_names=find_hidden_names(own, view) if TYPE_NAME in printed and not introspection else None,
+        introspection=chosen.document if chosen.introspects else None,
+        hidden_names=chosen.hidden_names,
     )
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class _ChosenOperation:
+    """One operation of a valid document: all that hangs on the text, the view and the name alone."""
+
+    node: OperationDefinitionNode
+    schema: GraphQLSchema
+    document: DocumentNode  # this operation, and the fragments that it uses
+    text: str
+    introspects: bool
+    hidden_names: HiddenNames | None
+
+
+def _choose(
+    text: str, valid: ValidDocument | None, schemas: ViewSchemas, operation_name: str | None, limits: Limits
+) -> _ChosenOperation:
+    view = schemas.view
+    document = valid.document if valid else _parse(text, limits)
+    operation = choose_operation(document, operation_name)
+    refuse_kind(document, operation, view)
+    valid = valid or _validated(text, document, operation, schemas, limits)
+    own = alone(document, operation)
+    printed = print_bounded(own)
+    introspects = is_introspection(own, operation, view)
+    chosen = _ChosenOperation(
+        node=operation,
+        schema=valid.schema,
+        document=own,
+        text=printed,
+        introspects=introspects,
+        hidden_names=find_hidden_names(own, view) if TYPE_NAME in printed and not introspects else None,
+    )
+    valid.chosen[operation_name] = chosen
+    return chosen
 
 
 def answer_introspection(checked: CheckedDocument, schemas: ViewSchemas, *, for_model: bool = False) -> dict[str, Any]:
@@ -176,10 +205,10 @@ def _parse(text: str, limits: Limits) -> DocumentNode:
         raise DocumentRefused(fault_of(exc)) from exc
 
 
-def _valid_schema(
+def _validated(
     text: str, document: DocumentNode, operation: OperationDefinitionNode, schemas: ViewSchemas, limits: Limits
-) -> GraphQLSchema:
-    """Validate a document without the values of its variables, and return the schema that was used.
+) -> ValidDocument:
+    """Validate a document without the values of its variables, and return it with the schema that was used.
 
     graphql-core gives up if many operations share a wide fragment, because some rules walk it once for each operation.
     Then all rules check the operation that runs, and the rules without this cost check every part of the document once.
@@ -190,10 +219,11 @@ def _valid_schema(
     if errors and not _about_the_document(errors) and len(operations_of(document)) > 1:
         _refuse(_validate(schema, document, RULES_OF_PARTS), schemas.view)
         _refuse(_validate(schema, alone(document, operation), specified_rules), schemas.view)
-        return schema
+        return ValidDocument(document, schema)
     _refuse(errors, schemas.view)
-    schemas.keep_valid(text, limits, ValidDocument(document, schema))
-    return schema
+    valid = ValidDocument(document, schema)
+    schemas.keep_valid(text, limits, valid)
+    return valid
 
 
 def _validate(schema: GraphQLSchema, document: DocumentNode, rules: Collection[Rule]) -> list[GraphQLError]:

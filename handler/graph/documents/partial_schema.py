@@ -6,6 +6,7 @@ Building the schema of a whole view takes a second for 1,600 types, and a docume
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Set
+from dataclasses import field
 from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -65,10 +66,11 @@ CHARACTER_BYTES = 80
 
 @record(frozen=True, slots=True)
 class ValidDocument:
-    """A document inside a view, and the schema that validated it."""
+    """A document inside a view, the schema that validated it, and facts of the operations that callers have chosen."""
 
     document: DocumentNode
     schema: GraphQLSchema
+    chosen: dict[str | None, Any] = field(default_factory=dict)  # by the name that a caller gives
 
 
 class ViewSchemas:
