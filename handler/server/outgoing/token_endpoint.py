@@ -8,7 +8,6 @@ from __future__ import annotations
 import base64
 import math
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
 from urllib.parse import quote_plus, urlencode
 
 from handler.bundle.upstream import TOKEN_TYPES, OAuthClient
@@ -80,50 +79,44 @@ async def request_token(
         max_bytes=MAX_BYTES,
     )
     try:
-        return _read(await send(request), exchanged=grant["grant_type"] == EXCHANGE)
+        response = await send(request)
     except HttpError as exc:
         raise CredentialUnavailable(f"token endpoint: {exc.reason}") from exc
     except CircuitOpen as exc:
         raise CredentialUnavailable("token endpoint: it did not answer several times in a row") from exc
+    return _token_in(response, exchanged=grant["grant_type"] == EXCHANGE)
 
 
-def _read(response: HttpResponse, *, exchanged: bool) -> tuple[str, float]:
+def _token_in(response: HttpResponse, *, exchanged: bool) -> tuple[str, float]:
     try:
         body = parse_json(response.body)
     except ValueError:
         body = None
     if response.status != 200 or not isinstance(body, dict):
-        raise _refusal(response, body if isinstance(body, dict) else {}, exchanged=exchanged)
+        code = body.get("error") if isinstance(body, dict) else None
+        if not isinstance(code, str) or code not in KNOWN_ERRORS:
+            # Not for the log: the endpoint's own words could contain the token.
+            code = f"status {response.status} and no token"
+        if code == "invalid_client" or response.status == 401:
+            raise ClientRefused(f"token endpoint: {code}")
+        raise CredentialUnavailable(f"token endpoint: {code}", refused=exchanged and code in SUBJECT_REFUSED)
     token, kind = body.get("access_token"), body.get("token_type")
     if not isinstance(token, str) or not TOKEN.fullmatch(token) or len(token) > MAX_TOKEN_CHARS:
         raise CredentialUnavailable("token endpoint: the answer has no access_token")
     if not isinstance(kind, str) or kind.lower() != "bearer":
         raise CredentialUnavailable("token endpoint: the token is not a bearer token")
-    if exchanged and body.get("issued_token_type", TOKEN_TYPES["access_token"]) not in _USABLE_TYPES:
+    usable = (TOKEN_TYPES["access_token"], TOKEN_TYPES["jwt"])
+    if exchanged and body.get("issued_token_type", TOKEN_TYPES["access_token"]) not in usable:
         raise CredentialUnavailable("token endpoint: the token is of a type that no API takes")
     return token, _kept_s(body.get("expires_in"))
-
-
-def _refusal(response: HttpResponse, body: Mapping[str, Any], *, exchanged: bool) -> CredentialUnavailable:
-    code = body.get("error")
-    if not isinstance(code, str) or code not in KNOWN_ERRORS:
-        # Not for the log: the endpoint's own words could contain the token.
-        code = f"status {response.status} and no token"
-    if code == "invalid_client" or response.status == 401:
-        return ClientRefused(f"token endpoint: {code}")
-    return CredentialUnavailable(f"token endpoint: {code}", refused=exchanged and code in SUBJECT_REFUSED)
 
 
 def _kept_s(expires_in: object) -> float:
     """Return the seconds for which a token may be kept: 0 for an invalid number. Some servers write a string."""
     if expires_in is None:
         return ASSUMED_S - MARGIN_S
-    if isinstance(expires_in, str) and expires_in.isascii() and expires_in.isdecimal() and len(expires_in) < _DIGITS:
+    if isinstance(expires_in, str) and expires_in.isascii() and expires_in.isdecimal() and len(expires_in) < 16:
         expires_in = int(expires_in)
     if isinstance(expires_in, bool) or not isinstance(expires_in, int | float) or not 0 < expires_in < math.inf:
         return 0.0
     return max(min(expires_in, MAX_S) - MARGIN_S, 0.0)
-
-
-_DIGITS = 16
-_USABLE_TYPES = (TOKEN_TYPES["access_token"], TOKEN_TYPES["jwt"])

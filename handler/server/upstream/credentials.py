@@ -49,6 +49,8 @@ async def credential_for(caller: Caller, *, timeout_s: float) -> Credential:
     Raises:
         CallerTokenRequired: the mode needs the caller's own token, and the caller has no token that may be used.
         CredentialUnavailable: the credential could not be obtained; the log gets the reason.
+
+    Source: MCP 2026-07-28, basic/authorization: a token goes to its audience only.
     """
     match caller.endpoint.bundle.upstream.auth:
         case NoAuth() | SigV4Auth():
@@ -56,12 +58,77 @@ async def credential_for(caller: Caller, *, timeout_s: float) -> Credential:
         case BearerAuth(token=secret):
             return _as_bearer(await _secret(caller, secret))
         case HeaderAuth(header=header, value=secret):
-            found = await _secret(caller, secret)
-            return replaced(found, headers={header: found.token})
+            key = await _secret(caller, secret)
+            return replaced(key, headers={header: key.token})
         case PassthroughAuth(audience=audience):
-            return _passed_on(caller, audience)
+            if not caller.credential:
+                raise CallerTokenRequired
+            if audience not in audiences_in(caller.principal.claims or {}):
+                raise CallerTokenRequired(audience=audience)
+            return _as_bearer(Credential(token=caller.credential))
         case ClientCredentialsAuth() | TokenExchangeAuth() as mode:
-            return await _token(caller, mode, timeout_s)
+            return _as_bearer(await _token(caller, mode, timeout_s))
+
+
+def _as_bearer(credential: Credential) -> Credential:
+    return replaced(credential, headers={"authorization": f"Bearer {credential.token}"})
+
+
+async def _secret(caller: Caller, secret: SecretText) -> Credential:
+    secrets, endpoint = caller.services.outgoing.secrets, caller.endpoint.bundle.endpoint
+    value = await secrets.read(secret, endpoint=endpoint)
+    return Credential(token=value, refuse=lambda: secrets.refuse(secret, value, endpoint=endpoint))
+
+
+async def _token(caller: Caller, auth: OAuthMode, timeout_s: float) -> Credential:
+    """Return a token from the token endpoint. An exchanged token serves only the caller token that it replaced."""
+    inbound = ""
+    if isinstance(auth, TokenExchangeAuth):
+        if not caller.credential:
+            raise CallerTokenRequired
+        inbound = hashlib.sha256(caller.credential.encode()).hexdigest()
+    # The name in the API's address is a part of the key, so that no tenant's API refuses the token of another's.
+    part, tokens = caller.endpoint.bundle.upstream.tenant, caller.services.outgoing.tokens
+    tenant = str(find_claim(caller.principal.claims, part.claim)) if part else ""
+    key = (caller.endpoint.bundle.endpoint, auth, inbound, tenant)
+
+    async def fetch() -> Fetched:
+        secret = await _secret(caller, auth.client.client_secret)
+        try:
+            return await _ask_for_token(caller, auth, secret.token, timeout_s)
+        except ClientRefused:
+            if not secret.refuse():
+                raise
+        renewed = await _secret(caller, auth.client.client_secret)
+        return await _ask_for_token(caller, auth, renewed.token, timeout_s)
+
+    value = await tokens.get(key, fetch)
+    return Credential(token=value, refuse=lambda: tokens.refuse(key, value))
+
+
+async def _ask_for_token(caller: Caller, auth: OAuthMode, secret: str, timeout_s: float) -> Fetched:
+    """Source: RFC 6749, section 4.4; RFC 8693, section 2.1."""
+    services = caller.services
+    grant, ends_at = {"grant_type": "client_credentials"}, inf
+    if isinstance(auth, TokenExchangeAuth):
+        grant = {
+            "grant_type": EXCHANGE,
+            "subject_token": caller.credential,
+            "subject_token_type": TOKEN_TYPES[auth.subject_type],
+            "requested_token_type": TOKEN_TYPES["access_token"],
+        }
+        if auth.actor_token:
+            actor = await _secret(caller, auth.actor_token)
+            grant |= {"actor_token": actor.token, "actor_token_type": TOKEN_TYPES[auth.actor_type]}
+        ends_at = float((caller.principal.claims or {})["exp"]) - MARGIN_S  # verification has required the claim
+    value, kept_s = await request_token(
+        partial(services.outgoing.circuits.send, services.http, endpoint=caller.endpoint.bundle.endpoint),
+        auth.client,
+        secret=secret,
+        grant=grant,
+        timeout_s=timeout_s,
+    )
+    return Fetched(value, good_until=min(services.clock() + kept_s, ends_at))
 
 
 async def signed(caller: Caller, request: HttpRequest) -> HttpRequest:
@@ -81,88 +148,6 @@ async def signed(caller: Caller, request: HttpRequest) -> HttpRequest:
         raise CredentialUnavailable(f"sigv4: {exc}") from exc
     added = sign(request, service=auth.service, region=auth.region, credentials=credentials, now=datetime.now(UTC))
     return replaced(request, headers={**request.headers, **added})
-
-
-async def _secret(caller: Caller, secret: SecretText) -> Credential:
-    secrets, endpoint = caller.services.outgoing.secrets, caller.endpoint.bundle.endpoint
-    value = await secrets.read(secret, endpoint=endpoint)
-    return Credential(token=value, refuse=lambda: secrets.refuse(secret, value, endpoint=endpoint))
-
-
-def _as_bearer(found: Credential) -> Credential:
-    return replaced(found, headers={"authorization": f"Bearer {found.token}"})
-
-
-def _passed_on(caller: Caller, audience: str) -> Credential:
-    """Source: MCP 2026-07-28, basic/authorization: a token goes to its audience only."""
-    if not caller.credential:
-        raise CallerTokenRequired
-    if audience not in audiences_in(caller.principal.claims or {}):
-        raise CallerTokenRequired(audience=audience)
-    return _as_bearer(Credential(token=caller.credential))
-
-
-async def _token(caller: Caller, auth: OAuthMode, timeout_s: float) -> Credential:
-    """Return a token from the token endpoint. An exchanged token serves only the caller token that it replaced."""
-    inbound = ""
-    if isinstance(auth, TokenExchangeAuth):
-        if not caller.credential:
-            raise CallerTokenRequired
-        inbound = hashlib.sha256(caller.credential.encode()).hexdigest()
-    tokens, key = caller.services.outgoing.tokens, (caller.endpoint.bundle.endpoint, auth, inbound, _tenant_of(caller))
-    value = await tokens.get(key, lambda: _fetch_token(caller, auth, timeout_s))
-    return _as_bearer(Credential(token=value, refuse=lambda: tokens.refuse(key, value)))
-
-
-def _tenant_of(caller: Caller) -> str:
-    """Return the name in the API's address, so that no tenant's API refuses the token of another's."""
-    part = caller.endpoint.bundle.upstream.tenant
-    return str(find_claim(caller.principal.claims, part.claim)) if part else ""
-
-
-async def _fetch_token(caller: Caller, auth: OAuthMode, timeout_s: float) -> Fetched:
-    secret = await _secret(caller, auth.client.client_secret)
-    try:
-        return await _ask_for_token(caller, auth, secret.token, timeout_s)
-    except ClientRefused:
-        if not secret.refuse():
-            raise
-    renewed = await _secret(caller, auth.client.client_secret)
-    return await _ask_for_token(caller, auth, renewed.token, timeout_s)
-
-
-async def _ask_for_token(caller: Caller, auth: OAuthMode, secret: str, timeout_s: float) -> Fetched:
-    services = caller.services
-    grant, ends_at = {"grant_type": "client_credentials"}, inf
-    if isinstance(auth, TokenExchangeAuth):
-        grant, ends_at = await _exchange_grant(caller, auth), _expiry(caller) - MARGIN_S
-    value, kept_s = await request_token(
-        partial(services.outgoing.circuits.send, services.http, endpoint=caller.endpoint.bundle.endpoint),
-        auth.client,
-        secret=secret,
-        grant=grant,
-        timeout_s=timeout_s,
-    )
-    return Fetched(value, good_until=min(services.clock() + kept_s, ends_at))
-
-
-async def _exchange_grant(caller: Caller, exchange: TokenExchangeAuth) -> dict[str, str]:
-    """Source: RFC 8693, section 2.1."""
-    grant = {
-        "grant_type": EXCHANGE,
-        "subject_token": caller.credential,
-        "subject_token_type": TOKEN_TYPES[exchange.subject_type],
-        "requested_token_type": TOKEN_TYPES["access_token"],
-    }
-    if exchange.actor_token:
-        actor = await _secret(caller, exchange.actor_token)
-        grant |= {"actor_token": actor.token, "actor_token_type": TOKEN_TYPES[exchange.actor_type]}
-    return grant
-
-
-def _expiry(caller: Caller) -> float:
-    """The expiry of the caller's token (UNIX seconds); verification has required the claim."""
-    return float((caller.principal.claims or {})["exp"])
 
 
 OAuthMode = ClientCredentialsAuth | TokenExchangeAuth

@@ -31,59 +31,56 @@ def in_document(coordinate: str, error: Mapping[str, Any], text: str, index: Sch
     name = coordinate.partition("(")[0]
     if not name or "." in name or name.startswith("@") or name in index:
         return coordinate
-    found: dict[str, bool] = {}  # coordinate -> the error is about this place
-    stated = error.get("locations")
-    locations = [each for each in stated if isinstance(each, dict)] if isinstance(stated, list) else []
-    at = [
-        (each["line"], each["column"])
-        for each in locations
-        if type(each.get("line")) is type(each.get("column")) is int
+    locations = error.get("locations")
+    points = [
+        (point["line"], point["column"])
+        for point in (locations if isinstance(locations, list) else [])
+        if isinstance(point, dict) and type(point.get("line")) is type(point.get("column")) is int
     ]
+    candidates: dict[str, bool] = {}  # coordinate -> the error is about this place
     for parent, node in fields_in(parse(text), index):
         places: dict[str, Node] = {f"{parent}.{coordinate}": node} if node.name.value == name else {}
         if name.startswith("$"):
-            uses = [each for each in node.arguments or () if re.search(rf"\{name}\b", print_ast(each))]
-            places = {f"{parent}.{node.name.value}({each.name.value}:)": each for each in uses}
+            uses = [argument for argument in node.arguments or () if re.search(rf"\{name}\b", print_ast(argument))]
+            places = {f"{parent}.{node.name.value}({argument.name.value}:)": argument for argument in uses}
         for full, place in places.items():
             start, end = place.loc.start_token, place.loc.end_token  # type: ignore[union-attr] # parsed with locations
             last = (end.line, end.column) if place is not node else (start.line, start.column)
-            found[full] = any((start.line, start.column) <= each <= last for each in at) or found.get(full, False)
-    likely = [full for full, is_there in found.items() if is_there] or [*found]
+            is_there = any((start.line, start.column) <= point <= last for point in points)
+            candidates[full] = is_there or candidates.get(full, False)
+    likely = [full for full, is_there in candidates.items() if is_there] or [*candidates]
     return likely[0] if len(likely) == 1 else coordinate
 
 
 def in_values(message: str, operation: GraphQLRequest, index: SchemaIndex) -> str:
     """Return the coordinate that an API's refusal of a variable's value is about; empty string if it is not drift."""
-    said = without_suggestions(message)
-    rule = said.rpartition("; ")[2]  # behind graphql-js's echo of the value
-    given = set(_given_in(operation, index))
+    text = without_suggestions(message)
+    rule = text.rpartition("; ")[2]  # behind graphql-js's echo of the value
+    sent: set[tuple[str, str]] = set()
+    operations = [node for node in parse(operation.text).definitions if isinstance(node, OperationDefinitionNode)]
+    for variable in (variable for node in operations for variable in node.variable_definitions or ()):
+        value = operation.variables.get(variable.variable.name.value)
+        sent |= set(_parts_of(value, named(print_ast(variable.type)), index))
     if required := REQUIRED.search(rule):
-        owners = {owner for owner, name in given if not name}
+        owners = {owner for owner, name in sent if not name}
         name = required[1] or required[2]
         return f"{owners.pop()}.{name}" if len(owners) == 1 else name
-    if other := OTHER_TYPE.search(said):
-        types = {f"{owner}.{name}": named(index[owner].inputs[name].type) for owner, name in given if name == other[1]}
+    if other := OTHER_TYPE.search(text):
+        types = {f"{owner}.{name}": named(index[owner].inputs[name].type) for owner, name in sent if name == other[1]}
         return next((each for each, type_ in types.items() if other[2] != type_ in BUILT_IN), "")
     if not OF_VALUES.search(rule):
         return ""
     words, quoted = set(WORD.findall(rule)), set(QUOTED.findall(rule))
-    used = ((owner, name) for owner, name in given if name in (words if index.kind(owner) == "enum" else quoted))
-    return next((f"{owner}.{name}" for owner, name in sorted(used) if owner in words), "")
+    parts = ((owner, name) for owner, name in sent if name in (words if index.kind(owner) == "enum" else quoted))
+    return next((f"{owner}.{name}" for owner, name in sorted(parts) if owner in words), "")
 
 
-def _given_in(operation: GraphQLRequest, index: SchemaIndex) -> Iterator[tuple[str, str]]:
-    for node in parse(operation.text).definitions:
-        for each in (node.variable_definitions or ()) if isinstance(node, OperationDefinitionNode) else ():
-            value = operation.variables.get(each.variable.name.value)
-            yield from _given(value, named(print_ast(each.type)), index)
-
-
-def _given(value: Any, type_name: str, index: SchemaIndex) -> Iterator[tuple[str, str]]:
+def _parts_of(value: Any, type_name: str, index: SchemaIndex) -> Iterator[tuple[str, str]]:
     """Yield the enum values and input fields in a value, each with its type, and each input type with no field."""
     kind = index.kind(type_name) if type_name in index else ""
     if isinstance(value, list):
-        for each in value:
-            yield from _given(each, type_name, index)
+        for item in value:
+            yield from _parts_of(item, type_name, index)
     elif kind == "enum" and isinstance(value, str):
         yield type_name, value
     elif kind == "input" and isinstance(value, dict):
@@ -91,4 +88,4 @@ def _given(value: Any, type_name: str, index: SchemaIndex) -> Iterator[tuple[str
         inputs = index[type_name].inputs
         for name in value.keys() & inputs.keys():
             yield type_name, name
-            yield from _given(value[name], named(inputs[name].type), index)
+            yield from _parts_of(value[name], named(inputs[name].type), index)
