@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -47,7 +47,7 @@ NAME_RULES = (LoneAnonymousOperationRule, UniqueOperationNamesRule)
 """Not among ``RULES``: ``read.py`` checks names over all files, and unnamed operations."""
 
 RULES = coded(rule for rule in specified_rules if rule not in (*NAME_RULES, NoUnusedVariablesRule))
-"""All other rules of GraphQL, except that unused variables are valid: ``sendable`` removes them."""
+"""All other rules of GraphQL, except that unused variables are valid: ``normalize`` removes them."""
 
 UNKNOWN_FIELD = re.compile(r"Cannot query field '\w+' on type '(\w+)'\.")
 """graphql-core's message about an unknown field, without suggestions."""
@@ -95,7 +95,6 @@ class Validator:
     def validate(self, document: DocumentNode, *, file: str) -> Validated:
         """Report the mistakes in a document, and separate its operations."""
         problems, schema = self.context.problems, self.author.schema
-        own = [node for node in document.definitions if isinstance(node, ExecutableDefinitionNode)]
         foreign = [node for node in document.definitions if not isinstance(node, ExecutableDefinitionNode)]
         for node in foreign:
             sentence = "this is a type definition: expected operations and fragments"
@@ -104,19 +103,19 @@ class Validator:
             return Validated()
         known = not self.context.takes_any_document
         try:
-            sent = sendable(DocumentNode(definitions=tuple(own)), schema, problems, known=known)
+            sendable, operations, unused = normalize(document, schema, problems, known=known)
         except RecursionError:  # fragments nested too deeply
             problems.add(Place(file), TOO_MUCH, code="too-complex")
             return Validated()
         deprecated: list[GraphQLError] = []
         gathering = _gathering(NoDeprecatedCustomRule, deprecated)
-        mistakes = validate(schema, sent.document, rules=(*RULES, gathering))
+        mistakes = validate(schema, sendable, rules=(*RULES, gathering))
         for error in mistakes:
             self._report(error, schema, file=file)
-        if mistakes or self.refuse(sent.document) or foreign:
+        if mistakes or self.refuse(sendable) or foreign:
             return Validated()
-        _warn_of_unused(sent.unused, own, problems)
-        return Validated(sent=dict(_separated(sent, document)), deprecated=deprecated)
+        _warn_of_unused(unused, document, problems)
+        return Validated(sent=operations, deprecated=deprecated)
 
     def _report(self, error: GraphQLError, schema: GraphQLSchema, *, file: str) -> None:
         problems = self.context.problems
@@ -168,26 +167,20 @@ class Unused:
     sentence: str  # of the warning
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sendable:
-    """A document as the API gets it. ``unchanged``: it equals the author's, whose own text may be sent."""
+def normalize(
+    document: DocumentNode, schema: GraphQLSchema, problems: Problems, *, known: bool
+) -> tuple[DocumentNode, dict[str, SentOperation], list[Unused]]:
+    """Return a document as the API gets it, its operations by name, and the unused variables of its author.
 
-    document: DocumentNode
-    unchanged: bool
-    optional_conditions: Mapping[str, set[str]]  # by operation, as those of SentOperation
-    unsent: Mapping[str, set[str]]
-    unused: Sequence[Unused]
-
-
-def sendable(document: DocumentNode, schema: GraphQLSchema, problems: Problems, *, known: bool) -> Sendable:
-    """Remove descriptions, which older servers reject, and directives of Stile, of clients and for partial responses.
-
-    A variable that was used only in removed directives is removed, with a warning. An unused variable is removed too,
-    unless the API accepts only ``known`` texts: then it stays in the text, and callers give it only if it is required.
-    A nullable variable that is used only in ``@skip`` and ``@include`` gets the default ``false``, with a warning:
-    GraphQL rejects nullable variables there, yet published operations have them. Nothing else is added.
+    Descriptions, which older servers reject, are removed, and directives of Stile, of clients and for partial
+    responses. A variable that was used only in removed directives is removed, with a warning. An unused variable is
+    removed too, unless the API accepts only ``known`` texts: then it stays in the text, and callers give it only if it
+    is required. A nullable variable that is used only in ``@skip`` and ``@include`` gets the default ``false``, with a
+    warning: GraphQL rejects nullable variables there, yet published operations have them. Nothing else is added.
     """
-    own = bare(document, without_directives=ON_OPERATIONS)
+    definitions = [node for node in document.definitions if isinstance(node, ExecutableDefinitionNode)]
+    executable = DocumentNode(definitions=tuple(definitions))
+    own = bare(executable, without_directives=ON_OPERATIONS)
     stripped = visit(own, _WithoutClientDirectives(schema, problems))
     before, after = separate_operations(own), separate_operations(stripped)
     optional: dict[str, set[str]] = {operation: set() for operation in after}
@@ -218,13 +211,20 @@ def sendable(document: DocumentNode, schema: GraphQLSchema, problems: Problems, 
                 defaulted.add(id(node))
                 optional[operation].add(name)
     changed = visit(stripped, _Declarations(removed=removed, defaulted=defaulted))
-    return Sendable(
-        document=changed,
-        unchanged=print_ast(changed) == print_ast(document),
-        optional_conditions=optional,
-        unsent=unsent,
-        unused=unused,
-    )
+    separate = separate_operations(changed)
+    # A lone, unchanged operation is sent as its file's text, so that its digest is the file's.
+    is_whole = len(separate) == 1 and print_ast(changed) == print_ast(executable)
+    text = document.loc.source.body if document.loc and is_whole else ""
+    operations = {
+        name: SentOperation(
+            document=alone,
+            text=text or print_ast(alone),
+            optional_conditions=frozenset(optional[name]),
+            unsent=frozenset(unsent[name]),
+        )
+        for name, alone in separate.items()
+    }
+    return changed, operations, unused
 
 
 def _uses(document: DocumentNode) -> dict[str, list[str]]:
@@ -291,11 +291,11 @@ class _Declarations(Visitor):
         return replace(node, default_value=BooleanValueNode(value=False)) if id(node) in self._defaulted else None
 
 
-def _warn_of_unused(unused: Iterable[Unused], nodes: Iterable[ExecutableDefinitionNode], problems: Problems) -> None:
+def _warn_of_unused(unused: Iterable[Unused], document: DocumentNode, problems: Problems) -> None:
     """Warn of unused variables. An unused bound variable is an error: its author relies on it."""
     bound = {
         (node.name.value if node.name else "", each.variable.name.value)
-        for node in nodes
+        for node in document.definitions
         if isinstance(node, OperationDefinitionNode)
         for each in node.variable_definitions or ()
         if is_bound(each)
@@ -307,21 +307,6 @@ def _warn_of_unused(unused: Iterable[Unused], nodes: Iterable[ExecutableDefiniti
             problems.add(one.node, sentence, code="unused-binding")
         else:
             problems.warn(one.node, one.sentence, code="unused-variable", about=[one.operation])
-
-
-def _separated(sent: Sendable, document: DocumentNode) -> Iterator[tuple[str, SentOperation]]:
-    """Yield each operation of a valid document by its name. ``document`` is the document as written."""
-    alone = separate_operations(sent.document)
-    # A lone, unchanged operation is sent as its file's text, so that its digest is the file's.
-    text = document.loc.source.body if document.loc and sent.unchanged and len(alone) == 1 else ""
-    for name, each in alone.items():
-        operation = SentOperation(
-            document=each,
-            text=text or print_ast(each),
-            optional_conditions=frozenset(sent.optional_conditions[name]),
-            unsent=frozenset(sent.unsent[name]),
-        )
-        yield name, operation
 
 
 def warn_of_deprecations(errors: Iterable[GraphQLError], problems: Problems) -> None:
