@@ -17,7 +17,6 @@ from graphql import (
     GraphQLError,
     GraphQLSchema,
     LoneAnonymousOperationRule,
-    NamedTypeNode,
     NoDeprecatedCustomRule,
     NonNullTypeNode,
     NoUnusedVariablesRule,
@@ -189,7 +188,7 @@ def normalize(
     removed, defaulted = set[int](), set[int]()  # identities of variable definitions
     for operation, alone in after.items():
         uses, uses_left = _uses(before[operation]), _uses(alone)
-        for node in _variable_definitions(alone):
+        for node in (each for each in nodes_in(alone) if isinstance(each, VariableDefinitionNode)):
             name = node.variable.name.value
             if name not in uses:
                 is_required = isinstance(node.type, NonNullTypeNode) and node.default_value is None
@@ -205,7 +204,9 @@ def normalize(
                 problems.warn(node, sentence, code="unsent-variable", about=[f"${name}"])
                 removed.add(id(node))
                 unsent[operation].add(name)
-            elif _is_nullable_boolean(node) and CONDITIONS.issuperset(uses_left[name]):
+            elif (
+                print_ast(node.type) == "Boolean" and not node.default_value and CONDITIONS.issuperset(uses_left[name])
+            ):
                 sentence = f"${name} may be null, which @skip and @include reject: null is sent as false"
                 problems.warn(node, sentence, code="nullable-condition", about=[f"${name}"])
                 defaulted.add(id(node))
@@ -243,23 +244,12 @@ def _uses(document: DocumentNode) -> dict[str, list[str]]:
     return uses
 
 
-def _variable_definitions(document: DocumentNode) -> list[VariableDefinitionNode]:
-    operations = [node for node in document.definitions if isinstance(node, OperationDefinitionNode)]
-    return [node for operation in operations for node in operation.variable_definitions or ()]
-
-
 def _fate_of_unused(*, known: bool, is_required: bool) -> str:
     if not known:
         return "is not taken: the operation does not use it, so it is not sent"
     if is_required:
         return "is not used in the operation: it is asked for because the text that the API knows declares it"
     return "is not taken: the operation does not use it, and its text stays as the API knows it"
-
-
-def _is_nullable_boolean(node: VariableDefinitionNode) -> bool:
-    """Return whether a variable may be null, and is null if callers do not give it."""
-    is_boolean = isinstance(node.type, NamedTypeNode) and node.type.name.value == "Boolean"
-    return is_boolean and not node.default_value
 
 
 class _WithoutClientDirectives(Visitor):
