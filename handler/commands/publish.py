@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from handler.bundle.model import Bundle
 from handler.code_tools.modules import is_among
@@ -26,8 +25,7 @@ from handler.commands.publishing.publication import (
     plan_publish,
 )
 from handler.commands.questions import can_ask, choose
-from handler.commands.terminal.command_line import current_answer
-from handler.commands.terminal.console import complain, say, show_json, warn
+from handler.commands.terminal.console import complain, say, show_document, warn
 from handler.commands.terminal.exit_codes import DONE, REFUSED, USAGE
 from handler.compiler.compile import Compiled
 from handler.errors import StileError
@@ -282,9 +280,8 @@ class _Report:
         return [each.name for each in self.to_store if each.name not in begun]
 
     def _end(self, publication: Publication | None, code: int) -> int:
-        answer = current_answer()
-        if answer and self.options.json:
-            document: dict[str, Any] = {
+        return show_document(
+            {
                 "location": self.options.destination,
                 "dryRun": self.options.dry_run,
                 "endpoints": [each.plain() for each in self.planned],
@@ -293,10 +290,9 @@ class _Report:
                 "unconfirmed": publication.unconfirmed if publication else [],
                 "notInFolder": [each.name for each in self.leftovers],
                 "withdrawn": publication.withdrawn if publication else [],
-                "warnings": answer.warnings,
-            }
-            show_json({**document, **({"error": answer.error(code)} if code else {})})
-        return code
+            },
+            code,
+        )
 
 
 def _fault_in(options: argparse.Namespace) -> str:

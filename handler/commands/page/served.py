@@ -211,7 +211,10 @@ def find_persona(personas: list[Persona], id_: str) -> Persona:
 
 def _bearers(folder: Path, compiled: Compiled) -> Iterator[Persona]:
     """Yield the bearers of the claims files in the folder and above, each id once, with different labels."""
-    names = CLAIMS | _claims_of_rules(compiled)
+    of_rules = {path[0] for leaf in leaves_of(compiled.bundle.conditions) for path in paths_in(leaf)}
+    prescribed = (each.tool for each in compiled.made if isinstance(each.tool, PrescribedTool))
+    bound = {binding.name for tool in prescribed for binding in tool.bindings if binding.source == "claim"}
+    names = CLAIMS | of_rules | bound
     ids: set[str] = set()
     labels: set[str] = set()
     for place in (folder, folder.absolute().parent if folder == Path() else folder.parent):
@@ -246,11 +249,3 @@ def _json_files(folder: Path) -> list[Path]:
 def _id(kind: str, name: str) -> str:
     """Return an id in ASCII: browsers send no other characters in a header."""
     return f"{kind}{quote(os.fsencode(name), safe='/')}"
-
-
-def _claims_of_rules(compiled: Compiled) -> frozenset[str]:
-    """Return the names of the claims that the conditions and bound variables of an endpoint read."""
-    names = {path[0] for leaf in leaves_of(compiled.bundle.conditions) for path in paths_in(leaf)}
-    prescribed = (each.tool for each in compiled.made if isinstance(each.tool, PrescribedTool))
-    bound = {binding.name for tool in prescribed for binding in tool.bindings if binding.source == "claim"}
-    return frozenset(names | bound)
