@@ -23,7 +23,6 @@ from handler.server.asgi.content_negotiation import JSON, accepted_kinds
 from handler.server.asgi.deadlines import before
 from handler.server.asgi.public_url import note_unknown_url, public_url
 from handler.server.asgi.request_log import note
-from handler.server.asgi.response_size import Room
 from handler.server.asgi.responses import Refused, json_response
 from handler.server.auth.resource_metadata import metadata_url, open_scopes, takes_tokens
 from handler.server.context import Caller, Services, find_endpoint, identify_caller
@@ -35,7 +34,7 @@ from handler.server.mcp.revisions import listed as listed_for
 from handler.server.mcp.tools_list import list_tools
 from handler.strict_json import Entry, JSONObject, to_well_formed_json
 
-TOLD = ("name", "title", "description")
+MEMBERS = ("name", "title", "description")
 """The members of a tool in ``tools/list`` that the card repeats."""
 
 HEADERS = {"cache-control": "private, no-store", "vary": "Accept, Authorization, X-API-Key, Stile-Versions"}
@@ -88,6 +87,14 @@ async def _answer(services: Services, http_call: HttpCall) -> Response:
 def _card(caller: Caller, listed: Sequence[JSONObject], url: str) -> JSONObject:
     bundle = caller.endpoint.bundle
     name = bundle.endpoint
+    tools: list[JSONObject] = []  # as far as a page has room
+    free_bytes = caller.room.page_bytes
+    for entry in listed:
+        tool = {member: entry[member] for member in MEMBERS if member in entry}
+        free_bytes -= len(to_well_formed_json(tool)) + 1
+        if free_bytes < 0:
+            break
+        tools.append(tool)
     sign_in = {}  # as in the challenge of a denial; empty if clients cannot find an authorization server
     if takes_tokens(bundle):
         members = {"resourceMetadata": metadata_url(bundle, url), "scope": " ".join(open_scopes(bundle))}
@@ -98,7 +105,8 @@ def _card(caller: Caller, listed: Sequence[JSONObject], url: str) -> JSONObject:
         **({"mcpUrl": f"{url}/{name}/mcp"} if url else {}),
         **sign_in,
         "digest": list_digest(listed),
-        **_told(listed, caller.room),
+        "tools": tools,
+        **({"more": len(listed) - len(tools)} if len(listed) > len(tools) else {}),
     }
 
 
@@ -109,20 +117,6 @@ def list_digest(listed: Iterable[JSONObject]) -> str:
     for each in listed_for("tools", entries, MODERN[0]):
         digest.update(each.digest)
     return f"sha256:{digest.hexdigest()}"
-
-
-def _told(listed: Sequence[JSONObject], room: Room) -> JSONObject:
-    """Return the tools as far as a page has room, and the number of those without room."""
-    tools: list[JSONObject] = []
-    free_bytes = room.page_bytes
-    for entry in listed:
-        tool = {member: entry[member] for member in TOLD if member in entry}
-        free_bytes -= len(to_well_formed_json(tool)) + 1
-        if free_bytes < 0:
-            break
-        tools.append(tool)
-    more = len(listed) - len(tools)
-    return {"tools": tools, **({"more": more} if more else {})}
 
 
 def _failure(http_call: HttpCall, exc: UpstreamError | McpError | DeadlinePassed) -> Response:

@@ -205,7 +205,7 @@ async def call_over_graphql(call: Call, tool: PrescribedTool | GraphQLTool, argu
     arguments, caller, continued, document = call.read(tool, arguments), call.caller, None, None
     async with before(caller.deadline):
         if tool.options.cursor:
-            from handler.server.mcp.cursors import continuation_of
+            from handler.server.mcp.long_answers import continuation_of
 
             continued = await continuation_of(call, tool, arguments)
             arguments = continued.arguments
@@ -237,7 +237,7 @@ async def call_over_graphql(call: Call, tool: PrescribedTool | GraphQLTool, argu
             is_begun = continued is not None and continued.start is not None
             # An answer about the schema has a limit of its own.
             if (document is None or document.answer is None) and (is_begun or 0 < max_bytes < len(text)):
-                from handler.server.mcp.large_results import fit_response
+                from handler.server.mcp.long_answers import fit_response
 
                 size, text = len(text), b""  # a large text is not kept beside what is cut from it
                 fitted = await fit_response(caller, tool, response, request, size=size, continued=continued)
