@@ -352,16 +352,12 @@ async def _search_catalog(call: Call, tool: CatalogTool, arguments: JSONObject) 
     return await search_catalog(call, tool, call.read(tool, arguments))
 
 
-async def _call_code(call: Call, tool: CodeTool, arguments: JSONObject) -> JSONObject:
-    from handler.server.mcp.code_tools import call_code_tool
+async def _call_code(call: Call, tool: CodeTool | ProvidedTool, arguments: JSONObject) -> JSONObject:
+    from handler.server.mcp.code_tools import call_code_tool, call_provided_tool
 
+    if isinstance(tool, ProvidedTool):
+        return await call_provided_tool(call, tool.kit, tool.name, arguments)
     return await call_code_tool(call, tool, arguments)
-
-
-async def _call_provided(call: Call, tool: ProvidedTool, arguments: JSONObject) -> JSONObject:
-    from handler.server.mcp.code_tools import call_provided_tool
-
-    return await call_provided_tool(call, tool.kit, tool.name, arguments)
 
 
 CALLS: Mapping[type[Tool | ProvidedTool], Callable[[Call, Any, JSONObject], Awaitable[JSONObject]]] = {
@@ -370,6 +366,6 @@ CALLS: Mapping[type[Tool | ProvidedTool], Callable[[Call, Any, JSONObject], Awai
     CompanionTool: call_companion,
     CatalogTool: _search_catalog,
     CodeTool: _call_code,
-    ProvidedTool: _call_provided,
+    ProvidedTool: _call_code,
 }
 """The function that calls the tools of a kind, with arguments as the client sent them."""
