@@ -39,6 +39,7 @@ from handler.compiler.config.table import MAX_LIST_SIZE
 from handler.compiler.problems import Problems
 from handler.compiler.schema.coordinates import resolve
 from handler.compiler.schema.directives import BELONGS, ON_SCHEMA
+from handler.compiler.schema.visibility import FieldsType
 from handler.compiler.source.yaml_section import Section
 from handler.errors.authoring import UnknownCoordinate
 from handler.strict_json import JSONObject
@@ -249,8 +250,8 @@ def with_list_sizes(
             problems.add(sizes.key_place(text), f'limits.list_sizes "{text:.80}": {exc}', code="unknown-coordinate")
             continue
         type_name, _, field = coordinate.partition(".")
-        fields = getattr(schema.get_type(type_name), "fields", {})
-        returned: Any = getattr(fields.get(field), "type", None)
+        type_ = schema.get_type(type_name)
+        returned: Any = getattr(type_.fields.get(field), "type", None) if isinstance(type_, FieldsType) else None
         below = getattr(get_named_type(returned), "fields", {}).values()
         if returned is None or not any(_is_list(each) for each in (returned, *(field.type for field in below))):
             sentence = "expected a field that returns a list, or an object with one"
