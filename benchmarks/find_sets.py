@@ -15,8 +15,7 @@ from typing import NamedTuple
 from graphql import build_schema  # noqa: TID251 - a benchmark compiles schemas
 
 from handler.compiler.schema.schema_index import build_index, with_words
-from handler.graph.index import read_index, write_index
-from handler.graph.index_types import named
+from handler.graph.index import named, read_index, write_index
 from handler.graph.view import View, build_view
 from handler.search.ranking import Ranked, Ranking
 from handler.search.schema_search import SchemaSearch

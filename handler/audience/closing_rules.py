@@ -10,8 +10,7 @@ from handler.audience.view_paths import is_visible, parts_of
 from handler.bundle.tools import CodeTool, PrescribedTool
 from handler.compiler.operations.operation_paths import find_path
 from handler.compiler.provenance import Cause, Holds, responsible
-from handler.graph.index import SchemaIndex
-from handler.graph.index_types import named
+from handler.graph.index import SchemaIndex, named
 from handler.graph.view import View, build_view
 from handler.policy.evaluation import OPEN
 

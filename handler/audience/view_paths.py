@@ -8,8 +8,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from handler.errors.authoring import UnknownCoordinate
-from handler.graph.index import SchemaIndex
-from handler.graph.index_types import InputValue, named
+from handler.graph.index import InputValue, SchemaIndex, named
 from handler.graph.view import View
 from handler.text.sentences import did_you_mean
 

@@ -31,7 +31,7 @@ from handler.bundle.tools import CatalogTool, CodeTool, CompanionTool, GraphQLTo
 from handler.compiler.compile import Compiled
 from handler.compiler.config.ignores import Ignore
 from handler.compiler.provenance import Provenance
-from handler.graph.documents.fields_read import fields_of_text
+from handler.graph.documents.used_fields import fields_of_text
 from handler.graph.index import SchemaIndex, load_index, read_index
 from handler.graph.view import Removals, leads, taken_by_directives
 from handler.policy.evaluation import OPEN, Evaluation, Mask

@@ -1,13 +1,17 @@
-"""The texts with which a GraphQL tool's companions answer: what a question found, and what coordinates name."""
+"""The texts with which a GraphQL tool's companions answer: the matches of a question, and the SDL of coordinates.
+
+A slice of a view's SDL has a bounded number of bytes. A field that nobody asked for is shown with its required
+arguments only; ``…`` stands for the others. Each type says how many of its members are left out. graphql-core is not
+loaded.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from handler.graph.index_types import named
-from handler.graph.sdl import print_directive
-from handler.graph.slices import WRAPPER_MEMBERS, Slice, is_leaf, members_named, taken_types
+from handler.graph.index import InputValue, named
+from handler.graph.sdl import keyword_of, print_directive
 from handler.graph.view import BUILT_IN_SCALARS, View
 
 NAME = "[_A-Za-z][_0-9A-Za-z]*"
@@ -29,76 +33,83 @@ NOTHING = "Nothing here answers that. Ask with other words, or for less at a tim
 MAX_NAMED = 20
 """Coordinates that a remark names; further ones are counted."""
 
+MORE_BYTES = 24
+"""Room for the comment on left out members of a type."""
 
-def found_text(view: View, found: Sequence[tuple[str, Sequence[Sequence[str]]]], *, max_bytes: int) -> str:
+MAX_DOC_CHARS = 120
+"""Length of a description in a slice, of which the first sentence is shown."""
+
+MAX_IMPLEMENTERS = 12
+"""Implementers of an interface that are named."""
+
+WRAPPER_MEMBERS = 6
+"""A type with no more members leads to what it wraps: a page of a list, an edge, the payload of a mutation."""
+
+
+def found_text(view: View, matches: Sequence[tuple[str, Sequence[Sequence[str]]]], *, max_bytes: int) -> str:
     """Return the matches of a question, each with its first way from a root field, and the SDL of these ways.
 
-    ``found`` has coordinates, best first, each with its paths.
+    ``matches`` are coordinates, best first, each with its paths.
     """
-    if not found:
+    if not matches:
         return NOTHING
     count = min(max(max_bytes // MATCH_BYTES, MIN_MATCHES), MAX_MATCHES)
-    ways = [_way(coordinate, paths) for coordinate, paths in found[:count]]
+    ways = []
+    for coordinate, paths in matches[:count]:
+        way = list(paths[0] if paths else ())
+        ways.append(way if way and way[-1] == coordinate else [*way, coordinate])
     heading = ["Found, best first:", *(f"- {' > '.join(way)}" for way in ways)]
-    shown = Slice(view, max_bytes=max_bytes - len("\n".join(heading).encode()))
-    fits = [_add_way(shown, ways[0])]
-    _add_around(view, shown, ways[0])  # the best match is shown with what surrounds it, before the others
-    fits += [_add_way(shown, way) for way in ways[1:]]
+    part = Slice(view, max_bytes=max_bytes - len("\n".join(heading).encode()))
+    fits = [_add_way(part, ways[0])]
+    _add_around(view, part, ways[0])  # the best match is shown with its surroundings, before the others
+    fits += [_add_way(part, way) for way in ways[1:]]
     for way in ways[1:]:
-        _add_around(view, shown, way)
+        _add_around(view, part, way)
     left_out = [" > ".join(way) for way, fit in zip(ways, fits, strict=True) if not fit]
     remark = [f"Left out: {_some(left_out)}. Ask for fewer things at a time."] if left_out else []
-    return "\n".join([*heading, "", shown.text(), *remark])
+    return "\n".join([*heading, "", part.text(), *remark])
 
 
 def described_text(view: View, coordinates: Sequence[str], *, max_bytes: int) -> str:
     """Return the SDL of coordinates, in their order as far as it fits, and the names of those that are unknown here."""
-    wanted = list(dict.fromkeys(coordinates))
-    unknown = [each for each in wanted if not is_visible(view, each)]
-    known = [each for each in wanted if each not in set(unknown)]
-    directives = [print_directive(view, each.removeprefix("@")) for each in known if each.startswith("@")]
-    scalars = [f"scalar {each}" for each in known if each in BUILT_IN_SCALARS]  # no schema defines them
-    shown = Slice(view, max_bytes=max_bytes - sum(len(each.encode()) + 2 for each in (*directives, *scalars)))
+    unique = list(dict.fromkeys(coordinates))
+    visible = [each for each in unique if is_visible(view, each)]
+    unknown = [each for each in unique if each not in visible]
+    directives = [print_directive(view, each.removeprefix("@")) for each in visible if each.startswith("@")]
+    scalars = [f"scalar {each}" for each in visible if each in BUILT_IN_SCALARS]  # no schema defines them
+    part = Slice(view, max_bytes=max_bytes - sum(len(each.encode()) + 2 for each in (*directives, *scalars)))
     left_out = [
         f"{type_name}.{member}"
-        for type_name, member in members_named(known)
-        if member and not shown.add(type_name, member, whole=True, described=True)
+        for type_name, member in members_named(visible)
+        if member and not part.add(type_name, member, whole=True, described=True)
     ]
-    whole = [type_name for type_name, member in members_named(known) if not member]
+    whole = [type_name for type_name, member in members_named(visible) if not member]
     for place, type_name in enumerate(whole):
-        if not shown.fill(type_name, room=shown.room // (len(whole) - place)) and not shown.holds(type_name):
+        if not part.fill(type_name, room=part.room // (len(whole) - place)) and not part.holds(type_name):
             left_out.append(type_name)
     remarks = [f"Left out for lack of room: {_some(left_out)}."] if left_out else []
     remarks += [f"Unknown here: {_some(unknown)}."] if unknown else []
-    return "\n\n".join(part for part in [shown.text(), *scalars, *directives, *remarks] if part)
+    return "\n\n".join(filter(None, [part.text(), *scalars, *directives, *remarks]))
 
 
-def _way(coordinate: str, paths: Sequence[Sequence[str]]) -> list[str]:
-    way = list(paths[0] if paths else ())
-    return way if way and way[-1] == coordinate else [*way, coordinate]
-
-
-def _add_way(shown: Slice, way: Sequence[str]) -> bool:
+def _add_way(part: Slice, way: Sequence[str]) -> bool:
     steps = [(type_name, member) for type_name, member in members_named(way) if member]
-    fits = [shown.add(*step, whole=True, described=place == len(steps) - 1) for place, step in enumerate(steps)]
+    fits = [part.add(*step, whole=True, described=place == len(steps) - 1) for place, step in enumerate(steps)]
     return all(fits)
 
 
-def _add_around(view: View, shown: Slice, way: Sequence[str]) -> None:
-    """Add what a request along a way may select at the end of the way, and what it takes."""
-    waiting = list(_returned(view, way[-1]))
-    seen: set[str] = set()
-    while waiting:
-        name = waiting.pop(0)
-        if name in seen or is_leaf(view, name):
+def _add_around(view: View, part: Slice, way: Sequence[str]) -> None:
+    """Add the types that a request may select from at the end of a way, and the input types that the way takes."""
+    returned = list(_returned(view, way[-1]))
+    for place, name in enumerate(returned):
+        if name in returned[:place] or is_leaf(view, name):
             continue
-        seen.add(name)
-        shown.fill(name, room=shown.room // TYPE_SHARE)
+        part.fill(name, room=part.room // TYPE_SHARE)
         if len(view.members[name]) <= WRAPPER_MEMBERS:
-            waiting += [below for member in view.members[name] for below in _returned(view, f"{name}.{member}")]
+            returned += [below for member in view.members[name] for below in _returned(view, f"{name}.{member}")]
     for name in taken_types(view, way):
         if view.index.kind(name) != "enum" or len(view.members[name]) <= MAX_VALUES:
-            shown.fill(name, room=shown.room // TYPE_SHARE)
+            part.fill(name, room=part.room // TYPE_SHARE)
 
 
 def _returned(view: View, coordinate: str) -> Iterator[str]:
@@ -115,7 +126,7 @@ def _returned(view: View, coordinate: str) -> Iterator[str]:
 
 
 def is_visible(view: View, coordinate: str) -> bool:
-    """Tell if a view has a part of this coordinate."""
+    """Return whether a view has a part of this coordinate."""
     if not COORDINATE.fullmatch(coordinate):
         return False
     if coordinate.startswith("@"):
@@ -134,3 +145,167 @@ def is_visible(view: View, coordinate: str) -> bool:
 def _some(names: Sequence[str]) -> str:
     more = [f"and {len(names) - MAX_NAMED} more"] if len(names) > MAX_NAMED else []
     return ", ".join([*(f"{name:.100}" for name in names[:MAX_NAMED]), *more])
+
+
+class Slice:
+    """Parts of a view, added in the order of their worth until the room is used up."""
+
+    def __init__(self, view: View, *, max_bytes: int) -> None:
+        self._view = view
+        self._room = max_bytes
+        self._lines: dict[str, dict[str, str]] = {}  # type -> member -> its line
+
+    @property
+    def room(self) -> int:
+        """The bytes that are left."""
+        return self._room
+
+    def holds(self, type_name: str) -> bool:
+        """Return whether a type has been added, with or without members."""
+        return type_name in self._lines
+
+    def add(self, type_name: str, member: str, *, whole: bool = False, described: bool = False) -> bool:
+        """Add a member of a visible type. ``whole``: with all its arguments. False if it does not fit."""
+        if member not in self._view.members.get(type_name, ()):
+            return True
+        lines = self._lines.get(type_name, {})
+        if member in lines and not whole:
+            return True
+        line = self._line(type_name, member, whole=whole, described=described)
+        cost = len(line.encode()) + 1 - len(lines.get(member, "").encode())
+        cost += 0 if type_name in self._lines else len(self._head(type_name)) + MORE_BYTES
+        if cost > self._room:
+            return False
+        self._room -= cost
+        self._lines.setdefault(type_name, {})[member] = line
+        return True
+
+    def open(self, type_name: str) -> bool:
+        """Add a type without its members. False if it does not fit."""
+        if type_name not in self._view.members or type_name in BUILT_IN_SCALARS or type_name in self._lines:
+            return True
+        cost = len(self._head(type_name)) + MORE_BYTES
+        if cost > self._room:
+            return False
+        self._room -= cost
+        self._lines[type_name] = {}
+        return True
+
+    def fill(self, type_name: str, *, room: int) -> bool:
+        """Add the members of a type, those without further selections first, in at most ``room`` bytes.
+
+        True if all members fit.
+        """
+        if type_name in BUILT_IN_SCALARS or type_name not in self._view.members:
+            return True
+        reserve = max(self._room - room, 0)
+        self._room -= reserve
+        fits = self.open(type_name) and all(self.add(type_name, member) for member in self._by_worth(type_name))
+        self._room += reserve
+        return fits
+
+    def text(self) -> str:
+        """Return the SDL."""
+        return "\n\n".join(self._definition(name, lines) for name, lines in self._lines.items())
+
+    def _by_worth(self, name: str) -> list[str]:
+        members = self._view.members[name]
+        if self._view.index.kind(name) == "input":
+            inputs = self._view.index[name].inputs
+            return sorted(members, key=lambda member: not inputs[member].required)
+        if self._view.index.kind(name) not in ("object", "interface"):
+            return list(members)
+        fields = self._view.index[name].fields
+        return sorted(members, key=lambda member: not is_leaf(self._view, fields[member].type))
+
+    def _line(self, type_name: str, member: str, *, whole: bool, described: bool) -> str:
+        entry = self._view.index[type_name]
+        match entry.kind:
+            case "object" | "interface":
+                field = entry.fields[member]
+                arguments = _arguments(self._view.arguments(type_name, member), whole=whole)
+                line = f"  {member}{arguments}: {field.type}{_deprecated(field.directives)}"
+                description = field.description
+            case "input":
+                line, description = f"  {_input(member, entry.inputs[member])}", entry.inputs[member].description
+            case "enum":
+                description, directives = entry.values[member]
+                line = f"  {member}{_deprecated(directives)}"
+            case _:
+                return member
+        head = f'  "{sentence}"\n' if described and (sentence := first_sentence(description)) else ""
+        return head + line
+
+    def _head(self, name: str) -> str:
+        return f"{keyword_of(self._view.index.kind(name))} {name}{self._related(name)} {{\n}}\n"
+
+    def _related(self, name: str) -> str:
+        """Return the interfaces of a type. An interface has its implementers, which fragments name, as a comment."""
+        view = self._view
+        above = [each for each in view.index.interfaces(name) if each in view.members]
+        implements = f" implements {' & '.join(above)}" if above else ""
+        if view.index.kind(name) != "interface":
+            return implements
+        below = [each for each in view.index.implementers.get(name, ()) if each in view.members]
+        more = f" and {len(below) - MAX_IMPLEMENTERS} more" if len(below) > MAX_IMPLEMENTERS else ""
+        return f"{implements} {{  # of {', '.join(below[:MAX_IMPLEMENTERS])}{more}" if below else implements
+
+    def _definition(self, name: str, lines: Mapping[str, str]) -> str:
+        kind, members = self._view.index.kind(name), self._view.members[name]
+        if kind == "scalar":
+            return f"scalar {name}"
+        parts = [lines[member] for member in members if member in lines]
+        more = [f"# and {len(members) - len(parts)} more"] if len(parts) < len(members) else []
+        if kind == "union":
+            return f"union {name} = {' | '.join(parts + more)}"
+        body = "\n".join([*parts, *(f"  {each}" for each in more)])
+        related = self._related(name)
+        opening = "" if "{" in related else " {"
+        return f"{keyword_of(kind)} {name}{related}{opening}\n{body}\n}}"
+
+
+def is_leaf(view: View, type_text: str) -> bool:
+    """Return whether a field of this type takes no selection."""
+    return view.index.kind(named(type_text)) in ("scalar", "enum")
+
+
+def first_sentence(printed: str) -> str:
+    """Return the beginning of a printed description on one line, without what would end a string of SDL."""
+    text = " ".join(printed.strip('"').split()).replace("\\", "").replace('"', "'")
+    sentence = text.partition(". ")[0].removesuffix(".")
+    return sentence if len(sentence) <= MAX_DOC_CHARS else sentence[: MAX_DOC_CHARS - 1] + "…"
+
+
+def members_named(coordinates: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield the type and the member of each coordinate. The member is empty for a type; directives are left out."""
+    for coordinate in coordinates:
+        type_name, _, member = coordinate.partition(".")
+        if not coordinate.startswith("@"):
+            yield type_name, member.partition("(")[0]
+
+
+def _arguments(arguments: Mapping[str, InputValue], *, whole: bool) -> str:
+    parts = [_input(name, value) for name, value in arguments.items() if whole or value.required]
+    left_out = ["…"] if len(parts) < len(arguments) else []
+    return f"({', '.join(parts + left_out)})" if arguments else ""
+
+
+def _input(name: str, value: InputValue) -> str:
+    default = f" = {value.default}" if value.default else ""
+    return f"{name}: {value.type}{default}{_deprecated(value.directives)}"
+
+
+def _deprecated(directives: str) -> str:
+    return " @deprecated" if "@deprecated" in directives else ""
+
+
+def taken_types(view: View, path: Sequence[str]) -> list[str]:
+    """Return the input types that the arguments of a path's steps take, those of required arguments first."""
+    values = [
+        value
+        for type_name, member in members_named(path)
+        if member in view.members.get(type_name, ()) and view.index.kind(type_name) in ("object", "interface")
+        for value in view.arguments(type_name, member).values()
+    ]
+    ordered = sorted(values, key=lambda value: not value.required)
+    return [name for value in ordered if (name := named(value.type)) not in BUILT_IN_SCALARS]

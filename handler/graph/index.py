@@ -11,27 +11,14 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from handler.bundle.stored import index_key, shared_index_key
+from handler.cold.records import record
 from handler.errors.infrastructure import BundleError, ObjectNotFound
-from handler.graph.index_types import (
-    KINDS,
-    MALFORMED,
-    Directive,
-    TypeSlice,
-    expected_shape,
-    malformed,
-    named,
-    names_in,
-    number_in,
-    read_directive,
-    read_type,
-    text_in,
-)
 from handler.storage.storage import READ_TIMEOUT_S, Storage
 from handler.strict_json import inside, parse_json, parse_stored, to_json_bytes
 
@@ -43,12 +30,19 @@ OUTLINED = ("kind", "interfaces")
 Reference = tuple[str, str, str]
 """A member, its argument or the empty string, and the named type of the argument or else of the member."""
 
-
 Text = tuple[str, str, str, str]
 """A member, its argument, the member's type as it is printed, and its description.
 
 The type itself has empty names; an argument, which a search reads for its name, has an empty description.
 """
+
+
+KINDS = ("object", "interface", "union", "enum", "input", "scalar")
+
+MALFORMED = (AttributeError, KeyError, TypeError, ValueError)
+"""Errors of reading a value that does not have the expected shape."""
+
+T = TypeVar("T")
 
 
 class SchemaIndex:
@@ -77,14 +71,20 @@ class SchemaIndex:
         return name in self._outlines
 
     def __getitem__(self, name: str) -> TypeSlice:
-        found = self._types.get(name)
-        if found is None:
+        if name not in self._types:
             with expected_shape(f"the schema index's type {name}"):
-                outline = self._outline(name)
-                found = self._types[name] = read_type(
-                    name, self._read(name), kind=outline.kind, interfaces=outline.interfaces
+                outline, raw = self._outline(name), self._read(name)
+                self._types[name] = TypeSlice(
+                    kind=outline.kind,
+                    description=text_in(raw, "description", ""),
+                    directives=text_in(raw, "directives", ""),
+                    interfaces=outline.interfaces,
+                    fields=_Members(name, raw.get("fields", {}), _field),
+                    inputs=_Members(name, raw.get("inputs", {}), _input),
+                    values=_Members(name, raw.get("values", {}), _value),
+                    members=names_in(raw.get("members", [])),
                 )
-        return found
+        return self._types[name]
 
     @cached_property
     def implementers(self) -> Mapping[str, tuple[str, ...]]:
@@ -100,7 +100,15 @@ class SchemaIndex:
     def directives(self) -> Mapping[str, Directive]:
         """The API's own directives for requests, in the author's order."""
         with expected_shape("the schema index's directives"):
-            return {name: read_directive(raw) for name, raw in self._directives.items()}
+            return {
+                name: Directive(
+                    on=names_in(raw["on"]),
+                    repeatable=raw["repeatable"] is True,
+                    arguments={argument: _input(value) for argument, value in raw.get("arguments", {}).items()},
+                    description=text_in(raw, "description", ""),
+                )
+                for name, raw in self._directives.items()
+            }
 
     # These read only the outline.
 
@@ -152,13 +160,18 @@ class SchemaIndex:
             raise malformed(f"the schema index's type {name}") from exc
 
     def _outline(self, name: str) -> _Outline:
-        found = self._outlined.get(name)
-        if found is None:
+        outline = self._outlined.get(name)
+        if outline is None:
             try:
-                found = self._outlined[name] = _read_outline(self._outlines[name])
+                kind, interfaces, targets = self._outlines[name].split(" ")
+                if kind not in KINDS:
+                    raise ValueError(kind)
             except MALFORMED as exc:  # not expected_shape: a view asks for the outlines of all types
                 raise malformed(f"the schema index's type {name}") from exc
-        return found
+            outline = self._outlined[name] = _Outline(
+                kind, tuple(interfaces.split(",")) if interfaces else (), tuple(targets.split(",")) if targets else ()
+            )
+        return outline
 
     def _read(self, name: str) -> Any:
         entry = self._entries[name]
@@ -178,12 +191,14 @@ class _Outline(NamedTuple):
 def write_index(content: Mapping[str, Any]) -> tuple[str, bytes]:
     """Return the digest under which an index is stored, and the index's bytes."""
     types: Mapping[str, Any] = content["types"]
-    outlines = {name: _outline_of(raw) for name, raw in types.items()}
-    named_types = {name for outline in outlines.values() for name in outline.targets}
+    targets = {name: dict.fromkeys(type_ for _, _, type_ in _references(raw)) for name, raw in types.items()}
     head = {
         **content,
-        "missing": sorted(named_types - types.keys()),
-        "types": {name: _write_outline(outline) for name, outline in outlines.items()},
+        "missing": sorted({target for each in targets.values() for target in each} - types.keys()),
+        "types": {
+            name: " ".join((raw["kind"], ",".join(raw.get("interfaces", ())), ",".join(targets[name])))
+            for name, raw in types.items()
+        },
     }
     rest = ({key: part for key, part in raw.items() if key not in OUTLINED} for raw in types.values())
     raw = b"\n".join(map(to_json_bytes, (head, *rest)))
@@ -219,47 +234,201 @@ def read_index(raw: bytes, *, sha256: str) -> SchemaIndex:
     return SchemaIndex(inside("schema index", parse_stored, head), lines)
 
 
-def _outline_of(raw: Any) -> _Outline:
-    targets = dict.fromkeys(type_ for _, _, type_ in _references(raw))
-    return _Outline(raw["kind"], tuple(raw.get("interfaces", ())), tuple(targets))
-
-
-def _write_outline(outline: _Outline) -> str:
-    return " ".join((outline.kind, ",".join(outline.interfaces), ",".join(outline.targets)))
-
-
-def _read_outline(text: str) -> _Outline:
-    kind, interfaces, targets = text.split(" ")
-    if kind not in KINDS:
-        raise ValueError(kind)
-    return _Outline(
-        kind, tuple(interfaces.split(",")) if interfaces else (), tuple(targets.split(",")) if targets else ()
-    )
-
-
 def _references(raw: Any) -> list[Reference]:
-    found = [(member, "", member) for member in names_in(raw.get("members", []))]
+    references = [(member, "", member) for member in names_in(raw.get("members", []))]
     for member, part in (raw.get("fields") or raw.get("inputs") or {}).items():
-        found.append((member, "", named(text_in(part, "type"))))
+        references.append((member, "", named(text_in(part, "type"))))
         for argument, value in part.get("arguments", {}).items():
-            found.append((member, argument, named(text_in(value, "type"))))
-    return found
+            references.append((member, argument, named(text_in(value, "type"))))
+    return references
 
 
 def texts_in(raw: Any) -> list[Text]:
     """Return the description of a type, given its line, and of each of its parts."""
-    found = [("", "", "", text_in(raw, "description", ""))]
-    found += [(member, "", "", description) for member, (description, _) in raw.get("values", {}).items()]
+    texts = [("", "", "", text_in(raw, "description", ""))]
+    texts += [(member, "", "", description) for member, (description, _) in raw.get("values", {}).items()]
     for member, part in (raw.get("fields") or raw.get("inputs") or {}).items():
-        found.append((member, "", part["type"], part.get("description", "")))
-        if "arguments" in part:
-            found += [(member, argument, "", "") for argument in part["arguments"]]
-    return found
+        texts.append((member, "", part["type"], part.get("description", "")))
+        texts += [(member, argument, "", "") for argument in part.get("arguments", ())]
+    return texts
 
 
 def _turned(named_by: Mapping[str, Iterable[str]]) -> Mapping[str, tuple[str, ...]]:
-    found: defaultdict[str, list[str]] = defaultdict(list)
+    turned: defaultdict[str, list[str]] = defaultdict(list)
     for name, others in named_by.items():
         for other in others:
-            found[other].append(name)
-    return {other: tuple(names) for other, names in found.items()}
+            turned[other].append(name)
+    return {other: tuple(names) for other, names in turned.items()}
+
+
+@record(frozen=True, slots=True)
+class InputValue:
+    """An argument or a field of an input object. ``default`` is a GraphQL literal or the empty string."""
+
+    type: str  # printed: "[ID!]!"
+    default: str
+    description: str  # printed as a block string; empty: none
+    directives: str  # printed with a leading space; empty: none
+
+    @property
+    def required(self) -> bool:
+        """True if a request has to give the value."""
+        return self.type.endswith("!") and not self.default
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class ListSize:
+    """The author's list sizes of a field.
+
+    Source: "The GraphQL Cost Directives Specification" (IBM), "@listSize".
+    """
+
+    assumed: int | None = None
+    default: int | None = None  # if no slicing argument is given
+    slicing: tuple[str, ...] = ()  # arguments, or paths into them: "filter.first"; none: the usual names
+    fields: tuple[str, ...] = ()  # the lists below that it is about; none: the field's own, or all
+    one_required: bool = False
+
+
+@record(frozen=True, slots=True)
+class Field:
+    """A field of an object type or interface."""
+
+    type: str
+    arguments: Mapping[str, InputValue]
+    description: str
+    directives: str
+    size: ListSize | None
+    weight: float  # cost of the field, in addition to its values
+
+
+@record(frozen=True, slots=True)
+class TypeSlice:
+    """One type. Its ``kind`` decides which of the members it has."""
+
+    kind: str  # one of KINDS
+    description: str
+    directives: str
+    interfaces: tuple[str, ...]
+    fields: Mapping[str, Field]  # object, interface
+    inputs: Mapping[str, InputValue]  # input
+    values: Mapping[str, tuple[str, str]]  # enum: name -> (description, directives)
+    members: tuple[str, ...]  # union
+
+
+@record(frozen=True, slots=True)
+class Directive:
+    """A directive that a request may carry. ``on``: its executable locations."""
+
+    on: tuple[str, ...]
+    repeatable: bool
+    arguments: Mapping[str, InputValue]
+    description: str
+
+
+def named(type_text: str) -> str:
+    """Return the named type below lists and non-nulls: ``Order`` of ``[Order!]!``."""
+    return type_text.strip("[]!")
+
+
+@contextmanager
+def expected_shape(part: str) -> Iterator[None]:
+    """Turn errors of reading into one error that names the part of the index.
+
+    Raises:
+        BundleError: a value does not have the shape that the compiler writes.
+    """
+    try:
+        yield
+    except MALFORMED as exc:
+        raise malformed(part) from exc
+
+
+def malformed(part: str) -> BundleError:
+    """Return the error for a part of the index that does not have the shape that the compiler writes."""
+    return BundleError(f"{part} is malformed: publish again")
+
+
+class _Members(Mapping[str, T]):
+    """A type's members, each parsed at its first use: a request names few of many."""
+
+    def __init__(self, type_name: str, raw: Any, parse: Callable[[Any], T]) -> None:
+        self._type_name = type_name
+        if not isinstance(raw, dict):
+            raise TypeError(raw)
+        self._raw: Mapping[str, Any] = raw
+        self._parse = parse
+        self._parsed: dict[str, T] = {}
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._raw)
+
+    def __len__(self) -> int:
+        return len(self._raw)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._raw
+
+    def __getitem__(self, name: str) -> T:
+        if name not in self._parsed:
+            raw = self._raw[name]
+            with expected_shape(f"the schema index's type {self._type_name}"):
+                self._parsed[name] = self._parse(raw)
+        return self._parsed[name]
+
+
+def _field(raw: Any) -> Field:
+    return Field(
+        type=text_in(raw, "type"),
+        arguments={name: _input(value) for name, value in raw.get("arguments", {}).items()},
+        description=text_in(raw, "description", ""),
+        directives=text_in(raw, "directives", ""),
+        size=_list_size(raw["size"]) if "size" in raw else None,
+        weight=number_in(raw.get("weight", 0)),
+    )
+
+
+def _list_size(raw: Any) -> ListSize:
+    return ListSize(
+        assumed=int(number_in(raw["assumed"])) if "assumed" in raw else None,
+        default=int(number_in(raw["default"])) if "default" in raw else None,
+        slicing=names_in(raw.get("slicing", [])),
+        fields=names_in(raw.get("fields", [])),
+        one_required=raw.get("one", False) is True,
+    )
+
+
+def _input(raw: Any) -> InputValue:
+    return InputValue(
+        type=text_in(raw, "type"),
+        default=text_in(raw, "default", ""),
+        description=text_in(raw, "description", ""),
+        directives=text_in(raw, "directives", ""),
+    )
+
+
+def _value(raw: Any) -> tuple[str, str]:
+    description, directives = names_in(raw)
+    return description, directives
+
+
+def names_in(raw: Any) -> tuple[str, ...]:
+    """Return a list of texts; ``TypeError`` if the value is not one."""
+    if not isinstance(raw, list) or not all(isinstance(name, str) for name in raw):
+        raise TypeError(raw)
+    return tuple(raw)
+
+
+def number_in(value: Any) -> float:
+    """Return a number; ``TypeError`` if the value is not one."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TypeError(value)
+    return value
+
+
+def text_in(raw: Any, key: str, default: str | None = None) -> str:
+    """Return a member that is a text; without a default, the member is required."""
+    text = raw[key] if default is None else raw.get(key, default)
+    if not isinstance(text, str):
+        raise TypeError(key)
+    return text

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from handler.graph.index_types import Directive
+from handler.graph.index import Directive
 from handler.graph.sdl import print_view
 from handler.graph.view import View
 

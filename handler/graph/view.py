@@ -15,8 +15,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 
 from handler.cold.records import record
-from handler.graph.index import SchemaIndex
-from handler.graph.index_types import Directive, InputValue, named
+from handler.graph.index import Directive, InputValue, SchemaIndex, named
 
 BUILT_IN_SCALARS = frozenset({"Int", "Float", "String", "Boolean", "ID"})
 

@@ -11,8 +11,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from handler.graph.index import SchemaIndex, Text
-from handler.graph.index_types import expected_shape, names_in, text_in
+from handler.graph.index import SchemaIndex, Text, expected_shape, names_in, text_in
 from handler.search.postings import END, Postings, find_postings, read_steps, write_steps
 from handler.search.words import Vocabulary
 from handler.strict_json import JSONObject

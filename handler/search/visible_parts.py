@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import compress
 
-from handler.graph.index_types import named
+from handler.graph.index import named
 from handler.graph.view import View
 from handler.search.postings import Postings
 from handler.search.words import Vocabulary

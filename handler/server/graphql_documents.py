@@ -25,7 +25,7 @@ from handler.strict_json import JSONObject
 if TYPE_CHECKING:
     from graphql import DocumentNode, FieldNode  # noqa: TID251 - names for the type checker
 
-    from handler.graph.documents.hidden_types import HiddenNames
+    from handler.graph.documents.document_check import HiddenNames
     from handler.graph.documents.partial_schema import ViewSchemas
 
 

@@ -14,10 +14,10 @@ from handler.compiler.json_schemas.output_schema import MAX_NAMED_BYTES
 from handler.compiler.operations.validation import MAX_DEPRECATIONS
 from handler.compiler.source.files import MAX_FILE_BYTES
 from handler.errors.calls import DocumentRefused
-from handler.graph.documents.cost import DEFAULT_LIST_SIZE
 from handler.graph.documents.document_check import MAX_ERRORS as MAX_SOUGHT
+from handler.graph.documents.hints import MAX_COUNTED
 from handler.graph.documents.introspection import MAX_BYTES, MAX_BYTES_OF_A_CALL
-from handler.graph.documents.nearest_names import MAX_COUNTED
+from handler.graph.documents.limits import DEFAULT_LIST_SIZE
 from handler.json_schema.answer_check import MAX_STEPS
 from handler.json_schema.checker import MAX_VIOLATIONS
 from handler.json_schema.formats import MAX_MATCHED_CHARS

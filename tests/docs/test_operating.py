@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from handler.bundle.upstream import SECRET_SOURCES, SIGNED_SERVICES, HeaderAuth, SecretText, UpstreamAuth
-from handler.graph.documents.fields_read import MAX_IMPLEMENTERS
+from handler.graph.documents.used_fields import MAX_IMPLEMENTERS
 from handler.json_schema.answer_check import MAX_STEPS
 from handler.server import health
 from handler.server.auth.own_secrets import TTL_S

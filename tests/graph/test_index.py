@@ -14,8 +14,7 @@ from graphql import build_schema
 from handler.compiler.compile import Compiled
 from handler.compiler.schema.schema_index import build_index
 from handler.errors.infrastructure import BundleError
-from handler.graph.index import SchemaIndex, read_index, write_index
-from handler.graph.index_types import TypeSlice, named
+from handler.graph.index import SchemaIndex, TypeSlice, named, read_index, write_index
 from handler.graph.sdl import print_view
 from handler.graph.view import build_view
 from tests.support.schemas import index_of

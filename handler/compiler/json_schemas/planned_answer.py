@@ -14,8 +14,7 @@ from graphql import (
 )
 
 from handler.answers.plan import Members, write_plan
-from handler.graph.documents.answer_plan import answer_plan
-from handler.graph.documents.field_types import TypedField
+from handler.graph.documents.answer_plan import TypedField, answer_plan
 
 
 def planned_answer(text: str, schema: GraphQLSchema, *, settable: Iterable[str]) -> str:

@@ -21,8 +21,7 @@ from graphql import (
 )
 
 from handler.compiler.operations.author_operations import AuthorOperation
-from handler.graph.index import SchemaIndex
-from handler.graph.index_types import InputValue, named
+from handler.graph.index import InputValue, SchemaIndex, named
 
 
 def names_of(index: SchemaIndex, coordinate: str) -> list[str]:

@@ -10,16 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Protocol
 
 from graphql import (
     DocumentNode,
     FieldNode,
-    FragmentDefinitionNode,
-    FragmentSpreadNode,
-    InlineFragmentNode,
     IntValueNode,
     ObjectValueNode,
-    OperationDefinitionNode,
     SelectionSetNode,
     ValueNode,
     VariableNode,
@@ -29,12 +26,13 @@ from graphql import (
 )
 
 from handler.answers.plan import OFFSETS, PAGES, SIZES, TOKENS, Argument, Member, Members
-from handler.graph.documents.field_types import FieldTypes, TypedField, ViewTypes
-from handler.graph.index_types import named
+from handler.cold.records import record
+from handler.graph.documents.operation import expanded, fragments_of, only_operation
+from handler.graph.index import named
 from handler.graph.view import View
 from handler.strict_json import JSONObject
 
-CONDITIONS = frozenset({"skip", "include"})
+CONDITIONS = {"skip", "include"}
 """Directives that may omit a field and do not change its value."""
 
 COMPOSITE = frozenset({"object", "interface", "union"})
@@ -64,8 +62,7 @@ def plan_of_text(text: str, view: View) -> Members:
 
 def defaults_of_text(text: str) -> JSONObject:
     """Return the defaults of the variables of a valid document of one operation."""
-    document = parse(text, no_location=True)
-    operation = next(node for node in document.definitions if isinstance(node, OperationDefinitionNode))
+    operation = only_operation(parse(text, no_location=True))
     return {
         node.variable.name.value: value_from_ast_untyped(node.default_value)
         for node in operation.variable_definitions or ()
@@ -80,7 +77,7 @@ def answer_plan(
 
     ``settable`` are the variables that a call gives; ``None``: the caller writes the document, with any argument.
     """
-    operation = next(node for node in document.definitions if isinstance(node, OperationDefinitionNode))
+    operation = only_operation(document)
     defaults = {
         node.variable.name.value: _number(node.default_value)
         for node in operation.variable_definitions or ()
@@ -101,9 +98,7 @@ class _Walk:
         self._types = types
         self._defaults = defaults
         self._settable = settable
-        self._fragments = {
-            node.name.value: node for node in document.definitions if isinstance(node, FragmentDefinitionNode)
-        }
+        self._fragments = fragments_of(document)
         self._known: dict[frozenset[tuple[str, int]], Members | None] = {}
 
     def members(self, selected: Selected, depth: int) -> Members | None:
@@ -114,40 +109,26 @@ class _Walk:
         return self._known[key]
 
     def _members(self, selected: Selected, depth: int) -> Members | None:
-        found: dict[str, list[tuple[str, FieldNode]]] = {}
+        nodes: dict[str, list[tuple[str, FieldNode]]] = {}
         seen = set[tuple[str, int]]()
         for parent, selections in selected:
-            for within, node in self._fields(parent, selections, seen):
-                found.setdefault((node.alias or node.name).value, []).append((within, node))
-        roles = _Roles(self._types, found)
+            for on, node in expanded(selections, parent, self._fragments, seen=seen):
+                nodes.setdefault((node.alias or node.name).value, []).append((on, node))
+        roles = _Roles(self._types, nodes)
         fields = {
-            key: each for key, nodes in found.items() if (each := self._member(nodes, depth, kept=roles.kept(key)))
+            key: member
+            for key, same in nodes.items()
+            if (member := self._member(same, depth, is_cursor=roles.is_cursor(key)))
         }
         plan = replace(roles.plan(fields), fields=fields)
         return plan if fields or plan.cursors or plan.info or plan.tokens else None
 
-    def _fields(
-        self, parent: str, selections: SelectionSetNode, seen: set[tuple[str, int]]
-    ) -> Iterator[tuple[str, FieldNode]]:
-        if (parent, id(selections)) in seen:
-            return
-        seen.add((parent, id(selections)))
-        for node in selections.selections:
-            match node:
-                case FieldNode():
-                    yield parent, node
-                case InlineFragmentNode(type_condition=condition):
-                    within = condition.name.value if condition else parent
-                    yield from self._fields(within, node.selection_set, seen)
-                case FragmentSpreadNode():
-                    fragment = self._fragments[node.name.value]
-                    yield from self._fields(fragment.type_condition.name.value, fragment.selection_set, seen)
-
-    def _member(self, nodes: Sequence[tuple[str, FieldNode]], depth: int, *, kept: bool) -> Member | None:
+    def _member(self, nodes: Sequence[tuple[str, FieldNode]], depth: int, *, is_cursor: bool) -> Member | None:
         """Return the plan of the value under one response key; ``None`` if it stays as it is."""
         fields = [self._types.field(parent, node.name.value) for parent, node in nodes]
         shapes = {(each.type.count("["), self._leaf(each.type)) if each else None for each in fields}
-        if len(shapes) != 1 or None in shapes or any(_changes_value(node) for _, node in nodes):
+        directives = {each.name.value for _, node in nodes for each in node.directives or ()}
+        if len(shapes) != 1 or None in shapes or not directives <= CONDITIONS:
             return None
         ((lists, leaf),) = (shape for shape in shapes if shape)
         below = None
@@ -158,7 +139,7 @@ class _Walk:
                 if each and node.selection_set
             ]
             below = self.members(sets, depth + 1)
-        string = leaf == "String" and not kept
+        string = leaf == "String" and not is_cursor
         if not (lists or below or string):
             return None
         paging = self._paging(nodes, fields)
@@ -173,18 +154,18 @@ class _Walk:
         self, nodes: Sequence[tuple[str, FieldNode]], fields: Sequence[TypedField | None]
     ) -> dict[str, Argument] | None:
         """Return the arguments that page a field, by role; ``None`` if its selections give different ones."""
-        given = {tuple(sorted(map(print_ast, node.arguments or ()))) for _, node in nodes}
+        selections = {tuple(sorted(map(print_ast, node.arguments or ()))) for _, node in nodes}
         (_, node), field = nodes[0], fields[0]
         arguments = field.arguments if field else {}
-        if len(given) != 1:
+        if len(selections) != 1:
             return None if any(name in ROLES for name in arguments) else {}
         values = {each.name.value: each.value for each in node.arguments or ()}
-        found: dict[str, Argument] = {}
+        by_role: dict[str, Argument] = {}
         for name, type_ in arguments.items():
             for role, argument in self._arguments(name, named(type_), values.get(name)):
-                if self._usable(role, argument) and not (role in found and found[role].given):
-                    found[role] = argument
-        return found
+                if self._usable(role, argument) and not (role in by_role and by_role[role].given):
+                    by_role[role] = argument
+        return by_role
 
     def _arguments(self, name: str, type_: str, value: ValueNode | None) -> Iterator[tuple[str, Argument]]:
         """Yield the roles of an argument, or of the fields of an input object."""
@@ -207,7 +188,7 @@ class _Walk:
         return Argument(name, given=False) if value is None else Argument(name, value=_number(value))
 
     def _usable(self, role: str, argument: Argument) -> bool:
-        """Tell if a caller can give an argument, or its value says which end of a list is asked for."""
+        """Return whether a caller can give an argument, or its value says which end of a list is asked for."""
         if self._settable is None or role in ("first", "last"):
             return self._settable is None or argument.given
         return bool(argument.variable) and argument.variable[0] in self._settable
@@ -216,13 +197,13 @@ class _Walk:
 class _Roles:
     """The roles of an object's response keys, if all the types that it may have agree."""
 
-    def __init__(self, types: FieldTypes, found: Mapping[str, Sequence[tuple[str, FieldNode]]]) -> None:
+    def __init__(self, types: FieldTypes, by_key: Mapping[str, Sequence[tuple[str, FieldNode]]]) -> None:
         self._types = types
-        self._names = {key: {node.name.value for _, node in nodes} for key, nodes in found.items()}
-        self._parents = {parent for nodes in found.values() for parent, _ in nodes}
+        self._names = {key: {node.name.value for _, node in nodes} for key, nodes in by_key.items()}
+        self._parents = {parent for nodes in by_key.values() for parent, _ in nodes}
 
-    def kept(self, key: str) -> bool:
-        """Tell if a string under a key is a cursor."""
+    def is_cursor(self, key: str) -> bool:
+        """Return whether a string under a key is a cursor."""
         return any(_is_token(name) or name.lower().endswith("cursor") for name in self._names[key])
 
     def plan(self, fields: Mapping[str, Member]) -> Members:
@@ -236,6 +217,7 @@ class _Roles:
             lists = [key for key, each in fields.items() if each.depth == 1 and each.below]
             rows = tuple(lists) if len(lists) == 1 else ()
         edge = self._all_have("node")
+        edges = [self._types.field(parent, "edges") for parent in self._parents]
         tokens = () if edge else tuple(key for key in self._names if self._is_end(key))
         return Members(
             fields={},
@@ -244,12 +226,8 @@ class _Roles:
             page_info=page_info,
             tokens=tokens,
             nullable=self._nullable(tokens),
-            offers_cursors=self._offers_cursors(),
+            offers_cursors=all(each and self._types.field(named(each.type), "cursor") for each in edges),
         )
-
-    def _offers_cursors(self) -> bool:
-        edges = [self._types.field(parent, "edges") for parent in self._parents]
-        return all(each and self._types.field(named(each.type), "cursor") for each in edges)
 
     def _is_end(self, key: str) -> bool:
         name = self._name(key)
@@ -260,7 +238,7 @@ class _Roles:
         """Return the keys whose fields may be null in all types."""
         fields = {key: [self._types.field(parent, self._name(key)) for parent in self._parents] for key in keys}
         return tuple(
-            key for key, found in fields.items() if not any(each and each.type.endswith("!") for each in found)
+            key for key, typed in fields.items() if not any(each and each.type.endswith("!") for each in typed)
         )
 
     def _keys(self, *names: str) -> tuple[str, ...]:
@@ -275,7 +253,7 @@ class _Roles:
         return all(self._types.field(parent, name) for parent in self._parents)
 
     def _fits(self, name: str) -> bool:
-        """Tell if a field of a connection has the type that its specification gives it."""
+        """Return whether a field of a connection has the type that its specification gives it."""
         fields = [self._types.field(parent, name) for parent in self._parents]
         types = {named(each.type) for each in fields if each}
         return types == {"Boolean"} if name.startswith("has") else not types & NUMBERS
@@ -302,5 +280,44 @@ def _number(value: ValueNode) -> int | None:
     return int(value.value) if isinstance(value, IntValueNode) and len(value.value) < 16 else None
 
 
-def _changes_value(node: FieldNode) -> bool:
-    return any(each.name.value not in CONDITIONS for each in node.directives or ())
+@record(frozen=True, slots=True)
+class TypedField:
+    """A field's printed type, and those of its arguments."""
+
+    type: str
+    arguments: Mapping[str, str]
+
+
+class FieldTypes(Protocol):
+    """The types that a plan needs of a schema or of a view."""
+
+    def kind(self, name: str) -> str: ...
+
+    def field(self, type_name: str, name: str) -> TypedField | None: ...
+
+    def inputs(self, name: str) -> Mapping[str, str]: ...
+
+
+class ViewTypes:
+    """The types of a view."""
+
+    def __init__(self, view: View) -> None:
+        self._view = view
+
+    def kind(self, name: str) -> str:
+        """Return a type's kind; that of a leaf for a type that the API may have and the view has not."""
+        return self._view.index.kind(name) if name in self._view.index else "scalar"
+
+    def field(self, type_name: str, name: str) -> TypedField | None:
+        """Return a visible field with its visible arguments."""
+        if name not in self._view.members.get(type_name, ()) or self.kind(type_name) not in ("object", "interface"):
+            return None
+        arguments = {each: value.type for each, value in self._view.arguments(type_name, name).items()}
+        return TypedField(self._view.index[type_name].fields[name].type, arguments)
+
+    def inputs(self, name: str) -> Mapping[str, str]:
+        """Return the visible fields of an input object."""
+        if name not in self._view.index or self.kind(name) != "input":
+            return {}
+        visible = self._view.members.get(name, ())
+        return {each: value.type for each, value in self._view.index[name].inputs.items() if each in visible}

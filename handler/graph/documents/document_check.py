@@ -20,6 +20,7 @@ from graphql import (
     NoUnusedVariablesRule,
     OperationDefinitionNode,
     OverlappingFieldsCanBeMergedRule,
+    SelectionSetNode,
     VariablesInAllowedPositionRule,
     get_named_type,
     get_nullable_type,
@@ -35,24 +36,28 @@ from graphql import (
 from handler.bundle.operations import Limits
 from handler.cold.records import record
 from handler.errors.calls import DocumentRefused, Fault
-from handler.graph.documents.cost import refuse_costly
-from handler.graph.documents.hidden_types import TYPE_NAME, HiddenNames, find_hidden_names
-from handler.graph.documents.limits import refuse_large
+from handler.graph.documents.limits import refuse_costly, refuse_large
 from handler.graph.documents.locations import DocumentText, fault_of
 from handler.graph.documents.operation import (
     MAX_CHARS,
+    TYPE_NAME,
     alone,
     choose_operation,
+    expanded,
+    fragments_of,
     is_introspection,
+    only_operation,
     operations_of,
     print_bounded,
     refuse_kind,
 )
 from handler.graph.documents.partial_schema import ValidDocument, ViewSchemas
+from handler.graph.documents.used_fields import field_type
+from handler.graph.index import named
 from handler.graph.view import View
 from handler.json_schema.json_bounds import excess_of
 from handler.json_schema.sent_arguments import read_text
-from handler.strict_json import to_json_bytes
+from handler.strict_json import JSONObject, to_json_bytes
 
 MAX_ERRORS = DocumentRefused.MAX_FAULTS + 1
 """Errors to look for: those that are reported, and one to know that there are more."""
@@ -108,27 +113,35 @@ def check_document(
     Source: GraphQL specification, sections 5 (Validation) and 6.1 (Executing Requests).
     """
     view = schemas.view
-    known = schemas.find_valid(text, limits)
-    document = known.document if known else _parse(text, limits)
+    valid = schemas.find_valid(text, limits)
+    document = valid.document if valid else _parse(text, limits)
     operation = choose_operation(document, operation_name)
     refuse_kind(document, operation, view)
-    schema = known.schema if known else _valid_schema(text, document, operation, schemas, limits)
+    schema = valid.schema if valid else _valid_schema(text, document, operation, schemas, limits)
     own = alone(document, operation)
-    declared = _declared_variables(operation, variables)
+    names = {node.variable.name.value for node in operation.variable_definitions or ()}
+    declared = {name: value for name, value in variables.items() if name in names}
     if for_model:
         declared = _texts_read(schema, operation, declared, limits)
-    _refuse_unsendable(declared)
-    coerced = _coerced_variables(schema, operation, declared, view)
-    refuse_costly(own, view, variables=coerced, max_cost=limits.max_cost)
-    sent = print_bounded(own)
+    try:
+        to_json_bytes(declared)  # Python's JSON reader accepts values that its writer does not; custom scalars take any
+    except ValueError as exc:
+        raise DocumentRefused(Fault("a variable has a number that JSON cannot carry")) from exc
+    nodes = operation.variable_definitions or ()
+    coerced = get_variable_values(schema, nodes, declared, max_errors=MAX_ERRORS, hide_suggestions=True)
+    if isinstance(coerced, list):
+        _refuse(coerced, view)
+    else:
+        refuse_costly(own, view, variables=coerced.coerced, max_cost=limits.max_cost)
+    printed = print_bounded(own)
     introspection = own if is_introspection(own, operation, view) else None
     return CheckedDocument(
         kind=operation.operation.value,
         name=operation.name.value if operation.name else None,
-        text=sent,
+        text=printed,
         variables=declared,
         introspection=introspection,
-        hidden_names=find_hidden_names(own, view) if TYPE_NAME in sent and not introspection else None,
+        hidden_names=find_hidden_names(own, view) if TYPE_NAME in printed and not introspection else None,
     )
 
 
@@ -193,21 +206,15 @@ def _about_the_document(errors: Sequence[GraphQLError]) -> list[GraphQLError]:
 
 
 def _refuse(errors: Sequence[GraphQLError], view: View) -> None:
-    found = _about_the_document(errors)
-    if errors and not found:
+    faults = _about_the_document(errors)
+    if errors and not faults:
         raise DocumentRefused(Fault("it takes too much work to be judged: ask for less, and repeat fields less often"))
-    if found:
+    if faults:
         from handler.graph.documents.hints import hints_for  # compiles patterns that only hints need
 
-        hints = hints_for([error.message for error in found[: DocumentRefused.MAX_FAULTS]], view)
-        told = zip(found, chain(hints.sentences, repeat("")), strict=False)
-        faults = [fault_of(error, hint) for error, hint in told]
-        raise DocumentRefused(*faults, sdl=hints.sdl, complete=len(found) == len(errors))
-
-
-def _declared_variables(operation: OperationDefinitionNode, given: Mapping[str, Any]) -> dict[str, Any]:
-    names = {node.variable.name.value for node in operation.variable_definitions or ()}
-    return {name: value for name, value in given.items() if name in names}
+        hints = hints_for([error.message for error in faults[: DocumentRefused.MAX_FAULTS]], view)
+        sentences = map(fault_of, faults, chain(hints.sentences, repeat("")))
+        raise DocumentRefused(*sentences, sdl=hints.sdl, complete=len(faults) == len(errors))
 
 
 def _texts_read(
@@ -227,36 +234,79 @@ def _texts_read(
 
 def _text_read(value: Any, type_: Any) -> Any:
     """Return a value with JSON texts read where its type takes no text."""
-    nullable, named = get_nullable_type(type_), get_named_type(type_)
+    nullable, base = get_nullable_type(type_), get_named_type(type_)
     match value:
         case list() if is_list_type(nullable):
             return [_text_read(each, nullable.of_type) for each in value]
-        case dict() if is_input_object_type(named):
+        case dict() if is_input_object_type(base):
             return {
-                key: _text_read(each, named.fields[key].type) if key in named.fields else each
+                key: _text_read(each, base.fields[key].type) if key in base.fields else each
                 for key, each in value.items()
             }
         case str():
-            wanted = {"object"} if is_input_object_type(named) else JSON_TYPES_OF.get(named.name, set())
-            wanted = wanted | {"null"} if wanted and nullable is type_ else wanted
-            return read_text(value, wanted | {"array"} if is_list_type(nullable) else wanted)
+            types = {"object"} if is_input_object_type(base) else JSON_TYPES_OF.get(base.name, set())
+            types = types | {"null"} if types and nullable is type_ else types
+            return read_text(value, types | {"array"} if is_list_type(nullable) else types)
     return value
 
 
-def _coerced_variables(
-    schema: GraphQLSchema, operation: OperationDefinitionNode, declared: dict[str, Any], view: View
-) -> Mapping[str, Any]:
-    nodes = operation.variable_definitions or ()
-    coerced = get_variable_values(schema, nodes, declared, max_errors=MAX_ERRORS, hide_suggestions=True)
-    if isinstance(coerced, list):
-        _refuse(coerced, view)
-        return {}
-    return coerced.coerced
+@record(frozen=True, slots=True)
+class _Place:
+    """The selection on the objects in one place of an answer: type names, and the selections below."""
+
+    unions: Mapping[str, str]  # response key of a type name -> the union whose name replaces a hidden one
+    below: Mapping[str, _Place]
 
 
-def _refuse_unsendable(variables: dict[str, Any]) -> None:
-    """Refuse values that Python's JSON reader accepts and its writer does not. Custom scalars take any value."""
-    try:
-        to_json_bytes(variables)
-    except ValueError as exc:
-        raise DocumentRefused(Fault("a variable has a number that JSON cannot carry")) from exc
+@record(frozen=True, slots=True)
+class HiddenNames:
+    """The places where the answer to one document may name types that are not in a view.
+
+    A hidden member of a union may still be one of its values, and ``__typename`` would reveal its name. The union's
+    name replaces it: if the object became null, clients would have to take everything around it for null.
+    """
+
+    view: View
+    root: _Place
+
+    def replace_in(self, response: JSONObject) -> None:
+        """Replace hidden names in a response, in place, because an API's answer may be large."""
+        waiting = [(response.get("data"), self.root)]
+        while waiting:
+            value, place = waiting.pop()
+            if isinstance(value, list):
+                waiting += [(each, place) for each in value]
+            elif isinstance(value, dict):
+                waiting += [(value[key], below) for key, below in place.below.items() if key in value]
+                for key, union in place.unions.items():
+                    if isinstance(value.get(key), str) and value[key] not in self.view.members:
+                        value[key] = union
+
+
+def find_hidden_names(document: DocumentNode, view: View) -> HiddenNames | None:
+    """Find the places where the answer to a valid document of one operation may name hidden types; ``None`` if none."""
+    fragments = fragments_of(document)
+
+    def place(selected: Selected) -> _Place | None:
+        unions: dict[str, str] = {}
+        fields: dict[str, Selected] = {}
+        for parent, selections in selected:
+            for on, node in expanded(selections, parent, fragments):
+                key = (node.alias or node.name).value
+                if node.name.value == TYPE_NAME:
+                    # An interface is hidden together with an implementer.
+                    if view.index.kind(on) == "union" and not view.members.keys() >= {*view.index.members(on)}:
+                        unions[key] = on
+                elif node.selection_set:
+                    returned = named(field_type(view, on, node.name.value) or "")
+                    fields.setdefault(key, []).append((returned, node.selection_set))
+        below = {key: inner for key, each in fields.items() if (inner := place(each))}
+        return _Place(unions, below) if unions or below else None
+
+    operation = only_operation(document)
+    root = place([(view.index.roots[operation.operation.value], operation.selection_set)])
+    return HiddenNames(view, root) if root else None
+
+
+Selected = list[tuple[str, SelectionSetNode]]
+"""The selection sets on the objects in one place, each with its type."""

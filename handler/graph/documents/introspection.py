@@ -1,4 +1,4 @@
-"""Introspection, answered from a view.
+"""Introspection, ``__search`` and ``__definitions``, answered from a view.
 
 graphql-core would walk every type as often as a document reaches it. Here a type below a selection is answered once,
 and the answer is used at every place that the document reaches, so the work grows with types times selections. The
@@ -8,13 +8,15 @@ object whose fields are all skipped has two bytes, and takes as long as another 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import base64
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, cast
 
 from graphql import (
     DocumentNode,
     FieldNode,
-    FragmentDefinitionNode,
     FragmentSpreadNode,
     GraphQLEnumType,
     GraphQLField,
@@ -27,9 +29,7 @@ from graphql import (
     GraphQLUnionType,
     InlineFragmentNode,
     NamedTypeNode,
-    OperationDefinitionNode,
     SchemaMetaFieldDef,
-    SelectionNode,
     SelectionSetNode,
     TypeMetaFieldDef,
     TypeNameMetaFieldDef,
@@ -40,11 +40,10 @@ from graphql import (
 
 from handler.cold.records import record
 from handler.errors.calls import DocumentRefused, Fault
-from handler.graph.documents.coordinate_definitions import Definition, find_definition
-from handler.graph.documents.introspection_fields import Carried, Introspected, Item
-from handler.graph.documents.locations import fault_at
+from handler.graph.documents.introspection_fields import Carried, Definition, Introspected, Item, find_definition
+from handler.graph.documents.locations import fault_at, printable
+from handler.graph.documents.operation import fragments_of, only_operation
 from handler.graph.documents.partial_schema import ViewSchemas
-from handler.graph.documents.search_answers import ArgumentRefused, SearchResult, definitions, search
 from handler.graph.documents.search_fields import DEFINED, SEARCH_FIELDS
 
 MAX_BYTES = 5_000_000
@@ -55,6 +54,19 @@ MAX_BYTES_OF_A_CALL = 100_000
 
 MAX_VALUES = 300_000
 """Objects, members and list items of an answer. The usual clients' query has 20 bytes for each."""
+
+MAX_QUESTION_CHARS = 1_000
+
+MAX_RESULTS = 100
+"""Results of one question over all of its pages. What ranks lower answers nothing."""
+
+MAX_COORDINATES = 100
+"""Coordinates of one ``__definitions``."""
+
+DIGEST_BYTES = 12
+PLACE_BYTES = 2
+
+UNKNOWN_CURSOR = "after: expected the cursor of an earlier result of this very query, from this schema"
 
 META_FIELDS: Mapping[str, GraphQLField] = {
     "__schema": SchemaMetaFieldDef,
@@ -73,7 +85,7 @@ def answer(
         DocumentRefused: an answer larger than ``max_bytes``, as compact JSON without escapes.
         FieldFailed: an argument of ``__search`` or ``__definitions`` that their types allow and their rules do not.
     """
-    operation = next(node for node in document.definitions if isinstance(node, OperationDefinitionNode))
+    operation = only_operation(document)
     schema = schemas.touched_by(document)
     root = schema.get_root_type(operation.operation)
     coerced = get_variable_values(schema, operation.variable_definitions or (), dict(variables))
@@ -85,13 +97,13 @@ def answer(
 
 
 @record(frozen=True, slots=True)
-class _Asked:
-    """A response key: the field, its arguments, and the selection sets below it."""
+class _Field:
+    """A field under a response key: its definition, its arguments, and the selection sets below it."""
 
     key: str
     name: str
     nodes: Sequence[FieldNode]
-    field: GraphQLField
+    definition: GraphQLField
     arguments: Mapping[str, Any]
     below: tuple[SelectionSetNode, ...]
 
@@ -102,11 +114,11 @@ class FieldFailed(Exception):
     Source: GraphQL specification, sections 6.4.4 (Handling Execution Errors) and 7.1.2 (Errors).
     """
 
-    def __init__(self, asked: _Asked, reason: ArgumentRefused) -> None:
+    def __init__(self, field: _Field, reason: ArgumentRefused) -> None:
         super().__init__(str(reason))
-        self.faults = [fault_at(node, str(reason)) for node in asked.nodes]  # one for each place
+        self.faults = [fault_at(node, str(reason)) for node in field.nodes]  # one for each place
         places = [{"line": fault.line, "column": fault.column} for fault in self.faults if fault.line]
-        path = [asked.key, *([] if reason.item is None else [reason.item])]
+        path = [field.key, *([] if reason.item is None else [reason.item])]
         code = {"code": DocumentRefused.stile_code}
         self.error = {"message": str(reason), "locations": places, "path": path, "extensions": code}
 
@@ -117,15 +129,13 @@ Sized = tuple[Any, int]
 
 class _Walk:
     def __init__(self, document: DocumentNode, schemas: ViewSchemas, variables: Any, max_bytes: int) -> None:
-        self._fragments = {
-            node.name.value: node for node in document.definitions if isinstance(node, FragmentDefinitionNode)
-        }
+        self._fragments = fragments_of(document)
         self._schemas = schemas
-        self._shown = Introspected(schemas.view)
+        self._view = Introspected(schemas.view)
         self._variables = variables
         self._max_bytes = max_bytes
         self._values_left = MAX_VALUES
-        self._asked: dict[tuple[str, tuple[int, ...]], list[_Asked]] = {}
+        self._selected: dict[tuple[str, tuple[int, ...]], list[_Field]] = {}
         self._answers: dict[tuple[Any, tuple[int, ...]], Sized] = {}
 
     def object(self, type_: GraphQLObjectType, source: Any, sets: tuple[SelectionSetNode, ...]) -> Sized:
@@ -133,22 +143,21 @@ class _Walk:
         identity = tuple(map(id, sets))
         if type_.name != "__Type":
             return self._object(type_, source, sets, identity)
-        known = self._answers.get((source, identity))
-        if known is None:
-            known = self._answers[source, identity] = self._object(type_, source, sets, identity)
-        return known
+        if (source, identity) not in self._answers:
+            self._answers[source, identity] = self._object(type_, source, sets, identity)
+        return self._answers[source, identity]
 
     def _object(
         self, type_: GraphQLObjectType, source: Any, sets: tuple[SelectionSetNode, ...], identity: tuple[int, ...]
     ) -> Sized:
-        asked = self._asked.get((type_.name, identity))
-        if asked is None:
-            asked = self._asked[type_.name, identity] = self._fields(type_, sets)
+        fields = self._selected.get((type_.name, identity))
+        if fields is None:
+            fields = self._selected[type_.name, identity] = self._fields(type_, sets)
         value, size = {}, 2
-        self._spend(1 + len(asked))
-        for each in asked:
+        self._spend(1 + len(fields))
+        for each in fields:
             try:
-                part, part_size = self._value(each.field.type, self._resolved(type_, source, each), each.below)
+                part, part_size = self._value(each.definition.type, self._resolved(type_, source, each), each.below)
             except ArgumentRefused as exc:
                 raise FieldFailed(each, exc) from exc
             value[each.key] = part
@@ -156,42 +165,35 @@ class _Walk:
             self._refuse(size)
         return value, size
 
-    def _resolved(self, type_: GraphQLObjectType, source: Any, asked: _Asked) -> Any:
+    def _resolved(self, type_: GraphQLObjectType, source: Any, field: _Field) -> Any:
         """Return the value of a field: from the view, or from graphql-core for its own types and directives."""
-        if asked.name == "__typename":
+        view, name, arguments = self._view, field.name, field.arguments
+        if name == "__typename":
             return type_.name
         match source:
             case str():
-                return self._shown.type(asked.name, source, **asked.arguments)
+                return view.type(name, source, **arguments)
             case Item():
-                self._spend(len(source.arguments or ()) if asked.name == "args" else 0)  # deprecated ones, too
-                return self._shown.item(asked.name, source, **asked.arguments)
+                self._spend(len(source.arguments or ()) if name == "args" else 0)  # deprecated ones, too
+                return view.item(name, source, **arguments)
             case Carried():
-                return self._shown.directive(asked.name, source, **asked.arguments)
+                return view.directive(name, source, **arguments)
             case Introspected():
-                return source.schema(asked.name)
+                return source.schema(name)
             case SearchResult():
-                return self._of_result(asked.name, source)
+                return find_definition(view, source.coordinate) if name == "definition" else getattr(source, name)
+            case None if name == "__schema":
+                return view
+            case None if name == "__type":
+                return view.type_named(**arguments)
+            case None if name == "__search":
+                return search(self._schemas, **arguments)
             case None:
-                return self._at_root(asked)
+                return definitions(view, **arguments)
+            case GraphQLUnionType() if name == "possibleTypes":
+                return source.types  # graphql-core would ask a whole schema
             case _:
-                return _of_core(asked, source)
-
-    def _at_root(self, asked: _Asked) -> Any:
-        match asked.name:
-            case "__schema":
-                return self._shown
-            case "__type":
-                return self._shown.type_named(**asked.arguments)
-            case "__search":
-                return search(self._schemas, **asked.arguments)
-            case _:
-                return definitions(self._shown, **asked.arguments)
-
-    def _of_result(self, field: str, result: SearchResult) -> Any:
-        if field == "definition":
-            return find_definition(self._shown, result.coordinate)
-        return getattr(result, field)
+                return cast("Any", field.definition.resolve)(source, None, **arguments)
 
     def _value(self, type_: Any, value: Any, below: tuple[SelectionSetNode, ...]) -> Sized:
         if isinstance(type_, GraphQLNonNull):
@@ -208,14 +210,14 @@ class _Walk:
         return text, len(text if text.isascii() else text.encode(errors="replace")) + 2
 
     def _list(self, type_: Any, values: Iterable[Any], below: tuple[SelectionSetNode, ...]) -> Sized:
-        found, size = [], 2
+        parts, size = [], 2
         for value in values:
             self._spend(1)
             part, part_size = self._value(type_, value, below)
-            found.append(part)
+            parts.append(part)
             size += part_size + 1
             self._refuse(size)
-        return found, size
+        return parts, size
 
     def _refuse(self, size: int) -> None:
         if size > self._max_bytes:
@@ -226,28 +228,27 @@ class _Walk:
         if self._values_left < 0:
             raise _too_large(f"{MAX_VALUES:,} values")
 
-    def _fields(self, type_: GraphQLObjectType, sets: tuple[SelectionSetNode, ...]) -> list[_Asked]:
+    def _fields(self, type_: GraphQLObjectType, sets: tuple[SelectionSetNode, ...]) -> list[_Field]:
         """Return the selection on an object, by response key."""
         nodes: dict[str, list[FieldNode]] = {}
         for selections in sets:
             self._collect(type_, selections, nodes, set())
-        return [
-            _Asked(
-                key,
-                same[0].name.value,
-                same,
-                field := META_FIELDS.get(same[0].name.value) or type_.fields[same[0].name.value],
-                get_argument_values(field, same[0], self._variables),
-                tuple(node.selection_set for node in same if node.selection_set),
-            )
-            for key, same in nodes.items()
-        ]
+        fields = []
+        for key, (node, *others) in nodes.items():
+            name = node.name.value
+            definition = META_FIELDS.get(name) or type_.fields[name]
+            arguments = get_argument_values(definition, node, self._variables)
+            below = tuple(each.selection_set for each in (node, *others) if each.selection_set)
+            fields.append(_Field(key, name, (node, *others), definition, arguments, below))
+        return fields
 
     def _collect(
         self, type_: GraphQLObjectType, selections: SelectionSetNode, nodes: dict[str, list[FieldNode]], seen: set[str]
     ) -> None:
         for node in selections.selections:
-            if not self._included(node):
+            skip = get_directive_values(GraphQLSkipDirective, cast("Any", node), self._variables)
+            include = get_directive_values(GraphQLIncludeDirective, cast("Any", node), self._variables)
+            if (skip and skip["if"]) or (include and not include["if"]):
                 continue
             match node:
                 case FieldNode():
@@ -262,13 +263,8 @@ class _Walk:
                         self._collect(type_, fragment.selection_set, nodes, seen)
 
     def _is_on(self, type_: GraphQLNamedType, condition: NamedTypeNode) -> bool:
-        """Tell if a fragment applies to a type. The query type and definitions are reached through abstract types."""
-        return self._shown.is_sub_type(condition.name.value, type_.name)
-
-    def _included(self, node: SelectionNode) -> bool:
-        skip = get_directive_values(GraphQLSkipDirective, cast("Any", node), self._variables)
-        include = get_directive_values(GraphQLIncludeDirective, cast("Any", node), self._variables)
-        return not (skip and skip["if"]) and not (include and not include["if"])
+        """Return whether a fragment applies: the query type and definitions are reached through abstract types."""
+        return self._view.is_sub_type(condition.name.value, type_.name)
 
 
 def _too_large(limit: str) -> DocumentRefused:
@@ -276,7 +272,88 @@ def _too_large(limit: str) -> DocumentRefused:
     return DocumentRefused(Fault(f"the answer would have more than {limit}: {less}"))
 
 
-def _of_core(asked: _Asked, source: Any) -> Any:
-    if asked.name == "possibleTypes" and isinstance(source, GraphQLUnionType):
-        return source.types  # graphql-core would ask a whole schema
-    return cast("Any", asked.field.resolve)(source, None, **asked.arguments)
+class ArgumentRefused(Exception):
+    """An argument that its type allows and a rule does not. ``item`` is the position in the field's list, if any."""
+
+    def __init__(self, message: str, *, item: int | None = None) -> None:
+        super().__init__(message)
+        self.item = item
+
+
+@record(frozen=True, slots=True)
+class SearchResult:
+    """One ``__SearchResult``. The definition is found when it is asked for."""
+
+    coordinate: str
+    pathsToRoot: Sequence[Sequence[str]]  # noqa: N815 - as the field is named
+    score: float
+    cursor: str
+
+
+def search(
+    schemas: ViewSchemas,
+    *,
+    query: str,
+    first: int,
+    after: str | None = None,
+    minScore: float | None = None,  # noqa: N803 - as the argument is named
+) -> list[SearchResult]:
+    """Return a page of the results of ``__search``.
+
+    A cursor holds the position of its result and a digest of the question and of all results up to that position. The
+    next page is found again from the question; nothing is kept. A cursor of another question, or of a view that ranks
+    other definitions so far, is refused: it would skip or repeat results.
+
+    Raises:
+        ArgumentRefused: ``query`` is too long, ``first`` is negative, or ``after`` is not a cursor of this search.
+    """
+    if len(query) > MAX_QUESTION_CHARS:
+        raise ArgumentRefused(f"query: expected at most {MAX_QUESTION_CHARS:,} characters")
+    if first < 0:
+        raise ArgumentRefused("first: expected 0 or a greater number")
+    start = 0 if after is None else _place(after) + 1
+    matches = schemas.search().search(query, min(start + first, MAX_RESULTS))
+    cursors = list(_cursors(query, [match.coordinate for match in matches]))
+    if after is not None and cursors[start - 1 : start] != [after]:
+        raise ArgumentRefused(UNKNOWN_CURSOR)
+    page = islice(zip(matches, cursors, strict=True), start, None)
+    return [
+        SearchResult(match.coordinate, match.paths, match.score, cursor)
+        for match, cursor in page
+        if minScore is None or match.score >= minScore
+    ]
+
+
+def definitions(view: Introspected, coordinates: Sequence[str]) -> Iterator[Definition]:
+    """Yield the definitions of ``__definitions``, in the order of the coordinates.
+
+    Raises:
+        ArgumentRefused: too many coordinates, or a coordinate without a definition in this view.
+    """
+    if len(coordinates) > MAX_COORDINATES:
+        raise ArgumentRefused(f"coordinates: expected at most {MAX_COORDINATES}")
+    for item, coordinate in enumerate(coordinates):
+        definition = find_definition(view, coordinate)
+        if definition is None:
+            raise ArgumentRefused(f"Unknown schema coordinate '{printable(coordinate)}'.", item=item)
+        yield definition
+
+
+def _cursors(query: str, coordinates: Sequence[str]) -> Iterator[str]:
+    digest = hashlib.sha256(query.encode(errors="surrogatepass"))
+    for place, coordinate in enumerate(coordinates):
+        digest.update(f"\0{coordinate}".encode())
+        raw = place.to_bytes(PLACE_BYTES, "big") + digest.digest()[:DIGEST_BYTES]
+        yield base64.urlsafe_b64encode(raw).decode().rstrip("=")
+
+
+def _place(cursor: str) -> int:
+    """Return the position that a cursor names. Its digest is compared with those of the results."""
+    try:
+        raw = base64.urlsafe_b64decode(f"{cursor}==")
+    except ValueError:
+        raw = b""
+    place = int.from_bytes(raw[:PLACE_BYTES], "big")
+    if len(raw) != PLACE_BYTES + DIGEST_BYTES or place >= MAX_RESULTS:
+        raise ArgumentRefused(UNKNOWN_CURSOR)
+    return place

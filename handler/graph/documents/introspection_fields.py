@@ -1,4 +1,4 @@
-"""A view in terms of introspection: the fields of ``__Schema``, ``__Type`` and the others.
+"""A view in terms of introspection: the fields of ``__Schema``, ``__Type`` and the others, and definitions.
 
 Everything is read from the view when a request reaches it. Building graphql-core's objects of a whole schema first
 would take longer than the answer.
@@ -6,48 +6,34 @@ would take longer than the answer.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cached_property
-from typing import Any
+from functools import cache, cached_property
+from typing import Any, cast
 
 from graphql import (
     DEFAULT_DEPRECATION_REASON,
     DirectiveLocation,
+    GraphQLNamedType,
+    GraphQLSchema,
+    StringValueNode,
     TypeKind,
+    parse_const_value,
     specified_directives,
+    specified_scalar_types,
 )
 
 from handler.cold.records import record
-from handler.graph.documents.core_types import all_of_core, in_every_schema
-from handler.graph.documents.printed_texts import argument_of, text_of
 from handler.graph.documents.search_fields import DEFINED, DEFINITION, SEARCH_TYPES
-from handler.graph.index_types import Directive, Field, InputValue, TypeSlice, named
+from handler.graph.index import Directive, Field, InputValue, TypeSlice, named
 from handler.graph.view import BUILT_IN_SCALARS, View
 
-KINDS: Mapping[str, TypeKind] = {
-    "object": TypeKind.OBJECT,
-    "interface": TypeKind.INTERFACE,
-    "union": TypeKind.UNION,
-    "enum": TypeKind.ENUM,
-    "input": TypeKind.INPUT_OBJECT,
-    "scalar": TypeKind.SCALAR,
-}
-
 EMPTY = TypeSlice(
-    kind="object",
+    "object",
     description="",
     directives="",
     interfaces=(),
-    fields={
-        "_empty": Field(
-            type="Boolean",
-            arguments={},
-            description='"""There is nothing to ask for here: send a mutation."""',
-            directives="",
-            size=None,
-            weight=0,
-        )
-    },
+    fields={"_empty": Field("Boolean", {}, '"""There is nothing to ask for here: send a mutation."""', "", None, 0)},
     inputs={},
     values={},
     members=(),
@@ -74,9 +60,8 @@ class Item:
         """The reason of the deprecation; ``None`` if the item is not deprecated."""
         if "@deprecated" not in self.directives:
             return None
-        return argument_of(self.directives, "reason") or (
-            DEFAULT_DEPRECATION_REASON if "(" not in self.directives else ""
-        )
+        reason = argument_of(self.directives, "reason")
+        return reason or ("" if "(" in self.directives else DEFAULT_DEPRECATION_REASON)
 
 
 @record(frozen=True, slots=True)
@@ -95,7 +80,7 @@ class Introspected:
 
     def __init__(self, view: View) -> None:
         self._view = view
-        self._members_made: dict[tuple[str, str, bool], list[Item]] = {}
+        self._items: dict[tuple[str, str, bool], list[Item]] = {}
 
     @property
     def query(self) -> str:
@@ -128,7 +113,7 @@ class Introspected:
         return self._view.directives()
 
     def is_sub_type(self, abstract: str, name: str) -> bool:
-        """Tell if a type of the view is ``abstract`` itself or one of its possible types."""
+        """Return whether a type of the view is ``abstract`` itself or one of its possible types."""
         possible = DEFINED if abstract == DEFINITION else self._possible_names(abstract)
         return abstract == name or name in possible
 
@@ -159,7 +144,7 @@ class Introspected:
         entry = self._slice(text)
         match field:
             case "kind":
-                return KINDS[entry.kind]
+                return TypeKind["INPUT_OBJECT" if entry.kind == "input" else entry.kind.upper()]
             case "name":
                 return text
             case "description":
@@ -186,7 +171,7 @@ class Introspected:
             case "type":
                 return self._type(item.type)
             case "args":
-                return _asked((input_item(*each) for each in (item.arguments or {}).items()), **options)
+                return _current((input_item(*each) for each in (item.arguments or {}).items()), **options)
             case "defaultValue":
                 return item.default or None
             case "isDeprecated":
@@ -206,7 +191,7 @@ class Introspected:
             case "locations":
                 return [DirectiveLocation[location] for location in carried.directive.on]
             case _:
-                return _asked((input_item(*each) for each in carried.directive.arguments.items()), **options)
+                return _current((input_item(*each) for each in carried.directive.arguments.items()), **options)
 
     def _wrapper(self, field: str, text: str) -> Any:
         match field:
@@ -220,13 +205,13 @@ class Introspected:
     def _members(self, field: str, name: str, *, includeDeprecated: bool = False) -> list[Item] | None:  # noqa: N803
         """Return the members of a type, made once; ``None`` if types of its kind have no such members."""
         entry = self._slice(name)
-        of_kind, found = MEMBERS.get(field, ((), None))
-        if not found or entry.kind not in of_kind:
+        kinds, members = MEMBERS.get(field, ((), None))
+        if not members or entry.kind not in kinds:
             return None
         key = (field, name, includeDeprecated)
-        if key not in self._members_made:
-            self._members_made[key] = _asked(found(self, name, entry), includeDeprecated=includeDeprecated)
-        return self._members_made[key]
+        if key not in self._items:
+            self._items[key] = _current(members(self, name, entry), includeDeprecated=includeDeprecated)
+        return self._items[key]
 
     def fields(self, name: str, entry: TypeSlice) -> Iterator[Item]:
         return (self._field(name, entry, member) for member in self._visible(name, entry.fields))
@@ -263,18 +248,18 @@ class Introspected:
     @cached_property
     def _types(self) -> Mapping[str, None]:
         """The names of all types in graphql-core's order: its own scalars are at their first use."""
-        found: dict[str, None] = {}
+        names: dict[str, None] = {}
         for name in self._view.members:
             if name not in BUILT_IN_SCALARS:
-                found[name] = None
-                if not found.keys() >= BUILT_IN_SCALARS:
-                    found |= dict.fromkeys(self._built_ins_of(name))
+                names[name] = None
+                if not names.keys() >= BUILT_IN_SCALARS:
+                    names |= dict.fromkeys(self._built_ins_of(name))
         for directive in self._view.directives().values():
-            taken = (named(argument.type) for argument in directive.arguments.values())
-            found |= dict.fromkeys(name for name in taken if name in BUILT_IN_SCALARS)
-        if self.query not in found:
-            found |= {self.query: None, "Boolean": None}
-        return found | dict.fromkeys(in_every_schema())
+            types = (named(argument.type) for argument in directive.arguments.values())
+            names |= dict.fromkeys(name for name in types if name in BUILT_IN_SCALARS)
+        if self.query not in names:
+            names |= {self.query: None, "Boolean": None}
+        return names | dict.fromkeys(in_every_schema())
 
     def _built_ins_of(self, name: str) -> list[str]:
         if BUILT_IN_SCALARS.isdisjoint(self._view.index.targets(name)):
@@ -300,5 +285,91 @@ def input_item(name: str, value: InputValue) -> Item:
     return Item(name, value.description, value.directives, type=value.type, default=value.default)
 
 
-def _asked(items: Iterable[Item], *, includeDeprecated: bool = False) -> list[Item]:  # noqa: N803 - as GraphQL has it
+def _current(items: Iterable[Item], *, includeDeprecated: bool = False) -> list[Item]:  # noqa: N803 - as GraphQL has it
     return [item for item in items if includeDeprecated or item.deprecation is None]
+
+
+NAME = "[_A-Za-z][_0-9A-Za-z]*"
+COORDINATE = re.compile(
+    rf"@(?P<directive>{NAME})(?:\((?P<taken>{NAME}):\))?"
+    rf"|(?P<type>{NAME})(?:\.(?P<member>{NAME})(?:\((?P<argument>{NAME}):\))?)?"
+)
+
+
+@record(frozen=True, slots=True)
+class Definition:
+    """One member of ``__SchemaDefinition``: the name of its introspection type, and the source of the fields below."""
+
+    type: str
+    source: Any
+
+
+def find_definition(view: Introspected, coordinate: str) -> Definition | None:
+    """Return the definition of a coordinate; ``None`` if a view has none, whether or not its schema has one.
+
+    Source: GraphQL specification, section 3.14 (Schema Coordinates).
+    """
+    match = COORDINATE.fullmatch(coordinate)
+    if match is None:
+        return None
+    if name := match["directive"]:
+        own = view.directives().get(name)
+        core = next((each for each in specified_directives if each.name == name), None)
+        if argument := match["taken"]:
+            return _argument(own.arguments if own else core.args if core else {}, argument)
+        return Definition("__Directive", Carried(name, own) if own else core) if own or core else None
+    type_, member, argument = view.type_named(match["type"]), match["member"], match["argument"]
+    if type_ is None or not member:
+        return None if type_ is None else Definition("__Type", type_)
+    if isinstance(type_, GraphQLNamedType):  # of introspection: graphql-core's form of a member has its name beside it
+        fields, values = getattr(type_, "fields", {}), getattr(type_, "values", {})
+        if member in fields:
+            field = fields[member]
+            return _argument(field.args, argument) if argument else Definition("__Field", (member, field))
+        return Definition("__EnumValue", (member, values[member])) if member in values and not argument else None
+    item = view.member(type_, member)
+    if item is None or argument:
+        return _argument(item.arguments or {}, argument) if item else None
+    return Definition({"input": "__InputValue", "enum": "__EnumValue"}.get(view.kind(type_), "__Field"), item)
+
+
+def _argument(arguments: Mapping[str, Any], name: str) -> Definition | None:
+    value = arguments.get(name)
+    item = input_item(name, value) if isinstance(value, InputValue) else (name, value)
+    return Definition("__InputValue", item) if value else None
+
+
+@cache
+def in_every_schema() -> Mapping[str, GraphQLNamedType]:
+    """Return graphql-core's own types that every schema has, in its order."""
+    return GraphQLSchema().type_map
+
+
+@cache
+def all_of_core() -> Mapping[str, GraphQLNamedType]:
+    """Return these types, all built-in scalars, and the types of ``__search`` and ``__definitions``."""
+    return {**specified_scalar_types, **in_every_schema(), **SEARCH_TYPES}
+
+
+def text_of(printed: str) -> str | None:
+    """Return the text of a printed description; ``None`` if it is empty.
+
+    Most descriptions are block strings as graphql-core prints them, which need no parser.
+    """
+    if not printed:
+        return None
+    body = printed[3:-3]
+    if not printed.startswith('"""') or "\\" in body or "\r" in body:
+        return _string(printed)
+    # A printed block string has no common indentation; an empty first or last line is only there for the quotes.
+    return body.removeprefix("\n").removesuffix("\n")
+
+
+def argument_of(directives: str, name: str) -> str | None:
+    """Return the text of a printed directive's only argument; ``None`` if it has no argument of this name."""
+    _, opening, literal = directives.partition(f"({name}: ")
+    return _string(literal.removesuffix(")")) if opening else None
+
+
+def _string(literal: str) -> str:
+    return cast("StringValueNode", parse_const_value(literal, no_location=True)).value

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any
 
 from graphql import (
     DefinitionNode,
@@ -13,29 +13,28 @@ from graphql import (
     FieldNode,
     FragmentDefinitionNode,
     FragmentSpreadNode,
+    GraphQLError,
     InlineFragmentNode,
     OperationDefinitionNode,
     OperationType,
     SelectionSetNode,
-    Visitor,
+    get_operation_ast,
+    parse,
     print_ast,
     separate_operations,
-    visit,
 )
 
 from handler.errors.calls import DocumentRefused, Fault
-from handler.graph.documents.hidden_types import TYPE_NAME
 from handler.graph.documents.locations import shown
 from handler.graph.documents.search_fields import SEARCH_FIELDS
 from handler.graph.view import View
 
 INTROSPECTION = frozenset({"__schema", "__type", *SEARCH_FIELDS})
+TYPE_NAME = "__typename"
 META = INTROSPECTION | {TYPE_NAME}
 
 MAX_CHARS = 200_000
 """Length of a document's text. A single token may be as long; longer values belong into a variable."""
-
-D = TypeVar("D", bound=DirectiveNode)
 
 
 def choose_operation(document: DocumentNode, name: str | None) -> OperationDefinitionNode:
@@ -63,6 +62,53 @@ def operations_of(document: DocumentNode) -> list[OperationDefinitionNode]:
     return [node for node in document.definitions if isinstance(node, OperationDefinitionNode)]
 
 
+def only_operation(document: DocumentNode) -> OperationDefinitionNode:
+    """Return the operation of a document that has one."""
+    return operations_of(document)[0]
+
+
+def fragments_of(document: DocumentNode) -> dict[str, FragmentDefinitionNode]:
+    """Return the fragments of a document by name."""
+    return {node.name.value: node for node in document.definitions if isinstance(node, FragmentDefinitionNode)}
+
+
+def expanded(
+    selections: SelectionSetNode,
+    parent: str,
+    fragments: Mapping[str, FragmentDefinitionNode],
+    *,
+    seen: set[tuple[str, int]] | None = None,
+) -> Iterator[tuple[str, FieldNode]]:
+    """Yield the fields of a selection set, fragments expanded, each with the type that it is selected on.
+
+    With ``seen``, selections that were expanded on the same type before are left out.
+    """
+    place = (parent, id(selections))
+    if seen is not None:
+        if place in seen:
+            return
+        seen.add(place)
+    for node in selections.selections:
+        match node:
+            case FieldNode():
+                yield parent, node
+            case InlineFragmentNode(type_condition=condition):
+                on = condition.name.value if condition else parent
+                yield from expanded(node.selection_set, on, fragments, seen=seen)
+            case FragmentSpreadNode():
+                fragment = fragments[node.name.value]
+                yield from expanded(fragment.selection_set, fragment.type_condition.name.value, fragments, seen=seen)
+
+
+def asks_for_mutation(text: str, operation_name: str | None, *, max_tokens: int) -> bool:
+    """Return whether the operation to run is a mutation, before the document is checked."""
+    try:
+        operation = get_operation_ast(parse(text, max_tokens=max_tokens), operation_name)
+    except GraphQLError:
+        return False
+    return operation is not None and operation.operation is OperationType.MUTATION
+
+
 def refuse_kind(document: DocumentNode, operation: OperationDefinitionNode, view: View) -> None:
     """Refuse a kind without visible fields, except a query for ``META`` in a view that has only mutations."""
     kind = operation.operation.value
@@ -78,90 +124,63 @@ def alone(document: DocumentNode, operation: OperationDefinitionNode) -> Documen
 
 
 def is_introspection(document: DocumentNode, operation: OperationDefinitionNode, view: View) -> bool:
-    """Tell if the request asks only for the schema, or for the name of a query type without fields.
+    """Return whether the request asks only for the schema, or for the name of a query type without fields.
 
     A mixed request would need two answers in one. A field below the root may return the query type, which has
     ``__schema``, too: sent upstream, this would reveal everything that the view hides.
     """
-    asked = INTROSPECTION & _field_names(document)
-    roots = set(_root_fields(operation.selection_set, _fragments(document), seen=set()))
-    if asked and roots - META:
-        fields = " and ".join(sorted(asked))
-        raise DocumentRefused(Fault(f"{fields} cannot stand beside or below other fields: ask separately"))
-    return bool(asked) or operation.operation.value not in view.root_fields()
-
-
-def print_executable(document: DocumentNode, *, without_directives: Collection[str] = ()) -> str:
-    """Return the text to send upstream, without descriptions (older servers refuse them) and these directives.
-
-    Directives are dropped at their places in an author's file: on the operation and on its variables.
-    """
-    return print_ast(bare(document, without_directives=without_directives))
+    meta = INTROSPECTION & _field_names(document)
+    fields = expanded(operation.selection_set, "", fragments_of(document), seen=set())
+    roots = {node.name.value for _, node in fields}
+    if meta and roots - META:
+        names = " and ".join(sorted(meta))
+        raise DocumentRefused(Fault(f"{names} cannot stand beside or below other fields: ask separately"))
+    return bool(meta) or operation.operation.value not in view.root_fields()
 
 
 def bare(document: DocumentNode, *, without_directives: Collection[str] = ()) -> DocumentNode:
-    """Return the document without descriptions and these directives; the rest keeps its locations in the file."""
-    return DocumentNode(definitions=tuple(_bare(node, without_directives) for node in document.definitions))
+    """Return the document without descriptions (older servers refuse them) and these directives.
+
+    Directives are dropped at their places in an author's file: on the operation and on its variables. The rest keeps
+    its locations in the file.
+    """
+
+    def left(nodes: Sequence[DirectiveNode] | None) -> tuple[Any, ...]:
+        return tuple(node for node in nodes or () if node.name.value not in without_directives)
+
+    definitions: list[DefinitionNode] = []
+    for node in document.definitions:
+        match node:
+            case OperationDefinitionNode():
+                variables = tuple(
+                    replace(variable, description=None, directives=left(variable.directives))
+                    for variable in node.variable_definitions or ()
+                )
+                definitions.append(
+                    replace(node, description=None, directives=left(node.directives), variable_definitions=variables)
+                )
+            case FragmentDefinitionNode():
+                definitions.append(replace(node, description=None))
+            case _:
+                definitions.append(node)
+    return DocumentNode(definitions=tuple(definitions))
 
 
 def print_bounded(document: DocumentNode) -> str:
     """Return the text to send, bounded: a list of lists is printed with much space before each item."""
-    text = print_executable(document)
+    text = print_ast(bare(document))
     if len(text) > MAX_CHARS:
         more = f"written out it has more than {MAX_CHARS:,} characters"
         raise DocumentRefused(Fault(f"{more}: give long values as variables"))
     return text
 
 
-def _bare(node: DefinitionNode, without_directives: Collection[str]) -> DefinitionNode:
-    match node:
-        case OperationDefinitionNode():
-            variables = tuple(
-                replace(variable, description=None, directives=_kept(variable.directives, without_directives))
-                for variable in node.variable_definitions or ()
-            )
-            directives = _kept(node.directives, without_directives)
-            return replace(node, description=None, directives=directives, variable_definitions=variables)
-        case FragmentDefinitionNode():
-            return replace(node, description=None)
-        case _:
-            return node
-
-
-def _kept(nodes: Sequence[D] | None, without: Collection[str]) -> tuple[D, ...]:
-    return tuple(node for node in nodes or () if node.name.value not in without)
-
-
 def _field_names(document: DocumentNode) -> set[str]:
-    collector = _FieldNames()
-    visit(document, collector)
-    return collector.found
-
-
-def _root_fields(
-    selections: SelectionSetNode, fragments: Mapping[str, FragmentDefinitionNode], seen: set[str]
-) -> list[str]:
-    names: list[str] = []
-    for node in selections.selections:
-        match node:
-            case FieldNode():
-                names.append(node.name.value)
-            case InlineFragmentNode():
-                names += _root_fields(node.selection_set, fragments, seen)
-            case FragmentSpreadNode() if node.name.value not in seen:
-                seen.add(node.name.value)
-                names += _root_fields(fragments[node.name.value].selection_set, fragments, seen)
+    names: set[str] = set()
+    waiting = [getattr(node, "selection_set", None) for node in document.definitions]
+    for selections in filter(None, waiting):
+        for node in selections.selections:
+            if isinstance(node, FieldNode):
+                names.add(node.name.value)
+            waiting.append(getattr(node, "selection_set", None))
     return names
-
-
-def _fragments(document: DocumentNode) -> dict[str, FragmentDefinitionNode]:
-    return {node.name.value: node for node in document.definitions if isinstance(node, FragmentDefinitionNode)}
-
-
-class _FieldNames(Visitor):
-    def __init__(self) -> None:
-        super().__init__()
-        self.found: set[str] = set()
-
-    def enter_field(self, node: FieldNode, *_: object) -> None:
-        self.found.add(node.name.value)

@@ -5,24 +5,46 @@ Building the schema of a whole view takes a second for 1,600 types, and a docume
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Set
 from functools import partial
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from graphql import DocumentNode, GraphQLNamedType, GraphQLObjectType, GraphQLSchema, specified_directives
+from graphql import (
+    DirectiveLocation,
+    DocumentNode,
+    GraphQLArgument,
+    GraphQLDefaultInput,
+    GraphQLDirective,
+    GraphQLEnumType,
+    GraphQLEnumValue,
+    GraphQLField,
+    GraphQLInputField,
+    GraphQLInputObjectType,
+    GraphQLInterfaceType,
+    GraphQLList,
+    GraphQLNamedType,
+    GraphQLNonNull,
+    GraphQLObjectType,
+    GraphQLScalarType,
+    GraphQLSchema,
+    GraphQLUnionType,
+    parse_const_value,
+    specified_directives,
+    specified_scalar_types,
+)
 
 from handler.bundle.operations import Limits
 from handler.cold.records import record
 from handler.graph.documents.search_fields import SEARCH_TYPES, TAKEN_TYPES, SearchableSchema
-from handler.graph.documents.type_factory import InputTypes, OutputTypes, TypeNamed, make_directive
-from handler.graph.documents.used_fields import Touched, touched_by
-from handler.graph.index_types import Directive, InputValue
+from handler.graph.documents.used_fields import COMPOSITE, Touched, touched_by
+from handler.graph.index import Directive, InputValue
 from handler.graph.view import View
 from handler.lru import Lru
 
 if TYPE_CHECKING:
     from handler.search.schema_search import SchemaSearch
+
 
 MAX_SCHEMAS = 32
 """Schemas cached for one view; the least recently used goes first."""
@@ -94,50 +116,50 @@ class ViewSchemas:
         self.cost_bytes = COORDINATE_BYTES * coordinates + CHARACTER_BYTES * characters
 
     def _build(self, touched: Touched) -> GraphQLSchema:
+        view = self.view
         fields: dict[str, dict[str, Mapping[str, InputValue]]] = {}
         for type_name, field_name in sorted(touched.fields):
-            arguments = self._given_or_required(touched, type_name, field_name)
-            fields.setdefault(type_name, {})[field_name] = arguments
-        types = OutputTypes(self.view, self._inputs, lambda name: fields.get(name, {}))
-        names = sorted(touched.types | touched.parents | self._compared_implementers(touched))
-        visible = self.view.directives() if touched.directives else {}
-        directives = {name: visible[name] for name in sorted(touched.directives)}
-        named = [types(name) for name in names]
+            fields.setdefault(type_name, {})[field_name] = {
+                name: argument
+                for name, argument in view.arguments(type_name, field_name).items()
+                if argument.required or (type_name, field_name, name) in touched.arguments
+            }
+        types = OutputTypes(view, self._inputs, fields)
+        touched_types = touched.types | touched.parents
+        visible = view.directives() if touched.directives else {}
+        directives = [self._directive(name, visible[name]) for name in sorted(touched.directives)]
+        all_types = [types(name) for name in sorted(touched_types | self._compared_implementers(touched_types))]
         if touched.searches:  # a schema's own types of these names stay, against the specification
-            named += [type_ for name, type_ in SEARCH_TYPES.items() if name not in self.view.members]
-            named += TAKEN_TYPES
-        return self._schema(types, named, directives)
+            all_types += [type_ for name, type_ in SEARCH_TYPES.items() if name not in view.members]
+            all_types += TAKEN_TYPES
 
-    def _given_or_required(self, touched: Touched, type_name: str, field_name: str) -> dict[str, InputValue]:
-        return {
-            name: argument
-            for name, argument in self.view.arguments(type_name, field_name).items()
-            if argument.required or (type_name, field_name, name) in touched.arguments
-        }
+        def root(kind: str) -> GraphQLObjectType | None:
+            name = view.index.roots.get(kind, "")
+            type_ = types(name) if name in view.members else None
+            return type_ if isinstance(type_, GraphQLObjectType) else None
 
-    def _compared_implementers(self, touched: Touched) -> set[str]:
+        return SearchableSchema(
+            query=root("query") or GraphQLObjectType(view.index.roots.get("query", "Query"), {}),
+            mutation=root("mutation"),
+            types=all_types,
+            directives=[*directives, *specified_directives],
+            assume_valid=True,
+        )
+
+    def _compared_implementers(self, names: Set[str]) -> set[str]:
         """Return the implementers of interfaces, which validation compares only if two abstract types meet."""
-        named = touched.types | touched.parents
-        abstract = [name for name in named if self.view.index.kind(name) in ("interface", "union")]
+        abstract = [name for name in names if self.view.index.kind(name) in ("interface", "union")]
         if len(abstract) < 2:
             return set()
         implementers = self.view.index.implementers
         return {name for each in abstract for name in implementers.get(each, ()) if name in self.view.members}
 
-    def _schema(
-        self, types: TypeNamed, named: list[GraphQLNamedType], directives: Mapping[str, Directive]
-    ) -> GraphQLSchema:
-        def root(kind: str) -> GraphQLObjectType | None:
-            name = self.view.index.roots.get(kind, "")
-            made = types(name) if name in self.view.members else None
-            return made if isinstance(made, GraphQLObjectType) else None
-
-        return SearchableSchema(
-            query=root("query") or GraphQLObjectType(self.view.index.roots.get("query", "Query"), {}),
-            mutation=root("mutation"),
-            types=named,
-            directives=[*(make_directive(*each, self._inputs) for each in directives.items()), *specified_directives],
-            assume_valid=True,
+    def _directive(self, name: str, directive: Directive) -> GraphQLDirective:
+        return GraphQLDirective(
+            name,
+            [DirectiveLocation[location] for location in directive.on],
+            {argument: _argument(value, self._inputs) for argument, value in directive.arguments.items()},
+            is_repeatable=directive.repeatable,
         )
 
 
@@ -145,3 +167,91 @@ def _search_of(view: View) -> SchemaSearch:
     from handler.search.schema_search import SchemaSearch
 
     return SchemaSearch(view)
+
+
+TypeNamed = Callable[[str], GraphQLNamedType]
+
+
+class InputTypes:
+    """Input objects, enums and scalars of a view. They are complete, so all schemas of the view share them."""
+
+    def __init__(self, view: View) -> None:
+        self._view = view
+        self._types: dict[str, GraphQLNamedType] = dict(specified_scalar_types)
+
+    def __call__(self, name: str) -> GraphQLNamedType:
+        if name not in self._types:
+            entry, members = self._view.index[name], self._view.members[name]
+            match entry.kind:
+                case "input":
+                    self._types[name] = GraphQLInputObjectType(
+                        name,
+                        lambda: {member: self._field(entry.inputs[member]) for member in members},
+                        is_one_of="@oneOf" in entry.directives,
+                    )
+                case "enum":
+                    self._types[name] = GraphQLEnumType(name, {member: GraphQLEnumValue(member) for member in members})
+                case _:
+                    self._types[name] = GraphQLScalarType(name)
+        return self._types[name]
+
+    def _field(self, value: InputValue) -> GraphQLInputField:
+        return GraphQLInputField(_wrapped(value.type, self), default=_default(value))
+
+
+class OutputTypes:
+    """Objects, interfaces and unions of a view with some of their fields: types of one schema.
+
+    ``fields``: type -> the fields to make it with, and the arguments of each.
+    """
+
+    def __init__(
+        self, view: View, inputs: InputTypes, fields: Mapping[str, Mapping[str, Mapping[str, InputValue]]]
+    ) -> None:
+        self._view = view
+        self._inputs = inputs
+        self._fields = fields
+        self._types: dict[str, GraphQLNamedType] = {}
+
+    def __call__(self, name: str) -> GraphQLNamedType:
+        if name not in self._types:
+            self._types[name] = self._make(name)
+        return self._types[name]
+
+    def _make(self, name: str) -> GraphQLNamedType:
+        kind = self._view.index.kind(name)
+        if kind not in COMPOSITE:
+            return self._inputs(name)
+        entry, members = self._view.index[name], self._view.members
+        if kind == "union":
+            return GraphQLUnionType(name, lambda: self._all(members[name]))
+        return (GraphQLObjectType if kind == "object" else GraphQLInterfaceType)(
+            name,
+            lambda: {
+                field: GraphQLField(
+                    _wrapped(entry.fields[field].type, self),
+                    {argument: _argument(value, self._inputs) for argument, value in arguments.items()},
+                )
+                for field, arguments in self._fields.get(name, {}).items()
+            },
+            interfaces=lambda: self._all(interface for interface in entry.interfaces if interface in members),
+        )
+
+    def _all(self, names: Iterable[str]) -> list[Any]:
+        return [self(name) for name in names]
+
+
+def _wrapped(type_text: str, type_named: TypeNamed) -> Any:
+    if type_text.endswith("!"):
+        return GraphQLNonNull(_wrapped(type_text[:-1], type_named))
+    if type_text.startswith("["):
+        return GraphQLList(_wrapped(type_text[1:-1], type_named))
+    return type_named(type_text)
+
+
+def _argument(value: InputValue, inputs: InputTypes) -> GraphQLArgument:
+    return GraphQLArgument(_wrapped(value.type, inputs), default=_default(value))
+
+
+def _default(value: InputValue) -> GraphQLDefaultInput | None:
+    return GraphQLDefaultInput(literal=parse_const_value(value.default, no_location=True)) if value.default else None

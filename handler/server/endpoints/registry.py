@@ -50,6 +50,12 @@ BESIDE_S = 1.0
 NEVER_STORED = ".health"
 """The key of an object that is never stored: readable storage answers that it does not exist."""
 
+MAX_DOUBTFUL = 100
+"""Limit of endpoints that count as failing but may not exist, because storage did not answer."""
+
+DOUBTFUL_S = 300.0
+"""Time that such an endpoint counts after storage was last asked for it."""
+
 OnTrouble = Callable[[str, Exception], None]
 
 FindLacks = Callable[[Bundle], Sequence["Lack"]]
@@ -80,10 +86,6 @@ class _Held:
     failing: bool = False  # the last refresh failed, so the endpoint is the last good one
 
     @property
-    def cost_bytes(self) -> int:
-        return self.endpoint.cost_bytes
-
-    @property
     def closed(self) -> bool:
         """True if the function lacks a part without which the endpoint cannot be used."""
         return any(lack.closes for lack in self.lacks)
@@ -102,6 +104,25 @@ class _Held:
     def lacking(self) -> FunctionLacks:
         """The error with all parts that the function lacks for the endpoint."""
         return FunctionLacks(self.endpoint.bundle.endpoint, [lack.sentence for lack in self.lacks])
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Known:
+    """The state of one endpoint in this process."""
+
+    name: str
+    asked: Instant | None  # when storage was last asked for it
+    serves: bool
+    failing: bool  # storage, bundle or schema failed the last time; the last good bundle may serve
+    lacking: bool  # the function's build or settings lack a part
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class _Failed:
+    """An endpoint that could not be loaded and is not cached. ``exists``: the endpoint is known to exist."""
+
+    asked: Instant
+    exists: bool
 
 
 class Endpoints:
@@ -127,10 +148,13 @@ class Endpoints:
         self._on_trouble = on_trouble
         self._keeping = keeping or CachePolicy()
         self.clock = clock
-        self._held: Lru[str, _Held] = Lru(max_bytes=self._keeping.max_bytes, cost_of=lambda held: held.cost_bytes)
+        self._held: Lru[str, _Held] = Lru(
+            max_bytes=self._keeping.max_bytes, cost_of=lambda held: held.endpoint.cost_bytes
+        )
         # Separate from ``_held``: requests for missing names must not evict endpoints.
         self._missing: Lru[str, Instant] = Lru(most=MAX_MISSES)
-        self._failures = Failures(self.clock)
+        self._expected: set[str] = set()  # names of endpoints that the owner has named, so that they exist
+        self._failed: dict[str, _Failed] = {}
         self._under_way: dict[str, asyncio.Task[Endpoint]] = {}
 
     async def find(self, name: str) -> Endpoint:
@@ -159,7 +183,7 @@ class Endpoints:
 
         Raises as ``find``. While storage or the bundle fails, the endpoint counts as failing: the owner has named it.
         """
-        self._failures.expect(name)
+        self._expected.add(name)
         with self._loading(name):
             cached = self._read(name, self._held.peek(name), READ_TIMEOUT_S)
         return self._take(name, cached)
@@ -220,7 +244,15 @@ class Endpoints:
             )
             for each in self._held.values()
         ]
-        return [*cached, *self._failures.counted()]
+        failed = [
+            Known(name=name, asked=each.asked, serves=False, failing=True, lacking=False)
+            for name, each in self._failed.items()
+            if self._counts(each)
+        ]
+        return [*cached, *failed]
+
+    def _counts(self, failed: _Failed) -> bool:
+        return failed.exists or self.clock().age_s(failed.asked) < DOUBTFUL_S
 
     def is_old(self, then: Instant | None) -> bool:
         """Return whether storage must be asked again, if it was last asked at that moment."""
@@ -234,27 +266,35 @@ class Endpoints:
         """Return the running load of an endpoint, or start one: all waiting requests share it."""
         task = self._under_way.get(name)
         if task is None:
-            task = self._under_way[name] = asyncio.create_task(self._ask(name, timeout_s))
-            task.add_done_callback(partial(self._forget, name))
+
+            async def load() -> Endpoint:
+                with self._loading(name):
+                    cached = await asyncio.to_thread(self._read, name, self._held.peek(name), timeout_s)
+                return self._take(name, cached)
+
+            def forget(task: asyncio.Task[Endpoint]) -> None:
+                self._under_way.pop(name, None)
+                if not task.cancelled():
+                    task.exception()  # retrieved, or asyncio would log it: no request waits for a refresh
+
+            task = self._under_way[name] = asyncio.create_task(load())
+            task.add_done_callback(forget)
         return task
-
-    def _forget(self, name: str, task: asyncio.Task[Endpoint]) -> None:
-        self._under_way.pop(name, None)
-        if not task.cancelled():
-            task.exception()  # retrieved, or asyncio would log it: no request waits for a refresh
-
-    async def _ask(self, name: str, timeout_s: float) -> Endpoint:
-        with self._loading(name):
-            cached = await asyncio.to_thread(self._read, name, self._held.peek(name), timeout_s)
-        return self._take(name, cached)
 
     @contextmanager
     def _loading(self, name: str) -> Iterator[None]:
-        """Note a failed load, after which no endpoint is left that storage has to confirm."""
+        """Note a failed load, after which no endpoint is left that storage has to confirm.
+
+        Unknown names are limited, because anybody can ask for them.
+        """
         try:
-            with self._failures.noted(name):
-                yield
-        except (StorageError, BundleError):
+            yield
+        except (StorageError, BundleError) as exc:
+            before = self._failed.pop(name, None)
+            exists = name in self._expected or isinstance(exc, BundleError) or (before is not None and before.exists)
+            self._failed = {other: each for other, each in self._failed.items() if self._counts(each)}
+            if exists or len(self._failed) < MAX_DOUBTFUL:
+                self._failed[name] = _Failed(asked=self.clock(), exists=exists)
             self._held.drop(name)
             raise
 
@@ -265,7 +305,7 @@ class Endpoints:
             EndpointNotFound: ``held`` is ``None``.
             FunctionLacks: the endpoint is closed.
         """
-        self._failures.forget(name)
+        self._failed.pop(name, None)
         if held is None:
             self._held.drop(name)
             self._missing.put(name, self.clock())
@@ -296,15 +336,13 @@ class Endpoints:
         stored = self._storage.read(bundle_key(name), etag=known.etag if known else None, timeout_s=timeout_s)
         if stored is not None:
             bundle = read_bundle(stored.body, endpoint=name)
-            digest = short_digest(stored.body)
-            on_trouble = partial(self._on_trouble, name)
             endpoint = Endpoint(
                 bundle,
                 self._storage,
                 stored_bytes=len(stored.body),
-                digest=digest,
+                digest=short_digest(stored.body),
                 version=stored.version,
-                on_trouble=on_trouble,
+                on_trouble=partial(self._on_trouble, name),
             )
             lacks = self._find_lacks(bundle)
             return _Held(endpoint=endpoint, etag=stored.etag, asked=asked, confirmed=asked, lacks=lacks)
@@ -312,68 +350,3 @@ class Endpoints:
             raise StorageError(self._storage.location, "answered 'unchanged' where nothing was known")
         known.endpoint.schema.recheck(timeout_s=timeout_s)
         return replace(known, asked=asked, confirmed=asked, failing=False)
-
-
-MAX_DOUBTFUL = 100
-"""Limit of endpoints that count as failing but may not exist, because storage did not answer."""
-
-DOUBTFUL_S = 300.0
-"""Time that such an endpoint counts after storage was last asked for it."""
-
-
-@record(frozen=True, slots=True, kw_only=True)
-class Known:
-    """The state of one endpoint in this process."""
-
-    name: str
-    asked: Instant | None  # when storage was last asked for it
-    serves: bool
-    failing: bool  # storage, bundle or schema failed the last time; the last good bundle may serve
-    lacking: bool  # the function's build or settings lack a part
-
-
-@record(frozen=True, slots=True, kw_only=True)
-class _Failed:
-    """An endpoint that could not be loaded and is not cached. ``exists``: the endpoint is known to exist."""
-
-    asked: Instant
-    exists: bool
-
-
-class Failures:
-    """The endpoints that could not be loaded and are not cached."""
-
-    def __init__(self, clock: Callable[[], Instant]) -> None:
-        self._clock = clock
-        self._expected: set[str] = set()
-        self._failed: dict[str, _Failed] = {}
-
-    def expect(self, name: str) -> None:
-        """Take an endpoint for one that exists: the owner has named it."""
-        self._expected.add(name)
-
-    def forget(self, name: str) -> None:
-        """Forget the failure of an endpoint that could be loaded, or does not exist."""
-        self._failed.pop(name, None)
-
-    def counted(self) -> Iterator[Known]:
-        """Yield the endpoints that exist or may exist."""
-        for name, failed in self._failed.items():
-            if self._counts(failed):
-                yield Known(name=name, asked=failed.asked, serves=False, failing=True, lacking=False)
-
-    @contextmanager
-    def noted(self, name: str) -> Iterator[None]:
-        """Note an endpoint that could not be loaded. Unknown names are limited, because anybody can ask for them."""
-        try:
-            yield
-        except (StorageError, BundleError) as exc:
-            before = self._failed.pop(name, None)
-            exists = name in self._expected or isinstance(exc, BundleError) or (before is not None and before.exists)
-            self._failed = {other: each for other, each in self._failed.items() if self._counts(each)}
-            if exists or len(self._failed) < MAX_DOUBTFUL:
-                self._failed[name] = _Failed(asked=self._clock(), exists=exists)
-            raise
-
-    def _counts(self, failed: _Failed) -> bool:
-        return failed.exists or self._clock().age_s(failed.asked) < DOUBTFUL_S

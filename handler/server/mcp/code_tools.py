@@ -7,7 +7,8 @@ GraphQL requests of an author's code to its own endpoint have the rights of its 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import replace
 from typing import Any
@@ -352,10 +353,8 @@ class OwnRequests:
             raise ToolError("This tool asks a GraphQL API, and its endpoint does not have one.")
         document = Document(text=query, operation_name=None, variables=variables)
         with noting_refusal(self._caller, text=query):
-            try:
+            with _tool_errors():
                 prepared = await prepare_document(self._caller, document, tool=None, for_model=False)
-            except CallError as exc:
-                raise ToolError(str(exc)) from exc
             if prepared.kind != "query" and self._caller.endpoint.asks_for_consent:
                 raise ToolError(
                     "Nothing was sent: writing needs consent at this endpoint, and a tool's document cannot ask for "
@@ -372,23 +371,17 @@ class OwnRequests:
         """
         operations = self._caller.endpoint.operations.get(name, ())
         with noting_refusal(self._caller, sha256=operations[0].operation.sha256 if operations else ""):
-            prepared = self._prepare_operation(name, variables)
+            persisted = self._require_operation(name)
+            unknown = [each for each in variables if each not in persisted.variables.get("properties", {})]
+            if unknown:
+                raise ToolError(f"operation {name}: it has no variable {unknown[0]:.{MAX_SAID_CHARS}} to give")
+            with _tool_errors():
+                prepared = prepare_persisted(self._caller, persisted, variables=variables)
+            if prepared.consent_for:
+                raise ToolError(
+                    f"Nothing was sent: operation {name} asks for consent, and only a call of its own gets that."
+                )
         return await self._run(prepared)
-
-    def _prepare_operation(self, name: str, variables: Mapping[str, Any]) -> Prepared:
-        persisted = self._require_operation(name)
-        unknown = [each for each in variables if each not in persisted.variables.get("properties", {})]
-        if unknown:
-            raise ToolError(f"operation {name}: it has no variable {unknown[0]:.{MAX_SAID_CHARS}} to give")
-        try:
-            prepared = prepare_persisted(self._caller, persisted, variables=variables)
-        except CallError as exc:
-            raise ToolError(str(exc)) from exc
-        if prepared.consent_for:
-            raise ToolError(
-                f"Nothing was sent: operation {name} asks for consent, and only a call of its own gets that."
-            )
-        return prepared
 
     def _require_operation(self, name: str) -> PersistedOperation:
         """Return the operation of a name. A hidden operation and a missing one give the same error.
@@ -411,13 +404,20 @@ class OwnRequests:
         self._sent += 1
         if self._sent > MAX_REQUESTS:
             raise ToolError(f"One call may send {MAX_REQUESTS} GraphQL requests, and this one sent them.")
-        try:
+        with _tool_errors():
             response = await run(self._caller, prepared)
-        except CallError as exc:
-            raise ToolError(str(exc)) from exc
         data: JSONObject | None = response.get("data")
         if response.get("errors"):
             raise GraphQLErrors(response["errors"], partial=data)
         if data is None:
             raise ToolError("The API answered without data.")
         return data
+
+
+@contextmanager
+def _tool_errors() -> Iterator[None]:
+    """Turn the failure of a request into an error that an author's code may catch."""
+    try:
+        yield
+    except CallError as exc:
+        raise ToolError(str(exc)) from exc

@@ -48,7 +48,12 @@ class Continuation:
         """
         if self.start is None or "errors" in response:
             return
-        rows = _at(response.get("data"), self.start.path)
+        rows: Any = response.get("data")
+        try:
+            for key in self.start.path:
+                rows = rows[key]
+        except (KeyError, IndexError, TypeError):
+            rows = None
         if not isinstance(rows, list) or len(rows) < self.start.offset:
             parts = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in self.start.path)
             raise CursorPastEnd(self.argument, f"data{''.join(parts)}")
@@ -72,10 +77,9 @@ async def continuation_of(call: Call, tool: PrescribedTool | GraphQLTool, argume
         raise CursorRefused(argument) from exc
     start = Start(path=tuple(opened[0]), offset=opened[1], backward=opened[2]) if opened else None
     try:
-        seal = await states.sealer(binding=binding)
+        continue_at = partial(_cursor, argument, await states.sealer(binding=binding))
     except StateUnavailable:
-        return Continuation(arguments=others, start=start, argument=argument)
-    continue_at = partial(_cursor, argument, seal)
+        continue_at = None
     return Continuation(arguments=others, start=start, continue_at=continue_at, argument=argument)
 
 
@@ -86,15 +90,3 @@ def _cursor(argument: str, seal: Callable[[Any], str], place: CutPlace) -> JSONO
     except StateUnavailable:  # response keys may be that long
         return {}
     return {"next": {argument: sealed}, "how": f"Call again with the same arguments and this {argument}."}
-
-
-def _at(value: Any, path: tuple[str | int, ...]) -> Any:
-    """Return the value at a path; ``None`` if there is none."""
-    for key in path:
-        if isinstance(value, dict):
-            value = value.get(key)
-        elif isinstance(value, list) and isinstance(key, int) and key < len(value):
-            value = value[key]
-        else:
-            return None
-    return value

@@ -10,9 +10,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from handler.graph.documents.fields_read import Node, OperationDefinitionNode, fields_in, parse, print_ast
-from handler.graph.index import SchemaIndex
-from handler.graph.index_types import named
+from handler.graph.documents.used_fields import Node, OperationDefinitionNode, fields_in, parse, print_ast
+from handler.graph.index import SchemaIndex, named
 from handler.server.upstream.graphql_request import GraphQLRequest
 from handler.server.upstream.named_coordinates import COMPLAINTS, WORD, without_suggestions
 

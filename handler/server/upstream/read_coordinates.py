@@ -54,7 +54,7 @@ def _fields_of(caller: Caller, text: str, *, max_tokens: int | None) -> frozense
     index = caller.endpoint.schema.loaded
     if index is None or not text:
         return NOTHING
-    from handler.graph.documents.fields_read import fields_of_text
+    from handler.graph.documents.used_fields import fields_of_text
 
     with suppress(BundleError):
         return fields_of_text(text, index, max_tokens=max_tokens)

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from handler.graph.index import SchemaIndex, read_index
-from handler.graph.index_types import ListSize
+from handler.graph.index import ListSize, SchemaIndex, read_index
 from handler.graph.sdl import print_view
 from handler.graph.view import build_view
 from tests.support.endpoints import READABLE, compiled, doubted, reported

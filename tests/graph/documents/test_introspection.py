@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from handler.errors.calls import DocumentRefused, Fault
 from handler.graph.documents.document_check import answer_introspection
 from handler.graph.documents.introspection import MAX_BYTES, answer
+from handler.graph.documents.introspection_fields import text_of
 from handler.graph.documents.partial_schema import ViewSchemas
-from handler.graph.documents.printed_texts import text_of
 from handler.graph.sdl import print_view
 from tests.graph.random_schemas import coordinates_of, random_sdl
 from tests.graph.shop import HIDDEN, LIMITS, SDL, check

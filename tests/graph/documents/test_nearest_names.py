@@ -6,7 +6,7 @@ from graphql.pyutils import suggestion_list
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from handler.graph.documents.nearest_names import MAX_COUNTED, MAX_NAME_CHARS, Names
+from handler.graph.documents.hints import MAX_COUNTED, MAX_NAME_CHARS, Names
 
 NAME = st.text(alphabet="abABo_1", min_size=1, max_size=12)
 

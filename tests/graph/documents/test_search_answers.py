@@ -10,8 +10,8 @@ from graphql import execute_sync, parse, validate
 
 from handler.errors.calls import DocumentRefused
 from handler.graph.documents.document_check import answer_introspection
+from handler.graph.documents.introspection import MAX_RESULTS, UNKNOWN_CURSOR
 from handler.graph.documents.partial_schema import ViewSchemas
-from handler.graph.documents.search_answers import MAX_RESULTS, UNKNOWN_CURSOR
 from handler.graph.sdl import print_view
 from tests.graph.documents.test_definitions import draft_schema, resolved
 from tests.graph.documents.test_introspection import RICH
