@@ -14,14 +14,19 @@ from typing import Protocol, cast
 
 from handler import __version__
 from handler.commands.terminal.command_line import (
+    CODE_OF_ERRORS,
+    DONE,
+    EXIT_CODES,
     HELP_OPTIONS,
+    INTERRUPTED,
+    REFUSED,
+    USAGE,
     CommandParser,
     answering,
     asks_for_json,
     exit_code_lines,
     parse_in_any_order,
 )
-from handler.commands.terminal.exit_codes import CODE_OF_ERRORS, DONE, EXIT_CODES, INTERRUPTED, REFUSED, USAGE
 from handler.errors.infrastructure import SettingsError
 from handler.text.sentences import did_you_mean
 

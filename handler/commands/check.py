@@ -22,9 +22,8 @@ from handler.commands.publishing.checks import (
     publish_rules,
     with_sealed_cursors,
 )
-from handler.commands.terminal.command_line import current_answer
+from handler.commands.terminal.command_line import DONE, REFUSED, current_answer
 from handler.commands.terminal.console import located, plain_problem, say, show_json, show_table
-from handler.commands.terminal.exit_codes import DONE, REFUSED
 from handler.compiler.access.propagation import TakenAlong
 from handler.compiler.codes import CODES
 from handler.compiler.source.files import QUESTIONS

@@ -25,8 +25,8 @@ from handler.commands.local.listening import client_lines, open_listener, port_n
 from handler.commands.local.local_server import local_http, local_services
 from handler.commands.page.page_routes import DevPage
 from handler.commands.page.served import ServedEndpoints
+from handler.commands.terminal.command_line import DONE, REFUSED, USAGE
 from handler.commands.terminal.console import complain, say, show_verbatim
-from handler.commands.terminal.exit_codes import DONE, REFUSED, USAGE
 from handler.errors.access import CredentialRefused
 from handler.errors.authoring import UnknownCaller
 from handler.server.app import create_app

@@ -36,8 +36,8 @@ from handler.commands.schema_source.source_options import (
     with_heading,
 )
 from handler.commands.schema_source.starters import Starter, best_starters, candidates
+from handler.commands.terminal.command_line import REFUSED
 from handler.commands.terminal.console import announce, complain, say, show_json, slow_work
-from handler.commands.terminal.exit_codes import REFUSED
 from handler.compiler.schema.schema import AuthorSchema
 from handler.compiler.source.files import CONFIG, ENTRY
 from handler.compiler.source.project import EXPECTED_NAME, STEPZEN_CONFIG

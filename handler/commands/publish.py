@@ -25,8 +25,8 @@ from handler.commands.publishing.publication import (
     plan_publish,
 )
 from handler.commands.questions import can_ask, choose
+from handler.commands.terminal.command_line import DONE, REFUSED, USAGE
 from handler.commands.terminal.console import complain, say, show_document, warn
-from handler.commands.terminal.exit_codes import DONE, REFUSED, USAGE
 from handler.compiler.compile import Compiled
 from handler.errors import StileError
 from handler.errors.infrastructure import StorageDenied, StorageError

@@ -20,9 +20,8 @@ from handler.commands.schema_source.source_options import (
     add_header_argument,
     request_headers,
 )
-from handler.commands.terminal.command_line import whole_number
+from handler.commands.terminal.command_line import DONE, REFUSED, USAGE, whole_number
 from handler.commands.terminal.console import announce, complain, say, show_json, show_table
-from handler.commands.terminal.exit_codes import DONE, REFUSED, USAGE
 from handler.errors.infrastructure import HttpError, ObjectNotFound
 from handler.http.client import HttpClient, HttpRequest
 from handler.storage.publishing import ObjectVersion, PublishStorage

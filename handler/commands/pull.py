@@ -28,8 +28,8 @@ from handler.commands.schema_source.source_options import (
     with_heading,
     without_heading,
 )
+from handler.commands.terminal.command_line import REFUSED
 from handler.commands.terminal.console import announce, complain, located, say, show_json, slow_work
-from handler.commands.terminal.exit_codes import REFUSED
 from handler.compiler.compile_context import read_context
 from handler.compiler.source.files import MAX_FILE_BYTES
 from handler.strict_json import JSONObject

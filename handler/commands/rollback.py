@@ -19,8 +19,8 @@ from handler.commands.publishing.destination import (
     may_change,
 )
 from handler.commands.publishing.facts import gather_facts
+from handler.commands.terminal.command_line import DONE, REFUSED
 from handler.commands.terminal.console import announce, say, show_json
-from handler.commands.terminal.exit_codes import DONE, REFUSED
 from handler.errors.infrastructure import BundleError, ObjectNotFound, StorageError
 from handler.graph.index import load_index, read_index
 from handler.storage.publishing import ObjectHead, ObjectVersion, PublishStorage
