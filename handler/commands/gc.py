@@ -11,9 +11,9 @@ from datetime import UTC, datetime, timedelta
 
 from handler.bundle.model import ENDPOINT_NAME
 from handler.bundle.stored import index_key, index_named_by, shared_index_key
+from handler.commands.command_line import DONE, REFUSED
+from handler.commands.console import complain, say, show_json
 from handler.commands.publishing.destination import AT_ONCE, at_destination, bundles_by_endpoint
-from handler.commands.terminal.command_line import DONE, REFUSED
-from handler.commands.terminal.console import complain, say, show_json
 from handler.errors.infrastructure import BundleError, ObjectNotFound, StorageError
 from handler.storage.publishing import ObjectHead, PublishStorage
 from handler.text.sentences import counted

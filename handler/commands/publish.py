@@ -13,6 +13,8 @@ from pathlib import Path
 from handler.bundle.model import Bundle
 from handler.code_tools.modules import is_among
 from handler.commands.build import make_folder
+from handler.commands.command_line import DONE, REFUSED, USAGE
+from handler.commands.console import complain, say, show_document, warn
 from handler.commands.folders.endpoint_folders import add_folder_arguments, find_endpoints
 from handler.commands.folders.endpoints import compile_or_complain
 from handler.commands.publishing.checks import are_publishable, warn_of_questions, warn_of_secrets
@@ -25,8 +27,6 @@ from handler.commands.publishing.publication import (
     plan_publish,
 )
 from handler.commands.questions import can_ask, choose
-from handler.commands.terminal.command_line import DONE, REFUSED, USAGE
-from handler.commands.terminal.console import complain, say, show_document, warn
 from handler.compiler.compile import Compiled
 from handler.errors import StileError
 from handler.errors.infrastructure import StorageDenied, StorageError

@@ -14,10 +14,10 @@ from typing import Any
 
 from handler.bundle.model import ENDPOINT_NAME, Bundle
 from handler.bundle.stored import bundle_key, format_of, older_bundle_keys, read_bundle, short_digest
+from handler.commands.command_line import REFUSED
+from handler.commands.console import complain
 from handler.commands.publishing.facts import PublishFacts, read_facts
 from handler.commands.questions import agreed, can_ask
-from handler.commands.terminal.command_line import REFUSED
-from handler.commands.terminal.console import complain
 from handler.errors import StileError
 from handler.errors.infrastructure import BundleError, ObjectChanged, ObjectNotFound, StorageError
 from handler.graph.index import load_index, read_index
