@@ -21,7 +21,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from benchmarks.functions.cases import ANSWERED, event_of, sized_endpoint
+from benchmarks.functions.cases import event_of, sized_endpoint
 from benchmarks.upstream import answering_upstream
 from handler.aws.sigv4 import CredentialSource
 from handler.http.client import HttpClient
@@ -72,7 +72,7 @@ def cpu_us(handler: Handler, event: Mapping[str, Any]) -> float:
     started = time.process_time_ns()
     answer = handler(event, Context())
     taken = time.process_time_ns() - started
-    if answer["statusCode"] != 200 or ANSWERED not in answer["body"]:
+    if answer["statusCode"] != 200 or '"content":' not in answer["body"]:
         raise SystemExit(f"the function answered {answer}")
     return taken / 1e3
 

@@ -10,7 +10,7 @@ Sources: MCP 2026-07-28, basic/transports/streamable-http ("Custom Headers from 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from handler.cold.records import record
@@ -79,14 +79,9 @@ def _schemas(schema: Any, path: tuple[str, ...] | None) -> Iterator[tuple[tuple[
             for name, each in value.items():
                 yield from _schemas(each, None if path is None else (*path, name))
         elif keyword not in _VALUES:
-            for each in _parts(keyword, value):
+            by_name = keyword in _NAMED and isinstance(value, Mapping)
+            for each in value if isinstance(value, list) else value.values() if by_name else [value]:
                 yield from _schemas(each, None)
-
-
-def _parts(keyword: str, value: Any) -> Iterable[Any]:
-    if isinstance(value, list):
-        return value
-    return value.values() if keyword in _NAMED and isinstance(value, Mapping) else [value]
 
 
 MAX_LISTED_BYTES = 6_000_000
@@ -106,13 +101,9 @@ def answer_tokens(result: JSONObject, answer: bytes) -> int:
 
     ``answer``: the message with the result, which counts whole if the result has no text.
     """
-    texts = [each.get("text") for each in result["content"]]
-    size = sum(_utf8_size(each) for each in texts if isinstance(each, str))
+    texts = (text for block in result["content"] if isinstance(text := block.get("text"), str))
+    size = sum(len(text) if text.isascii() else len(text.encode(errors="surrogatepass")) for text in texts)
     return (size or len(answer)) // BYTES_PER_TOKEN
-
-
-def _utf8_size(text: str) -> int:
-    return len(text) if text.isascii() else len(text.encode(errors="surrogatepass"))
 
 
 DEFAULT_CHARS = 50_000
@@ -124,52 +115,13 @@ MOST_CHARS = 500_000
 MAX_SEARCH_HINT_CHARS = 200
 
 
-@record(frozen=True, slots=True, kw_only=True)
-class HostHint:
-    """One key of ``_meta``: the host that reads it, and the source that says so."""
-
-    key: str
-    host: str
-    since: str  # version of the host; empty: the source does not say
-    effect: str
-    source: str
-    read: str  # date
-
-
-CLAUDE_CODE_MCP = 'Claude Code, "Connect Claude Code to tools via MCP"'
-
-RESULT_SIZE = HostHint(
-    key="anthropic/maxResultSizeChars",
-    host="Claude Code",
-    since="2.1.91",
-    effect="a result up to this length stays in the conversation",
-    source=f'{CLAUDE_CODE_MCP}, "Raise the limit for a specific tool"',
-    read="2026-11-23",
-)
-ASK = HostHint(
-    key="anthropic/requiresUserInteraction",
-    host="Claude Code",
-    since="2.1.199",
-    effect="a person is asked before each call, in each mode and under all rules of the host",
-    source=f'{CLAUDE_CODE_MCP}, "Require approval for a specific tool"',
-    read="2026-11-23",
-)
-ALWAYS_LOAD = HostHint(
-    key="anthropic/alwaysLoad",
-    host="Claude Code",
-    since="2.1.121",
-    effect="the tool stays in the model's context if the host defers tools to its tool search",
-    source=f"{CLAUDE_CODE_MCP}, on the scaling of tool search",
-    read="2026-11-23",
-)
-SEARCH = HostHint(
-    key="anthropic/searchHint",
-    host="Claude Code",
-    since="",
-    effect="words by which the host's tool search finds the tool",
-    source="the package @anthropic-ai/claude-agent-sdk, the option searchHint of a tool",
-    read="2026-11-23",
-)
+# The keys, all of Claude Code. Source of the first three: its documentation, "Connect Claude Code to tools via MCP",
+# read on 2026-11-23. Hosts that do not know a hint ignore it, and the server's own rules hold whether or not a host
+# honours a hint.
+RESULT_SIZE = "anthropic/maxResultSizeChars"  # "Raise the limit for a specific tool"
+ASK = "anthropic/requiresUserInteraction"  # "Require approval for a specific tool"
+ALWAYS_LOAD = "anthropic/alwaysLoad"  # on the scaling of tool search
+SEARCH = "anthropic/searchHint"  # source: the package @anthropic-ai/claude-agent-sdk, the option searchHint of a tool
 
 HINTS = (RESULT_SIZE, ASK, ALWAYS_LOAD, SEARCH)
 
@@ -180,15 +132,15 @@ def size_hint(max_result_bytes: int) -> JSONObject:
     0 stands for no limit. JSON has as many characters as bytes, or fewer.
     """
     size = max_result_bytes or MOST_CHARS
-    return {RESULT_SIZE.key: min(size, MOST_CHARS)} if size > DEFAULT_CHARS else {}
+    return {RESULT_SIZE: min(size, MOST_CHARS)} if size > DEFAULT_CHARS else {}
 
 
 def tool_hints(*, pinned: bool = False, asks: bool = False, search: str = "") -> JSONObject:
     """Return the hints of a tool that is pinned, whose calls each need a person, or that has words for a search."""
     return {
-        **({ASK.key: True} if asks else {}),
-        **({ALWAYS_LOAD.key: True} if pinned else {}),
-        **({SEARCH.key: search} if search else {}),
+        **({ASK: True} if asks else {}),
+        **({ALWAYS_LOAD: True} if pinned else {}),
+        **({SEARCH: search} if search else {}),
     }
 
 

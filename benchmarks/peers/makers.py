@@ -18,8 +18,8 @@ from mcp.client.stdio import stdio_client
 
 from benchmarks.peers.cases import ROOT, Api, operation_of
 from benchmarks.peers.upstream import running_api
-from handler.commands.local.local_server import local_entries
 from handler.compiler.compile import compile_endpoint
+from tests.support.local_entries import local_entries
 
 HERE = Path(__file__).parent
 ENVIRONMENTS = ROOT / ".stile" / "peers"

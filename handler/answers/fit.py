@@ -1,4 +1,4 @@
-"""Fit an answer into a limit of bytes, and say in the answer what was dropped and how to go on with the tool."""
+"""Fit an answer into a limit of bytes, and say in the answer how much was dropped and how to go on with the tool."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any
 
-from handler.answers.cut import CutForm, Kept, cut, size_of
+from handler.answers.cut import SAMPLE, CutForm, Kept, cut, size_of
 from handler.answers.places import CHARACTERS, ITEMS, CutPlace, Start
 from handler.answers.plan import Argument, Member, Members
 from handler.cold.records import record
@@ -15,7 +15,7 @@ from handler.errors.upstream import ResultTooLarge
 from handler.strict_json import JSONObject, to_well_formed_json
 
 ENVELOPE_BYTES = 100
-"""The room for ``extensions``, and for what the first note has more than the least."""
+"""The room for ``extensions``, and for the bytes that the first note has more than the least."""
 
 TRIES = 4
 """Cuts of one answer, each with more room for the notes; from the third on with much more."""
@@ -46,13 +46,6 @@ class ResultLimit:
     start: Start | None = None
     continue_at: Continue | None = None
 
-    def way(self, *, strings: bool) -> CutForm:
-        """Return how an answer is cut; ``strings``: long strings, too."""
-        size = 0 if self.start else self.size  # of the rest, the size is not known
-        return CutForm(
-            variables=self.form.variables, strings=strings, continues=self.continue_at is not None, size=size
-        )
-
 
 def fit(answer: JSONObject, plan: Members | None, limit: ResultLimit) -> Fitted:
     """Return a GraphQL response cut to a limit, with ``extensions.stile.truncated``.
@@ -66,13 +59,16 @@ def fit(answer: JSONObject, plan: Members | None, limit: ResultLimit) -> Fitted:
     members = Members(fields={"data": Member(below=plan)}) if plan else Members(fields={})
     if limit.start and plan and answer["data"]:
         answer = {**answer, "data": limit.start.rest_of(answer["data"], plan)}
-    found = _fitted(answer, members, limit.way(strings=False), limit)
-    if found is None or found[1].emptied:
-        shorter = _fitted(answer, members, limit.way(strings=True), limit)
-        if shorter and (found is None or shorter[1].emptied < found[1].emptied):
-            found = shorter
-    if found and (found[1].rows or not found[1].emptied) and not _is_stuck(found[0], limit):
-        return found[0]
+    best = _fitted(answer, members, limit, strings=False)
+    if best is None or best[1].emptied:
+        shorter = _fitted(answer, members, limit, strings=True)
+        if shorter and (best is None or shorter[1].emptied < best[1].emptied):
+            best = shorter
+    if best:
+        fitted, kept = best
+        is_stuck = limit.start is not None and limit.start.is_stuck(fitted.places)
+        if (kept.rows or not kept.emptied) and not is_stuck:
+            return fitted
     size = limit.size or len(to_well_formed_json(answer))
     sentence = limit.form.too_large(answer, members, size=size, max_bytes=limit.max_bytes)
     raise ResultTooLarge(sentence, size=size, max_bytes=limit.max_bytes)
@@ -80,52 +76,43 @@ def fit(answer: JSONObject, plan: Members | None, limit: ResultLimit) -> Fitted:
 
 def cut_value(value: Any, member: Member, *, max_bytes: int) -> tuple[Any, tuple[CutPlace, ...]] | None:
     """Return any JSON value cut to a limit, and the places that were cut; ``None`` if it cannot be cut to that size."""
-    ways = (CutForm(variables={}, strings=strings, continues=True) for strings in (False, True))
-    members = Members(fields={"": member})
-    tried = (cut({"": value}, members, room=max_bytes + WRAPPED, way=way) for way in ways)
-    found = [each for each in tried if each and (each.kept.rows or not each.kept.emptied)]
-    best = min(found, key=lambda each: each.kept.emptied, default=None)
-    return (best.value[""], best.places) if best else None
+    forms = (CutForm(variables={}, strings=strings, continues=True) for strings in (False, True))
+    room = max_bytes + len('{"":}')
+    cuts = (cut({"": value}, Members(fields={"": member}), room=room, form=form) for form in forms)
+    useful = [each for each in cuts if each and (each[1].rows or not each[1].emptied)]
+    best = min(useful, key=lambda each: each[1].emptied, default=None)
+    return (best[0][""], best[1].places) if best else None
 
 
-WRAPPED = 5
-"""The bytes of an object with one member without a name."""
-
-
-def _fitted(answer: JSONObject, members: Members, way: CutForm, limit: ResultLimit) -> tuple[Fitted, Kept] | None:
+def _fitted(answer: JSONObject, members: Members, limit: ResultLimit, *, strings: bool) -> tuple[Fitted, Kept] | None:
+    """Return the answer with its notes within the limit; ``strings``: long strings may be cut, too."""
+    size = 0 if limit.start else limit.size  # of the rest, the size is not known
+    continues = limit.continue_at is not None
+    form = CutForm(variables=limit.form.variables, strings=strings, continues=continues, size=size)
     room = limit.max_bytes - ENVELOPE_BYTES
     for number in range(TRIES):
-        found = cut(answer, members, room=room, way=way)
-        if found is None:
+        part = cut(answer, members, room=room, form=form)
+        if part is None:
             return None
-        places = tuple(_of_data(place, limit.start) for place in found.places)
-        whole = _with_notes(found.value, places, limit)
+        value, kept = part
+        in_data = (replace(place, path=place.path[1:], origin=place.origin[1:]) for place in kept.places)
+        places = tuple(limit.start.placed(place) if limit.start else place for place in in_data)
+        whole = _with_notes(value, places, limit)
         text = to_well_formed_json(whole)
         if len(text) <= limit.max_bytes:
-            return Fitted(answer=whole, text=text, places=places), found.kept
+            return Fitted(answer=whole, text=text, places=places), kept
         room = max(room + limit.max_bytes - len(text), room * limit.max_bytes // len(text)) - number * room // TRIES
     return None
 
 
-def _is_stuck(found: Fitted, limit: ResultLimit) -> bool:
-    return limit.start is not None and limit.start.is_stuck(found.places)
-
-
-def _of_data(place: CutPlace, start: Start | None) -> CutPlace:
-    found = replace(place, path=place.path[1:], origin=place.origin[1:])
-    return start.placed(found) if start else found
-
-
-def _with_notes(answer: JSONObject, places: tuple[CutPlace, ...], limit: ResultLimit) -> JSONObject:
-    notes = [_note(place, limit, answer.get("errors") or ()) for place in places]
-    told: JSONObject = _told(limit.start) if limit.start else {}
-    told |= {"truncated": notes} if notes else {}
-    return {**answer, "extensions": {**(answer.get("extensions") or {}), "stile": told}} if told else answer
-
-
-def _told(start: Start) -> JSONObject:
-    """Return the list that an answer continues, and the number of its rows that earlier answers had."""
-    return {"continued": {"path": list(start.shown_path), "from": start.offset}}
+def _with_notes(answer: JSONObject, places: Sequence[CutPlace], limit: ResultLimit) -> JSONObject:
+    """Add the list that an answer continues, with the number of rows that earlier answers had, and all cut places."""
+    notes: JSONObject = {}
+    if limit.start:
+        notes["continued"] = {"path": list(limit.start.shown_path), "from": limit.start.offset}
+    if places:
+        notes["truncated"] = [_note(place, limit, answer.get("errors") or ()) for place in places]
+    return {**answer, "extensions": {**(answer.get("extensions") or {}), "stile": notes}} if notes else answer
 
 
 def _note(place: CutPlace, limit: ResultLimit, errors: Sequence[Any]) -> JSONObject:
@@ -134,16 +121,13 @@ def _note(place: CutPlace, limit: ResultLimit, errors: Sequence[Any]) -> JSONObj
     if lost:
         note["errors"] = lost
     # Arguments of the API beside a cursor would be other arguments than those that the cursor is for.
-    if limit.continue_at and place.of == ITEMS and (limit.start or not limit.form.next_arguments(place)):
+    if limit.continue_at and place.of == ITEMS and (limit.start or not limit.form.find_next(place)):
         note |= limit.continue_at(place)
     return note
 
 
-SAMPLE = 10
-"""Items of a list whose fields are measured, to name the largest."""
-
-NAMED = 3
-"""Large fields that are named."""
+MAX_FIELDS = 3
+"""Large fields that a sentence names."""
 
 SMALL = 50
 """Fields with a smaller part of the bytes than one of so many are not named."""
@@ -168,121 +152,107 @@ class CallForm:
 
     def note(self, place: CutPlace) -> JSONObject:
         """Return the entry of a place in ``extensions.stile.truncated``."""
-        told: JSONObject = {"path": list(place.path), "kept": place.kept, "dropped": place.dropped}
+        note: JSONObject = {"path": list(place.path), "kept": place.kept, "dropped": place.dropped}
         if place.of == CHARACTERS:
-            return {**told, "of": CHARACTERS, "how": "The rest of this text cannot be read by this tool."}
-        if place.backward:
-            told["from"] = place.dropped
-        elif place.before:
-            told["from"] = place.before
+            return {**note, "of": CHARACTERS, "how": "The rest of this text cannot be read by this tool."}
+        if place.backward or place.before:
+            note["from"] = place.dropped if place.backward else place.before
         if self.mutates:
-            return {**told, "how": "The mutation was sent: do not repeat it to read the rest."}
-        arguments = self.next_arguments(place)
-        if not arguments:
-            return {**told, "how": self._narrow(place)}
-        given = ", ".join(f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in arguments.items())
-        by_variable = self._by_variable(place)
-        nested = self._nested(by_variable) if by_variable else {}
-        again = {"next": nested} if nested and size_of(nested) <= MAX_NEXT_BYTES else {}
-        way = "Call again with the same arguments, and" if by_variable else "Ask again for this field with"
-        return {**told, **again, "how": f"{way} {given}."}
+            return {**note, "how": "The mutation was sent: do not repeat it to read the rest."}
+        following = self.find_next(place)
+        if following is None:
+            return {**note, "how": self._narrow(place)}
+        argument, value = following
+        setting = f"{_name_of(argument)}: {json.dumps(value, ensure_ascii=False)}"
+        if not argument.variable:
+            return {**note, "how": f"Ask again for this field with {setting}."}
+        first, *inner = argument.variable
+        again: Any = {**(self.given if self.below else {}), first: _replaced(self.variables.get(first), inner, value)}
+        for name in reversed(self.below):
+            again = {name: again}
+        if size_of(again) <= MAX_NEXT_BYTES:
+            note["next"] = again
+        return {**note, "how": f"Call again with the same arguments, and {setting}."}
 
-    def next_arguments(self, place: CutPlace) -> JSONObject:
-        """Return the argument of the field that goes on behind the kept rows; empty if there is none."""
-        argument, value = self._next(place)
-        return {".".join(argument.variable) or argument.name: value} if argument else {}
-
-    def _next(self, place: CutPlace) -> tuple[Argument | None, Any]:
+    def find_next(self, place: CutPlace) -> tuple[Argument, Any] | None:
+        """Return the argument of the field, and its value, that go on behind the kept rows; ``None`` without one."""
         if place.nested or not place.seen:
-            return None, None
-        by_cursor = self._usable(place, "before" if place.backward else "after")
-        if by_cursor and place.cursor is not None:
-            return by_cursor, place.cursor
+            return None
+        cursor = self._usable(place, "before" if place.backward else "after")
+        if cursor and place.cursor is not None:
+            return cursor, place.cursor
         offset = self._usable(place, "offset")
         if offset and not place.backward:
             before = offset.value_in(self.variables)
             return offset, (before if type(before) is int else 0) + place.seen
-        return None, None
+        return None
 
     def _usable(self, place: CutPlace, role: str) -> Argument | None:
         argument = place.paging.get(role)
         return argument if argument and (argument.variable or self.writes_text) else None
 
-    def _by_variable(self, place: CutPlace) -> JSONObject:
-        """Return the variable to give, with its other members if the value is inside of it."""
-        argument, value = self._next(place)
-        if not argument or not argument.variable:
-            return {}
-        first, *inner = argument.variable
-        whole = self.variables.get(first)
-        return {first: _replaced(whole, inner, value)}
-
-    def _nested(self, variables: JSONObject) -> JSONObject:
-        nested: Any = {**self.given, **variables} if self.below else variables
-        for name in reversed(self.below):
-            nested = {name: nested}
-        return dict(nested)
-
     def _narrow(self, place: CutPlace) -> str:
-        largest = largest_fields({"": list(place.rows)}, Members(fields={"": place.plan})) if place.plan else []
         size = self._usable(place, "size") if place.pages else None
         if size:
             page = ", from the first page on" if "page" in place.paging else ""
-            return (
-                f"No other page has the rest: call again with a smaller {'.'.join(size.variable) or size.name}{page}."
-            )
+            return f"No other page has the rest: call again with a smaller {_name_of(size)}{page}."
+        rows = {"": list(place.rows)}
+        fields = _largest_fields(rows, Members(fields={"": place.plan})) if place.plan else ""
         if self.writes_text:
-            named = f", of which the largest are {_listed(largest)}" if largest else ""
-            return f"Ask for fewer fields{named}."
-        named = f" The largest fields are {_listed(largest)}." if largest else ""
-        return f"This tool cannot go on here: narrow the call by its arguments.{named}"
-
-    def _sizes(self, members: Members) -> Iterator[str]:
-        """Yield the arguments that set the number of items, outside of lists."""
-        for member in members.fields.values():
-            size = member.paging.get("size")
-            if size and (size.variable or self.writes_text):
-                yield ".".join(size.variable) or size.name
-            if member.below and not member.depth:
-                yield from self._sizes(member.below)
+            return f"Ask for fewer fields{f', of which the largest are {fields}' if fields else ''}."
+        largest = f" The largest fields are {fields}." if fields else ""
+        return f"This tool cannot go on here: narrow the call by its arguments.{largest}"
 
     def too_large(self, value: JSONObject, members: Members, *, size: int, max_bytes: int) -> str:
         """Return the sentence about an answer that cannot be cut to the limit."""
-        largest = largest_fields(value, members)
-        named = f" The largest fields are {_listed(largest)}." if largest else ""
+        fields = _largest_fields(value, members)
+        largest = f" The largest fields are {fields}." if fields else ""
         sizes = ", ".join(dict.fromkeys(self._sizes(members)))
         fewer = f" Ask for fewer items, with a smaller {sizes}." if sizes else ""
         advice = f"Ask for fewer fields.{fewer}" if self.writes_text else fewer.strip()
         advice = "" if self.mutates else f" {advice or 'Narrow the call by its arguments.'}"
         return (
             f"The answer has {size:,} bytes, and a result of this tool may have {max_bytes:,}. It cannot be shortened "
-            f"to that without losing what it means.{named}{advice}"
+            f"to that without losing what it means.{largest}{advice}"
         )
 
+    def _sizes(self, members: Members) -> Iterator[str]:
+        """Yield the arguments that set the number of items, outside of lists."""
+        for member in members.fields.values():
+            size = member.paging.get("size")
+            if size and (size.variable or self.writes_text):
+                yield _name_of(size)
+            if member.below and not member.depth:
+                yield from self._sizes(member.below)
 
-def largest_fields(value: JSONObject, members: Members) -> list[str]:
+
+def _name_of(argument: Argument) -> str:
+    return ".".join(argument.variable) or argument.name
+
+
+def _largest_fields(value: JSONObject, members: Members) -> str:
     """Return the names of the leaf fields with the most bytes, by a sample of each list's items."""
-    found: dict[tuple[str, ...], float] = {}
-    _weigh(value, Member(below=members), (), 1.0, found)
-    by_size = sorted(found, key=lambda path: (-found[path], path))
-    large = [path for path in by_size if found[path] * SMALL > sum(found.values()) and path != ("data",)]
-    named = (".".join(path).strip(".").removeprefix("data.") for path in large[:NAMED])
-    return [name for name in named if name]
+    sizes: dict[tuple[str, ...], float] = {}
+    _weigh(value, Member(below=members), (), 1.0, sizes)
+    by_size = sorted(sizes, key=lambda path: (-sizes[path], path))
+    large = [path for path in by_size if sizes[path] * SMALL > sum(sizes.values()) and path != ("data",)]
+    names = (".".join(path).strip(".").removeprefix("data.") for path in large[:MAX_FIELDS])
+    return ", ".join(filter(None, names))
 
 
 def _weigh(
-    value: Any, member: Member, path: tuple[str, ...], scale: float, found: dict[tuple[str, ...], float]
+    value: Any, member: Member, path: tuple[str, ...], scale: float, sizes: dict[tuple[str, ...], float]
 ) -> None:
     if type(value) is list and value and (member.depth or member.any):
         items = value[:: max(1, len(value) // SAMPLE)]
         for item in items:
-            _weigh(item, member.item, path, scale * len(value) / len(items), found)
+            _weigh(item, member.item, path, scale * len(value) / len(items), sizes)
     elif type(value) is dict and member.below:
         fields = member.below.of(value)
         for key, each in value.items():
-            _weigh(each, fields.get(key, Member()), (*path, key), scale, found)
+            _weigh(each, fields.get(key, Member()), (*path, key), scale, sizes)
     else:
-        found[path] = found.get(path, 0.0) + scale * size_of(value)
+        sizes[path] = sizes.get(path, 0.0) + scale * size_of(value)
 
 
 def _replaced(whole: Any, path: Sequence[str], value: Any) -> Any:
@@ -290,7 +260,3 @@ def _replaced(whole: Any, path: Sequence[str], value: Any) -> Any:
         return value
     members = whole if isinstance(whole, dict) else {}
     return {**members, path[0]: _replaced(members.get(path[0]), path[1:], value)}
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(names)

@@ -71,15 +71,14 @@ class CutPlace:
         return self.before + self.kept
 
     def lost(self, path: Any) -> bool:
-        """Tell if the path of an error leads into a dropped item."""
+        """Return whether the path of an error leads into a dropped item."""
         length = len(self.origin)
         if not self.keys or not isinstance(path, list) or len(path) <= length:
             return False
         row = path[length]
         inside = tuple(path[: length - 1]) == self.origin[:-1] and path[length - 1] in self.keys
-        if not inside or type(row) is not int:
-            return False
-        return row < self.dropped if self.backward else row >= self.seen
+        is_lost = type(row) is int and (row < self.dropped if self.backward else row >= self.seen)
+        return inside and is_lost
 
     @property
     def nested(self) -> bool:
@@ -127,23 +126,23 @@ class Start:
         return replace(place, origin=origin)
 
     def is_stuck(self, places: Iterable[CutPlace]) -> bool:
-        """Tell if an answer has no further row of the list, so that its cursor would be the one that was given."""
+        """Return whether an answer has no further row of the list, so that its cursor would be the earlier one."""
         return any(place.origin == self.path and not place.kept for place in places)
 
     def _object(self, value: Mapping[str, Any], members: Members, path: Path) -> JSONObject:
         key, *inner = path
         rows = members.rows if key in members.rows else (key,)
-        kept = dict(value)
+        rest = dict(value)
         for name, member in members.of(value).items():
-            if name not in kept:
+            if name not in rest:
                 continue
             if name == key or (name in rows and not inner):
-                kept[name] = self._value(kept[name], member, tuple(inner))
-            elif name in rows and isinstance(inner[0], int) and isinstance(kept[name], list):
-                kept[name] = [emptied(each, member.item) for each in _one(kept[name], inner[0])]
+                rest[name] = self._value(rest[name], member, tuple(inner))
+            elif name in rows and isinstance(inner[0], int) and isinstance(rest[name], list):
+                rest[name] = [emptied(each, member.item) for each in _one(rest[name], inner[0])]
             else:
-                kept[name] = emptied(kept[name], member)
-        return kept
+                rest[name] = emptied(rest[name], member)
+        return rest
 
     def _value(self, value: Any, member: Member, path: Path) -> Any:
         if isinstance(value, list):

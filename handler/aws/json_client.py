@@ -43,7 +43,6 @@ class AwsJson:
             AwsDenied: the credentials do not allow the call.
             AwsError: any other refusal; the message has the service's code, and nothing of the arguments.
             SettingsError: an AWS variable is missing or malformed.
-
         """
         endpoint = endpoint_of(self._environ, service)
         region = region or region_of(self._environ, required=endpoint is None)
@@ -57,15 +56,13 @@ class AwsJson:
             guarded=False,
             repeatable=True,  # all calls are reads
         )
-        try:
-            return _read(await self._http.send_async(await self._signed(request, service, region)))
-        except HttpError as exc:
-            raise AwsUnanswered(f"{service}: {exc.reason}") from exc
-
-    async def _signed(self, request: HttpRequest, service: str, region: str) -> HttpRequest:
         credentials = await asyncio.to_thread(self.credentials.current)  # boto3 may have to look for them
         added = sign(request, service=service, region=region, credentials=credentials, now=self._now())
-        return replaced(request, headers={**request.headers, **added})
+        try:
+            response = await self._http.send_async(replaced(request, headers={**request.headers, **added}))
+        except HttpError as exc:
+            raise AwsUnanswered(f"{service}: {exc.reason}") from exc
+        return _read(response)
 
 
 def _read(response: HttpResponse) -> JSONObject:
@@ -76,11 +73,8 @@ def _read(response: HttpResponse) -> JSONObject:
     if response.status == 200 and isinstance(body, dict):
         return body
     kind = body.get("__type") if isinstance(body, dict) else None
-    found = _CODE.search(kind) if isinstance(kind, str) else None
-    code = found[1] if found else f"HTTP status {response.status}"
+    match = re.search(r"(?:^|#)(\w{1,80})$", kind) if isinstance(kind, str) else None
+    code = match[1] if match else f"HTTP status {response.status}"
     if response.status >= 500 or code == "ThrottlingException":
         raise AwsUnanswered(code)
     raise AwsDenied(code) if code.startswith("AccessDenied") or response.status == 403 else AwsError(code)
-
-
-_CODE = re.compile(r"(?:^|#)(\w{1,80})$")

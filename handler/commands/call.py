@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from typing import Any
 
-from handler.bundle.tools import CONFIRM, CodeTool, GraphQLTool, PrescribedTool, Tool
+from handler.bundle.tools import CONFIRM, CodeTool, PrescribedTool
 from handler.commands.folders.endpoint_folders import add_folder_arguments
 from handler.commands.folders.endpoints import Outcome, compile_all, complain_about
 from handler.commands.local.author_view import lines_of, show_authors_frames, why_refused
@@ -24,12 +24,10 @@ from handler.commands.local.call_arguments import (
 )
 from handler.commands.local.callers import SKIPS_POLICIES, NamedCaller, add_caller_argument
 from handler.commands.local.local_endpoint import local_endpoint, local_settings, stored
-from handler.commands.local.local_secrets import unset_secrets
-from handler.commands.local.local_server import local_http, local_services
-from handler.commands.local.observing import observed
+from handler.commands.local.local_server import local_http, local_services, observed, unset_secrets
 from handler.commands.local.upstream_words import told_to_author
 from handler.commands.terminal.console import announce, complain, one_line, say, show_json
-from handler.commands.terminal.exit_codes import REFUSED, USAGE
+from handler.commands.terminal.exit_codes import DONE, REFUSED, USAGE
 from handler.compiler.compile import Compiled
 from handler.errors.access import AccessError, CredentialRefused, CredentialRequired
 from handler.errors.authoring import UnknownCaller
@@ -96,52 +94,38 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     if options.token and options.caller != SKIPS_POLICIES:
         complain("--token and --as both name the caller: use one of them.")
-        return 2
+        return USAGE
     fault = fault_in_pairs(options.arguments)
     if fault:
         complain(fault)
-        return 2
+        return USAGE
     show_authors_frames(whole=options.verbose)
     outcomes = compile_all(options.folder, stage=options.stage, endpoint=options.endpoint)
     compiled = [outcome.compiled for outcome in outcomes if outcome.compiled]
-    holders = [one for one in compiled if options.tool in (*_names(one), *_aliases(one))] or _perhaps(compiled)
+    holders = [
+        one for one in compiled if any(options.tool in (tool.name, *tool.options.aliases) for tool in one.bundle.tools)
+    ]
+    if not holders:  # a toolkit per caller may have the tool
+        toolkits = [one for one in compiled if any(kit.per_caller for kit in one.bundle.code)]
+        holders = toolkits if len(toolkits) == 1 else []
     if len(holders) == 1:
         return _call(holders[0], options)
     if holders:
         names = ", ".join(one.bundle.endpoint for one in holders)
         complain(f'"{options.tool}" is a tool of several endpoints: {names}. Name the folder of one.')
-        return 2
+        return USAGE
     return _no_such_tool(options.tool, outcomes)
-
-
-def _lacks_claims(tool: Tool | None, principal: Principal) -> bool:
-    """Tell if a tool fills a variable from a claim, and its caller has no claims."""
-    bindings = tool.bindings if isinstance(tool, PrescribedTool) else ()
-    return principal.claims is None and any(binding.source == "claim" for binding in bindings)
 
 
 def _no_such_tool(name: str, outcomes: Sequence[Outcome]) -> int:
     complain_about(outcomes)  # the tool may be in an endpoint that has problems
-    names = sorted({name for outcome in outcomes if outcome.compiled for name in _names(outcome.compiled)})
+    compiled = [outcome.compiled for outcome in outcomes if outcome.compiled]
+    names = sorted({tool.name for one in compiled for tool in one.bundle.tools})
     if names:
         complain(f'There is no tool "{name}". There are: {", ".join(names)}')
-    elif any(outcome.compiled for outcome in outcomes):
+    elif compiled:
         complain(f'There is no tool "{name}": no tool is declared.')
-    return 1 if any(outcome.problems for outcome in outcomes) else 2
-
-
-def _perhaps(compiled: Sequence[Compiled]) -> list[Compiled]:
-    """Return the endpoint with toolkits per caller, which may have the tool; empty if there are none or several."""
-    asked = [one for one in compiled if any(kit.per_caller for kit in one.bundle.code)]
-    return asked if len(asked) == 1 else []
-
-
-def _names(compiled: Compiled) -> list[str]:
-    return [tool.name for tool in compiled.bundle.tools]
-
-
-def _aliases(compiled: Compiled) -> list[str]:
-    return [alias for tool in compiled.bundle.tools for alias in tool.options.aliases]
+    return REFUSED if any(outcome.problems for outcome in outcomes) else USAGE
 
 
 def _call(compiled: Compiled, options: argparse.Namespace) -> int:
@@ -150,7 +134,7 @@ def _call(compiled: Compiled, options: argparse.Namespace) -> int:
     pairs = arguments_for(tool, options.arguments) if options.arguments or not options.given else {}
     arguments = merged(options.given, pairs)
     try:
-        with closing(local_http()) as http, _told(compiled, verbose=options.verbose) as facts:
+        with closing(local_http()) as http, _log_facts(compiled, verbose=options.verbose) as facts:
             services = local_services(
                 stored(compiled), http, find=lambda _: compiled, trusts_trials=True, development=True
             )
@@ -166,15 +150,20 @@ def _call(compiled: Compiled, options: argparse.Namespace) -> int:
             result = asyncio.run(_result(caller, options.tool, arguments, agreed=options.yes))
     except UnknownCaller as exc:
         complain(str(exc))
-        return 2
+        return USAGE
     except (AccessError, ToolNotFound) as exc:
-        complain(f'"{options.tool}" is not for this caller: {_answered(exc)}. `stile explain` says why')
-        return 1
+        status = INVALID_PARAMS if isinstance(exc, ToolNotFound) else status_of(exc)
+        scopes = exc.scopes if isinstance(exc, CredentialRequired) else ()
+        with_scopes = f", with the scopes {' '.join(scopes)}" if scopes else ""
+        answer = f"the function answers {status}, {exc}{with_scopes}"
+        complain(f'"{options.tool}" is not for this caller: {answer}. `stile explain` says why')
+        return REFUSED
     except (McpError, Rejected) as exc:
         complain(f"The function answers {exc.code}, {exc}")
-        return 1
+        return REFUSED
     asks = "inputRequests" in result
-    if result.get("isError") and _lacks_claims(tool, caller.principal):
+    bindings = tool.bindings if isinstance(tool, PrescribedTool) and principal.claims is None else ()
+    if result.get("isError") and any(binding.source == "claim" for binding in bindings):
         complain("The tool fills a variable from a claim of its caller: name a file with claims with --as claims.json.")
     if options.json:
         show_json(result)
@@ -182,7 +171,7 @@ def _call(compiled: Compiled, options: argparse.Namespace) -> int:
         _show_questions(result["inputRequests"])
     else:
         _show_result(result)
-    return 1 if result.get("isError") or asks else 0
+    return REFUSED if result.get("isError") or asks else DONE
 
 
 def _principal(compiled: Compiled, services: Services, options: argparse.Namespace) -> Principal:
@@ -210,33 +199,27 @@ def _principal(compiled: Compiled, services: Services, options: argparse.Namespa
 
 async def _result(caller: Caller, name: str, arguments: JSONObject, *, agreed: bool) -> dict[str, Any]:
     """Call the tool and return its result. If the tool asks for consent and ``agreed``, call again with consent."""
-    capabilities = _capabilities(caller.endpoint.tools.get(name))
+    tool = caller.endpoint.tools.get(name)
+    capabilities: JSONObject = {}
+    if tool is None or isinstance(tool, CodeTool):  # the command prints the questions of tools in Python
+        capabilities = {"elicitation": {"form": {}, "url": {}}, "sampling": {}, "roots": {}}
+    elif tool.options.confirm == "required":
+        capabilities = {"elicitation": {}}
     params: JSONObject = {"name": name, "arguments": arguments, "_meta": {CLIENT_CAPABILITIES: capabilities}}
-    result = await call_any_tool(_call_of(caller, params), name, arguments)
+
+    def call() -> Call:
+        return Call(request=Request(id=1, method="tools/call", params=params, revision=MODERN[0]), caller=caller)
+
+    result = await call_any_tool(call(), name, arguments)
     if agreed and CONFIRM in result.get("inputRequests", {}):
         params |= {"inputResponses": {CONFIRM: AGREED}, "requestState": result["requestState"]}
-        result = await call_any_tool(_call_of(caller, params), name, arguments)
+        result = await call_any_tool(call(), name, arguments)
     return result
 
 
-def _capabilities(tool: Tool | None) -> JSONObject:
-    """Return the client's capabilities: all for tools in Python, because the command prints their questions."""
-    match tool:
-        case None | CodeTool():
-            return {"elicitation": {"form": {}, "url": {}}, "sampling": {}, "roots": {}}
-        case PrescribedTool() | GraphQLTool() if tool.options.confirm == "required":
-            return {"elicitation": {}}
-    return {}
-
-
-def _call_of(caller: Caller, params: JSONObject) -> Call:
-    request = Request(id=1, method="tools/call", params=params, revision=MODERN[0])
-    return Call(request=request, caller=caller)
-
-
 @contextmanager
-def _told(compiled: Compiled, *, verbose: bool) -> Iterator[dict[str, Any]]:
-    """Yield the facts of a log line, and print at the end what the author needs to know of a call, and no caller."""
+def _log_facts(compiled: Compiled, *, verbose: bool) -> Iterator[dict[str, Any]]:
+    """Yield the facts of a log line, and print at the end the reasons of a failed call, which are for its author."""
     facts: dict[str, Any] = {}
     with observed() as exchanges:
         try:
@@ -248,17 +231,6 @@ def _told(compiled: Compiled, *, verbose: bool) -> Iterator[dict[str, Any]]:
             lines = told_to_author(reason, exchanges, compiled, local_settings())
             for line in lines or ([reason] if level_of(facts) == WARNING else []):
                 complain(one_line(line))
-
-
-def _answered(reason: AccessError | ToolNotFound) -> str:
-    """Say the function's answer and its reason."""
-    match reason:
-        case ToolNotFound():
-            return f"the function answers {INVALID_PARAMS}, {reason}"
-        case CredentialRequired(scopes=(_, *_) as scopes):
-            return f"the function answers {status_of(reason)}, {reason}, with the scopes {' '.join(scopes)}"
-        case _:
-            return f"the function answers {status_of(reason)}, {reason}"
 
 
 def _show_result(result: Mapping[str, Any]) -> None:

@@ -24,7 +24,7 @@ from handler.commands.local.dev_session import FolderWatch, Workbench, code_plac
 from handler.commands.local.listening import client_lines, open_listener, port_number
 from handler.commands.local.local_server import local_http, local_services
 from handler.commands.page.page_routes import DevPage
-from handler.commands.page.personas import ChosenPersona
+from handler.commands.page.served import ChosenPersona
 from handler.commands.terminal.console import complain, say, show_verbatim
 from handler.commands.terminal.exit_codes import DONE, REFUSED, USAGE
 from handler.errors.access import CredentialRefused
@@ -139,7 +139,7 @@ def _serve(
 ) -> None:
     port = listener.getsockname()[1]
     hosts = own_hosts(port)
-    log = DevLog(workbench.find, verbose=options.verbose, tell=page.called)
+    log = DevLog(workbench.find, verbose=options.verbose, on_call=page.called)
     persona = ChosenPersona(page.endpoints.personas)
     workbench.on_change = page.changed
     with closing(local_http()) as http:

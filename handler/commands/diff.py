@@ -12,8 +12,7 @@ from pathlib import Path
 
 from handler.audience.ways import Published, version_in, version_of
 from handler.bundle.stored import bundle_key, older_bundle_keys
-from handler.commands.changes.changes_report import markdown, text_lines
-from handler.commands.changes.endpoint_changes import EndpointChanges, compare
+from handler.commands.changes.endpoint_changes import EndpointChanges, compare, markdown, text_lines
 from handler.commands.folders.endpoint_folders import add_compile_options, find_endpoints
 from handler.commands.publishing.destination import endpoints_in_bucket
 from handler.commands.terminal.console import ERR, complain, complain_of, say, show_json, show_verbatim, track

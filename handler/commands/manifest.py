@@ -35,7 +35,14 @@ def run(options: argparse.Namespace) -> int:
         complain("No manifest was made.")
         return 1
     operations = _operations(compiled)
-    manifest = _apollo(operations) if options.format == "apollo" else _relay(operations)
+    if options.format == "apollo":  # format version 1. Source: Apollo, "Persisted Queries"
+        entries = [
+            {"id": operation.sha256, "name": operation.name, "type": operation.kind, "body": operation.text}
+            for operation in operations
+        ]
+        manifest: Any = {"format": "apollo-persisted-query-manifest", "version": 1, "operations": entries}
+    else:  # ids are documentId of GraphQL over HTTP. Source: Relay, "Persisted Queries"
+        manifest = {f"sha256:{operation.sha256}": operation.text for operation in operations}
     if options.out is None:
         show_json(manifest)
         return 0
@@ -53,23 +60,9 @@ def run(options: argparse.Namespace) -> int:
 
 def _operations(compiled: Iterable[Compiled]) -> list[Operation]:
     """Return the operations of prescribed tools and persisted documents, each text once, sorted by name."""
-    found: list[Operation] = []
-    for bundle in (each.bundle for each in compiled):
-        found += [tool.operation for tool in bundle.tools if isinstance(tool, PrescribedTool)]
-        found += [each.operation for document in bundle.graphql.documents for each in document.operations]
-    by_digest = {operation.sha256: operation for operation in found}
+    operations: list[Operation] = []
+    for bundle in (one.bundle for one in compiled):
+        operations += [tool.operation for tool in bundle.tools if isinstance(tool, PrescribedTool)]
+        operations += [each.operation for document in bundle.graphql.documents for each in document.operations]
+    by_digest = {operation.sha256: operation for operation in operations}
     return sorted(by_digest.values(), key=lambda operation: (operation.name, operation.sha256))
-
-
-def _apollo(operations: Iterable[Operation]) -> dict[str, Any]:
-    """Return Apollo's manifest, format version 1. Source: Apollo, "Persisted Queries"."""
-    listed = [
-        {"id": operation.sha256, "name": operation.name, "type": operation.kind, "body": operation.text}
-        for operation in operations
-    ]
-    return {"format": "apollo-persisted-query-manifest", "version": 1, "operations": listed}
-
-
-def _relay(operations: Iterable[Operation]) -> dict[str, str]:
-    """Return Relay's map, with ids as GraphQL over HTTP's ``documentId``. Source: Relay, "Persisted Queries"."""
-    return {f"sha256:{operation.sha256}": operation.text for operation in operations}

@@ -5,16 +5,18 @@ from __future__ import annotations
 import argparse
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from handler.bundle.model import Bundle
+from handler.code_tools.modules import is_among
 from handler.commands.build import make_folder
 from handler.commands.folders.endpoint_folders import add_folder_arguments, find_endpoints
 from handler.commands.folders.endpoints import compile_or_complain
 from handler.commands.publishing.checks import are_publishable, warn_of_questions, warn_of_secrets
-from handler.commands.publishing.deployed import warn_of_needs
 from handler.commands.publishing.facts import PublishFacts, gather_facts
 from handler.commands.publishing.publication import (
     Leftover,
@@ -33,6 +35,7 @@ from handler.errors.infrastructure import StorageDenied, StorageError
 from handler.http.client import HttpClient
 from handler.storage.location import open_publish_storage
 from handler.storage.publishing import PublishStorage
+from handler.storage.s3_publishing import S3PublishStorage
 from handler.text.sentences import counted, some
 
 EXAMPLES = (
@@ -40,6 +43,10 @@ EXAMPLES = (
     "stile publish endpoints s3://bucket/prefix --dry-run",
 )
 EXIT_CODES = {REFUSED: "an endpoint has problems, a change is not allowed, or a bundle was not stored"}
+
+EXTRAS_TAG = "stile:extras"
+MODULES_TAG = "stile:code-modules"
+"""The bucket's tags in infra/storage.yaml: names separated by spaces, because tag values take no commas."""
 
 MAX_NAMED = 20
 MAX_UNCHANGED = 20
@@ -69,7 +76,7 @@ def run(options: argparse.Namespace) -> int:
     if not compiled or not are_publishable(compiled):
         complain("Nothing was published.")
         return REFUSED
-    warn_of_needs(compiled, options.destination)
+    _warn_of_needs(compiled, options.destination)
     warn_of_questions(compiled)
     warn_of_secrets(compiled)
     try:
@@ -82,6 +89,70 @@ def run(options: argparse.Namespace) -> int:
         complain(str(exc))
         complain("Nothing was published.")
         return REFUSED
+
+
+def _warn_of_needs(compiled: Sequence[Compiled], destination: str) -> None:
+    """Print the endpoints' needs that the function lacks; all needs if nothing is known of the function.
+
+    A need never stops a publish: another person may build and deploy, before or after. The function serves a published
+    bundle as soon as it can.
+    """
+    bundles = [one.bundle for one in compiled]
+    if not list(_needs(bundles, {})):
+        return
+    tags, unknown = _read_tags(destination)
+    for need in _needs(bundles, tags):
+        if not need.is_met:
+            lacks = ", which the deployed function lacks" if tags else ""
+            add_it = f"add it to {need.parameter} in samconfig.toml, then `sam build` and `sam deploy`"
+            names = ", ".join(need.endpoints)
+            warn(f"{names}: a function that {need.task} needs {need.part}{lacks}: {add_it}")
+    if unknown:
+        warn(f"The parts of the deployed function could not be compared. {unknown}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Need:
+    """A part of the build that endpoints need."""
+
+    endpoints: Sequence[str]
+    task: str  # the function's, as a verb phrase
+    part: str  # the part of the build
+    parameter: str  # the part's parameter in samconfig.toml
+    is_met: bool  # False if nothing is known of the deployed function
+
+
+def _needs(bundles: Sequence[Bundle], tags: Mapping[str, str]) -> Iterator[_Need]:
+    code = [bundle.endpoint for bundle in bundles if bundle.code]
+    tokens = [bundle.endpoint for bundle in bundles if bundle.identity.issuers]
+    for extra, task, names in (("code", "runs tools in Python", code), ("jwt", "reads tokens", tokens)):
+        if names:
+            met = extra in tags.get(EXTRAS_TAG, "").split()
+            yield _Need(names, task, f"the extra {extra}", "Extras", met)
+    modules: dict[str, list[str]] = {}
+    for bundle in bundles:
+        for module in dict.fromkeys(kit.use.partition(":")[0] for kit in bundle.code):
+            modules.setdefault(module, []).append(bundle.endpoint)
+    for module, names in modules.items():
+        met = is_among(module, tags.get(MODULES_TAG, "").split())
+        yield _Need(names, "runs these tools in Python", f"the module {module}", "CodeModules", met)
+
+
+def _read_tags(destination: str) -> tuple[Mapping[str, str], str]:
+    """Return the bucket's tags, or none and a reason; an empty reason for a folder, or if storing reports it."""
+    if not destination.startswith("s3://"):
+        return {}, ""
+    try:
+        with closing(HttpClient()) as http:
+            storage = open_publish_storage(destination, http=http, environ=os.environ)
+            tags = storage.read_tags() if isinstance(storage, S3PublishStorage) else {}
+    except StorageError as exc:
+        return {}, str(exc)
+    except StileError:
+        return {}, ""  # storing reports it too
+    if not {EXTRAS_TAG, MODULES_TAG} <= set(tags):
+        return {}, f"{storage.location}: the bucket has no tags {EXTRAS_TAG} and {MODULES_TAG}"
+    return tags, ""
 
 
 def _publish(compiled: Sequence[Compiled], storage: PublishStorage, options: argparse.Namespace) -> int:

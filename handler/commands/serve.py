@@ -163,7 +163,7 @@ class _Workers(Multiprocess):
     """
 
     def terminate_all(self) -> None:
-        """Close the parent's socket, and tell the workers to end."""
+        """Close the parent's socket, and end the workers."""
         for listener in self.sockets:
             listener.close()
         super().terminate_all()

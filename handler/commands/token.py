@@ -7,17 +7,15 @@ import os
 import re
 import sys
 import time
-from collections.abc import Sequence
 from typing import Any
 
 from handler.commands.folders.endpoint_folders import add_folder_arguments
 from handler.commands.folders.endpoints import compile_or_complain
-from handler.commands.local.call_arguments import fault_in_pairs
+from handler.commands.local.call_arguments import fault_in_pairs, pair
 from handler.commands.local.callers import caller_argument
 from handler.commands.local.development_tokens import audiences_of, mint, require_issuer
 from handler.commands.terminal.console import announce, complain, show_json
-from handler.commands.terminal.exit_codes import REFUSED
-from handler.compiler.compile import Compiled
+from handler.commands.terminal.exit_codes import DONE, REFUSED, USAGE
 from handler.errors.access import CredentialRefused
 from handler.errors.authoring import KeyFileRefused
 from handler.server.auth.tokens import parse_token
@@ -66,56 +64,45 @@ def run(options: argparse.Namespace) -> int:
     fault = fault_in_pairs(options.pairs)
     if fault:
         complain(fault)
-        return 2
+        return USAGE
     compiled = compile_or_complain(options.folder, stage=options.stage, endpoint=options.endpoint)
     if not compiled:
-        return 1
+        return REFUSED
     if len(compiled) > 1:
         names = some([one.bundle.endpoint for one in compiled], most=10)
         complain(f"A token is for one endpoint, and there are several: {names}. Name the folder of one.")
-        return 2
+        return USAGE
     (one,) = compiled
-    given = {**options.claims, **dict(options.pairs)}
-    replaced = [name for name in OWN_CLAIMS if name in given]
-    claims = {**given, **_own_claims(one, given, options)}
+    claims = {**options.claims, **dict(options.pairs)}
+    replaced = [name for name in OWN_CLAIMS if name in claims]
+    audiences = [options.audience] if options.audience else list(audiences_of(one.bundle.identity))
+    if audiences and (options.audience or "aud" not in claims):
+        claims["aud"] = audiences if len(audiences) > 1 else audiences[0]
+    now = int(time.time())
+    claims |= {"iat": now, "nbf": now, "exp": now + options.life_s}
     try:
         issuer = require_issuer(one.env_file.parent, one.bundle.identity, environ=os.environ)
         text = mint(issuer, claims)
         parse_token(text)
     except KeyFileRefused as exc:
         complain(str(exc))
-        return 1
+        return REFUSED
     except CredentialRefused:
         complain("The claims are too large or nested too deeply for a token.")
-        return 1
-    _show(text, {**claims, "iss": issuer.issuer}, one, replaced=replaced, as_json=options.json)
-    return 0
-
-
-def _own_claims(one: Compiled, given: JSONObject, options: argparse.Namespace) -> JSONObject:
-    now = int(time.time())
-    audiences = [options.audience] if options.audience else list(audiences_of(one.bundle.identity))
-    named: JSONObject = {"aud": audiences if len(audiences) > 1 else audiences[0]} if audiences else {}
-    if "aud" in given and not options.audience:
-        named = {}
-    return {**named, "iat": now, "nbf": now, "exp": now + options.life_s}
-
-
-def _show(text: str, claims: JSONObject, one: Compiled, *, replaced: Sequence[str], as_json: bool) -> None:
-    if as_json:
-        show_json({"endpoint": one.bundle.endpoint, "token": text, "claims": claims})
-        return
+        return REFUSED
+    if options.json:
+        show_json({"endpoint": one.bundle.endpoint, "token": text, "claims": {**claims, "iss": issuer.issuer}})
+        return DONE
     sys.stdout.write(f"{text}\n")
     ends = time.strftime("%H:%M:%S on %Y-%m-%d", time.localtime(claims["exp"]))
     announce(f"For {one.bundle.endpoint} on this machine, until {ends}, as Authorization: Bearer TOKEN.")
     if replaced:
         announce(f"The command sets {', '.join(replaced)} itself. `--as` of stile dev takes the claims as they are.")
+    return DONE
 
 
 def _pair(word: str) -> tuple[str, Any]:
-    name, equals, text = word.partition("=")
-    if not name or not equals:
-        raise argparse.ArgumentTypeError(f"{word!r}: expected K=V")
+    name, text = pair(word)
     try:
         return name, parse_json(text.encode())
     except ValueError:
@@ -123,15 +110,15 @@ def _pair(word: str) -> tuple[str, Any]:
 
 
 def _claims(text: str) -> JSONObject:
-    found = caller_argument(text).known
-    if found is None or found.claims is None:
+    caller = caller_argument(text).known
+    if caller is None or caller.claims is None:
         raise argparse.ArgumentTypeError(f"{text}: expected a JSON file with claims")
-    return dict(found.claims)
+    return dict(caller.claims)
 
 
 def _life(text: str) -> int:
-    found = re.fullmatch(r"([0-9]{1,9})([smhd])", text)
-    life_s = int(found[1]) * SECONDS[found[2]] if found else 0
+    match = re.fullmatch(r"([0-9]{1,9})([smhd])", text)
+    life_s = int(match[1]) * SECONDS[match[2]] if match else 0
     if not 0 < life_s <= MAX_LIFE_S:
         raise argparse.ArgumentTypeError(f"{text!r}: expected a time such as 30m or 1h, up to 7d")
     return life_s

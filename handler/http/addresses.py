@@ -25,6 +25,11 @@ ORDINARY_IPV6 = (ipaddress.ip_network("2000::/3"), ipaddress.ip_network("fc00::/
 """Global unicast and private addresses. All others are for special purposes, or carry an IPv4 address."""
 
 
+# Compiled at first use, because few URLs have a query.
+_WORD = r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+"
+_KEY = r"(access|api)?(key|token)|auth|code|pass(wd|word)|pwd|secret|sig(nature)?"
+
+
 @record(frozen=True, slots=True, kw_only=True)
 class AddressRules:
     """The rules for an author's URLs. Private addresses are allowed, because functions in a VPC have their APIs there.
@@ -41,21 +46,22 @@ class AddressRules:
         """Return why a URL's scheme or host is forbidden; empty string if allowed. Its addresses are not known yet."""
         if scheme != "https" and not self.local:
             return "https is required"
-        if self.hosts and not any(_matches(host, pattern) for pattern in self.hosts):
+        patterns = [pattern.lower().rstrip(".") for pattern in self.hosts]
+        name = host.lower().rstrip(".")
+        if patterns and not any(
+            name.endswith(pattern[1:]) if pattern.startswith("*.") else name == pattern for pattern in patterns
+        ):
             return "STILE_UPSTREAM_HOSTS does not name this host"
         return ""
 
     def address_fault(self, text: str, port: int) -> str:
         """Return why connections to an IP address are forbidden; empty string if allowed."""
         address = ipaddress.ip_address(text)
-        faults = [fault for each in _meant(address) if (fault := _kind(each))]
-        if self._is_runtime_api(address, port, on_loopback=LOOPBACK in faults):
+        faults = [fault for each in _reachable_through(address) if (fault := _kind(each))]
+        host, _, its_port = self.runtime_api.rpartition(":")
+        if its_port == str(port) and (LOOPBACK in faults or str(address) == host.strip("[]")):
             return "the Lambda Runtime API"
         return next((fault for fault in faults if not (self.local and fault == LOOPBACK)), "")
-
-    def _is_runtime_api(self, address: Address, port: int, *, on_loopback: bool) -> bool:
-        host, _, its_port = self.runtime_api.rpartition(":")
-        return its_port == str(port) and (on_loopback or str(address) == host.strip("[]"))
 
 
 STRICT = AddressRules()
@@ -101,17 +107,7 @@ def keys_in(url: str) -> dict[str, str]:
     return {name: value for name, value, words in pairs if words and re.fullmatch(_KEY, words[-1], re.IGNORECASE)}
 
 
-# Compiled at first use, because few URLs have a query.
-_WORD = r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+"
-_KEY = r"(access|api)?(key|token)|auth|code|pass(wd|word)|pwd|secret|sig(nature)?"
-
-
-def _matches(host: str, pattern: str) -> bool:
-    host, pattern = host.lower().rstrip("."), pattern.lower().rstrip(".")
-    return host.endswith(pattern.removeprefix("*")) if pattern.startswith("*.") else host == pattern
-
-
-def _meant(address: Address) -> Iterator[Address]:
+def _reachable_through(address: Address) -> Iterator[Address]:
     """Yield an address, or the IPv4 addresses in it that packets to it may reach."""
     if isinstance(address, ipaddress.IPv4Address):
         yield address

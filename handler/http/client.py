@@ -182,11 +182,11 @@ class HttpClient:
 
     def _asked_over_kept(self, request: HttpRequest, target: _Target, exchange: Exchange) -> HttpResponse | None:
         """Return the response over a kept connection; ``None`` if there is none, or a closed one to be replaced."""
-        kept = self._kept.take((target.origin, request.guarded))
-        if kept is None:
+        connection = self._kept.take((target.origin, request.guarded))
+        if connection is None:
             return None
         try:
-            return self._exchanged_over(kept, request, target, exchange)
+            return self._exchanged_over(connection, request, target, exchange)
         except _CLOSED:
             if exchange.answer_began or not request.repeatable:
                 raise

@@ -279,10 +279,10 @@ class KeptConnections:
         """
         while True:
             with self._lock:
-                kept = self._by_host.peek(host)
-                if not kept:
+                idle = self._by_host.peek(host)
+                if not idle:
                     return None
-                connection = kept.pop()
+                connection = idle.pop()
             if time.time() - connection.idle_since <= self._max_idle_s and not connection.is_dead:
                 return connection
             connection.close()
@@ -291,10 +291,10 @@ class KeptConnections:
         """Keep a connection whose last response was read to its end."""
         connection.idle_since = time.time()
         with self._lock:
-            kept = self._by_host.use(host) or []
-            kept.append(connection)
-            dropped = [kept.pop(0)] if len(kept) > MAX_KEPT else []
-            for of_another_host in self._by_host.put(host, kept):
+            idle = self._by_host.use(host) or []
+            idle.append(connection)
+            dropped = [idle.pop(0)] if len(idle) > MAX_KEPT else []
+            for of_another_host in self._by_host.put(host, idle):
                 dropped += of_another_host
         for each in dropped:
             each.close()
@@ -302,7 +302,7 @@ class KeptConnections:
     def clear(self) -> None:
         """Close all connections."""
         with self._lock:
-            dropped = [connection for kept in self._by_host.values() for connection in kept]
+            dropped = [connection for idle in self._by_host.values() for connection in idle]
             self._by_host.clear()
         for connection in dropped:
             connection.close()

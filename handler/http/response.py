@@ -11,6 +11,7 @@ import math
 import re
 import zlib
 from collections.abc import Iterator
+from functools import partial
 from typing import IO, Any
 
 PIECE_BYTES = 65_536
@@ -96,24 +97,28 @@ class ResponseReader:
             InvalidResponse, zlib.error: the body stops early, or is not in the form that it claims.
         """
         encoding = self.headers.get("content-encoding", "").lower() or "identity"
-        pieces = self._pieces()
+        if self.chunked:
+            pieces = self._chunked()
+        elif self.length is None:
+            # read1 returns what has come: a server that drips must not fill a piece before the cap is checked.
+            pieces = iter(partial(self._stream.read1, PIECE_BYTES), b"")  # type: ignore[attr-defined] # it is buffered
+        else:
+            pieces = self._counted(self.length)
         if encoding in ("gzip", "x-gzip"):
             pieces = _inflated(pieces)
         elif encoding != "identity":
             raise OtherEncoding(encoding)
         elif (self.length or 0) > max_bytes:
             raise BodyTooLarge
-        kept: list[bytes] = []
-        room = max_bytes
+        body = bytearray()
         for piece in pieces:
-            room -= len(piece)
-            if room < 0:
+            body += piece
+            if len(body) > max_bytes:
                 raise BodyTooLarge
-            kept.append(piece)
-        return b"".join(kept)
+        return bytes(body)
 
     def leaves_a_clean_end(self) -> bool:
-        """Tell if another response may follow the body that was read: no further data has come.
+        """Return whether another response may follow the body that was read: no further data has come.
 
         Reads nothing more.
         """
@@ -129,11 +134,11 @@ class ResponseReader:
         line = self._stream.readline(MAX_LINE_BYTES)
         if not line:
             raise CutShort if self._lines else ClosedUnanswered
-        found = _STATUS.fullmatch(line)
-        if found is None:
+        status = _STATUS.fullmatch(line)
+        if status is None:
             raise InvalidResponse(f"no status line: {line[:100]!r}")
-        self.status, self.headers = int(found[2]), self._read_fields()
-        self._frame(persistent=found[1] == b"1")
+        self.status, self.headers = int(status[2]), self._read_fields()
+        self._frame(persistent=status[1] == b"1")
 
     def _read_fields(self) -> dict[str, str]:
         """Read the fields of a head or a trailer, and the empty line after them."""
@@ -190,38 +195,26 @@ class ResponseReader:
             raise InvalidResponse("no length")
         return int(length)
 
-    def _pieces(self) -> Iterator[bytes]:
-        if self.chunked:
-            return self._chunked()
-        return _until_closed(self._stream) if self.length is None else _counted(self._stream, self.length)
-
     def _chunked(self) -> Iterator[bytes]:
         while True:
-            found = _CHUNK_SIZE.fullmatch(_line(self._stream))
-            if found is None:
+            chunk = _CHUNK_SIZE.fullmatch(_line(self._stream))
+            if chunk is None:
                 raise InvalidResponse("no chunk begins here")
-            size = int(found[1], 16)
+            size = int(chunk[1], 16)
             if size == 0:
                 break
-            yield from _counted(self._stream, size)
+            yield from self._counted(size)
             if _line(self._stream) != b"\r\n":
                 raise InvalidResponse("a chunk is longer than it says")
         self._read_fields()  # trailers, which are ignored
 
-
-def _counted(stream: IO[bytes], length: int) -> Iterator[bytes]:
-    while length:
-        piece = stream.read(min(length, PIECE_BYTES))
-        if not piece:
-            raise CutShort
-        length -= len(piece)
-        yield piece
-
-
-def _until_closed(stream: IO[bytes]) -> Iterator[bytes]:
-    # read1 returns what has come: a server that drips must not fill a piece before the cap is checked.
-    while piece := stream.read1(PIECE_BYTES):  # type: ignore[attr-defined] # it is a buffered reader
-        yield piece
+    def _counted(self, length: int) -> Iterator[bytes]:
+        while length:
+            piece = self._stream.read(min(length, PIECE_BYTES))
+            if not piece:
+                raise CutShort
+            length -= len(piece)
+            yield piece
 
 
 def _line(stream: IO[bytes]) -> bytes:
@@ -235,14 +228,14 @@ def _inflated(pieces: Iterator[bytes]) -> Iterator[bytes]:
     """Gunzip piece by piece. A stream that stops early is an error."""
     decoder = None
     for compressed in pieces:
-        left = compressed
+        rest = compressed
         while True:
-            if decoder is None or (decoder.eof and left):  # members may follow one another
+            if decoder is None or (decoder.eof and rest):  # members may follow one another
                 decoder = zlib.decompressobj(_GZIP)
-            inflated = decoder.decompress(left, PIECE_BYTES)
+            inflated = decoder.decompress(rest, PIECE_BYTES)
             yield inflated
-            left = decoder.unused_data if decoder.eof else decoder.unconsumed_tail
-            if not left and len(inflated) < PIECE_BYTES:
+            rest = decoder.unused_data if decoder.eof else decoder.unconsumed_tail
+            if not rest and len(inflated) < PIECE_BYTES:
                 break
     if decoder is not None and not decoder.eof:
         raise zlib.error("the stream stops early")

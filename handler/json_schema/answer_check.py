@@ -1,7 +1,8 @@
 """Check of an API's answer against the output schema of its tool, bounded, and without values in the messages.
 
 jsonschema would take longer to load than the call takes. It also gathers all errors of a choice before it yields the
-first, and cannot be interrupted.
+first, and cannot be interrupted. ``compiler/json_schemas/output_schema.py`` writes schemas with little of JSON Schema:
+a value is a leaf of some types, a list of such values, or an object of one of some forms.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from handler.cold.records import record
 MAX_STEPS = 2_000_000
 """Members and items examined in one answer, counted at each examination. An answer that needs more is a misfit."""
 
-SENT: Mapping[type, str] = {
+KINDS: Mapping[type, str] = {
     str: "a string",
     bool: "a boolean",
     int: "a number",
@@ -34,15 +35,15 @@ class Misfit:
     rule: str
 
     def __str__(self) -> str:
-        return f"{self._named('[{}]')}: {self.rule}"
+        return f"{self._place('[{}]')}: {self.rule}"
 
     @property
     def coordinate(self) -> str:
         """The path without places in lists: the same for each item that differs."""
-        return self._named("[]")
+        return self._place("[]")
 
-    def _named(self, place: str) -> str:
-        parts = (place.format(part) if isinstance(part, int) else f".{part}" for part in self.path)
+    def _place(self, item: str) -> str:
+        parts = (item.format(part) if isinstance(part, int) else f".{part}" for part in self.path)
         return "".join(parts).removeprefix(".") or "the answer"
 
 
@@ -50,22 +51,22 @@ class AnswerChecker:
     """The output schema of one tool, prepared for checking answers."""
 
     def __init__(self, schema: Mapping[str, Any]) -> None:
-        self._whole = read_shape(schema)
+        self._shape = _Reader(schema.get("$defs", {})).read(schema)
 
     def misfit(self, answer: Any, *, max_steps: int = MAX_STEPS) -> Misfit | None:
         """Find a place where a JSON value differs from the schema; ``None`` if the value fits."""
         try:
-            found = _Judge(max_steps).value(answer, self._whole)
+            difference = _Judge(max_steps).value(answer, self._shape)
         except _TooMuch:
             return Misfit(path=(), rule=f"more than {max_steps:,} values to hold against the schema")
-        return None if found is None else Misfit(path=tuple(reversed(found.path)), rule=found.rule)
+        return None if difference is None else Misfit(path=tuple(reversed(difference.path)), rule=difference.rule)
 
 
 class _TooMuch(Exception):
     """An answer that needs more steps than allowed."""
 
 
-class _Found:
+class _Difference:
     """A misfit whose path grows from its end. ``foreign``: the object was hardly meant for this form."""
 
     __slots__ = ("foreign", "path", "rule")
@@ -89,7 +90,7 @@ class _Judge:
     def __init__(self, steps: int) -> None:
         self._steps = steps
 
-    def value(self, value: Any, shape: Shape) -> _Found | None:
+    def value(self, value: Any, shape: Shape) -> _Difference | None:
         """Find a place where a value differs from its shape; ``None`` if the value fits."""
         kind = type(value)
         if kind in shape.types or (kind is str and value in shape.names):
@@ -101,49 +102,50 @@ class _Judge:
         if kind is float and int in shape.types and value.is_integer():  # JSON has one kind of numbers
             return None
         is_name = kind is str and bool(shape.names)
-        sent = "another name" if is_name else SENT[kind]
-        return _Found(f"expected {shape.expected}, the API sent {sent}", foreign=is_name)
+        got = "another name" if is_name else KINDS[kind]
+        return _Difference(f"expected {shape.expected}, the API sent {got}", foreign=is_name)
 
-    def _list(self, items: list[Any], shape: Shape) -> _Found | None:
+    def _list(self, items: list[Any], shape: Shape) -> _Difference | None:
         if shape.types.issuperset(map(type, items)):
             return None
         self._spend(len(items))
         for place, item in enumerate(items):
-            found = self.value(item, shape)
-            if found:
-                found.path.append(place)
-                return found
+            if difference := self.value(item, shape):
+                difference.path.append(place)
+                return difference
         return None
 
-    def _object(self, value: dict[str, Any], forms: Sequence[Form]) -> _Found | None:
-        found: list[_Found] = []
-        for form in _possible(value, forms):
-            misfit = self._in_form(value, form)
-            if misfit is None:
+    def _object(self, value: dict[str, Any], forms: Sequence[Form]) -> _Difference | None:
+        # Forms whose required members are missing cost nothing, unless all of them are.
+        candidates = [form for form in forms if form.required <= value.keys()] or forms if len(forms) > 1 else forms
+        differences: list[_Difference] = []
+        for form in candidates:
+            difference = self._in_form(value, form)
+            if difference is None:
                 return None
-            found.append(misfit)
-        return found[0] if len(forms) == 1 else _nearest(found)
+            differences.append(difference)
+        return differences[0] if len(forms) == 1 else _nearest(differences)
 
-    def _in_form(self, value: dict[str, Any], form: Form) -> _Found | None:
+    def _in_form(self, value: dict[str, Any], form: Form) -> _Difference | None:
         self._spend(len(form.names) + 1)
-        found = self._in_members(value, form.leaves, form)
-        if found is None and form.closed and not value.keys() <= form.names:
-            found = _Found("expected no field but those that are selected, the API sent others", foreign=True)
+        difference = self._in_members(value, form.leaves, form)
+        if difference is None and form.closed and not value.keys() <= form.names:
+            rule = "expected no field but those that are selected, the API sent others"
+            difference = _Difference(rule, foreign=True)
         # Composites come last: checked earlier, a value nested in values of its kind would be checked 2 ** depth times.
-        return found or self._in_members(value, form.composites, form)
+        return difference or self._in_members(value, form.composites, form)
 
-    def _in_members(self, value: dict[str, Any], members: Members, form: Form) -> _Found | None:
+    def _in_members(self, value: dict[str, Any], members: Members, form: Form) -> _Difference | None:
         for name, shape in members:
             member = value.get(name, _ABSENT)
             if type(member) in shape.types:
                 continue
             if member is not _ABSENT:
-                found = self.value(member, shape)
-                if found:
-                    found.path.append(name)
-                    return found
+                if difference := self.value(member, shape):
+                    difference.path.append(name)
+                    return difference
             elif name in form.required:
-                return _Found(f"expected {shape.expected}, the API sent nothing", name)
+                return _Difference(f"expected {shape.expected}, the API sent nothing", name)
         return None
 
     def _spend(self, steps: int) -> None:
@@ -152,22 +154,19 @@ class _Judge:
             raise _TooMuch
 
 
-def _possible(value: dict[str, Any], forms: Sequence[Form]) -> Sequence[Form]:
-    """Return the forms whose required members an object has, so that others cost nothing; all forms if none fits."""
-    return [form for form in forms if form.required <= value.keys()] or forms if len(forms) > 1 else forms
-
-
-def _nearest(found: Sequence[_Found]) -> _Found:
+def _nearest(differences: Sequence[_Difference]) -> _Difference:
     """Return the misfit of the form that an object was meant for; if that is unclear, one about all forms."""
-    meant = [each for each in found if not each.foreign or len(each.path) > 1]
-    furthest = max(meant or found, key=lambda each: len(each.path))
-    if len(meant) == 1 or len(furthest.path) > 1:
+    own = [each for each in differences if not each.foreign or len(each.path) > 1]
+    furthest = max(own or differences, key=lambda each: len(each.path))
+    if len(own) == 1 or len(furthest.path) > 1:
         return furthest
-    return _Found("expected an object of a type that is selected, the API sent another one")
+    return _Difference("expected an object of a type that is selected, the API sent another one")
 
 
 ANY: frozenset[type] = frozenset({str, bool, int, float, dict, list, NoneType})
 """The types that a schema without rules accepts."""
+
+_ANYTHING: Mapping[str, Any] = {}
 
 LEAVES: Mapping[str, Iterable[type]] = {
     "string": (str,),
@@ -176,15 +175,6 @@ LEAVES: Mapping[str, Iterable[type]] = {
     "number": (int, float),
     "null": (NoneType,),
 }
-
-ANYTHING: Mapping[str, Any] = {}
-
-REFERENCE = "#/$defs/"
-
-
-def read_shape(schema: Mapping[str, Any]) -> Shape:
-    """Return the shape of an output schema."""
-    return _Reader(schema.get("$defs", {})).read(schema)
 
 
 class Shape:
@@ -241,27 +231,23 @@ class _Reader:
 
     def read(self, schema: Mapping[str, Any]) -> Shape:
         """Return the shape of a schema."""
-        if id(schema) not in self._shapes:
-            self._shapes[id(schema)] = self._shape(schema)
-        return self._shapes[id(schema)]
-
-    def _shape(self, schema: Mapping[str, Any]) -> Shape:
+        if id(schema) in self._shapes:
+            return self._shapes[id(schema)]
         shape, types = Shape(), set[type]()
         for branch in self._branches(schema):
             match branch:
                 case {"type": "object"}:
                     shape.objects.append(self._form(branch))
                 case {"type": "array"}:
-                    shape.items = self.read(branch.get("items", ANYTHING))
+                    shape.items = self.read(branch.get("items", _ANYTHING))
                 case {"type": "string", "enum": names}:
                     shape.names = names
                 case {"type": leaf}:
                     types.update(LEAVES[leaf])
                 case _:
                     types.update(ANY)
-        found = frozenset(types)
-        shape.types = self._types.setdefault(found, found)
-        return shape
+        shape.types = self._types.setdefault(frozenset(types), frozenset(types))
+        return self._shapes.setdefault(id(schema), shape)
 
     def _branches(self, schema: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
         match schema:
@@ -269,7 +255,7 @@ class _Reader:
                 for branch in branches:
                     yield from self._branches(branch)
             case {"$ref": reference}:
-                yield from self._branches(self._definitions[reference.removeprefix(REFERENCE)])
+                yield from self._branches(self._definitions[reference.removeprefix("#/$defs/")])
             case _:
                 yield schema
 

@@ -40,7 +40,7 @@ class Checker:
 
     def __init__(self, schema: JSONObject, *, formats: Formats = True, of_graphql: bool = False) -> None:
         self._schema = schema
-        self._make = validator_class(formats)
+        self._make = _standard_class(formats) if isinstance(formats, bool) else _validator_class(formats)
         self._formats = formats
         self._of_graphql = of_graphql
         # References inside an embedded resource are not relative to the root.
@@ -48,15 +48,15 @@ class Checker:
 
     def violations(self, value: Any) -> list[str]:
         """Return the violations (JSON pointer, expected, actual). After 50, the last says that there are more."""
-        found: list[str] = []
+        violations: list[str] = []
         try:
             for error in self._misfits(value):
-                found += sentences(error, of_graphql=self._of_graphql)
-                if len(found) > MAX_VIOLATIONS:
-                    return [*found[:MAX_VIOLATIONS], "and more"]
+                violations += sentences(error, of_graphql=self._of_graphql)
+                if len(violations) > MAX_VIOLATIONS:
+                    return [*violations[:MAX_VIOLATIONS], "and more"]
         except TooMuchWork:
-            return [*found, "and more"] if found else [TOO_MUCH]
-        return found
+            return [*violations, "and more"] if violations else [TOO_MUCH]
+        return violations
 
     def places(self, value: Any) -> list[str]:
         """Return the first places of violations with the violated rules, without anything of the value."""
@@ -141,18 +141,14 @@ class Validation:
     """The validation of one value by one schema. jsonschema passes it from rule to rule, as its format checker."""
 
     def __init__(self, quick: QuickCheck | None, *, max_steps: int) -> None:
-        self._quick = quick
-        self._steps_left = max_steps
+        self.quick = quick
         self.patterns = quick.patterns if quick else matches
+        self._steps_left = max_steps
 
-    def surely_fits(self, value: Any, schema: Any) -> bool:
-        """Tell if a part of the value certainly fits a part of the schema."""
-        return self._quick is not None and self._quick.surely_fits(value, schema)
-
-    def meant(self, value: Any, schemas: Sequence[Any]) -> list[int]:
+    def candidates(self, value: Any, schemas: Sequence[Any]) -> list[int]:
         """Return the places of the alternatives that a part of the value may fit; all places if it surely fits none."""
         places = range(len(schemas))
-        return [each for each in places if not (self._quick and self._quick.differs(value, schemas[each]))] or [*places]
+        return [each for each in places if not (self.quick and self.quick.differs(value, schemas[each]))] or [*places]
 
     def step(self) -> None:
         """Count one comparison of a part of the value with a part of the schema.
@@ -165,17 +161,8 @@ class Validation:
             raise TooMuchWork
 
 
-def validator_class(formats: Formats) -> Any:
+def _validator_class(formats: Formats) -> Any:
     """Return jsonschema's validator class with these rules. jsonschema checks no format and bounds no pattern."""
-    return _standard_class(formats) if isinstance(formats, bool) else _class_of(formats)
-
-
-@functools.cache
-def _standard_class(formats: bool) -> Any:  # noqa: FBT001 - one of the two that are kept
-    return _class_of(formats)
-
-
-def _class_of(formats: Formats) -> Any:
     own = formats if isinstance(formats, Mapping) else {}
 
     def check_format(_validator: Any, name: Any, text: Any, _schema: Any) -> Iterator[ValidationError]:
@@ -193,35 +180,31 @@ def _class_of(formats: Formats) -> Any:
         "anyOf": _any_of,
         "oneOf": _one_of,
     }
-    made: Any = extend(Draft202012Validator, rules)  # type: ignore[no-untyped-call]
-    made.descend = _passing_over(made.descend)
-    made.evolve = _keeping_rules(made.evolve)
-    return made
-
-
-def _passing_over(descend: Callable[..., Iterator[ValidationError]]) -> Callable[..., Iterator[ValidationError]]:
-    """Make jsonschema skip parts of a value that surely fit."""
+    cls: Any = extend(Draft202012Validator, rules)  # type: ignore[no-untyped-call]
+    descend, evolve = cls.descend, cls.evolve
 
     def passing_over(self: Any, instance: Any, schema: Any, *args: Any, **places: Any) -> Iterator[ValidationError]:
-        judgement: Validation = self.format_checker
-        if judgement.surely_fits(instance, schema):
+        """Skip parts of a value that surely fit."""
+        validation: Validation = self.format_checker
+        if validation.quick and validation.quick.surely_fits(instance, schema):
             return iter(())
-        judgement.step()
-        return descend(self, instance, schema, *args, **places)
-
-    return passing_over
-
-
-def _keeping_rules(evolve: Callable[..., Any]) -> Callable[..., Any]:
-    """Keep these rules when jsonschema continues with a part of the schema, even if the part names a dialect."""
+        validation.step()
+        errors: Iterator[ValidationError] = descend(self, instance, schema, *args, **places)
+        return errors
 
     def keeping_rules(self: Any, **changes: Any) -> Any:
+        """Keep these rules when jsonschema continues with a part of the schema, even if the part names a dialect."""
         schema = changes.get("schema")
         if isinstance(schema, dict) and "$schema" in schema:
             changes["schema"] = {keyword: rule for keyword, rule in schema.items() if keyword != "$schema"}
         return evolve(self, **changes)
 
-    return keeping_rules
+    cls.descend, cls.evolve = passing_over, keeping_rules
+    return cls
+
+
+_standard_class = functools.cache(_validator_class)
+"""The class with all formats, and that with none."""
 
 
 def _pattern(validator: Any, pattern: Any, text: Any, _schema: Any) -> Iterator[ValidationError]:
@@ -239,8 +222,8 @@ def _pattern_properties(validator: Any, rules: Any, value: Any, _schema: Any) ->
 def _additional_properties(validator: Any, rule: Any, value: Any, schema: Any) -> Iterator[ValidationError]:
     if not isinstance(value, dict):
         return
-    known, patterns = schema.get("properties", {}), schema.get("patternProperties", {})
-    others = [name for name in value if name not in known and not any(matches(each, name) for each in patterns)]
+    properties, patterns = schema.get("properties", {}), schema.get("patternProperties", {})
+    others = [name for name in value if name not in properties and not any(matches(each, name) for each in patterns)]
     if rule is False:
         if others:
             yield ValidationError("additionalProperties")
@@ -279,35 +262,32 @@ def _with_whole_numbers(value: Any) -> Any:
 
 
 def _any_of(validator: Any, branches: Any, value: Any, _schema: Any) -> Iterator[ValidationError]:
-    tried = _Tried(validator, branches, value)
-    if not tried.fits:
-        yield ValidationError("anyOf", context=tried.misfits)
+    misfits, _ = _try(validator, branches, value)
+    if misfits is not None:
+        yield ValidationError("anyOf", context=misfits)
 
 
 def _one_of(validator: Any, branches: Any, value: Any, _schema: Any) -> Iterator[ValidationError]:
-    tried = _Tried(validator, branches, value)
-    if not tried.fits:
-        yield ValidationError("oneOf", context=tried.misfits)
-    elif any(next(validator.descend(value, branches[each]), None) is None for each in tried.untried):
+    misfits, untried = _try(validator, branches, value)
+    if misfits is not None:
+        yield ValidationError("oneOf", context=misfits)
+    elif any(next(validator.descend(value, branches[place]), None) is None for place in untried):
         yield ValidationError("oneOf")
 
 
-class _Tried:
-    """The result of trying branches: the later places if the value fits one, else the misfits of all."""
-
-    def __init__(self, validator: Any, branches: Sequence[Any], value: Any) -> None:
-        judgement: Validation = validator.format_checker
-        self.fits = False
-        self.misfits: list[ValidationError] = []
-        self.untried = judgement.meant(value, branches)
-        while self.untried and not self.fits:
-            place = self.untried.pop(0)
-            found = list(_told(validator.descend(value, branches[place], schema_path=place)))
-            self.fits = not found
-            self.misfits += found
+def _try(validator: Any, branches: Sequence[Any], value: Any) -> tuple[list[ValidationError] | None, list[int]]:
+    """Return the misfits of all branches; or ``None`` if the value fits one, and the places of later branches."""
+    misfits: list[ValidationError] = []
+    places = validator.format_checker.candidates(value, branches)
+    for number, place in enumerate(places, 1):
+        of_branch = list(_reported(validator.descend(value, branches[place], schema_path=place)))
+        if not of_branch:
+            return None, places[number:]
+        misfits += of_branch
+    return misfits, []
 
 
-def _told(misfits: Iterator[ValidationError]) -> Iterator[ValidationError]:
+def _reported(misfits: Iterator[ValidationError]) -> Iterator[ValidationError]:
     """Yield the misfits of a branch that messages need: the first ones, and the one that shows another kind."""
     for count, each in enumerate(misfits):
         is_other = is_other_kind(each, depth=len(each.path))

@@ -6,7 +6,8 @@ does not fit: the checker reports the violations.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping, Sequence, Sized
+import operator
+from collections.abc import Callable, Container, Mapping, Sized
 from types import NoneType
 from typing import Any
 
@@ -46,22 +47,26 @@ class QuickCheck:
         self.definitions = root.get("$defs", NOTHING_ASKED)
         self.doubtful_formats = doubtful_formats
         self.patterns = patterns
-        self.judged: dict[tuple[int, int], bool] = {}  # by the identities of a list or object and a schema
+        self.results: dict[tuple[int, int], bool] = {}  # by the identities of a list or object and a schema
 
     def surely_fits(self, value: Any, schema: Any) -> bool:
-        """Tell if a part of the value certainly fits a part of the schema."""
+        """Return whether a part of the value certainly fits a part of the schema."""
         return _fits(value, schema, _Place(NOTHING_ASKED, self, MAX_STEPS))
 
     def differs(self, value: Any, schema: Any) -> bool:
-        """Tell if an object is certainly of another kind: it has a text where the schema lists other values."""
+        """Return whether an object is certainly of another kind: it has a text where the schema lists other values."""
         if isinstance(schema, dict) and "$ref" in schema:
             schema = self.definitions.get(schema["$ref"].removeprefix(REFERENCE))
         if not isinstance(schema, dict) or not isinstance(value, dict):
             return False
         rules = schema.get("properties", NOTHING_ASKED)
-        for name, told in value.items():
+        for name, text in value.items():
             rule = rules.get(name)
-            if isinstance(told, str) and isinstance(rule, dict) and told not in _constants(rule, told):
+            if (
+                isinstance(text, str)
+                and isinstance(rule, dict)
+                and text not in rule.get("enum", (rule.get("const", text),))
+            ):
                 return True
         return False
 
@@ -82,11 +87,11 @@ def _fits(value: Any, schema: Any, above: _Place) -> bool:
         return False
     if not isinstance(value, dict | list):
         return _fits_all(value, schema, above)
-    judged, key = above.check.judged, (id(value), id(schema))
-    known = judged.get(key)
-    if known is None:
-        known = judged[key] = _fits_all(value, schema, above)
-    return known
+    results, key = above.check.results, (id(value), id(schema))
+    result = results.get(key)
+    if result is None:
+        result = results[key] = _fits_all(value, schema, above)
+    return result
 
 
 def _fits_all(value: Any, schema: Mapping[str, Any], above: _Place) -> bool:
@@ -105,15 +110,6 @@ def _type(value: Any, rule: Any, _: _Place) -> bool:
     return rule in names if isinstance(rule, str) else any(name in rule for name in names)
 
 
-def _enum(value: Any, rule: Any, _: _Place) -> bool:
-    # Numbers and booleans may be equal in Python and not in JSON.
-    return (value is None or isinstance(value, str)) and value in rule
-
-
-def _const(value: Any, rule: Any, _: _Place) -> bool:
-    return isinstance(value, str) and value == rule
-
-
 def _properties(value: Any, rule: Any, place: _Place) -> bool:
     if isinstance(value, dict):
         for name, each in value.items():
@@ -124,15 +120,11 @@ def _properties(value: Any, rule: Any, place: _Place) -> bool:
 
 def _additional_properties(value: Any, rule: Any, place: _Place) -> bool:
     if isinstance(value, dict):
-        known = place.schema.get("properties", NOTHING_ASKED)
+        properties = place.schema.get("properties", NOTHING_ASKED)
         for name, each in value.items():
-            if name not in known and (rule is False or not _fits(each, rule, place)):
+            if name not in properties and (rule is False or not _fits(each, rule, place)):
                 return False
     return True
-
-
-def _required(value: Any, rule: Any, _: _Place) -> bool:
-    return not isinstance(value, dict) or all(name in value for name in rule)
 
 
 def _items(value: Any, rule: Any, place: _Place) -> bool:
@@ -166,14 +158,8 @@ def _any_of(value: Any, rule: Any, place: _Place) -> bool:
 
 
 def _one_of(value: Any, rule: Any, place: _Place) -> bool:
-    meant = [schema for schema in rule if not place.check.differs(value, schema)]
-    return len(meant) == 1 and _fits(value, meant[0], place)
-
-
-def _constants(schema: Mapping[str, Any], otherwise: str) -> Sequence[Any]:
-    """Return the values that a schema lists; ``otherwise`` alone if it lists none."""
-    values: Sequence[Any] = schema.get("enum", [schema.get("const", otherwise)])
-    return values
+    branches = [schema for schema in rule if not place.check.differs(value, schema)]
+    return len(branches) == 1 and _fits(value, branches[0], place)
 
 
 def _ref(value: Any, rule: Any, place: _Place) -> bool:
@@ -200,36 +186,12 @@ def _format(value: Any, rule: Any, place: _Place) -> bool:
     return rule not in place.check.doubtful_formats and (rule not in FORMATS or FORMATS[rule].fits(value))
 
 
-def _pattern(value: Any, rule: Any, place: _Place) -> bool:
-    return not isinstance(value, str) or place.check.patterns(rule, value)
-
-
-def _always(_value: Any, _rule: Any, _place: _Place) -> bool:
-    return True
-
-
 def _number(judge: Callable[[Any, Any], bool]) -> Judge:
     return lambda value, rule, _: type(value) not in (int, float) or judge(value, rule)
 
 
-def _length(kind: type[Sized], judge: Callable[[int, Any], bool]) -> Judge:
+def _length(kind: type[Sized], judge: Callable[[Any, Any], bool]) -> Judge:
     return lambda value, rule, _: not isinstance(value, kind) or judge(len(value), rule)
-
-
-def _at_least(value: Any, rule: Any) -> bool:
-    return bool(value >= rule)
-
-
-def _at_most(value: Any, rule: Any) -> bool:
-    return bool(value <= rule)
-
-
-def _above(value: Any, rule: Any) -> bool:
-    return bool(value > rule)
-
-
-def _below(value: Any, rule: Any) -> bool:
-    return bool(value < rule)
 
 
 _TYPES: Mapping[type, tuple[str, ...]] = {
@@ -244,11 +206,12 @@ _TYPES: Mapping[type, tuple[str, ...]] = {
 
 _JUDGES: Mapping[str, Judge] = {
     "type": _type,
-    "enum": _enum,
-    "const": _const,
+    # Numbers and booleans may be equal in Python and not in JSON.
+    "enum": lambda value, rule, _: (value is None or isinstance(value, str)) and value in rule,
+    "const": lambda value, rule, _: isinstance(value, str) and value == rule,
     "properties": _properties,
     "additionalProperties": _additional_properties,
-    "required": _required,
+    "required": lambda value, rule, _: not isinstance(value, dict) or all(name in value for name in rule),
     "items": _items,
     "prefixItems": _prefix_items,
     "uniqueItems": _unique_items,
@@ -256,21 +219,19 @@ _JUDGES: Mapping[str, Judge] = {
     "oneOf": _one_of,
     "$ref": _ref,
     "if": _if,
-    "then": _always,  # judged with "if", without effect alone
-    "else": _always,
     "format": _format,
-    "pattern": _pattern,
-    "minimum": _number(_at_least),
-    "maximum": _number(_at_most),
-    "exclusiveMinimum": _number(_above),
-    "exclusiveMaximum": _number(_below),
-    "minLength": _length(str, _at_least),
-    "maxLength": _length(str, _at_most),
-    "minItems": _length(list, _at_least),
-    "maxItems": _length(list, _at_most),
-    "minProperties": _length(dict, _at_least),
-    "maxProperties": _length(dict, _at_most),
-    **dict.fromkeys(
-        ("$defs", "$comment", "title", "description", "default", "examples", "deprecated", "discriminator"), _always
-    ),
+    "pattern": lambda value, rule, place: not isinstance(value, str) or place.check.patterns(rule, value),
+    "minimum": _number(operator.ge),
+    "maximum": _number(operator.le),
+    "exclusiveMinimum": _number(operator.gt),
+    "exclusiveMaximum": _number(operator.lt),
+    "minLength": _length(str, operator.ge),
+    "maxLength": _length(str, operator.le),
+    "minItems": _length(list, operator.ge),
+    "maxItems": _length(list, operator.le),
+    "minProperties": _length(dict, operator.ge),
+    "maxProperties": _length(dict, operator.le),
+    # "then" and "else" are judged with "if", and without effect alone.
+    **dict.fromkeys(("then", "else", "$defs", "$comment", "title", "description"), lambda *_: True),
+    **dict.fromkeys(("default", "examples", "deprecated", "discriminator"), lambda *_: True),
 }

@@ -23,9 +23,6 @@ SHORT_ENUM_BYTES = 200
 
 MAX_READ_DEFINITIONS = 2_000
 
-_OF_THE_PLACE = ("description", "default", "examples")
-"""Members of an inlined type's schema that belong to the property that holds it."""
-
 
 def named(schema: JSONObject, name: str) -> JSONObject:
     """Return the schema of a type with the name of the type."""
@@ -70,18 +67,13 @@ class InputType:
 
     @property
     def can_be_open(self) -> bool:
-        """True if clients may be told of any object or text instead."""
+        """True if clients may be shown any object or text instead."""
         return "properties" in self.schema or "enum" in self.schema
 
     @property
     def members(self) -> tuple[str, ...]:
         """The names of an object's fields, or an enum's values; empty for a scalar."""
         return tuple(self.schema.get("properties") or self.schema.get("enum") or ())
-
-
-def types_in(schema: JSONObject) -> tuple[JSONObject, dict[str, InputType]]:
-    """Return the schema of the arguments with references to types, and the types by name."""
-    return SharedTypes().types_in(schema)
 
 
 class SharedTypes:
@@ -91,32 +83,45 @@ class SharedTypes:
         self._read: Lru[tuple[str, tuple[int, ...]], _Read] = Lru(most=MAX_READ_DEFINITIONS)
 
     def types_in(self, schema: JSONObject) -> tuple[JSONObject, dict[str, InputType]]:
-        """Return what the function ``types_in`` does."""
+        """Return the schema of the arguments with references to types, and the types by name."""
         definitions = schema.get("$defs", {})
         short = {name: each for name, each in definitions.items() if _is_short_enum(each)}
-        found = _Found(short)
-        arguments = found.referring({key: value for key, value in schema.items() if key != "$defs"})
-        types = found.as_types()
+        arguments = _Read(schema, short)
+        types = dict(arguments.types)
         for name, each in definitions.items():
             if name not in short:
                 key = name, (id(each), *map(id, short.values()))  # scalars of different names may share a definition
-                types |= self._read.use_or_make(key, partial(_Read, name, each, short)).types
-        return arguments, types
+                types |= self._read.use_or_make(key, partial(_Read, each, short, name)).types
+        return arguments.schema, types
 
 
 class _Read:
-    """The types in a definition: its own, and those that are written out in it.
+    """A schema with references in place of types, and the types that are written out in it.
 
-    The objects by whose identity it is known are kept alive.
+    ``short`` are definitions to repeat at each use. ``name`` is that of the schema's own type. The objects by whose
+    identity it is known are kept alive.
     """
 
-    __slots__ = ("_of", "types")
+    __slots__ = ("_short", "_source", "schema", "types")
 
-    def __init__(self, name: str, definition: JSONObject, short: Mapping[str, JSONObject]) -> None:
-        self._of = definition, short
-        found = _Found(short)
-        found.types[name] = found.referring({key: value for key, value in definition.items() if key != TYPE})
-        self.types = found.as_types()
+    def __init__(self, source: JSONObject, short: Mapping[str, JSONObject], name: str = "") -> None:
+        self._source = source
+        self._short = short
+        self.types: dict[str, InputType] = {}
+        self.schema = self._referring({key: value for key, value in source.items() if key not in ("$defs", TYPE)})
+        if name:
+            self.types[name] = InputType(name, self.schema)
+
+    def _referring(self, schema: JSONObject) -> JSONObject:
+        bare = each_below(schema, self._referring)
+        name = bare.pop("$ref", "").removeprefix(DEFINITIONS)
+        if name:
+            return {**plain(self._short[name]), **bare} if name in self._short else {"$ref": name, **bare}
+        if TYPE not in schema or _is_short_enum(schema):
+            return bare
+        of_place: JSONObject = {key: bare.pop(key) for key in ("description", "default", "examples") if key in bare}
+        self.types[schema[TYPE]] = InputType(schema[TYPE], bare)
+        return {"$ref": schema[TYPE], **of_place}
 
 
 def uses_in(
@@ -137,59 +142,27 @@ def without_descriptions(schema: JSONObject) -> JSONObject:
     return {key: each for key, each in each_below(schema, without_descriptions).items() if key != "description"}
 
 
-class _Found:
-    """The types found so far. ``short`` are definitions to repeat at each use."""
-
-    def __init__(self, short: Mapping[str, JSONObject]) -> None:
-        self.short = short
-        self.types: dict[str, JSONObject] = {}
-
-    def as_types(self) -> dict[str, InputType]:
-        """Return the types by name."""
-        return {name: InputType(name, each) for name, each in self.types.items()}
-
-    def referring(self, schema: JSONObject) -> JSONObject:
-        """Return a schema with references in place of types."""
-        found = each_below(schema, self.referring)
-        name = found.pop("$ref", "").removeprefix(DEFINITIONS)
-        if name:
-            return {**plain(self.short[name]), **found} if name in self.short else {"$ref": name, **found}
-        if TYPE not in schema or _is_short_enum(schema):
-            return found
-        of_place = {key: found.pop(key) for key in _OF_THE_PLACE if key in found}
-        self.types[schema[TYPE]] = found
-        return {"$ref": schema[TYPE], **of_place}
-
-
 def _is_short_enum(schema: JSONObject) -> bool:
     return "enum" in schema and len(to_json_bytes(schema["enum"])) <= SHORT_ENUM_BYTES
 
 
-def schemas_below(schema: JSONObject) -> Iterator[JSONObject]:
-    """Yield each schema below a schema."""
-    for below in (
-        *schema.get("properties", {}).values(),
-        *([schema["items"]] if "items" in schema else ()),
-        *schema.get("anyOf", ()),
-    ):
-        yield below
-        yield from schemas_below(below)
+def schemas_below(schema: JSONObject) -> list[JSONObject]:
+    """Return the schemas right below a schema."""
+    items = [schema["items"]] if "items" in schema else []
+    return [*schema.get("properties", {}).values(), *items, *schema.get("anyOf", ())]
 
 
 def each_below(schema: JSONObject, change: Callable[[JSONObject], JSONObject]) -> JSONObject:
     """Return a schema with each schema right below it changed, and without the name of a type."""
-    found: JSONObject = {}
+    changed: JSONObject = {}
     for key, value in schema.items():
-        match key:
-            case "properties" | "$defs":
-                found[key] = {name: change(below) for name, below in value.items()}
-            case "items":
-                found[key] = change(value)
-            case "anyOf":
-                found[key] = [change(below) for below in value]
-            case _ if key != TYPE:
-                found[key] = value
-    return found
+        if key in ("properties", "$defs"):
+            changed[key] = {name: change(below) for name, below in value.items()}
+        elif key == "anyOf":
+            changed[key] = [change(below) for below in value]
+        elif key != TYPE:
+            changed[key] = change(value) if key == "items" else value
+    return changed
 
 
 def references_in(schema: Any) -> Iterator[str]:
@@ -224,21 +197,12 @@ def leaves_first(definitions: Mapping[str, JSONObject]) -> dict[str, JSONObject]
     return ordered
 
 
-def users_of(types: Mapping[str, InputType]) -> dict[str, set[str]]:
-    """Return type -> the types that refer to it."""
-    found: dict[str, set[str]] = {name: set() for name in types}
-    for name, each in types.items():
-        for use in each.uses:
-            found[use.type].add(name)
-    return found
-
-
 def reached(start: str, graph: Mapping[str, set[str]]) -> set[str]:
     """Return the names reachable from a name; the name itself if it is on a circle."""
-    found: set[str] = set()
+    names: set[str] = set()
     waiting = [start]
     while waiting:
-        new = graph[waiting.pop()] - found
-        found |= new
+        new = graph[waiting.pop()] - names
+        names |= new
         waiting += new
-    return found
+    return names

@@ -6,7 +6,6 @@ The JSON of an API may be much larger. Its bounds are checked on its bytes, befo
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
 from typing import Any
 
 MAX_NESTING = 64
@@ -33,7 +32,11 @@ def excess_of(value: Any, *, max_values: float) -> str:
         return ""
     from handler.text.sentences import pointer_of  # only a refusal needs it
 
-    place, count = _largest_part(value, count, max_values)
+    place: list[str] = []
+    for name, part in value.items() if isinstance(value, dict) else ():
+        if (own := count_values(part)) > max_values:  # the member that is too large by itself
+            place, count = [name], own
+            break
     limit = f"a call may have {max_values:,} (limits.max_values)"
     return f"{pointer_of(place)}: {count:,} values, counting items of lists and members of objects; {limit}"
 
@@ -53,12 +56,15 @@ _DIGITS = bytes(49 if byte in b"0123456789" else 44 if byte in b"\t\n\r ,-:[" el
 
 
 def excess_of_json(raw: bytes, *, max_bytes: int) -> str:
-    """Return what makes JSON of at most ``max_bytes`` too costly to read; empty string if nothing does."""
+    """Return the reason why JSON of at most ``max_bytes`` is too costly to read; empty string if there is none."""
     most = max(max_bytes, USUAL_MAX_BYTES) // BYTES_PER_PART
     if len(raw) <= most:
         return ""
-    if _parts(raw) > most and _parts(_without_strings(raw)) > most:
-        return f"more than {most:,} lists, objects and members"
+    if _parts(raw) > most:
+        # The marks of JSON outside of its strings. Strings without marks go first, for ``sub`` makes many parts.
+        marks = raw.replace(b"\\\\", b"").replace(b'\\"', b"").translate(None, _MARKS).replace(b'""', b"")
+        if _parts(re.sub(rb'"[^"]*"', b"", marks)) > most:
+            return f"more than {most:,} lists, objects and members"
     is_long = b"," + b"1" * (MAX_DIGITS + 1) in raw.translate(_DIGITS)
     return f"a number of more than {MAX_DIGITS:,} digits" if is_long else ""
 
@@ -68,14 +74,8 @@ def _parts(raw: bytes) -> int:
     return raw.count(b"[") + 2 * (objects + max(0, raw.count(b":") - FEW_MEMBERS * objects))
 
 
-def _without_strings(raw: bytes) -> bytes:
-    """Return the marks of JSON outside of its strings. Strings without marks go first, for ``sub`` makes many parts."""
-    marks = raw.replace(b"\\\\", b"").replace(b'\\"', b"").translate(None, _MARKS).replace(b'""', b"")
-    return re.sub(rb'"[^"]*"', b"", marks)
-
-
 def nests_deeper(value: Any, levels: int) -> bool:
-    """Tell if lists and objects are nested more than ``levels`` deep."""
+    """Return whether lists and objects are nested more than ``levels`` deep."""
     return _count(value, levels) is None
 
 
@@ -88,22 +88,9 @@ def _count(value: Any, levels: int = MAX_NESTING) -> int | None:
     """Count the values in a value; ``None`` if it is nested more than ``levels`` deep."""
     count, level = 0, [value] if isinstance(value, dict | list) else []
     for _ in range(levels):
-        parts = [part for each in level for part in _values(each)]
+        parts = [part for each in level for part in (each.values() if isinstance(each, dict) else each)]
         count += len(parts)
         level = [part for part in parts if isinstance(part, dict | list)]
         if not level:
             return count
     return None if level else count
-
-
-def _largest_part(value: Any, count: int, max_values: float) -> tuple[list[str | int], int]:
-    """Return the path and count of the object's member that is too large by itself; else of the whole value."""
-    for name, part in value.items() if isinstance(value, dict) else ():
-        own = count_values(part)
-        if own > max_values:
-            return [name], own
-    return [], count
-
-
-def _values(value: Any) -> Collection[Any]:
-    return value.values() if isinstance(value, dict) else value

@@ -24,66 +24,49 @@ def sentences(error: Any, *, of_graphql: bool = False) -> list[str]:
     """Describe a violation that jsonschema found. ``of_graphql``: the compiler made the schema from GraphQL types."""
     pointer = pointer_of(error.absolute_path)
     match error.validator:
-        case "required":
-            found = _missing(pointer, error)
+        case "required":  # jsonschema reports each missing name as an error of its own
+            missing = [name for name in error.validator_value if error.message.startswith(f"{name!r} ")]
+            if missing:
+                return [f"{below(pointer, name)}: required, but missing" for name in missing]
         case "additionalProperties" if error.validator_value is False:
-            found = _unknown(pointer, error)
+            known, patterns = _properties(error), error.schema.get("patternProperties", {})
+            unknown = (n for n in error.instance if n not in known and not any(matches(each, n) for each in patterns))
+            if lines := [f"{below(pointer, n)}: unknown name{_hint(n, known)}" for n in islice(unknown, MAX_UNKNOWN)]:
+                return lines
         case "anyOf" | "oneOf" if error.context:
-            found = _of_any(error)
-        case "minProperties" | "maxProperties" if _takes_one(error.schema):
-            found = _one_of(pointer, error)
-        case _:
-            found = []
-    if found:
-        return found
+            return _of_any(error)
+        case "minProperties" | "maxProperties" if (
+            error.schema.get("minProperties") == error.schema.get("maxProperties") == 1
+        ):
+            expected = some(_properties(error), most=MAX_SHOWN_NAMES)
+            names = some([cut(name) for name in error.instance], most=MAX_SHOWN_NAMES) or "none"
+            return [f"{pointer}: expected exactly one of {expected}, got {names}"]
     listed = LISTED.get(error.validator, "") if of_graphql and _stands_for_a_list(error) else ""
     return [f"{pointer}: expected {listed}{_expected(error)}, got {_shown(error.instance)}"]
 
 
-def _missing(pointer: str, error: Any) -> list[str]:
-    # jsonschema reports each missing name as an error of its own.
-    missing = [name for name in error.validator_value if error.message.startswith(f"{name!r} ")]
-    return [f"{below(pointer, name)}: required, but missing" for name in missing]
-
-
-def _unknown(pointer: str, error: Any) -> list[str]:
-    known, patterns = list(error.schema.get("properties", {})), error.schema.get("patternProperties", {})
-    unknown = (name for name in error.instance if name not in known and not any(matches(e, name) for e in patterns))
-    return [f"{below(pointer, name)}: unknown name{_hint(name, known)}" for name in islice(unknown, MAX_UNKNOWN)]
-
-
-def _takes_one(schema: Any) -> bool:
-    return bool(schema.get("minProperties") == schema.get("maxProperties") == 1)
-
-
-def _one_of(pointer: str, error: Any) -> list[str]:
-    names = some(list(error.schema.get("properties", {})), most=MAX_SHOWN_NAMES)
-    given = some([cut(name) for name in error.instance], most=MAX_SHOWN_NAMES) or "none"
-    return [f"{pointer}: expected exactly one of {names}, got {given}"]
-
-
 def _of_any(error: Any) -> list[str]:
     """Describe the violations of the one branch that the value was meant for, or else all expectations."""
+
+    def is_other(violation: Any) -> bool:
+        return is_other_kind(violation, depth=len(violation.absolute_path) - len(error.absolute_path))
+
     branches = [list(group) for _, group in groupby(error.context, key=lambda each: each.schema_path[0])]
-    meant = [branch for branch in branches if not any(_is_other(each, error) for each in branch)]
-    if len(meant) == 1:
-        return [sentence for each in meant[0] for sentence in sentences(each)]
-    kinds = [next((each for each in branch if _is_other(each, error)), branch[0]) for branch in branches]
+    own = [branch for branch in branches if not any(map(is_other, branch))]
+    if len(own) == 1:
+        return [sentence for violation in own[0] for sentence in sentences(violation)]
+    kinds = [next(filter(is_other, branch), branch[0]) for branch in branches]
     at = kinds[0] if len({tuple(each.absolute_path) for each in kinds}) == 1 else error
     expected = dict.fromkeys(map(_expected, kinds))
     return [f"{pointer_of(at.absolute_path)}: expected {' or '.join(expected)}, got {_shown(at.instance)}"]
 
 
-def _is_other(found: Any, error: Any) -> bool:
-    return is_other_kind(found, depth=len(found.absolute_path) - len(error.absolute_path))
-
-
-def is_other_kind(found: Any, *, depth: int) -> bool:
-    """Tell if a value was hardly meant for a branch: its type is another, or the constant that distinguishes kinds.
+def is_other_kind(violation: Any, *, depth: int) -> bool:
+    """Return whether a value was hardly meant for a branch: its type is another, or the constant that shows its kind.
 
     ``depth``: levels of the violation below the value of the branch.
     """
-    return (found.validator in ("type", "enum") and depth == 0) or (found.validator == "const" and depth <= 1)
+    return (violation.validator in ("type", "enum") and depth == 0) or (violation.validator == "const" and depth <= 1)
 
 
 def _expected(error: Any) -> str:
@@ -97,17 +80,13 @@ def _type(error: Any) -> str:
 
 
 def _enum(error: Any) -> str:
-    values = [cut(json.dumps(value)) for value in error.validator_value]
-    return f"one of {some(values, most=MAX_SHOWN_NAMES)}{_near_value(error)}"
-
-
-def _near_value(error: Any) -> str:
-    """Return a hint at the nearest value; empty string if there is none, or if the list shows all values."""
+    """Return the first values, with a hint at the nearest one if there are more."""
+    values = some([cut(json.dumps(value)) for value in error.validator_value], most=MAX_SHOWN_NAMES)
     names = [str(value) for value in error.validator_value if value is not None]
-    if not isinstance(error.instance, str) or len(names) <= MAX_SHOWN_NAMES:
-        return ""
-    near = nearest(error.instance, names, most_chars=MAX_COMPARED_CHARS)
-    return "" if near is None else f" (did you mean {json.dumps(near)}?)"
+    near = None
+    if isinstance(error.instance, str) and len(names) > MAX_SHOWN_NAMES:
+        near = nearest(error.instance, names, most_chars=MAX_COMPARED_CHARS)
+    return f"one of {values}" if near is None else f"one of {values} (did you mean {json.dumps(near)}?)"
 
 
 def _format(error: Any) -> str:
@@ -121,7 +100,11 @@ def _pattern(error: Any) -> str:
 
 
 def _members(error: Any) -> str:
-    return some(list(error.schema.get("properties", {})), most=MAX_SHOWN_NAMES) or "any members"
+    return some(_properties(error), most=MAX_SHOWN_NAMES) or "any members"
+
+
+def _properties(error: Any) -> list[str]:
+    return list(error.schema.get("properties", {}))
 
 
 EXPECTED: Mapping[str, Callable[[Any], str]] = {
@@ -150,16 +133,16 @@ LISTED: Mapping[str, str] = {"type": "array or ", "enum": "an array or "}
 
 
 def _stands_for_a_list(error: Any) -> bool:
-    """Tell if the value was judged as the single item that may stand for a list."""
+    """Return whether the value was judged as the single item that may stand for a list."""
     *above, _ = error.absolute_schema_path
     while above and above[-1] == "then":  # for a reference that null may replace
         above.pop()
     return bool(above) and above[-1] == "else"
 
 
-def _hint(name: str, known: Sequence[str]) -> str:
-    near = nearest(name, known, most_chars=MAX_COMPARED_CHARS)
-    return f"; known here: {some(known, most=MAX_SHOWN_NAMES) or 'none'}" if near is None else f"; did you mean {near}?"
+def _hint(name: str, names: Sequence[str]) -> str:
+    near = nearest(name, names, most_chars=MAX_COMPARED_CHARS)
+    return f"; known here: {some(names, most=MAX_SHOWN_NAMES) or 'none'}" if near is None else f"; did you mean {near}?"
 
 
 def _shown(value: Any) -> str:

@@ -8,7 +8,7 @@ Source: JSON Schema 2020-12; OpenAI, "Structured Outputs" ("All fields must be r
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import cached_property
 from typing import Any
 
@@ -36,7 +36,7 @@ JSON_TYPES: Mapping[type, Sequence[str]] = {
 
 
 def has_null(value: Any) -> bool:
-    """Tell if a value contains a ``null`` at any depth."""
+    """Return whether a value contains a ``null`` at any depth."""
     waiting = [value]
     while waiting:
         each = waiting.pop()
@@ -60,26 +60,26 @@ def unstringified(value: Any, schema: JSONObject, *, kinds: frozenset[str] = ANY
     Where GraphQL takes one item for a list, a text is read if it is the JSON of a list. No text inside a text is read.
     ``kinds``: the types of JSON to read.
     """
-    sent = _Sent(schema, kinds)
-    return sent.texts_read(value, [schema], ()), sent.unreadable
+    values = _Sent(schema, kinds)
+    return values.texts_read(value, [schema], ()), values.unreadable
 
 
-def read_text(text: str, wanted: Set[str]) -> Any:
-    """Return the JSON in a text if its type is one of ``wanted``, or else the text.
+def read_text(text: str, types: Set[str]) -> Any:
+    """Return the JSON in a text if its type is one of ``types``, or else the text.
 
     Raises:
-        ValueError: a text that begins like a list or an object that is wanted, and is not valid JSON.
+        ValueError: a text that begins like a list or an object that is one of these types, and is not valid JSON.
     """
-    if not wanted:
+    if not types:
         return text
-    begins = next((kind for first, kind in BEGINNINGS.items() if text.lstrip().startswith(first)), "")
     try:
-        meant = parse_json(text.encode())
+        value = parse_json(text.encode())
     except ValueError as exc:
-        if begins in wanted:
+        begins = BEGINNINGS.get(text.lstrip()[:1])
+        if begins in types:
             raise ValueError(f"expected {begins}, got a text that is not valid JSON: {exc}") from exc
         return text
-    return meant if any(each in wanted for each in JSON_TYPES.get(type(meant), ())) else text
+    return value if any(each in types for each in JSON_TYPES.get(type(value), ())) else text
 
 
 def types_of(schema: Any, root: JSONObject, *, steps: int = MAX_STEPS) -> frozenset[str]:
@@ -116,20 +116,20 @@ class _Sent:
         self.unreadable: list[str] = []
         self._kinds = kinds
         self._root = root
-        self._known: dict[tuple[int, ...], _Alternatives] = {}  # by the identities of schemas
+        self._cache: dict[tuple[int, ...], _Alternatives] = {}  # by the identities of schemas
 
     def left_out(self, value: Any, schemas: Sequence[Any]) -> Any:
         """Return a value that may have any of ``schemas``, without the ``null`` members that none of them wants."""
         match value:
             case dict():
-                found = self._found(schemas)
+                alternatives = self._alternatives(schemas)
                 return {
-                    name: self.left_out(each, found.members(name))
+                    name: self.left_out(each, alternatives.members(name))
                     for name, each in value.items()
-                    if each is not None or found.wants_null(name)
+                    if each is not None or alternatives.wants_null(name)
                 }
             case list():
-                items = self._found(schemas).items
+                items = self._alternatives(schemas).items
                 return [self.left_out(each, items) for each in value]
         return value
 
@@ -137,25 +137,23 @@ class _Sent:
         """Return a value that may have any of ``schemas``, with JSON texts read."""
         match value:
             case dict():
-                found = self._found(schemas)
-                return {
-                    name: self.texts_read(each, found.members(name), (*place, name)) for name, each in value.items()
-                }
+                of = self._alternatives(schemas).members
+                return {name: self.texts_read(each, of(name), (*place, name)) for name, each in value.items()}
             case list():
-                items = self._found(schemas).items
+                items = self._alternatives(schemas).items
                 return [self.texts_read(each, items, (*place, number)) for number, each in enumerate(value)]
-            case str() if wanted := self._found(schemas).instead_of_text & self._kinds:
+            case str() if types := self._alternatives(schemas).instead_of_text & self._kinds:
                 try:
-                    return read_text(value, wanted)
+                    return read_text(value, types)
                 except ValueError as exc:
                     self.unreadable.append(f"{pointer_of(place)}: {exc}")
         return value
 
-    def _found(self, schemas: Sequence[Any]) -> _Alternatives:
+    def _alternatives(self, schemas: Sequence[Any]) -> _Alternatives:
         key = tuple(map(id, schemas))
-        if key not in self._known:
-            self._known[key] = _Alternatives(schemas, self._root)
-        return self._known[key]
+        if key not in self._cache:
+            self._cache[key] = _Alternatives(schemas, self._root)
+        return self._cache[key]
 
 
 class _Alternatives:
@@ -164,10 +162,18 @@ class _Alternatives:
     def __init__(self, schemas: Sequence[Any], root: JSONObject) -> None:
         self._root = root
         self._schemas = schemas
-        self._all = list(_all_applied(schemas, root))
+        self._all: dict[int, JSONObject] = {}  # by identity
+        waiting = list(schemas)
+        while waiting:
+            schema = waiting.pop()
+            if isinstance(schema, dict) and id(schema) not in self._all:
+                self._all[id(schema)] = schema
+                waiting += [_definition(schema["$ref"], root)] if "$ref" in schema else []
+                waiting += [each for keyword in ("anyOf", "oneOf", "allOf") for each in schema.get(keyword, ())]
+                waiting += [schema.get("then"), schema.get("else")]
         self._members: dict[str, Sequence[Any]] = {}
         self._wants: dict[str, bool] = {}
-        self.items = _each_once(each["items"] for each in self._all if "items" in each)
+        self.items = _each_once(each["items"] for each in self._all.values() if "items" in each)
 
     @cached_property
     def instead_of_text(self) -> frozenset[str]:
@@ -175,36 +181,26 @@ class _Alternatives:
         types = frozenset[str]().union(*(types_of(each, self._root) for each in self._schemas))
         if "string" not in types:
             return types
-        return frozenset({"array"} if any(each.get("if") == {"type": "array"} for each in self._all) else ())
+        takes_lists = any(each.get("if") == {"type": "array"} for each in self._all.values())
+        return frozenset({"array"} if takes_lists else ())
 
     def members(self, name: str) -> Sequence[Any]:
         """Return the schemas that the member of a name may have."""
         if name not in self._members:
-            self._members[name] = _each_once(_of_member(name, each) for each in self._all)
+            self._members[name] = _each_once(
+                each.get("properties", {}).get(name, each.get("additionalProperties")) for each in self._all.values()
+            )
         return self._members[name]
 
     def wants_null(self, name: str) -> bool:
-        """Tell if a ``null`` of this name is to stay."""
+        """Return whether a ``null`` of this name is to stay."""
         if name not in self._wants:
-            self._wants[name] = self._is_wanted(name)
+            declaring = [each for each in self._all.values() if name in each.get("properties", {})]
+            # A null of a name that nothing declares stays, too.
+            is_required = all(name in each.get("required", ()) for each in declaring)
+            nullable = (_takes_null(each["properties"][name], self._root) for each in declaring)
+            self._wants[name] = is_required or any(nullable)
         return self._wants[name]
-
-    def _is_wanted(self, name: str) -> bool:
-        declaring = [each for each in self._all if name in each.get("properties", {})]
-        if all(name in each.get("required", ()) for each in declaring):
-            return True  # also for a name that nothing declares
-        return any(_takes_null(each["properties"][name], self._root) for each in declaring)
-
-
-def _all_applied(schemas: Sequence[Any], root: JSONObject) -> Iterator[JSONObject]:
-    seen: set[int] = set()
-    waiting = list(schemas)
-    while waiting:
-        schema = waiting.pop()
-        if isinstance(schema, dict) and id(schema) not in seen:
-            seen.add(id(schema))
-            yield schema
-            waiting += _applied(schema, root)
 
 
 def _each_once(schemas: Iterable[Any]) -> list[Any]:
@@ -212,7 +208,7 @@ def _each_once(schemas: Iterable[Any]) -> list[Any]:
 
 
 def _takes_null(schema: Any, root: JSONObject, steps: int = MAX_STEPS) -> bool:
-    """Tell if a schema accepts ``null``. An unknown keyword accepts anything."""
+    """Return whether a schema accepts ``null``. An unknown keyword accepts anything."""
     if not isinstance(schema, dict) or not steps:
         return schema is not False
 
@@ -221,7 +217,7 @@ def _takes_null(schema: Any, root: JSONObject, steps: int = MAX_STEPS) -> bool:
 
     is_then = "if" not in schema or takes(schema["if"])
     return (
-        "null" in _listed(schema.get("type", "null"))
+        "null" in ([types] if isinstance(types := schema.get("type", "null"), str) else types)
         and None in schema.get("enum", (None,))
         and schema.get("const") is None
         and takes(_definition(schema["$ref"], root) if "$ref" in schema else True)
@@ -230,21 +226,3 @@ def _takes_null(schema: Any, root: JSONObject, steps: int = MAX_STEPS) -> bool:
         and not ("not" in schema and takes(schema["not"]))
         and takes(schema.get("then" if is_then else "else"))
     )
-
-
-def _of_member(name: str, schema: JSONObject) -> Any:
-    return schema.get("properties", {}).get(name, schema.get("additionalProperties"))
-
-
-def _applied(schema: JSONObject, root: JSONObject) -> Iterator[Any]:
-    """Yield the schemas that a schema may apply to its own value."""
-    if "$ref" in schema:
-        yield _definition(schema["$ref"], root)
-    for keyword in ("anyOf", "oneOf", "allOf"):
-        yield from schema.get(keyword, ())
-    for keyword in ("then", "else"):
-        yield schema.get(keyword)
-
-
-def _listed(types: str | Sequence[str]) -> Sequence[str]:
-    return [types] if isinstance(types, str) else types

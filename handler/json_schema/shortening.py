@@ -25,7 +25,6 @@ from handler.json_schema.input_types import (
     plain,
     reached,
     schemas_below,
-    users_of,
     uses_in,
 )
 from handler.strict_json import JSONObject, to_json_bytes
@@ -66,17 +65,20 @@ def shortened(
     if fits and (recursive or "$defs" not in schema):
         return listed
     arguments, types = (shared or SharedTypes()).types_in(schema)
-    users = users_of(types)
+    users: dict[str, set[str]] = {name: set() for name in types}  # type -> the types that refer to it
+    for name, each in types.items():
+        for use in each.uses:
+            users[use.type].add(name)
     if fits and not any(name in reached(name, users) for name in types):
         return listed
     limit = max_bytes
     while True:
         choice = _Choice(arguments, types, users=users, recursive=recursive, shown_by=shown_by or {})
         choice.fill(limit)
-        made = choice.written()
-        too_many = size_of(made) - max_bytes
+        result = choice.written()
+        too_many = size_of(result) - max_bytes
         if too_many <= 0 or not choice.whole:
-            return made
+            return result
         limit -= too_many  # sizes are estimates where a type is nested too deeply to be inlined
 
 
@@ -112,7 +114,7 @@ class _Choice:
         self._shown_by = shown_by
         self._places: dict[str, tuple[str, ...]] = {}
         self._ranks = {name: rank for rank, name in enumerate(self._breadth_first())}
-        self._circles: dict[str, set[str]] = {}
+        self._circles: dict[str, set[str]] = {}  # type -> the types that lead to it
         self._forms: dict[_Key, JSONObject] = {}
         self._sizes: dict[_Key, int] = {}
         self._uses: Counter[_Key] = Counter()
@@ -130,7 +132,12 @@ class _Choice:
             self._bytes += size_of(self._arguments) - before
         self._add(None, arguments, waiting)
         self._write_out(waiting, 0, max_bytes)
-        self._describe(max_bytes)
+        for key in sorted(self._forms):  # descriptions of the types that are written out, and members of the others
+            type_ = self._types[key.type]
+            form = type_.schema if key in self.whole else self._open(key, members=True)
+            growth = size_of(form) + (len(type_.uses) * _IN_REFERENCE if key in self.whole else 0) - self._sizes[key]
+            if self._bytes + growth <= max_bytes:
+                self._put(key, form, growth)
         most = min(max_bytes, self._bytes + max_bytes // SHARE_OF_COPIES)
         for copy in range(1, MAX_COPIES):
             self._write_out(waiting, copy, most)
@@ -164,21 +171,12 @@ class _Choice:
             key = heappop(waiting)
             type_ = self._types[key.type]
             growth = type_.bare_size + len(type_.uses) * _IN_REFERENCE - self._sizes[key]
-            left = max_bytes - self._bytes - growth
-            if left >= 0 and self._growth(key, type_.uses) <= left:
+            room = max_bytes - self._bytes - growth
+            if room >= 0 and self._growth(key, type_.uses) <= room:
                 self.whole[key] = None
                 self._put(key, type_.bare, growth)
                 self._bytes += self._growth(key, type_.uses)
                 self._add(key, type_.uses, waiting)
-
-    def _describe(self, max_bytes: int) -> None:
-        """Put descriptions into the types that are written out, and names of members into the others, as they fit."""
-        for key in sorted(self._forms):
-            type_ = self._types[key.type]
-            form = type_.schema if key in self.whole else self._open(key, members=True)
-            growth = size_of(form) + (len(type_.uses) * _IN_REFERENCE if key in self.whole else 0) - self._sizes[key]
-            if self._bytes + growth <= max_bytes:
-                self._put(key, form, growth)
 
     def _put(self, key: _Key, form: JSONObject, growth: int) -> None:
         self._forms[key] = form
@@ -213,15 +211,12 @@ class _Choice:
     def _target(self, within: _Key | None, name: str) -> _Key:
         """Return the copy of a type to which a copy of another type refers."""
         copy, rank = 0, self._ranks[name]
-        if within and not self._recursive and name in self._circle(within.type):
-            copy = within.copy + (rank <= within.rank)
+        if within and not self._recursive:
+            if within.type not in self._circles:
+                self._circles[within.type] = reached(within.type, self._users)
+            if name in self._circles[within.type]:
+                copy = within.copy + (rank <= within.rank)
         return _Key(copy, rank, name)
-
-    def _circle(self, name: str) -> set[str]:
-        """Return the types that lead to a type."""
-        if name not in self._circles:
-            self._circles[name] = reached(name, self._users)
-        return self._circles[name]
 
     def _open(self, key: _Key, *, members: bool = False) -> JSONObject:
         """Return the form of a type that takes any object or text, and names the type."""
@@ -229,15 +224,13 @@ class _Choice:
         if not type_.can_be_open:
             return type_.schema
         anything = {"additionalProperties": True} if type_.schema["type"] == "object" else {}
-        return {"type": type_.schema["type"], **anything, "description": self._line(key, type_, members=members)}
-
-    def _line(self, key: _Key, type_: InputType, *, members: bool) -> str:
-        first = _Key(0, key.rank, key.type)
-        if key.copy and first in self.whole:
-            return f"{key.type}, as {'.'.join(self._places[key.type])}"
-        names = f" with {some(type_.members, most=MAX_NAMED)}" if members else ""
-        way = self._shown_by.get(key.type, "")
-        return f"{key.type}{names}: see {way}" if way else f"{key.type}{names}"
+        if key.copy and _Key(0, key.rank, key.type) in self.whole:
+            line = f"{key.type}, as {'.'.join(self._places[key.type])}"
+        else:
+            names = f" with {some(type_.members, most=MAX_NAMED)}" if members else ""
+            way = self._shown_by.get(key.type, "")
+            line = f"{key.type}{names}: see {way}" if way else f"{key.type}{names}"
+        return {"type": type_.schema["type"], **anything, "description": line}
 
     def _resolved(self, schema: JSONObject, within: _Key | None, defined: list[_Key], *, level: int) -> JSONObject:
         """Return a schema with inlined types and references to definitions, and add those to ``defined``."""
@@ -272,11 +265,12 @@ def _with_fewer_descriptions(schema: JSONObject, too_many: int) -> JSONObject:
 
 
 def _descriptions(schema: JSONObject) -> Iterator[str]:
-    for below in (schema, *schemas_below(schema)):
-        if "description" in below:
-            yield below["description"]
+    if "description" in schema:
+        yield schema["description"]
+    for below in schemas_below(schema):
+        yield from _descriptions(below)
 
 
 def _without(schema: JSONObject, texts: set[str]) -> JSONObject:
-    found = each_below(schema, lambda below: _without(below, texts))
-    return {key: value for key, value in found.items() if key != "description" or value not in texts}
+    changed = each_below(schema, lambda below: _without(below, texts))
+    return {key: value for key, value in changed.items() if key != "description" or value not in texts}

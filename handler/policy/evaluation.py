@@ -77,36 +77,29 @@ class Evaluation:
         self._known: dict[int, Truth] = {}  # for unknown values of all variables
 
     def meets(self, mask: Mask) -> bool:
-        """Tell if all conditions of a mask hold for any values of variables."""
+        """Return whether all conditions of a mask hold for any values of variables."""
         return all(self._truth(number) & SURELY_HOLDS for number in mask)
 
-    def may_meet(self, mask: Mask, variables: Collection[str]) -> bool:
-        """Tell if all conditions of a mask may hold for some values of these variables."""
-        if self.meets(mask):
-            return True
-        truth = self._with(dict.fromkeys(variables, UNKNOWN))
-        return all(truth(number) & MAY_HOLD for number in mask)
-
     def may_ever_meet(self, mask: Mask) -> bool:
-        """Tell if all conditions of a mask may hold for some values of any variables."""
+        """Return whether all conditions of a mask may hold for some values of any variables."""
         return all(self._truth(number) & MAY_HOLD for number in mask)
 
     def meets_with(self, mask: Mask, variables: Mapping[str, Any]) -> bool:
-        """Tell if all conditions of a mask hold for these values of the variables."""
-        if self.meets(mask):
-            return True
-        truth = self._with(dict(variables))
-        return all(truth(number) & SURELY_HOLDS for number in mask)
+        """Return whether all conditions of a mask hold for these values of the variables."""
+        return self._have(SURELY_HOLDS, mask, variables)
 
     def may_meet_with(self, mask: Mask, variables: Mapping[str, Any]) -> bool:
-        """Tell if all conditions of a mask may hold for these values of the variables, of which some are unknown."""
-        truth = self._with(dict(variables))
-        return all(truth(number) & MAY_HOLD for number in mask)
+        """Return whether all conditions of a mask may hold for these values of variables, of which some are unknown."""
+        return self._have(MAY_HOLD, mask, variables)
+
+    def may_meet(self, mask: Mask, variables: Collection[str]) -> bool:
+        """Return whether all conditions of a mask may hold for some values of these variables."""
+        return self._have(MAY_HOLD, mask, dict.fromkeys(variables, UNKNOWN))
 
     def outcome(self, conditions: Mask | None = None) -> Mask:
         """Return those of the conditions (``None``: all) that hold for any values of variables."""
-        asked = range(len(self._conditions)) if conditions is None else conditions
-        return frozenset(number for number in asked if self._truth(number) & SURELY_HOLDS)
+        numbers = range(len(self._conditions)) if conditions is None else conditions
+        return frozenset(number for number in numbers if self._truth(number) & SURELY_HOLDS)
 
     def _truth(self, number: int) -> Truth:
         truth = self._known.get(number)
@@ -115,22 +108,24 @@ class Evaluation:
         if _alternatives(self._conditions, number) is None:
             self._known[number] = self._evaluate(number, None)
         else:
-            self._known.update(_with_made(number, self._conditions, self._truth))
+            self._known.update(_truths(number, self._conditions, self._truth))
         return self._known[number]
 
-    def _with(self, variables: dict[str, Any]) -> Callable[[int], Truth]:
-        """Return a function from conditions to their truth for these values of variables."""
-        found: dict[int, Truth] = {}
-
-        def truth(number: int) -> Truth:
-            known = self._truth(number)
-            if known & SURELY_HOLDS or not known & MAY_HOLD:
-                return known
-            if number not in found:
-                found.update(_with_made(number, self._conditions, lambda each: self._evaluate(each, variables)))
-            return found[number]
-
-        return truth
+    def _have(self, fact: Truth, mask: Mask, variables: Mapping[str, Any]) -> bool:
+        """Return whether a fact is true of all conditions of a mask for these values of variables."""
+        if self.meets(mask):
+            return True
+        values = dict(variables)
+        truths: dict[int, Truth] = {}
+        for number in mask:
+            truth = self._truth(number)
+            if truth & MAY_HOLD and not truth & SURELY_HOLDS:
+                if number not in truths:
+                    truths |= _truths(number, self._conditions, lambda each: self._evaluate(each, values))
+                truth = truths[number]
+            if not truth & fact:
+                return False
+        return True
 
     def _evaluate(self, number: int, variables: dict[str, Any] | None) -> Truth:
         evaluate = self._conditions.compiled(number)
@@ -139,38 +134,42 @@ class Evaluation:
         return HOLDS if self._unrestricted else evaluate(self._claims, variables)
 
 
-def _with_made(number: int, conditions: Sequence[Predicate], truth: Callable[[int], Truth]) -> dict[int, Truth]:
+def _truths(number: int, conditions: Sequence[Predicate], evaluate: Callable[[int], Truth]) -> dict[int, Truth]:
     """Return the truth of a condition and, if it is made of others, of all of these.
 
     Types may refer to each other, and so may their conditions: the result is the greatest fixed point. No condition
     made of others is negated, so only the facts of holding are found for one.
     """
     truths: dict[int, Truth] = {}
-    made: dict[int, list[list[int]]] = {}
+    composites: dict[int, list[list[int]]] = {}
     waiting = [number]
     while waiting:
         each = waiting.pop()
-        if each in made or each in truths:
+        if each in composites or each in truths:
             continue
         alternatives = _alternatives(conditions, each)
         if alternatives is None:
-            truths[each] = truth(each)
+            truths[each] = evaluate(each)
         else:
-            made[each] = alternatives
+            composites[each] = alternatives
             waiting += [other for all_of in alternatives for other in all_of]
-    may = _most(made, {each for each, found in truths.items() if found & MAY_HOLD})
-    surely = _most(made, {each for each, found in truths.items() if found & SURELY_HOLDS})
-    return truths | {each: HOLDS if each in surely else MAY_HOLD if each in may else NEITHER for each in made}
+    may = _greatest(composites, {each for each, truth in truths.items() if truth & MAY_HOLD})
+    surely = _greatest(composites, {each for each, truth in truths.items() if truth & SURELY_HOLDS})
+    return truths | {each: HOLDS if each in surely else MAY_HOLD if each in may else NEITHER for each in composites}
 
 
-def _most(made: Mapping[int, list[list[int]]], held: set[int]) -> set[int]:
+def _greatest(composites: Mapping[int, list[list[int]]], held: set[int]) -> set[int]:
     """Return ``held`` and the conditions made of others that hold with them: the greatest fixed point."""
-    found = held | made.keys()
-    gone: set[int] = {-1}
-    while gone:
-        gone = {each for each in made if each in found and not any(found.issuperset(ways) for ways in made[each])}
-        found -= gone
-    return found
+    holding = held | composites.keys()
+    refuted: set[int] = {-1}
+    while refuted:
+        refuted = {
+            each
+            for each, alternatives in composites.items()
+            if each in holding and not any(holding.issuperset(all_of) for all_of in alternatives)
+        }
+        holding -= refuted
+    return holding
 
 
 def _alternatives(conditions: Sequence[Predicate], number: int) -> list[list[int]] | None:

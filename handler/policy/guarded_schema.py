@@ -20,13 +20,8 @@ SEEN_DEFINITION_BYTES = 16_000  # with the type that is read of it: see json_sch
 
 def guarded(schema: dict[str, Any], guards: Mapping[str, Mask]) -> dict[str, Any]:
     """Return a schema with the masks of the names that it defines."""
-    found = {name: sorted(mask) for name, mask in guards.items() if mask}
-    return {**schema, GUARDS: found} if found else schema
-
-
-def seen_by(schema: dict[str, Any], outcome: Mask) -> dict[str, Any]:
-    """Return a schema as callers with this outcome see it, without definitions that only hidden names refer to."""
-    return GuardedSchemas().seen_by(schema, outcome)
+    masks = {name: sorted(mask) for name, mask in guards.items() if mask}
+    return {**schema, GUARDS: masks} if masks else schema
 
 
 class GuardedSchemas:
@@ -37,40 +32,40 @@ class GuardedSchemas:
 
     def __init__(self) -> None:
         self._conditions: dict[int, Mask] = {}  # by the identity of a definition
-        self._seen: Lru[tuple[int, Mask], _Definition] = Lru(most=MAX_SEEN_DEFINITIONS)
+        self._definitions: Lru[tuple[int, Mask], _Definition] = Lru(most=MAX_SEEN_DEFINITIONS)
 
     @property
     def cost_bytes(self) -> int:
         """The approximate memory of the cached definitions."""
-        return len(self._seen) * SEEN_DEFINITION_BYTES
+        return len(self._definitions) * SEEN_DEFINITION_BYTES
 
     def seen_by(self, schema: dict[str, Any], outcome: Mask) -> dict[str, Any]:
-        """Return a schema as the function ``seen_by`` does."""
-        seen: dict[str, Any] = _seen({key: value for key, value in schema.items() if key != "$defs"}, outcome)
+        """Return a schema as callers with this outcome see it, without definitions that only hidden names refer to."""
+        view: dict[str, Any] = _seen({key: value for key, value in schema.items() if key != "$defs"}, outcome)
         definitions = schema.get("$defs", {})
         needed: dict[str, Any] = {}
-        waiting = list(_references(seen))
+        waiting = list(_references(view))
         while waiting:
             name = waiting.pop()
             if name in definitions and name not in needed:
-                found = self._definition(definitions[name], outcome)
-                needed[name] = found.schema
-                waiting += found.references
-        left = {name: needed[name] for name in definitions if name in needed}
-        return {**seen, "$defs": left} if left else seen
+                definition = self._definition(definitions[name], outcome)
+                needed[name] = definition.schema
+                waiting += definition.references
+        ordered = {name: needed[name] for name in definitions if name in needed}
+        return {**view, "$defs": ordered} if ordered else view
 
     def conditions_in(self, schema: dict[str, Any]) -> Mask:
-        """Return conditions as the function ``conditions_in`` does."""
-        own = conditions_in({key: value for key, value in schema.items() if key != "$defs"})
+        """Return all conditions that the visible part of a schema depends on."""
+        own = _conditions_in({key: value for key, value in schema.items() if key != "$defs"})
         return own.union(*map(self._conditions_of, schema.get("$defs", {}).values()))
 
     def _definition(self, definition: Any, outcome: Mask) -> _Definition:
         key = id(definition), outcome & self._conditions_of(definition)
-        return self._seen.use_or_make(key, lambda: _Definition(_seen(definition, outcome)))
+        return self._definitions.use_or_make(key, lambda: _Definition(_seen(definition, outcome)))
 
     def _conditions_of(self, definition: Any) -> Mask:
         if id(definition) not in self._conditions:
-            self._conditions[id(definition)] = conditions_in(definition)
+            self._conditions[id(definition)] = _conditions_in(definition)
         return self._conditions[id(definition)]
 
 
@@ -88,36 +83,27 @@ def _seen(schema: Any, outcome: Mask) -> Any:
     match schema:
         case {"stile:guards": guards}:
             hidden = {name for name, mask in guards.items() if not outcome.issuperset(mask)}
-            left = {key: _without(key, value, hidden) for key, value in schema.items() if key != GUARDS}
-            return {key: _seen(value, outcome) for key, value in left.items()}
+            view = {key: _seen(value, outcome) for key, value in schema.items() if key != GUARDS}
+            if "properties" in view:
+                view["properties"] = {name: below for name, below in view["properties"].items() if name not in hidden}
+            for key in view.keys() & {"enum", "required"}:
+                view[key] = [name for name in view[key] if name not in hidden]
+            return view
         case dict():
             return {key: _seen(value, outcome) for key, value in schema.items()}
         case list():
             return [_seen(value, outcome) for value in schema]
-        case _:
-            return schema
+    return schema
 
 
-def conditions_in(schema: Any) -> Mask:
-    """Return all conditions that the visible part of a schema depends on."""
+def _conditions_in(schema: Any) -> Mask:
     match schema:
         case dict():
             own = [frozenset(mask) for mask in schema.get(GUARDS, {}).values()]
-            return frozenset().union(*own, *map(conditions_in, schema.values()))
+            return frozenset().union(*own, *map(_conditions_in, schema.values()))
         case list():
-            return frozenset().union(*map(conditions_in, schema))
-        case _:
-            return frozenset()
-
-
-def _without(key: str, value: Any, hidden: set[str]) -> Any:
-    match key:
-        case "properties":
-            return {name: below for name, below in value.items() if name not in hidden}
-        case "enum" | "required":
-            return [name for name in value if name not in hidden]
-        case _:
-            return value
+            return frozenset().union(*map(_conditions_in, schema))
+    return frozenset()
 
 
 def _references(schema: Any) -> Iterator[str]:

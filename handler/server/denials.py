@@ -13,7 +13,6 @@ from starlette.requests import Request as HttpCall
 from starlette.responses import Response
 
 from handler.bundle.model import Bundle
-from handler.cold.records import record
 from handler.errors import StileError
 from handler.errors.access import (
     AccessError,
@@ -58,36 +57,26 @@ they are not JSON-RPC.
 """
 
 
-@record(frozen=True, slots=True, kw_only=True)
-class Denial:
-    """The status and headers of a denial, for a body of any form."""
-
-    status: int
-    headers: Mapping[str, str]
-
-
-def deny(http_call: HttpCall, reason: AccessError) -> Denial:
-    """Note a denial and build its response. The request's endpoint has been found."""
+def deny(http_call: HttpCall, reason: AccessError) -> tuple[int, Mapping[str, str]]:
+    """Note a denial, and return its status and headers, for a body of any form. The endpoint has been found."""
     note(http_call.scope, decision="denied", outcome="denied", reason=reason.reason, code=reason.stile_code)
     if isinstance(reason, CredentialRequired):
         note(http_call.scope, principal=ANONYMOUS.kind, who=ANONYMOUS.kind)
     status = status_of(reason)
     if isinstance(reason, KeysUnavailable):
-        return Denial(status=status, headers={"retry-after": f"{RETRY_PAUSE_S:.0f}"})
-    if isinstance(reason, VerifierMissing):
-        return Denial(status=status, headers={})
-    return Denial(status=status, headers=_challenge_headers(http_call, reason))
+        return status, {"retry-after": f"{RETRY_PAUSE_S:.0f}"}
+    return status, {} if isinstance(reason, VerifierMissing) else _challenge_headers(http_call, reason)
 
 
 def denial_response(http_call: HttpCall, reason: AccessError) -> Response:
     """Note a denial and build its response in JSON."""
-    denial = deny(http_call, reason)
-    body = {"error": DENIALS[denial.status], "message": str(reason), "code": reason.stile_code}
-    return json_response(body, status=denial.status, headers=denial.headers)
+    status, headers = deny(http_call, reason)
+    body = {"error": DENIALS[status], "message": str(reason), "code": reason.stile_code}
+    return json_response(body, status=status, headers=headers)
 
 
 def sign_in_headers(http_call: HttpCall) -> dict[str, str]:
-    """Build the challenge that tells a client where to get a token, without an error."""
+    """Build the challenge that names the place to get a token, without an error."""
     return _challenge_headers(http_call, CredentialRequired())
 
 
@@ -150,8 +139,7 @@ def _scopes(reason: AccessError, bundle: Bundle) -> list[str]:
             return without_offline_access(scopes)
         case CredentialRequired() | CredentialRefused() if takes_tokens(bundle):
             return open_scopes(bundle)
-        case _:
-            return []
+    return []
 
 
 STATUSES: Mapping[type[StileError], int] = {

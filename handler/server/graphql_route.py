@@ -5,6 +5,7 @@ Source: GraphQL over HTTP, "Request" and "Persisted Documents".
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Any
@@ -134,7 +135,16 @@ class _Refusal:
     headers: Mapping[str, str] = field(default_factory=dict)
 
     def response(self, media_type: str) -> Response:
-        body = to_well_formed_json({"errors": [_error(fault, self.code) for fault in self.faults]})
+        # Source: GraphQL specification, section 7.1.2 (Errors).
+        errors = [
+            {
+                "message": fault.message,
+                **({"locations": [{"line": fault.line, "column": fault.column}]} if fault.line else {}),
+                "extensions": {"code": self.code},
+            }
+            for fault in self.faults
+        ]
+        body = to_well_formed_json({"errors": errors})
         status = self.status if self.firm or media_type == GRAPHQL_RESPONSE else 200
         return _graphql_response(body, media_type, status=status, headers=self.headers)
 
@@ -193,14 +203,12 @@ def _refusal(http_call: HttpCall, exc: Exception) -> _Refusal:
             note(http_call.scope, decision="refused", outcome="rejected", reason="malformed")
             return _Refusal(status=400, code="malformed-request", faults=[Fault(str(exc))])
         case AccessError():
-            denial = deny(http_call, exc)
-            return _Refusal(status=denial.status, code=exc.stile_code, faults=[Fault(str(exc))], headers=denial.headers)
-        case ToolNotFound():
+            status, headers = deny(http_call, exc)
+            return _Refusal(status=status, code=exc.stile_code, faults=[Fault(str(exc))], headers=headers)
+        case ToolNotFound() | DocumentNotFound():
             note(http_call.scope, decision="denied", outcome="rejected", reason=type(exc).__name__)
-            return _Refusal(status=status_of(exc), code=exc.stile_code, faults=[Fault("there is no such tool")])
-        case DocumentNotFound():
-            note(http_call.scope, decision="denied", outcome="rejected", reason=type(exc).__name__)
-            return _Refusal(status=status_of(exc), code=exc.stile_code, faults=[Fault(str(exc))])
+            sentence = "there is no such tool" if isinstance(exc, ToolNotFound) else str(exc)
+            return _Refusal(status=status_of(exc), code=exc.stile_code, faults=[Fault(sentence)])
         case UpstreamError() | DeadlinePassed():
             note(http_call.scope, decision="allowed", outcome="errors", reason=exc.log_reason)
             return _Refusal(status=status_of(exc), code=exc.stile_code, faults=[Fault(str(exc))], firm=False)
@@ -217,23 +225,9 @@ def _faults(exc: CallError) -> Sequence[Fault]:
         case DocumentRefused():
             return exc.faults
         case InvalidArguments():
-            # Each violation begins with a JSON pointer, except the last of too many.
-            return [
-                Fault(
-                    f"variables{each.removeprefix('/') if each.startswith('/:') else each}"
-                    if each.startswith("/")
-                    else each
-                )
-                for each in exc.violations
-            ]
-        case _:
-            return [Fault(str(exc))]
-
-
-def _error(fault: Fault, code: str) -> JSONObject:
-    """Return a GraphQL error. Source: GraphQL specification, section 7.1.2 (Errors)."""
-    located = {"locations": [{"line": fault.line, "column": fault.column}]} if fault.line else {}
-    return {"message": fault.message, **located, "extensions": {"code": code}}
+            # Each violation begins with a JSON pointer, "/" for all variables, except the last of too many.
+            return [Fault(re.sub(r"\A/(?=:)|\A(?=/)", "variables", violation)) for violation in exc.violations]
+    return [Fault(str(exc))]
 
 
 def _graphql_response(
@@ -275,7 +269,10 @@ def parse_url(query_string: bytes) -> Parameters:
     for name, text in pairs:
         if name in values:
             raise Malformed(f"{name:.50} appears in the URL twice")
-        values[name] = text if name not in MAPS else _parsed(name, text) if text else None
+        try:
+            values[name] = text if name not in MAPS else parse_json(text.encode()) if text else None
+        except ValueError as exc:
+            raise Malformed(f"{name}: expected JSON") from exc
     return _parameters(values)
 
 
@@ -295,13 +292,6 @@ def parse_body(body: bytes) -> Parameters:
     if not isinstance(values, dict):
         raise Malformed("expected a JSON object with a query")
     return _parameters(values)
-
-
-def _parsed(name: str, text: str) -> Any:
-    try:
-        return parse_json(text.encode())
-    except ValueError as exc:
-        raise Malformed(f"{name}: expected JSON") from exc
 
 
 def _parameters(values: Mapping[str, Any]) -> Parameters:

@@ -27,7 +27,7 @@ from handler.graph.documents.used_fields import fields_of_text
 from handler.graph.index import read_index
 from handler.graph.view import View
 from handler.policy.evaluation import Evaluation
-from handler.policy.guarded_schema import seen_by
+from handler.policy.guarded_schema import GuardedSchemas
 from handler.server.auth.principal import ANONYMOUS, Principal, has_scopes, principal_of_key
 from tests.changes.edits import Source, edited
 from tests.leaks.endpoint import FLAT, OPERATIONS, PASSING_ON, LeakEndpoint, random_endpoint
@@ -203,7 +203,7 @@ class Version:
             if evaluation.may_meet(mask, operation.variables):
                 key = (f"names of {name}", evaluation.outcome(conditions))
                 if key not in self._views:
-                    seen = seen_by(schema, key[1])
+                    seen = GuardedSchemas().seen_by(schema, key[1])
                     self._views[key] = frozenset(names_seen(seen, 1, lambda _: 1))
                 yield name, self._views[key]
 

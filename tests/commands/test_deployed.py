@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from handler.commands.publishing.deployed import EXTRAS_TAG, MODULES_TAG
+from handler.commands.publish import EXTRAS_TAG, MODULES_TAG
 from tests.commands.running import CONFIG, FILES, Ran, Stile
 from tests.conftest import ROOT
 from tests.support.endpoints import write_endpoint

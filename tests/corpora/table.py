@@ -11,13 +11,13 @@ import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from handler.commands.local.local_server import local_entries
 from handler.strict_json import to_json_bytes
 from tests.corpora.attempts import Attempt, attempt
 from tests.corpora.downloads import ROOT
 from tests.corpora.fetch import fetch
 from tests.corpora.sources import SOURCE_OF
 from tests.corpora.verdicts import INVALID, NO_NAME, SAME_NAME, SUBSCRIPTION, UPLOAD
+from tests.support.local_entries import local_entries
 
 HEADINGS = ("corpus", "types", "operations", "tools", "refused", "invalid", "bytes of the tool list", "largest entry")
 

@@ -25,7 +25,7 @@ from handler.errors.calls import CallError, NotFound
 from handler.server import health
 from handler.server.asgi.request_log import FOR_MAINTAINERS, LEFT_OUT
 from handler.server.log import DIMENSIONS, METRICS
-from handler.server.mcp.jsonrpc import OWN_ERROR, REASONS
+from handler.server.mcp.jsonrpc import STILE_CODES, Rejected
 from handler.settings import read_settings
 from tests.conftest import ROOT
 from tests.docs.accepted_keys import accepted_keys
@@ -302,7 +302,8 @@ def test_reasons_of_requests_and_of_the_api_are_the_classes_of_errors() -> None:
     renamed = {"AnswerMisfit", "UpstreamFailure"}  # answer_schema; the words of ``Trouble``
     not_found = _names_of(NotFound) - {"NotFound"} | {"DocumentNotFound"}
     words = {*upstream.FAILURE_CODES, *_words_for_drift(), "answer_schema", "NotReady", "no_verifier"}
-    of_messages = {*REASONS.values(), OWN_ERROR, "BatchExceeded", "AuthorFailed", "Expired"}
+    of_messages = {Rejected(code, "").log_reason for code in (*STILE_CODES, -1)}
+    of_messages |= {"BatchExceeded", "AuthorFailed", "Expired"}
     http = {"foreign origin", "foreign host", "foreign page", "encoded slash"}
 
     assert told == (of_calls - renamed) | not_found | words | of_messages | http
@@ -313,7 +314,8 @@ def test_every_word_of_the_page_is_a_word_of_the_code() -> None:
     code = "\n".join(path.read_text("utf-8") for path in (ROOT / "handler").rglob("*.py"))
     rows = [row for rows in tables(LOG.section("## Reasons")) for row in rows[1:]]
 
-    assert [word for word in first_codes(rows) if word not in code and word != "Not Found"] == []
+    of_messages = {Rejected(number, "").log_reason for number in STILE_CODES}
+    assert [word for word in first_codes(rows) if word not in code and word not in {"Not Found", *of_messages}] == []
 
 
 def test_lines_beside_requests_are_those_of_the_code() -> None:

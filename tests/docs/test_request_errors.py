@@ -31,7 +31,7 @@ from handler.errors.upstream import FAILURE_CODES
 from handler.server.asgi.response_size import ANSWER_TOO_LARGE
 from handler.server.asgi.responses import STATUS_OF_REFUSAL
 from handler.server.denials import STATUSES
-from handler.server.mcp.jsonrpc import OWN_CODE, REASONS, STILE_CODES
+from handler.server.mcp.jsonrpc import OWN_CODE, STILE_CODES
 from handler.server.mcp.route import EXCEEDED
 from handler.server.other_events import HTTP_ANSWERS
 from tests.conftest import ROOT
@@ -115,10 +115,6 @@ def test_every_word_for_a_failure_of_the_api_has_a_code() -> None:
     words = {word for source in sources for word in re.findall(r'"((?:Upstream|CallerToken)[A-Z]\w+)"', source)}
 
     assert words == FAILURE_CODES.keys()
-
-
-def test_every_number_of_json_rpc_with_a_name_has_a_code() -> None:
-    assert STILE_CODES.keys() == REASONS.keys()
 
 
 def test_every_code_of_a_refusal_is_raised() -> None:

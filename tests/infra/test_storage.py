@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from handler.commands.publishing.deployed import EXTRAS_TAG, MODULES_TAG
+from handler.commands.publish import EXTRAS_TAG, MODULES_TAG
 from tests.infra.cloudformation import read_template
 from tests.infra.stack import Stack
 

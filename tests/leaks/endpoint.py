@@ -16,7 +16,7 @@ from handler.bundle.tools import CatalogTool, CodeTool, CompanionTool, GraphQLTo
 from handler.compiler.compile import Compiled, compile_endpoint
 from handler.errors.authoring import CompileError
 from handler.policy.evaluation import OPEN, Mask
-from handler.policy.guarded_schema import seen_by
+from handler.policy.guarded_schema import GuardedSchemas
 from tests.leaks.api import Api
 from tests.leaks.documents import Document, random_document
 from tests.leaks.oracle import Denied, Oracle
@@ -164,7 +164,9 @@ def without_enforcement(bundle: Bundle, *, name: str) -> Bundle:
 
 
 def _opened_operation(persisted: PersistedOperation, everything: Mask) -> PersistedOperation:
-    return replace(persisted, mask=OPEN, conditions=OPEN, variables=seen_by(persisted.variables, everything))
+    return replace(
+        persisted, mask=OPEN, conditions=OPEN, variables=GuardedSchemas().seen_by(persisted.variables, everything)
+    )
 
 
 def _opened_tool(tool: Tool, everything: Mask) -> Tool:
@@ -172,7 +174,10 @@ def _opened_tool(tool: Tool, everything: Mask) -> Tool:
         case CodeTool() | CatalogTool() | CompanionTool():
             return tool
         case PrescribedTool():
-            entry, arguments = seen_by(tool.entry, everything), seen_by(tool.arguments, everything)
+            entry, arguments = (
+                GuardedSchemas().seen_by(tool.entry, everything),
+                GuardedSchemas().seen_by(tool.arguments, everything),
+            )
             return replace(tool, mask=OPEN, conditions=OPEN, entry=entry, arguments=arguments)
         case GraphQLTool():
             return replace(tool, guards={}, conditions=OPEN, listings=())

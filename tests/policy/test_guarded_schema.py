@@ -13,9 +13,7 @@ from handler.policy.guarded_schema import (
     MAX_SEEN_DEFINITIONS,
     SEEN_DEFINITION_BYTES,
     GuardedSchemas,
-    conditions_in,
     guarded,
-    seen_by,
 )
 
 FILTER: dict[str, Any] = {
@@ -47,7 +45,7 @@ def test_names_stand_with_their_masks_and_open_ones_without() -> None:
 
 
 def test_who_meets_every_mask_sees_the_schema_without_its_guards() -> None:
-    seen = seen_by(SCHEMA, frozenset({1, 2}))
+    seen = GuardedSchemas().seen_by(SCHEMA, frozenset({1, 2}))
 
     assert GUARDS not in str(seen)
     assert seen["$defs"].keys() == SCHEMA["$defs"].keys()
@@ -57,7 +55,7 @@ def test_who_meets_every_mask_sees_the_schema_without_its_guards() -> None:
 
 @pytest.mark.parametrize("outcome", [OPEN, frozenset({1}), frozenset({0, 3})])
 def test_who_lacks_a_condition_sees_neither_the_name_nor_what_it_alone_refers_to(outcome: frozenset[int]) -> None:
-    seen = seen_by(SCHEMA, outcome)
+    seen = GuardedSchemas().seen_by(SCHEMA, outcome)
 
     assert seen["properties"]["order"] == {"enum": ["NAME", None]}
     assert list(seen["$defs"]["Filter"]["properties"]) == ["name", "team"]
@@ -68,7 +66,7 @@ def test_who_lacks_a_condition_sees_neither_the_name_nor_what_it_alone_refers_to
 def test_hidden_name_is_not_required_either() -> None:
     schema = {"type": "object", "properties": {"a": {}, "b": {}}, "required": ["a", "b"], GUARDS: {"b": [1]}}
 
-    assert seen_by(schema, OPEN) == {"type": "object", "properties": {"a": {}}, "required": ["a"]}
+    assert GuardedSchemas().seen_by(schema, OPEN) == {"type": "object", "properties": {"a": {}}, "required": ["a"]}
 
 
 def test_properties_that_are_called_like_keywords_are_properties() -> None:
@@ -78,18 +76,21 @@ def test_properties_that_are_called_like_keywords_are_properties() -> None:
         GUARDS: {"properties": [1]},
     }
 
-    assert seen_by(schema, OPEN) == {"type": "object", "properties": {"enum": {"enum": ["A"]}, "required": {}}}
+    assert GuardedSchemas().seen_by(schema, OPEN) == {
+        "type": "object",
+        "properties": {"enum": {"enum": ["A"]}, "required": {}},
+    }
 
 
 def test_all_conditions_of_a_schema_are_found() -> None:
-    assert conditions_in(SCHEMA) == {1, 2}
-    assert conditions_in({"type": "object", "properties": {"a": {"enum": ["A"]}}}) == OPEN
+    assert GuardedSchemas().conditions_in(SCHEMA) == {1, 2}
+    assert GuardedSchemas().conditions_in({"type": "object", "properties": {"a": {"enum": ["A"]}}}) == OPEN
 
 
 def test_schema_itself_stays_as_it_is() -> None:
     before = copy.deepcopy(SCHEMA)
 
-    seen_by(SCHEMA, OPEN)
+    GuardedSchemas().seen_by(SCHEMA, OPEN)
 
     assert before == SCHEMA
 
@@ -103,7 +104,7 @@ def test_schemas_with_the_same_definitions_share_them_as_each_caller_sees_them()
 
     for outcome in OUTCOMES:
         first, second = schemas.seen_by(SCHEMA, outcome), schemas.seen_by(other, outcome)
-        assert (first, second) == (seen_by(SCHEMA, outcome), seen_by(other, outcome))
+        assert (first, second) == (GuardedSchemas().seen_by(SCHEMA, outcome), GuardedSchemas().seen_by(other, outcome))
         assert first["$defs"]["Filter"] is second["$defs"]["Filter"]
     assert schemas.conditions_in(SCHEMA) == {1, 2}
     assert schemas.conditions_in(other) == {1, 2}

@@ -9,8 +9,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from handler.commands.local.local_server import local_entries
 from handler.compiler.compile import compile_endpoint
+from tests.support.local_entries import local_entries
 
 PROJECTS = Path(__file__).resolve().parents[1] / "projects"
 FOLDERS = sorted(folder for folder in PROJECTS.iterdir() if folder.is_dir())

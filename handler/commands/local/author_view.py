@@ -19,7 +19,7 @@ import handler
 from handler.bundle.identity import Identity, is_for_trials
 from handler.bundle.upstream import is_address_of
 from handler.code_tools.boundary import AuthorFailed
-from handler.commands.local.observing import SeenExchange
+from handler.commands.local.local_server import SeenExchange
 from handler.commands.local.upstream_words import (
     MAX_BODY_CHARS,
     PLAIN_HEADERS,

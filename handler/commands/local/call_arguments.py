@@ -33,15 +33,15 @@ def arguments_for(tool: Tool | None, pairs: Sequence[tuple[str, str]]) -> dict[s
     return {"variables": {name: value for name, value in values.items() if name not in beside}, **confirmed}
 
 
-def merged(given: JSONObject, pairs: JSONObject) -> JSONObject:
+def merged(file: JSONObject, pairs: JSONObject) -> JSONObject:
     """Add the arguments of the command line to those of a file; the variables of both are one object."""
-    if not given:
+    if not file:
         return pairs
-    match given, pairs:
+    match file, pairs:
         case {"variables": dict() as former}, {"variables": dict() as latter}:
-            return {**given, **pairs, "variables": {**former, **latter}}
+            return {**file, **pairs, "variables": {**former, **latter}}
         case _:
-            return {**given, **pairs}
+            return {**file, **pairs}
 
 
 def arguments_file(name: str) -> JSONObject:

@@ -1,6 +1,6 @@
 """The notation for callers: ``anonymous``, a JSON file with a token's claims, or ``key:NAME`` for an API key.
 
-``--as`` takes the notation; without ``--as`` the caller is one who skips policies.
+``--as`` takes the notation; without ``--as`` the caller skips policies.
 """
 
 from __future__ import annotations
@@ -65,14 +65,14 @@ class NamedCaller:
         Raises:
             UnknownCaller: the endpoint has no API key of this name.
         """
-        name, keys = self.text.removeprefix(KEY), bundle.identity.api_keys
-        found = next((each for each in keys if each.name == name), None)
-        if found is None:
-            names = [each.name for each in keys]
-            there = f"the keys are {some(names, most=10)}" if names else "the endpoint has no identity.api_keys"
-            question = did_you_mean(name, names)
-            raise UnknownCaller(f'{bundle.endpoint}: there is no API key "{name}"{question or f": {there}"}')
-        return found
+        name = self.text.removeprefix(KEY)
+        for key in bundle.identity.api_keys:
+            if key.name == name:
+                return key
+        names = [key.name for key in bundle.identity.api_keys]
+        there = f"the keys are {some(names, most=10)}" if names else "the endpoint has no identity.api_keys"
+        question = did_you_mean(name, names)
+        raise UnknownCaller(f'{bundle.endpoint}: there is no API key "{name}"{question or f": {there}"}')
 
 
 SKIPS_POLICIES = NamedCaller(text="", known=DEVELOPMENT)
@@ -114,8 +114,15 @@ def caller_argument(text: str) -> NamedCaller:
 
 
 def _claims(text: str, folder: Path | None) -> dict[str, object]:
+    file = (folder or Path()) / text
     try:
-        claims = parse_json(_bytes(text, folder))
+        if folder is not None and file.exists() and not file.is_file():  # a pipe would wait for a writer
+            raise UnknownCaller(f"{text}: it is not a file; expected {NOTATION}")
+        with file.open("rb") as opened:
+            content = opened.read(MAX_CLAIMS_BYTES + 1)
+        if len(content) > MAX_CLAIMS_BYTES:
+            raise UnknownCaller(f"{text}: it has more than {MAX_CLAIMS_BYTES:,} bytes; {EXPECTED}")
+        claims = parse_json(content)
     except (OSError, ValueError) as exc:
         if isinstance(exc, OSError) or "\0" in text:
             reason = exc.strerror if isinstance(exc, OSError) else "its name has a NUL character"
@@ -124,14 +131,3 @@ def _claims(text: str, folder: Path | None) -> dict[str, object]:
     if not isinstance(claims, dict):
         raise UnknownCaller(f"{text}: {EXPECTED}")
     return claims
-
-
-def _bytes(text: str, folder: Path | None) -> bytes:
-    file = (folder or Path()) / text
-    if folder is not None and file.exists() and not file.is_file():  # a pipe would wait for a writer
-        raise UnknownCaller(f"{text}: it is not a file; expected {NOTATION}")
-    with file.open("rb") as opened:
-        found = opened.read(MAX_CLAIMS_BYTES + 1)
-    if len(found) > MAX_CLAIMS_BYTES:
-        raise UnknownCaller(f"{text}: it has more than {MAX_CLAIMS_BYTES:,} bytes; {EXPECTED}")
-    return found

@@ -1,4 +1,4 @@
-"""The log of ``stile dev``: one line for each request, and below a failed one what its author needs to know."""
+"""The log of ``stile dev``: one line for each request, and below a failed one the reasons for its author."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from handler.commands.local.author_view import author_traceback, lines_of, why_refused
 from handler.commands.local.local_endpoint import local_settings
-from handler.commands.local.local_secrets import unset_secrets
-from handler.commands.local.observing import SeenExchange, observed
+from handler.commands.local.local_server import SeenExchange, observed, unset_secrets
 from handler.commands.local.upstream_words import told_to_author
 from handler.commands.terminal.console import one_line, say
 from handler.compiler.compile import Compiled
@@ -57,8 +56,8 @@ class Seen:
     answer_bytes: int = 0
 
 
-Tell = Callable[[Mapping[str, Any], Seen, list[str]], None]
-"""A listener to the facts of each call, what else was seen of it, and the sentences for the author."""
+Listener = Callable[[Mapping[str, Any], Seen, list[str]], None]
+"""A listener to the facts of each call, the rest of the request, and the sentences for the author."""
 
 _SEEN: ContextVar[Seen | None] = ContextVar("seen", default=None)
 
@@ -67,36 +66,49 @@ class DevLog:
     """The writer of the lines, and the middleware outside of all others that sees the requests.
 
     ``find`` returns an endpoint by its name; ``None`` if it is not served. With ``verbose``, each request is followed
-    by the arguments of its tool, and by the requests that the API got. ``tell`` hears of each call, which an answer
-    names in the header ``Stile-Call``. The page's own requests are neither printed nor told, unless they are refused.
+    by the arguments of its tool, and by the requests that the API got. ``on_call`` hears of each call, which an answer
+    names in the header ``Stile-Call``. The page's own requests are left out, unless they are refused.
     """
 
-    def __init__(self, find: Callable[[str], Compiled | None], *, verbose: bool, tell: Tell = lambda *_: None) -> None:
+    def __init__(
+        self, find: Callable[[str], Compiled | None], *, verbose: bool, on_call: Listener = lambda *_: None
+    ) -> None:
         self._find = find
         self._verbose = verbose
-        self._tell = tell
+        self._on_call = on_call
 
     def around(self, app: ASGIApp) -> ASGIApp:
-        """Return the application with its requests observed."""
+        """Return the application with its requests observed, and its answers named."""
 
-        async def seeing(scope: Scope, receive: Receive, send: Send) -> None:
+        async def observing(scope: Scope, receive: Receive, send: Send) -> None:
             if scope["type"] != "http":
                 await app(scope, receive, send)
                 return
+
+            async def receive_observed() -> Message:
+                message = await receive()
+                if self._verbose:
+                    seen.body += message.get("body", b"")[: MAX_KEPT_BYTES - len(seen.body)]
+                return message
+
+            async def send_named(message: Message) -> None:
+                if message["type"] == "http.response.start":
+                    headers = MutableHeaders(scope=message)
+                    headers[CALL] = headers.get("x-request-id", "")
+                seen.answer_bytes += len(message.get("body", b""))
+                await send(message)
+
             with observed() as exchanges:
                 seen = Seen(
-                    http_method=scope["method"],
-                    path=scope["path"],
-                    headers=Headers(scope=scope),
-                    exchanges=exchanges,
+                    http_method=scope["method"], path=scope["path"], headers=Headers(scope=scope), exchanges=exchanges
                 )
                 token = _SEEN.set(seen)
                 try:
-                    await app(scope, self._kept(receive, seen) if self._verbose else receive, _named(send, seen))
+                    await app(scope, receive_observed, send_named)
                 finally:
                     _SEEN.reset(token)
 
-        return seeing
+        return observing
 
     def write_line(self, facts: Mapping[str, Any], *, failure: BaseException | None) -> None:
         """Print the line of a request, and the lines below."""
@@ -107,64 +119,52 @@ class DevLog:
         if of_page and facts.get("status", 0) < 400:
             return
         word, style = style_of(facts, seen)
-        say(f"{word}{_line(facts, seen)} ({facts['duration_ms']} ms)", style)
+        if _asks_for_stream(facts, seen):
+            line = f"{one_line(seen.http_method)} {one_line(seen.path)} {facts['status']}: {NO_STREAM}"
+        else:
+            calls = [call.get("tool") or call.get("method") for call in facts.get("calls", ())]
+            values = [facts[key] for key in FACTS if facts.get(key)]
+            words = [seen.http_method, seen.path, *values, *filter(None, calls)]
+            line = " ".join(one_line(str(each)) for each in words)  # facts may be a caller's text
+        say(f"{word}{line} ({facts['duration_ms']} ms)", style)
         compiled = self._find(str(facts.get("endpoint", "")))
         why = self._why(facts, seen, compiled) if compiled else []
-        for line in [*why, *self._shown(seen, compiled)] if compiled else []:
+        details = self._details(seen, compiled) if compiled and self._verbose else []
+        for line in [*why, *details]:
             say(f"  {line}", style)
         if not of_page:
-            self._tell(facts, seen, why)
+            self._on_call(facts, seen, why)
         if failure is not None:
             say(author_traceback(failure, whole=self._verbose).rstrip(), style)
 
     def _why(self, facts: Mapping[str, Any], seen: Seen, compiled: Compiled) -> list[str]:
-        settings, told = local_settings(), []
-        for each in [facts, *facts.get("calls", ())]:
-            reason = str(each.get("reason", ""))
-            told += told_to_author(reason, seen.exchanges, compiled, settings)
-            if each.get("outcome") == "denied":
-                told.append(
-                    why_refused(
-                        reason,
-                        seen.headers,
-                        compiled.bundle.identity,
-                        unset=unset_secrets(compiled, settings),
-                        now=time.time(),
-                    )
-                )
-        return [one_line(line) for line in told if line]
+        settings, identity = local_settings(), compiled.bundle.identity
+        lines = []
+        for call in [facts, *facts.get("calls", ())]:
+            reason = str(call.get("reason", ""))
+            lines += told_to_author(reason, seen.exchanges, compiled, settings)
+            if call.get("outcome") == "denied":
+                unset = unset_secrets(compiled, settings)
+                lines.append(why_refused(reason, seen.headers, identity, unset=unset, now=time.time()))
+        return [one_line(line) for line in lines if line]
 
-    def _shown(self, seen: Seen, compiled: Compiled) -> list[str]:
-        if not self._verbose:
-            return []
-        arguments = _arguments_in(bytes(seen.body))
-        first = [f"arguments {_cut(json.dumps(arguments, ensure_ascii=False))}"] if arguments is not None else []
-        return [*first, *(line for exchange in seen.exchanges for line in lines_of(exchange, compiled))]
-
-    def _kept(self, receive: Receive, seen: Seen) -> Receive:
-        async def keeping() -> Message:
-            message = await receive()
-            seen.body += message.get("body", b"")[: MAX_KEPT_BYTES - len(seen.body)]
-            return message
-
-        return keeping
-
-
-def _named(send: Send, seen: Seen) -> Send:
-    """Return a sender that names the call in its answer, and counts the bytes of the answer."""
-
-    async def naming(message: Message) -> None:
-        if message["type"] == "http.response.start":
-            headers = MutableHeaders(scope=message)
-            headers[CALL] = headers.get("x-request-id", "")
-        seen.answer_bytes += len(message.get("body", b""))
-        await send(message)
-
-    return naming
+    def _details(self, seen: Seen, compiled: Compiled) -> list[str]:
+        """Return the arguments of a tool, if the message has some, and the requests to the API."""
+        lines = []
+        try:
+            message = parse_json(bytes(seen.body))
+        except ValueError:
+            message = None
+        match message:
+            case {"method": "tools/call", "params": {"arguments": arguments}} if arguments is not None:
+                text = json.dumps(arguments, ensure_ascii=False)
+                cut = text if len(text) <= MAX_SHOWN_CHARS else f"{text[: MAX_SHOWN_CHARS - 1]}…"
+                lines.append(f"arguments {cut}")
+        return [*lines, *(line for exchange in seen.exchanges for line in lines_of(exchange, compiled))]
 
 
 def style_of(facts: Mapping[str, Any], seen: Seen) -> Style:
-    """Return the word before a line and its style: for a terminal without colours, the word tells lines apart."""
+    """Return the word before a line and its style: for a terminal without colours, the word is the difference."""
     outcomes = {facts.get("outcome"), *(each.get("outcome") for each in facts.get("calls", ()))}
     if outcomes & BAD_OUTCOMES or level_of(facts) == WARNING or facts.get("status", 0) >= 500:
         return BAD
@@ -173,32 +173,7 @@ def style_of(facts: Mapping[str, Any], seen: Seen) -> Style:
     return REFUSED if outcomes & REFUSALS else GOOD
 
 
-def _line(facts: Mapping[str, Any], seen: Seen) -> str:
-    if _asks_for_stream(facts, seen):
-        return f"{one_line(seen.http_method)} {one_line(seen.path)} {facts['status']}: {NO_STREAM}"
-    calls = [each.get("tool") or each.get("method") for each in facts.get("calls", ())]
-    told = [seen.http_method, seen.path, *(facts[key] for key in FACTS if facts.get(key)), *filter(None, calls)]
-    return " ".join(one_line(str(each)) for each in told)  # facts may be a caller's text
-
-
 def _asks_for_stream(facts: Mapping[str, Any], seen: Seen) -> bool:
-    """Tell if a request is one that SDKs send to find out if the server has streams (GET) or sessions (DELETE)."""
+    """Return whether an SDK asks if the server has streams (GET) or sessions (DELETE)."""
     asks = seen.http_method == "DELETE" or "text/event-stream" in seen.headers.get("accept", "")
     return facts.get("status") == 405 and asks and re.fullmatch(STREAM_PATH, seen.path) is not None
-
-
-def _arguments_in(body: bytes) -> Any:
-    """Return the arguments of a tool in a message; ``None`` if the message has none."""
-    try:
-        message = parse_json(body)
-    except ValueError:
-        return None
-    match message:
-        case {"method": "tools/call", "params": {"arguments": arguments}}:
-            return arguments
-        case _:
-            return None
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= MAX_SHOWN_CHARS else f"{text[: MAX_SHOWN_CHARS - 1]}…"

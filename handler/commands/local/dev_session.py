@@ -22,7 +22,7 @@ from handler.commands.folders.endpoint_folders import find_endpoints, walk
 from handler.commands.folders.endpoints import Outcome, compile_one, complain_about, refuse_same_names
 from handler.commands.folders.user_secret import user_cache
 from handler.commands.local.local_endpoint import local_settings
-from handler.commands.local.local_secrets import unset_secrets
+from handler.commands.local.local_server import unset_secrets
 from handler.commands.publishing.checks import warn_of_upstreams
 from handler.commands.terminal.console import complain, located, say
 from handler.compiler.compile import Compiled, compile_explained

@@ -1,36 +1,42 @@
-"""Services on this machine, as the function would have them, from compiled endpoints."""
+"""Services on this machine, as the function would have them, from compiled endpoints.
+
+The HTTP exchanges of a request or call are kept for the author who runs the server. Secrets are variables of the
+environment, else of ``.env`` beside config.yaml.
+"""
 
 from __future__ import annotations
 
-import asyncio
 import os
 import secrets
-from collections.abc import Callable
-from dataclasses import replace
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from handler.aws.json_client import AwsJson
 from handler.aws.sigv4 import CredentialSource
-from handler.bundle.identity import Issuer
+from handler.bundle.identity import SECRET_REFERENCE, Issuer
+from handler.bundle.upstream import parse_reference
 from handler.commands.local.development_tokens import LocalVerifier, find_issuer
-from handler.commands.local.local_endpoint import local_endpoint, local_settings
-from handler.commands.local.local_secrets import TrialSecrets, trial_secrets
-from handler.commands.local.observing import ObservedHttp
+from handler.commands.local.local_endpoint import local_settings
 from handler.commands.terminal.console import complain
 from handler.compiler.compile import Compiled
+from handler.compiler.source.files import parse_env
 from handler.errors.authoring import KeyFileRefused
-from handler.http.client import HttpClient
-from handler.server.auth.principal import ANONYMOUS, DEVELOPMENT
+from handler.errors.infrastructure import HttpError, SettingsError
+from handler.http.client import HttpClient, HttpRequest, HttpResponse
 from handler.server.auth.sealed_state import RequestStates
 from handler.server.auth.tokens import TokenVerifier
 from handler.server.context import Services
 from handler.server.endpoints.registry import CachePolicy, Endpoints
-from handler.server.mcp.tools_list import list_entries
 from handler.server.outgoing.outgoing_services import outgoing_services
+from handler.server.outgoing.secret_store import variable_of
+from handler.settings import SECRET_PREFIX, Secret, Settings, read_secret, read_secrets
 from handler.storage.storage import Storage
-from handler.strict_json import JSONObject
 
 
 def local_http() -> ObservedHttp:
@@ -101,8 +107,103 @@ def _env_file(find: Find, name: str) -> Path | None:
     return compiled.env_file if compiled else None
 
 
-def local_entries(compiled: Compiled, *, unrestricted: bool = True) -> list[JSONObject]:
-    """Return an endpoint's ``tools/list`` entries for a caller who skips policies, or for an anonymous one."""
-    endpoint = local_endpoint(compiled)
-    principal = DEVELOPMENT if unrestricted else ANONYMOUS
-    return asyncio.run(list_entries(endpoint, endpoint.evaluation_of(principal), principal=principal))
+def trial_secrets(env_file: Path | None) -> dict[str, str]:
+    """Return an endpoint's ``STILE_SECRET_`` variables for trials. The environment wins, as for ``STEPZEN_``."""
+    try:
+        text = env_file.read_text("utf-8") if env_file else ""
+    except (OSError, UnicodeDecodeError):
+        text = ""
+    return read_secrets(parse_env(text)) | read_secrets(os.environ)
+
+
+class TrialSecrets(Mapping[str, Secret]):
+    """The secrets of an endpoint by name, read from its ``.env`` at each look, so that a saved value counts at once."""
+
+    def __init__(self, settings: Settings, env_file: Callable[[], Path | None]) -> None:
+        self._settings = settings
+        self._env_file = env_file
+
+    def __getitem__(self, name: str) -> Secret:
+        if self._settings.secrets.get(name):
+            return self._settings.secrets[name]
+        try:
+            return read_secret(f"{SECRET_PREFIX}{name}", trial_secrets(self._env_file())[name])
+        except SettingsError as exc:  # the beginning of an ARN, which is never a secret itself
+            raise KeyError(name) from exc
+
+    def __iter__(self) -> Iterator[str]:
+        return iter({**trial_secrets(self._env_file()), **self._settings.secrets})
+
+    def __len__(self) -> int:
+        return len(list(iter(self)))
+
+
+def unset_secrets(compiled: Compiled, settings: Settings) -> list[str]:
+    """Return a sentence for each secret that the endpoint names and that is not set on this machine."""
+    there, bundle, file = TrialSecrets(settings, lambda: compiled.env_file), compiled.bundle, compiled.env_file
+    shown = file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file
+    unset = f"is not set here: set it in the environment, or in {shown.as_posix()}"
+    sentences = []
+    issuers = bundle.identity.issuers
+    for issuer in issuers:
+        of = f" of the issuer {issuer.issuer}" if len(issuers) > 1 and issuer.issuer else ""
+        for place, key in enumerate(issuer.keys):
+            name = key.key.removeprefix(SECRET_REFERENCE)
+            if key.algorithm == "HS256" and name != key.key and not there.get(name):
+                sentences.append(f"identity.keys[{place}]{of}: {SECRET_PREFIX}{name} {unset}")
+    for reference in filter(None, map(parse_reference, bundle.upstream.secrets)):
+        name = variable_of(reference)
+        if there.get(name) or (reference.source != "env" and settings.secrets_prefix):
+            continue
+        source = {
+            "env": f"its own variable {SECRET_PREFIX}{reference.name}",
+            "secret": f"Secrets Manager, {{STILE_SECRETS}}/{bundle.endpoint}/{reference.name}",
+            "ssm": f"Parameter Store, /{{STILE_SECRETS}}/{bundle.endpoint}/{reference.name}",
+        }[reference.source]
+        sentences.append(f"upstream.auth: {SECRET_PREFIX}{name} {unset}. The function reads {reference} from {source}")
+    return sentences
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeenExchange:
+    """One request, and its answer or failure."""
+
+    request: HttpRequest
+    answer: HttpResponse | None = None
+    failure: HttpError | None = None
+    duration_ms: float
+
+
+_EXCHANGES: ContextVar[list[SeenExchange] | None] = ContextVar("exchanges", default=None)
+
+
+@contextmanager
+def observed() -> Iterator[list[SeenExchange]]:
+    """Yield the list of the exchanges inside, in the order of their ends."""
+    exchanges: list[SeenExchange] = []
+    token = _EXCHANGES.set(exchanges)
+    try:
+        yield exchanges
+    finally:
+        _EXCHANGES.reset(token)
+
+
+class ObservedHttp(HttpClient):
+    """A client whose exchanges ``observed`` sees."""
+
+    async def send_async(self, request: HttpRequest) -> HttpResponse:
+        """Send one request, as ``HttpClient.send_async``."""
+        started = time.perf_counter()
+        answer: HttpResponse | None = None
+        failure: HttpError | None = None
+        try:
+            answer = await super().send_async(request)
+        except HttpError as exc:
+            failure = exc
+            raise
+        finally:
+            exchanges = _EXCHANGES.get()
+            if exchanges is not None and (answer is not None or failure):
+                duration_ms = round((time.perf_counter() - started) * 1e3, 2)
+                exchanges.append(SeenExchange(request=request, answer=answer, failure=failure, duration_ms=duration_ms))
+        return answer

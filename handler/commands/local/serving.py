@@ -19,7 +19,7 @@ from handler.aws.sigv4 import CredentialSource
 from handler.bundle.model import Bundle
 from handler.http.client import HttpClient
 from handler.server.app import create_app
-from handler.server.endpoints.lacks import Lack
+from handler.server.endpoints.registry import Lack
 from handler.server.log import make_logger, make_metrics, write_line
 from handler.server.start import start_endpoints, start_services
 from handler.settings import Settings, read_settings
@@ -52,9 +52,8 @@ def settings_of(bundles: str, *, public_url: str = "") -> Settings:
     Raises:
         SettingsError: a variable that does not fit.
     """
-    named = {"STILE_PUBLIC_URL": public_url} if public_url else {}
-    metrics = os.environ.get("STILE_METRICS") or "off"
-    return read_settings({**os.environ, "STILE_BUNDLES": bundles, "STILE_METRICS": metrics, **named})
+    own = {"STILE_BUNDLES": bundles, "STILE_METRICS": os.environ.get("STILE_METRICS") or "off"}
+    return read_settings({**os.environ, **own, **({"STILE_PUBLIC_URL": public_url} if public_url else {})})
 
 
 def require_location(source: str) -> None:
@@ -87,14 +86,11 @@ def make_application(service: Service) -> ASGIApp:
     line = partial(write_line, logger, metrics=make_metrics(settings, os.environ, logger))
     served = replace(services, hosts=service.hosts, is_frozen=False)
     if service.page or services.page:
-        served = replace(served, page="serve", allowed_origins=services.allowed_origins | _own_origins(service.hosts))
+        # The origins of this server's own page: it answers to no other ``Host``.
+        own = {f"{scheme}://{host}" for scheme in ("http", "https") for host in service.hosts}
+        served = replace(served, page="serve", allowed_origins=services.allowed_origins | own)
     app = create_app(served, write_line=line)
     return _Process(app, http)
-
-
-def _own_origins(hosts: frozenset[str]) -> frozenset[str]:
-    """Return the origins of this server's own page: it answers to no other ``Host``."""
-    return frozenset(f"{scheme}://{host}" for scheme in ("http", "https") for host in hosts)
 
 
 def lacks_of_door(bundle: Bundle) -> tuple[Lack, ...]:

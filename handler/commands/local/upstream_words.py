@@ -26,8 +26,7 @@ from handler.bundle.upstream import (
     is_address_of,
     is_reference,
 )
-from handler.commands.local.local_secrets import trial_secrets, unset_secrets
-from handler.commands.local.observing import SeenExchange
+from handler.commands.local.local_server import SeenExchange, trial_secrets, unset_secrets
 from handler.compiler.compile import Compiled
 from handler.errors.infrastructure import HttpError, HttpTimeout
 from handler.http.client import HttpRequest, HttpResponse

@@ -9,16 +9,17 @@ Source: the HTML standard, "Server-sent events".
 from __future__ import annotations
 
 import asyncio
-import dataclasses
 import json
 import threading
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 from handler.bundle.upstream import is_address_of
-from handler.commands.local.observing import SeenExchange
+from handler.commands.local.dev_log import Seen
+from handler.commands.local.local_server import SeenExchange
 from handler.commands.local.upstream_words import (
     MAX_READ_CHARS,
     PLAIN_HEADERS,
@@ -159,56 +160,53 @@ class Live:
                 continue
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SeenCall:
-    """A call as its event shows it. ``compiled`` is the endpoint; ``None`` if the path names none."""
+def call_event(
+    facts: Mapping[str, Any], seen: Seen, sentences: Sequence[str], *, caller: str, compiled: Compiled | None
+) -> Make:
+    """Return the maker of a call's event as JSON.
 
-    id: str
-    at: str  # UTC, ISO 8601
-    caller: str
-    facts: Mapping[str, Any]
-    told: Sequence[str]  # sentences for the author, as the terminal has them
-    bytes: int
-    exchanges: Sequence[SeenExchange]  # the first ones
-    left_out: int  # the number of the others
-    compiled: Compiled | None
+    ``sentences`` are for the author, as the terminal has them. ``compiled`` is the endpoint; ``None`` if the path names
+    none.
+    """
+    at, size, left_out = utc_now(), seen.answer_bytes, max(0, len(seen.exchanges) - MAX_SENT)
+    exchanges = [_bounded(exchange) for exchange in seen.exchanges[:MAX_SENT]]
+    calls = facts.get("calls") or [facts]
 
-    def plain(self) -> dict[str, Any]:
-        """Return the event as JSON."""
-        facts, compiled = self.facts, self.compiled
-        calls = facts.get("calls") or [facts]
-        return {
-            "id": self.id,
-            "at": self.at,
-            "endpoint": facts.get("endpoint", ""),
-            "tool": _joined(calls, "tool"),
-            "method": _joined(calls, "method") or facts.get("operation") or facts.get("route", ""),
-            "caller": self.caller,
-            "outcome": _joined(calls, "outcome") or facts.get("outcome", ""),
-            "reason": _joined(calls, "reason") or facts.get("reason", ""),
-            "told": list(self.told),
-            "status": facts.get("status", 0),
-            "ms": facts.get("duration_ms", 0),
-            "bytes": self.bytes,
-            "log": dict(facts),
-            "sent": [_sent(each, compiled) for each in self.exchanges] if compiled else [],
-            "sentLeftOut": self.left_out,
-        }
+    def fact(name: str) -> str:  # of a batch, the different facts of its items
+        return ", ".join(dict.fromkeys(str(call[name]) for call in calls if call.get(name)))
+
+    return lambda: {
+        "id": str(facts.get("request_id", "")),
+        "at": at,
+        "endpoint": facts.get("endpoint", ""),
+        "tool": fact("tool"),
+        "method": fact("method") or facts.get("operation") or facts.get("route", ""),
+        "caller": caller,
+        "outcome": fact("outcome") or facts.get("outcome", ""),
+        "reason": fact("reason") or facts.get("reason", ""),
+        "told": list(sentences),
+        "status": facts.get("status", 0),
+        "ms": facts.get("duration_ms", 0),
+        "bytes": size,
+        "log": dict(facts),
+        "sent": [_sent(exchange, compiled) for exchange in exchanges] if compiled else [],
+        "sentLeftOut": left_out,
+    }
 
 
-def bounded(exchange: SeenExchange) -> SeenExchange:
+def utc_now() -> str:
+    """Return the time: UTC, ISO 8601."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _bounded(exchange: SeenExchange) -> SeenExchange:
     """Return an exchange with the parts of its bodies that are shown."""
     request, answer = exchange.request, exchange.answer
     if len(request.body or b"") > MAX_ASKED_BYTES:
-        request = dataclasses.replace(request, body=None)
+        request = replace(request, body=None)
     if answer is not None and len(answer.body) > MAX_READ_CHARS:
-        answer = dataclasses.replace(answer, body=answer.body[:MAX_READ_CHARS])
-    return dataclasses.replace(exchange, request=request, answer=answer)
-
-
-def _joined(calls: Sequence[Mapping[str, Any]], name: str) -> str:
-    """Return a fact of a request; of a batch, the different facts of its items."""
-    return ", ".join(dict.fromkeys(str(each[name]) for each in calls if each.get(name)))
+        answer = replace(answer, body=answer.body[:MAX_READ_CHARS])
+    return replace(exchange, request=request, answer=answer)
 
 
 def _sent(exchange: SeenExchange, compiled: Compiled) -> dict[str, Any]:
@@ -218,6 +216,7 @@ def _sent(exchange: SeenExchange, compiled: Compiled) -> dict[str, Any]:
     of_api = is_address_of(compiled.bundle.upstream, request.url)
     document, variables = _sent_text(request.body, hide) if of_api else ("", None)
     headers = request.headers.items() if of_api else ()
+    body = answer.body[:MAX_READ_CHARS] if answer and of_api else b""
     return {
         "method": request.method,
         "url": shown_url(request.url),
@@ -226,9 +225,7 @@ def _sent(exchange: SeenExchange, compiled: Compiled) -> dict[str, Any]:
         "variables": variables,
         "status": answer.status if answer else 0,
         "ms": exchange.duration_ms,
-        "answer": _cut(hide.apply(answer.body[:MAX_READ_CHARS].decode(errors="replace")).strip())
-        if answer and of_api
-        else "",
+        "answer": _cut(hide.apply(body.decode(errors="replace")).strip()),
         "said": describe(exchange, compiled),
     }
 

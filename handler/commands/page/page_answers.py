@@ -15,10 +15,9 @@ from handler.commands.explaining import FieldReach
 from handler.commands.local.dev_session import Workbench
 from handler.commands.local.listening import client_lines
 from handler.commands.local.local_endpoint import local_settings
-from handler.commands.local.local_secrets import unset_secrets
+from handler.commands.local.local_server import unset_secrets
 from handler.commands.local.upstream_words import shown_url
-from handler.commands.page.personas import Persona
-from handler.commands.page.served import ServedEndpoint, visitor_of
+from handler.commands.page.served import Persona, ServedEndpoint, visitor_of
 from handler.commands.terminal.console import plain_problem
 from handler.compiler.problems import Place
 from handler.compiler.provenance import Cause

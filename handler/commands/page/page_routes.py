@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from contextlib import suppress
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from starlette.routing import Route
 
 from handler.commands.local.dev_log import PAGE, Seen
 from handler.commands.local.dev_session import Workbench
-from handler.commands.page.live import MAX_SENT, Live, SeenCall, bounded
+from handler.commands.page.live import Live, call_event, utc_now
 from handler.commands.page.page_answers import (
     plain_endpoint,
     plain_problems,
@@ -25,8 +24,7 @@ from handler.commands.page.page_answers import (
     why_not_field,
     why_not_tool,
 )
-from handler.commands.page.personas import AUTHOR, HEADER, Persona, find_persona
-from handler.commands.page.served import ServedEndpoint, ServedEndpoints
+from handler.commands.page.served import AUTHOR, HEADER, Persona, ServedEndpoint, ServedEndpoints, find_persona
 from handler.server.asgi.content_negotiation import EVENT_STREAM
 from handler.server.asgi.own_machine import require_own_page
 from handler.server.asgi.request_log import note
@@ -52,29 +50,19 @@ class DevPage:
         self._workbench = workbench
         self._personas = personas
         self.endpoints = ServedEndpoints(workbench)
-        self._since = _now()  # when the last change was taken over
+        self._since = utc_now()  # when the last change was taken over
         self.live = Live(lambda: {"problems": plain_problems(workbench, self._served()), "since": self._since})
 
     def changed(self, files: Collection[Path]) -> None:
         """Hear of a change that is taken over."""
         names = sorted(file.as_posix() for file in files)
-        self._since = now = _now()
+        self._since = now = utc_now()
         self.live.reloaded(lambda: {"at": now, "files": names, "endpoints": sorted(self._workbench.served)})
 
-    def called(self, facts: Mapping[str, Any], seen: Seen, told: list[str]) -> None:
+    def called(self, facts: Mapping[str, Any], seen: Seen, sentences: list[str]) -> None:
         """Hear of a call."""
-        call = SeenCall(
-            id=str(facts.get("request_id", "")),
-            at=_now(),
-            caller=self._caller(facts, seen),
-            facts=facts,
-            told=told,
-            bytes=seen.answer_bytes,
-            exchanges=[bounded(exchange) for exchange in seen.exchanges[:MAX_SENT]],
-            left_out=max(0, len(seen.exchanges) - MAX_SENT),
-            compiled=self._workbench.find(str(facts.get("endpoint", ""))),
-        )
-        self.live.call(call.plain)
+        compiled = self._workbench.find(str(facts.get("endpoint", "")))
+        self.live.call(call_event(facts, seen, sentences, caller=self._caller(facts, seen), compiled=compiled))
 
     def routes(self) -> tuple[Route, ...]:
         """Return the routes."""
@@ -82,7 +70,11 @@ class DevPage:
         async def events(_: HttpCall) -> Response:
             return StreamingResponse(self.live.stream(), media_type=EVENT_STREAM, headers=SECURITY)
 
-        asks = {"endpoints": self._endpoints, "tools": self._tools, "why": self._why, "reach": self._reach}
+        def tools(query: Mapping[str, str]) -> dict[str, Any]:
+            served, persona = self._endpoint_and_persona(query)
+            return {"tools": plain_tools(served, persona), "caller": persona.id}
+
+        asks = {"endpoints": self._endpoints, "tools": tools, "why": self._why, "reach": self._reach}
         answers = {**{name: _json(ask) for name, ask in asks.items()}, "events": events}
         routes = tuple(Route(f"/-/{name}", _own(answer), methods=["GET"]) for name, answer in answers.items())
         for route in routes:
@@ -90,7 +82,7 @@ class DevPage:
         return routes
 
     def _endpoints(self, _: Mapping[str, str]) -> dict[str, Any]:
-        since = self._since  # of what is read after it, or of something older
+        since = self._since  # of the answer, or older
         served = self._served()
         problems = plain_problems(self._workbench, served)
         urls = self._workbench.served
@@ -114,10 +106,6 @@ class DevPage:
             with suppress(Refused):  # withdrawn since then
                 endpoints.append(self.endpoints.find(name))
         return endpoints
-
-    def _tools(self, query: Mapping[str, str]) -> dict[str, Any]:
-        served, persona = self._endpoint_and_persona(query)
-        return {"tools": plain_tools(served, persona), "caller": persona.id}
 
     def _why(self, query: Mapping[str, str]) -> dict[str, Any]:
         served, persona = self._endpoint_and_persona(query)
@@ -168,7 +156,3 @@ def _own(answer: Answer) -> Answer:
         return await answer(http_call)
 
     return guarded
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -6,7 +6,7 @@ import hashlib
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from queue import Empty, SimpleQueue
 from typing import Any, Generic, TypeVar
 
@@ -37,7 +37,8 @@ class PlannedEndpoint(BundleChange):
 
     raw: bytes  # the bundle
     index: tuple[str, bytes] | None  # key and bytes of the schema index
-    present: ObjectHead | None  # the stored version; ``None`` if there is none of this release's format
+    present: ObjectHead | None = None  # the stored version; ``None`` if there is none of this release's format
+    before: bytes | None = None  # the stored bundle, if it is another one
     changes: EndpointChanges | None = None
     fault: str = ""  # why the comparison is not complete
     unread: str = ""  # why this release cannot read the stored version, which no function of it has served
@@ -88,18 +89,17 @@ def plan_publish(compiled: Sequence[Compiled], storage: PublishStorage) -> list[
     Raises:
         StorageError: the storage does not answer as it should.
     """
-    objects = {one.bundle.endpoint: list(one.objects()) for one in compiled}
-    work = Parallel(lambda name: _read_stored(name, objects[name], storage), list(objects))
-    stored: dict[str, _Stored] = {}
+    work = Parallel(lambda one: _read_stored(one, storage), compiled)
+    planned: dict[str, PlannedEndpoint] = {}
     try:
-        sentence = f"Comparing {counted(len(objects), 'endpoint')} with {storage.location}"
-        for name, outcome in work.with_progress("Comparing", sentence, name=str):
-            if isinstance(outcome, Exception):
+        sentence = f"Comparing {counted(len(compiled), 'endpoint')} with {storage.location}"
+        for one, outcome in work.with_progress("Comparing", sentence, name=lambda one: one.bundle.endpoint):
+            if isinstance(outcome, StileError):
                 raise outcome
-            stored[name] = outcome
+            planned[one.bundle.endpoint] = outcome
     finally:
         work.stop()
-    return [_plan(one, objects[one.bundle.endpoint], stored[one.bundle.endpoint], storage) for one in compiled]
+    return [_compared(one, planned[one.bundle.endpoint], storage) for one in compiled]
 
 
 def find_leftovers(names: Sequence[str], storage: PublishStorage, *, with_etags: bool) -> list[Leftover]:
@@ -115,71 +115,48 @@ def find_leftovers(names: Sequence[str], storage: PublishStorage, *, with_etags:
     ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Stored:
-    """The stored version of an endpoint."""
-
-    head: ObjectHead | None = None  # ``None`` if there is none of this release's format
-    other: bytes | None = None  # the bundle, if it is another than the compiled one
-    older: str = ""  # the key of ``other``, if its format is an older one
-    has_index: bool = True  # False if ``head`` has the compiled bytes, and the schema index is missing or damaged
-
-
-Objects = Sequence[tuple[str, bytes]]
-"""The stored form of an endpoint, by key: the schema index, if there is one, and the bundle."""
-
-
-def _read_stored(name: str, objects: Objects, storage: PublishStorage) -> _Stored:
-    *indexes, (key, raw) = objects
+def _read_stored(one: Compiled, storage: PublishStorage) -> PlannedEndpoint:
+    """Return an endpoint beside its stored version, not compared yet."""
+    *indexes, (key, raw) = one.objects()
+    name = one.bundle.endpoint
+    planned = PlannedEndpoint(name=name, what="new", raw=raw, index=indexes[0] if indexes else None)
     try:
         head = storage.head(key)
         if head.sha256 != hashlib.sha256(raw).hexdigest():
             head, body = storage.get(key)
             if body != raw:
-                return _Stored(head=head, other=body)
+                return replace(planned, what="changed", present=head, before=body)
     except ObjectNotFound:
         # Callers have the version of an older format until a function of this release is deployed.
         for older in older_bundle_keys(name):
             with suppress(ObjectNotFound):
-                return _Stored(other=storage.get(older)[1], older=older)
-        return _Stored()
-    return _Stored(head=head, has_index=all(holds(storage, *index) for index in indexes))
+                return replace(planned, what="changed", before=storage.get(older)[1], older=older)
+        return planned
+    is_whole = all(holds(storage, *index) for index in indexes)
+    return replace(planned, what="unchanged" if is_whole else "repaired", present=head)
 
 
-def _plan(one: Compiled, objects: Objects, stored: _Stored, storage: PublishStorage) -> PlannedEndpoint:
-    *indexes, (_, raw) = objects
-    changes, fault, unread = _compared(one, stored.other, storage) if stored.other is not None else (None, "", "")
-    same = "unchanged" if stored.has_index else "repaired"
-    what = "changed" if stored.other is not None else same if stored.head else "new"
-    return PlannedEndpoint(
-        name=one.bundle.endpoint,
-        raw=raw,
-        index=indexes[0] if indexes else None,
-        what=what,
-        present=stored.head,
-        parts=() if what == same else changed_parts(one.bundle, stored.other),
-        changes=changes,
-        fault=fault,
-        unread=unread,
-        older=stored.older,
-    )
-
-
-def _compared(one: Compiled, before: bytes, storage: PublishStorage) -> tuple[EndpointChanges | None, str, str]:
-    """Return the differences from the stored bundle, why they are not complete, and why it cannot be read.
+def _compared(one: Compiled, planned: PlannedEndpoint, storage: PublishStorage) -> PlannedEndpoint:
+    """Return an endpoint with its differences from the stored bundle.
 
     A stored bundle that this release cannot read has no version to compare with: the endpoint counts as changed.
 
     Raises:
         StorageError: the storage does not answer as it should.
     """
+    if planned.what in ("unchanged", "repaired"):
+        return planned
+    before = planned.before
+    planned = replace(planned, before=None, parts=changed_parts(one.bundle, before))
+    if before is None:
+        return planned
     now = version_of(one)
     was: Published | None = None
     try:
         was = version_in(storage, before, endpoint=one.bundle.endpoint)
-        return compare(was, now), "", ""
+        return replace(planned, changes=compare(was, now))
     except (BundleError, ObjectNotFound) as exc:
-        return (None, str(exc), "") if was else (None, "", str(exc))
+        return replace(planned, fault=str(exc)) if was else replace(planned, unread=str(exc))
 
 
 class Publication:

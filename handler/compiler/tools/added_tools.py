@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from handler.bundle.tools import CatalogTool, CompanionTool, GraphQLTool, ToolOptions
+from handler.bundle.tools import CatalogTool, CompanionTool, GraphQLTool, Tool, ToolOptions
 from handler.compiler.config.config import CatalogUse
 from handler.compiler.problems import Problems, shown, where
 from handler.compiler.tools.declaration import CompiledTool
@@ -66,54 +66,6 @@ NAMED: JSONObject = {
 READS: JSONObject = {"readOnlyHint": True}
 WRITES: JSONObject = {"readOnlyHint": False, "destructiveHint": True}
 
-
-def catalog_tools(use: CatalogUse | None, *, max_result_bytes: int = MAX_RESULT_BYTES) -> tuple[CompiledTool, ...]:
-    """Return the tools of an endpoint's catalog; none if it has no catalog.
-
-    ``max_result_bytes`` is the limit of the longest results of the tools that are called by name; 0 is none.
-    """
-    if use is None:
-        return ()
-    hints = size_hint(max_result_bytes)
-    meta = {"_meta": hints} if hints else {}
-    search = {
-        "name": use.name,
-        "title": "Find tools",
-        "description": SEARCH,
-        "inputSchema": {"type": "object", "properties": PROPERTIES, "additionalProperties": False},
-        "annotations": READS,
-    }
-    call = {
-        "name": f"{use.name}-call",
-        "title": "Call a tool that reads",
-        "description": CALL.format(search=use.name),
-        "inputSchema": NAMED,
-        "annotations": READS,
-        **meta,
-    }
-    call_mutation = {
-        "name": f"{use.name}-call-mutation",
-        "title": "Call a tool that writes",
-        "description": CALL_MUTATION.format(search=use.name),
-        "inputSchema": NAMED,
-        "annotations": WRITES,
-        **meta,
-    }
-    return _tool(use, "search", search), _tool(use, "call", call), _tool(use, "call-mutation", call_mutation)
-
-
-def _tool(use: CatalogUse, role: str, entry: JSONObject) -> CompiledTool:
-    tool = CatalogTool(
-        name=entry["name"],
-        entry=entry,
-        options=ToolOptions(hidden=use.hidden, aliases=(), scopes=(), output="both", confirm="", meta={}),
-        role=role,
-        unlisted=use.unlisted,
-        list_budget=use.list_budget,
-    )
-    return CompiledTool(at=use.at, tool=tool, uses=(), runs="", types=0, reads=False, writes=False)
-
-
 MAX_NAME_CHARS = 64
 """The longest name of a tool that every client and model vendor takes."""
 
@@ -163,36 +115,81 @@ ARGUMENTS: Mapping[str, JSONObject] = {
 }
 
 
+def catalog_tools(use: CatalogUse | None, *, max_result_bytes: int = MAX_RESULT_BYTES) -> tuple[CompiledTool, ...]:
+    """Return the tools of an endpoint's catalog: one finds tools, and two call the tools that were found.
+
+    ``max_result_bytes`` is the limit of the longest results of the tools that are called by name; 0 is none.
+    """
+    if use is None:
+        return ()
+    hints = size_hint(max_result_bytes)
+    meta = {"_meta": hints} if hints else {}
+    search: JSONObject = {
+        "name": use.name,
+        "title": "Find tools",
+        "description": SEARCH,
+        "inputSchema": {"type": "object", "properties": PROPERTIES, "additionalProperties": False},
+        "annotations": READS,
+    }
+    call: JSONObject = {
+        "name": f"{use.name}-call",
+        "title": "Call a tool that reads",
+        "description": CALL.format(search=use.name),
+        "inputSchema": NAMED,
+        "annotations": READS,
+        **meta,
+    }
+    call_mutation: JSONObject = {
+        "name": f"{use.name}-call-mutation",
+        "title": "Call a tool that writes",
+        "description": CALL_MUTATION.format(search=use.name),
+        "inputSchema": NAMED,
+        "annotations": WRITES,
+        **meta,
+    }
+    options = ToolOptions(hidden=use.hidden, aliases=(), scopes=(), output="both", confirm="", meta={})
+    tools = [
+        CatalogTool(
+            name=entry["name"],
+            entry=entry,
+            options=options,
+            role=role,
+            unlisted=use.unlisted,
+            list_budget=use.list_budget,
+        )
+        for role, entry in (("search", search), ("call", call), ("call-mutation", call_mutation))
+    ]
+    return tuple(CompiledTool(at=use.at, tool=tool) for tool in tools)
+
+
 def with_companions(
     tools: Sequence[CompiledTool], *, others: Iterable[CompiledTool], problems: Problems
 ) -> Iterator[CompiledTool]:
-    """Yield the tools of an API, each GraphQL tool that needs companions before its own.
+    """Yield the tools of an API, each GraphQL tool that is too large for a description before its companions.
 
     A name that a tool of the author has is not taken: the companion is left out, with a warning.
     """
-    taken = {
+    owners = {
         name.casefold(): each for each in (*tools, *others) for name in (each.tool.name, *each.tool.options.aliases)
     }
     for each in tools:
         yield each
-        if each.companions and isinstance(each.tool, GraphQLTool):
-            for does in TEXTS:
-                name = f"{each.tool.name}-{does}"
-                refusal = _refusal(name, taken.get(name.casefold()))
-                if refusal:
-                    sentence = f'"{each.tool.name}" gets no companion "{name}": {refusal}; find: false asks for none'
-                    problems.warn(each.at, sentence, code="no-companion", about=[name])
-                else:
-                    yield _compiled(each, each.tool, name=name, does=does)
+        for does in TEXTS if each.companions and isinstance(each.tool, GraphQLTool) else ():
+            name = f"{each.tool.name}-{does}"
+            owner, fault = owners.get(name.casefold()), ""
+            if owner is not None:
+                fault = f"a tool of that name is defined at {shown(where(owner.at))}"
+            elif len(name) > MAX_NAME_CHARS:
+                fault = f"it is longer than {MAX_NAME_CHARS} characters"
+            if fault:
+                sentence = f'"{each.tool.name}" gets no companion "{name}": {fault}; find: false asks for none'
+                problems.warn(each.at, sentence, code="no-companion", about=[name])
+            else:
+                companion = _companion(each.tool, name=name, does=does)
+                yield CompiledTool(at=each.at, tool=companion, runs=each.tool.name, types=each.types, reads=True)
 
 
-def _refusal(name: str, taken_by: CompiledTool | None) -> str:
-    if taken_by is not None:
-        return f"a tool of that name is defined at {shown(where(taken_by.at))}"
-    return f"it is longer than {MAX_NAME_CHARS} characters" if len(name) > MAX_NAME_CHARS else ""
-
-
-def _compiled(made: CompiledTool, tool: GraphQLTool, *, name: str, does: str) -> CompiledTool:
+def _companion(tool: Tool, *, name: str, does: str) -> CompanionTool:
     heading, description = TEXTS[does]
     entry: JSONObject = {
         "name": name,
@@ -210,5 +207,4 @@ def _compiled(made: CompiledTool, tool: GraphQLTool, *, name: str, does: str) ->
         confirm="",
         meta={},
     )
-    companion = CompanionTool(name=name, entry=entry, of=tool.name, does=does, options=options)
-    return CompiledTool(at=made.at, tool=companion, uses=(), runs=tool.name, types=made.types, reads=True, writes=False)
+    return CompanionTool(name=name, entry=entry, of=tool.name, does=does, options=options)

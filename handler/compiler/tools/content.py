@@ -12,18 +12,24 @@ from dataclasses import dataclass, field
 from handler.bundle.content import CodePrompt, CodeResource, FileResource, TextPrompt
 from handler.bundle.resource_uris import SCHEME, SKILL_SCHEME
 from handler.bundle.tools import CodeKit
-from handler.compiler.access.code_access import AccessDefaults, own_mask
+from handler.compiler.access.code_access import AccessDefaults
 from handler.compiler.access.policies import Rule
 from handler.compiler.compile_context import CompileContext
 from handler.compiler.problems import Place, Problems
-from handler.compiler.source.yaml_section import Section
 from handler.compiler.tools.declaration import CompiledTool
 from handler.compiler.tools.prompts import PROMPTS_FOLDER, read_prompts
-from handler.compiler.tools.resources import RESOURCES_FOLDER, read_resources
+from handler.compiler.tools.resources import RESOURCES_FOLDER, mask_of, read_resources
 from handler.compiler.tools.skills import SKILLS_FOLDER, CompiledSkill, judge_skill_sizes, read_skills
 from handler.compiler.tools.views import VIEWS_FOLDER
-from handler.policy.evaluation import Mask
 from handler.strict_json import to_json_bytes
+
+FOLDERS: Mapping[str, str] = {
+    PROMPTS_FOLDER: "prompts",
+    RESOURCES_FOLDER: "resources",
+    SKILLS_FOLDER: "skills",
+    VIEWS_FOLDER: "pages",
+}
+"""Folder -> its contents."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,87 +44,53 @@ class CompiledContent:
 
 
 def read_content(context: CompileContext, grounds: AccessDefaults) -> CompiledContent:
-    """Read ``prompts/``, ``resources/`` and ``skills/``.
+    """Read ``prompts/``, ``resources/`` and ``skills/``. Warn of folders whose names may be slips for these.
 
     Files without a condition have the mask ``AccessDefaults.unsaid``. Without policies, that admits only callers who
     skip policies, as for the rest of the endpoint.
     """
     default, config = grounds.unsaid, context.config
-    found = read_prompts(context, default=default)
-    _warn_of_similar_folders(context)
-    return CompiledContent(
-        prompts=tuple(prompt for prompt, _ in found),
-        places={prompt.name: at for prompt, at in found},
-        resources=read_resources(context, mask=_mask_of(config.resources, context, default=default)),
-        skills=read_skills(context, mask=_mask_of(config.skills, context, default=default)),
-    )
-
-
-def _mask_of(section: Section, context: CompileContext, *, default: Mask) -> Mask:
-    return own_mask(section, context.conditions, context.problems) if "condition" in section else default
-
-
-def _warn_of_similar_folders(context: CompileContext) -> None:
-    """Warn of folders whose names may be slips for those of contents."""
-    for folder, what in (
-        (PROMPTS_FOLDER, "prompts"),
-        (RESOURCES_FOLDER, "resources"),
-        (SKILLS_FOLDER, "skills"),
-        (VIEWS_FOLDER, "pages"),
-    ):
+    prompts = read_prompts(context, default=default)
+    for folder, contents in FOLDERS.items():
         path = context.project.path(folder)
         for alike in context.files.folders_like(path):
             if context.files.find(alike).files:
-                context.problems.warn(
-                    Place(alike),
-                    f"it is not read: {what} belong in {path}/",
-                    code="unread-file",
-                    about=[alike],
-                )
+                sentence = f"it is not read: {contents} belong in {path}/"
+                context.problems.warn(Place(alike), sentence, code="unread-file", about=[alike])
+    return CompiledContent(
+        prompts=tuple(prompt for prompt, _ in prompts),
+        places={prompt.name: at for prompt, at in prompts},
+        resources=read_resources(context, mask=mask_of(config.resources, context, default=default)),
+        skills=read_skills(context, mask=mask_of(config.skills, context, default=default)),
+    )
 
 
 def refuse_shared_names(content: CompiledContent, code: CompiledCode, *, at: Place, problems: Problems) -> None:
-    """Report code prompts named like a file's prompt, and code resources in the URI scheme of files and schemas.
+    """Report prompts, resources and skills in Python that have the name or the URI of a file's, or a reserved scheme.
 
-    ``at`` is the place where the toolkits are named.
+    All skills together may be too large for a bundle. ``at`` is the place where the toolkits are named.
     """
     for prompt in code.prompts:
         if prompt.name in content.places:
-            problems.add(
-                content.places[prompt.name],
-                f'{prompt.kit} has a prompt named "{prompt.name}" too',
-                code="duplicate-prompt",
-            )
+            sentence = f'{prompt.kit} has a prompt named "{prompt.name}" too'
+            problems.add(content.places[prompt.name], sentence, code="duplicate-prompt")
+    pages = {page.uri for page in content.pages}
     for resource in code.resources:
         uri = str(resource.entry.get("uri") or resource.entry["uriTemplate"])
+        subject = f'{resource.kit} has the resource "{uri:.200}"'
         if uri.lower().startswith((f"{SCHEME}:", f"{SKILL_SCHEME}:")):
-            sentence = f'{resource.kit} has the resource "{uri:.200}": {SCHEME}: is for files and schemas'
-            problems.add(at, f"{sentence}, and {SKILL_SCHEME}: for skills", code="reserved-uri")
-    _refuse_shared_pages(content, code, at=at, problems=problems)
-    _judge_skills(content, code, at=at, problems=problems)
-
-
-def _refuse_shared_pages(content: CompiledContent, code: CompiledCode, *, at: Place, problems: Problems) -> None:
-    """Report resources in Python whose URIs are those of the folder's pages."""
-    taken = {page.uri for page in content.pages}
-    for resource in code.resources:
-        uri = str(resource.entry.get("uri", ""))
-        if uri in taken:
-            sentence = (
-                f'{resource.kit} has the resource "{uri:.200}", which is a page of the endpoint: expected another'
-            )
+            sentence = f"{subject}: {SCHEME}: is for files and schemas, and {SKILL_SCHEME}: for skills"
             problems.add(at, sentence, code="reserved-uri")
-
-
-def _judge_skills(content: CompiledContent, code: CompiledCode, *, at: Place, problems: Problems) -> None:
-    """Report skills in Python that are named like a folder's, and all skills if they are too large for a bundle."""
+        if resource.entry.get("uri") in pages:
+            sentence = f"{subject}, which is a page of the endpoint: expected another"
+            problems.add(at, sentence, code="reserved-uri")
     folders = {skill.skill.name: skill for skill in content.skills}
     for skill in code.skills:
         if skill.skill.name in folders:
             sentence = f'a toolkit has a skill named "{skill.skill.name}" too'
             problems.add(folders[skill.skill.name].at, sentence, code="duplicate-skill")
-    resources = sum(resource.entry["size"] for resource in content.resources)
-    judge_skill_sizes((*content.skills, *code.skills), resources, at=at, problems=problems)
+    size = sum(resource.entry["size"] for resource in content.resources)
+    judge_skill_sizes((*content.skills, *code.skills), size, at=at, problems=problems)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,10 +111,10 @@ class CompiledCode:
         """Combine ``files``, the digest of the author's files, with the frozen definitions."""
         if not self.kits:
             return files
-        frozen = [*(made.tool for made in self.tools), *self.prompts, *self.resources]
-        said = [[files], *([each.entry, getattr(each, "digest", "")] for each in frozen)]
-        said += [[each.skill.entry] for each in self.skills]
-        return hashlib.sha256(to_json_bytes(said)).hexdigest()
+        parts = [*(each.tool for each in self.tools), *self.prompts, *self.resources]
+        facts = [[files], *([part.entry, getattr(part, "digest", "")] for part in parts)]
+        facts += [[each.skill.entry] for each in self.skills]
+        return hashlib.sha256(to_json_bytes(facts)).hexdigest()
 
 
 NO_CODE = CompiledCode(asking={})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from handler.bundle.tools import GraphQLTool, Listing
 from handler.compiler.access.code_access import guarded_roots, tool_rule
@@ -15,7 +14,6 @@ from handler.compiler.json_schemas.descriptions import (
     expand,
     expand_or,
 )
-from handler.compiler.problems import Problems
 from handler.compiler.schema.directives import ToolDirective, VisibilityPattern, value_of_argument
 from handler.compiler.schema.merge import USUAL_ROOTS
 from handler.compiler.schema.tool_options import NO_OPTIONS
@@ -51,13 +49,10 @@ ADVERTISED: Mapping[str, JSONObject] = {
 
 def graphql_tool(context: ApiContext, directive: ToolDirective) -> CompiledTool | None:
     """Compile one ``@tool(graphql:)``; ``None`` after reporting an error."""
-    problems = context.problems
+    problems, name = context.problems, directive.name
     if not directive.graphql:
-        problems.add(
-            directive.node,
-            f'@tool "{directive.name}" has no pattern: expected one that exposes something',
-            code="nothing-exposed",
-        )
+        sentence = f'@tool "{name}" has no pattern: expected one that exposes something'
+        problems.add(directive.node, sentence, code="nothing-exposed")
         return None
     if directive.options.examples:
         sentence = "examples are for tools that run one operation: expected them in the description"
@@ -67,21 +62,19 @@ def graphql_tool(context: ApiContext, directive: ToolDirective) -> CompiledTool 
         return None
     if not context.endpoint.takes_any_document:
         sentence = "lets models write requests, but with upstream.documents the API takes only known documents"
-        problems.add(directive.node, f'"{directive.name}" {sentence}: expected prescribed', code="known-documents-only")
+        problems.add(directive.node, f'"{name}" {sentence}: expected prescribed', code="known-documents-only")
     declaration = directive_declaration(directive, name_variables=context.name_variables)
-    made = _guarded_tool(context, declaration, own=guards)
-    if not made.runs:
-        problems.add(
-            directive.node, f'@tool "{directive.name}": {_why_nothing(context, guards)}', code="nothing-exposed"
-        )
-    return made
+    tool = _guarded_tool(context, declaration, own=guards)
+    if not tool.runs:
+        problems.add(directive.node, f'@tool "{name}": {_why_nothing(context, guards)}', code="nothing-exposed")
+    return tool
 
 
 def _why_nothing(context: ApiContext, hidden: Mapping[str, Mask]) -> str:
     """Say why a tool has no root field, although ``hidden`` may leave some."""
     roots = [root for root in (context.schema.query_type, context.schema.mutation_type) if root]
-    left = (f"{root.name}.{field}" for root in roots for field in root.fields)
-    lost = [each for each in left if each not in hidden and each in context.external_guards]
+    fields = [f"{root.name}.{field}" for root in roots for field in root.fields]
+    lost = [field for field in fields if field not in hidden and field in context.external_guards]
     if not lost:
         cause = context.problems.warned("unnamed-root-type", USUAL_ROOTS)
         return f"its patterns expose no field of a root type{cause}"
@@ -93,18 +86,11 @@ def default_tool(context: ApiContext, *, operations: bool) -> CompiledTool:
     name = expand("{endpoint_folder}-{endpoint_name}", context.name_variables)
     problems, at = context.problems, context.endpoint.entry
     beside = " and no operation has @mcpTool" if operations else ""
-    problems.warn(
-        at,
-        f'no tool is declared{beside}, so "{name}" lets models ask for all of Query; default_tool: false ends that',
-        code="default-tool",
-        about=[name],
-    )
+    opens = f'so "{name}" lets models ask for all of Query; default_tool: false ends that'
+    problems.warn(at, f"no tool is declared{beside}, {opens}", code="default-tool", about=[name])
     if not context.endpoint.takes_any_document:
-        problems.add(
-            at,
-            "no tool is declared, and upstream.documents rules out a default tool: expected @mcpTool or @tool",
-            code="known-documents-only",
-        )
+        sentence = "no tool is declared, and upstream.documents rules out a default tool: expected @mcpTool or @tool"
+        problems.add(at, sentence, code="known-documents-only")
     query = context.schema.query_type
     all_of_query = VisibilityPattern(at=at, expose=True, types=query.name if query else "Query", fields=".*")
     guards = hidden_by_patterns(context.schema, [all_of_query], problems) or {}
@@ -113,7 +99,8 @@ def default_tool(context: ApiContext, *, operations: bool) -> CompiledTool:
 
 
 def _guarded_tool(context: ApiContext, declaration: ToolDeclaration, *, own: Mapping[str, Mask]) -> CompiledTool:
-    rule = tool_rule(declaration.name, declaration.options, context.conditions, context.problems)
+    options = declaration.options
+    rule = tool_rule(declaration.name, options, context.conditions, context.problems)
     guards = guarded_roots(fold_types(context.schema, context.guards_with(own)), rule, context.index)
     conditions = context.conditions_of(guards)
     # Precomputed for anonymous and for unrestricted callers.
@@ -124,12 +111,12 @@ def _guarded_tool(context: ApiContext, declaration: ToolDeclaration, *, own: Map
     reached = views.get(possible) or context.view_of(possible, guards)
     whole = views[conditions]
     roots = whole.root_fields()
-    options = declaration.options
     if "query" in roots:
         options = options.continuing(default=context.endpoint.config.continues)
-    template = _template(context, replace(declaration, options=options))
-    if "mutation" in roots:
-        _refuse_read_only_hint(declaration, context.problems)
+    if "mutation" in roots and options.annotations.get("readOnlyHint"):
+        sentence = f'"{declaration.name}" lets models send mutations and says readOnlyHint: true'
+        context.problems.add(declaration.at, sentence, code="not-read-only")
+    template = options.listed(_template(context, declaration), limits=context.limits)
     tool = GraphQLTool(
         name=declaration.name,
         entry=template,
@@ -147,7 +134,6 @@ def _guarded_tool(context: ApiContext, declaration: ToolDeclaration, *, own: Map
     return CompiledTool(
         at=declaration.at,
         tool=tool,
-        uses=(),
         runs="; ".join(f"{kind} {', '.join(names)}" for kind, names in roots.items()),
         types=sum(name not in BUILT_IN_SCALARS for name in whole.members),
         reads="query" in roots,
@@ -160,15 +146,6 @@ def _guarded_tool(context: ApiContext, declaration: ToolDeclaration, *, own: Map
     )
 
 
-def _refuse_read_only_hint(declaration: ToolDeclaration, problems: Problems) -> None:
-    if declaration.options.annotations.get("readOnlyHint"):
-        problems.add(
-            declaration.at,
-            f'"{declaration.name}" lets models send mutations and says readOnlyHint: true',
-            code="not-read-only",
-        )
-
-
 def _template(context: ApiContext, declaration: ToolDeclaration) -> JSONObject:
     """Return the template of the tool's entry, completed for each view in ``graph/tool_entry.py``."""
     values = context.description_variables
@@ -177,10 +154,9 @@ def _template(context: ApiContext, declaration: ToolDeclaration) -> JSONObject:
         key: expand_or(text, values, texts[key]) for key, text in declaration.descriptions.items() if key in texts
     }
     properties = {name: {**ADVERTISED[name], "description": text} for name, text in texts.items()}
-    entry = {
+    return {
         "name": declaration.name,
         "description": expand_or(declaration.description, values, GRAPHQL_TOOL),
         "inputSchema": {"type": "object", "properties": properties, "required": ["query"]},
         "annotations": {},
     }
-    return declaration.options.listed(entry, limits=context.limits)

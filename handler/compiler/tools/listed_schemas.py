@@ -15,13 +15,14 @@ from handler.json_schema.input_types import SharedTypes, plain
 from handler.json_schema.shortening import shortened, size_of
 from handler.policy.evaluation import Mask
 from handler.policy.guarded_schema import GuardedSchemas
+from handler.strict_json import JSONObject
 
 
 def with_listed_schemas(tools: Sequence[CompiledTool], context: ApiContext | None) -> Iterator[CompiledTool]:
     """Yield the tools of an API; the entries of those that run one operation are as callers are listed them.
 
     A schema of which parts are hidden from some callers stays whole: it is shortened for each caller, so that its size
-    tells nobody of hidden parts.
+    does not reveal hidden parts.
     """
     if context is not None:
         schemas = _Schemas(context, tools)
@@ -37,47 +38,51 @@ class _Schemas:
     _entries: ListedEntries = field(default_factory=lambda: ListedEntries(GuardedSchemas()))
     _shared: SharedTypes = field(default_factory=SharedTypes)
 
-    def listed(self, made: CompiledTool, tool: PrescribedTool) -> CompiledTool:
+    def listed(self, compiled: CompiledTool, tool: PrescribedTool) -> CompiledTool:
         """Return a tool with the input schema that callers are listed."""
         config = self.context.endpoint.config
         limits, schema = config.schemas, tool.entry["inputSchema"]
         if not limits.max_schema_bytes:
-            return replace(made, tool=replace(tool, entry={**tool.entry, "inputSchema": plain(schema)}))
-        shown_by = self._shown_by(tool)
+            return replace(compiled, tool=replace(tool, entry={**tool.entry, "inputSchema": plain(schema)}))
+        shown_by = self._ways_to_types(tool)
         rules = Shortening(max_bytes=limits.max_schema_bytes, recursive=limits.recursive, shown_by=shown_by)
         guarded = replace(tool, shortening=rules)
         entry = self._entries.listed(guarded, tool.conditions)
-        whole = size_of(plain(schema))
-        sizes = {"inputSchema": whole} if size_of(entry["inputSchema"]) < whole else {}
-        made = replace(made, shortened_from={**made.shortened_from, **sizes})
+        whole_bytes = size_of(plain(schema))
+        sizes = {"inputSchema": whole_bytes} if size_of(entry["inputSchema"]) < whole_bytes else {}
+        compiled = replace(compiled, shortened_from={**compiled.shortened_from, **sizes})
         if tool.conditions:
-            return replace(made, tool=guarded, listed=entry)
-        kept = (
-            shortened(schema, max_bytes=MAX_WHOLE_BYTES, recursive=limits.recursive, shared=self._shared)
-            if config.catalog
-            else {}
-        )
-        kept = kept if kept != entry["inputSchema"] else {}
-        return replace(made, tool=replace(tool, entry=entry, whole=kept))
+            return replace(compiled, tool=guarded, listed=entry)
+        whole: JSONObject = {}
+        if config.catalog:
+            whole = shortened(schema, max_bytes=MAX_WHOLE_BYTES, recursive=limits.recursive, shared=self._shared)
+        is_listed = whole == entry["inputSchema"]
+        return replace(compiled, tool=replace(tool, entry=entry, whole={} if is_listed else whole))
 
-    def _shown_by(self, tool: PrescribedTool) -> dict[str, tuple[str, ...]]:
+    def _ways_to_types(self, tool: PrescribedTool) -> dict[str, tuple[str, ...]]:
         """Return the ways to see types of a tool's arguments that every caller of the tool has."""
         names = set(self._shared.types_in(tool.entry["inputSchema"])[1])
-        found: dict[str, tuple[str, ...]] = {}
-        mask = self._of_claims(tool.mask)
+        ways: dict[str, tuple[str, ...]] = {}
+        # Conditions on values of variables, which a list does not know, may not hold for each caller.
+        conditions = tuple(self.context.conditions)
+        texts = {number: json.dumps(conditions[number]) for number in tool.mask}
+        mask = frozenset(number for number, text in texts.items() if '"variables"' not in text and '"any"' not in text)
         for each in self.tools:
-            if isinstance(each.tool, GraphQLTool) and _is_listed_beside(each.tool, tool):
-                way, types = self._types_of(each.tool, mask)
-                found |= {way: tuple(sorted(names & types))} if names & types else {}
+            graphql = each.tool
+            if not isinstance(graphql, GraphQLTool) or graphql.options.hidden:
+                continue
+            if set(graphql.options.scopes) <= set(tool.options.scopes):
+                way, types = self._types_of(graphql, mask)
+                ways |= {way: tuple(sorted(names & types))} if names & types else {}
                 names -= types
         catalog = self.context.endpoint.config.catalog
         if catalog and names and catalog.unlisted != "never":
             # Without the name of the tool: texts that are equal in all tools are stored once.
-            found[f"{catalog.name}, by the name of this tool"] = tuple(sorted(names))
-        return found
+            ways[f"{catalog.name}, by the name of this tool"] = tuple(sorted(names))
+        return ways
 
     def _types_of(self, tool: GraphQLTool, mask: Mask) -> tuple[str, frozenset[str]]:
-        """Return how callers who meet a mask see types through a GraphQL tool, and those that all of them see."""
+        """Return the way to see types through a GraphQL tool, and those that all callers with a mask see."""
         key = (tool.name, mask)
         if key not in self._types:
             view = self.context.view_of(mask, tool.guards)
@@ -87,17 +92,3 @@ class _Schemas:
             way = describing[0] if large and describing else f"__definitions in {tool.name}"
             self._types[key] = way, frozenset(view.members) if entry else frozenset()
         return self._types[key]
-
-    def _of_claims(self, mask: Mask) -> Mask:
-        """Return the conditions of a mask that hold for each caller who is listed a tool with this mask."""
-        conditions = tuple(self.context.conditions)
-        return frozenset(number for number in mask if not _may_be_unknown(json.dumps(conditions[number])))
-
-
-def _may_be_unknown(condition: str) -> bool:
-    """Tell if a condition may depend on values of variables, which a list does not know."""
-    return '"variables"' in condition or '"any"' in condition
-
-
-def _is_listed_beside(graphql: GraphQLTool, tool: PrescribedTool) -> bool:
-    return not graphql.options.hidden and set(graphql.options.scopes) <= set(tool.options.scopes)

@@ -17,7 +17,6 @@ from handler.compiler.json_schemas.input_schema import bound_schema, enforced_sc
 from handler.compiler.json_schemas.inputs import Inputs
 from handler.compiler.operations.author_operations import AuthorOperation, Operations
 from handler.compiler.operations.used_coordinates import asked_of_the_schema, coordinates_used
-from handler.compiler.problems import Problems
 from handler.compiler.tools.bindings import coordinates_bound, read_bindings
 from handler.policy.evaluation import OPEN, Mask, union_of
 from handler.strict_json import JSONObject
@@ -38,25 +37,33 @@ NO_DEMANDS = Demands()
 def graphql_endpoint(
     context: ApiContext, operations: Operations, *, tools: Iterable[Tool], mode: str
 ) -> GraphQLEndpoint:
-    """Compile the endpoint's GraphQL route and persisted documents."""
-    named = {operation.name: operation for operation in operations.valid}
+    """Compile the endpoint's GraphQL route and persisted documents.
+
+    An introspection query is not kept, with a warning: only requests get it, from the caller's view.
+    """
+    by_name = {operation.name: operation for operation in operations.valid}
     prescribed = [tool for tool in tools if isinstance(tool, PrescribedTool)]
     demands = _demands_of(prescribed)
-    same = {tool.operation.name: tool.name for tool in prescribed if _says_all(tool, demands[tool.operation.name])}
+    tool_of = {tool.operation.name: tool.name for tool in prescribed if _says_all(tool, demands[tool.operation.name])}
     documents = []
     for document in operations.documents:
-        found = [named[name] for name in document.operations if name in named]
-        found += [document.anonymous] if document.anonymous else []
-        kept = [operation for operation in found if not _is_introspection(operation, context.problems)]
+        persisted: list[AuthorOperation] = []
+        anonymous = [document.anonymous] if document.anonymous else []
+        for operation in (*(by_name[name] for name in document.operations if name in by_name), *anonymous):
+            if field := asked_of_the_schema(operation.document):
+                sentence = f"it asks for {field}, so it is not kept as a persisted document: send it as a query"
+                context.problems.warn(operation.node, sentence, code="unkept-document", about=[operation.name])
+            else:
+                persisted.append(operation)
         documents.append(
             PersistedDocument(
                 id=document.id,
                 operations=tuple(
                     _persisted(context, each, demands=demands.get(each.name, NO_DEMANDS))
-                    for each in kept
-                    if each.name not in same
+                    for each in persisted
+                    if each.name not in tool_of
                 ),
-                tools=tuple(same[each.name] for each in kept if each.name in same),
+                tools=tuple(tool_of[each.name] for each in persisted if each.name in tool_of),
             )
         )
     return GraphQLEndpoint(
@@ -71,15 +78,15 @@ def _demands_of(tools: Iterable[PrescribedTool]) -> dict[str, Demands]:
     """Return operation -> the demands of all its tools: all scopes and conditions, and the strictest ``confirm``."""
     demands: dict[str, Demands] = {}
     for tool in tools:
-        known = demands.get(tool.operation.name, NO_DEMANDS)
-        scopes = tuple(dict.fromkeys((*known.scopes, *tool.options.scopes)))
-        confirm = max(known.confirm, tool.options.confirm, key=CONFIRM_LEVELS.index)
-        demands[tool.operation.name] = Demands(scopes=scopes, confirm=confirm, mask=known.mask | tool.mask)
+        others = demands.get(tool.operation.name, NO_DEMANDS)
+        scopes = tuple(dict.fromkeys((*others.scopes, *tool.options.scopes)))
+        confirm = max(others.confirm, tool.options.confirm, key=CONFIRM_LEVELS.index)
+        demands[tool.operation.name] = Demands(scopes=scopes, confirm=confirm, mask=others.mask | tool.mask)
     return demands
 
 
 def _says_all(tool: PrescribedTool, demands: Demands) -> bool:
-    """Tell if a tool can stand for its operation: arguments equal the variables, and its demands are all there are.
+    """Return whether a tool can stand for its operation: its arguments and demands are those of the operation.
 
     An operation with ``confirm`` has an argument for that, which is not a variable, and so has one with a cursor.
     """
@@ -88,19 +95,19 @@ def _says_all(tool: PrescribedTool, demands: Demands) -> bool:
 
 def sent(operation: AuthorOperation, schema: GraphQLSchema) -> Operation:
     """Return an author's operation as the function sends it."""
+    variables = {node.variable.name.value: node for node in operation.node.variable_definitions or ()}
     defaults: JSONObject = {}
-    for node in operation.node.variable_definitions or ():
+    for name, node in variables.items():
         type_: Any = type_from_ast(schema, node.type)
-        found = default_of(node.default_value, type_)
-        if found:
-            defaults[node.variable.name.value] = found["default"]
+        if default := default_of(node.default_value, type_):
+            defaults[name] = default["default"]
     return Operation(
         name=operation.name,
         kind=operation.kind,
         text=operation.text,
         sha256=hashlib.sha256(operation.text.encode()).hexdigest(),
         null_is_absent=tuple(sorted(operation.optional_conditions)),
-        variables=tuple(node.variable.name.value for node in operation.node.variable_definitions or ()),
+        variables=tuple(variables),
         defaults=defaults,
     )
 
@@ -120,12 +127,3 @@ def _persisted(context: ApiContext, operation: AuthorOperation, *, demands: Dema
         scopes=demands.scopes,
         confirm=demands.confirm,
     )
-
-
-def _is_introspection(operation: AuthorOperation, problems: Problems) -> bool:
-    """Tell if an operation is an introspection query, with a warning: only requests get it, from the caller's view."""
-    asked = asked_of_the_schema(operation.document)
-    if asked:
-        sentence = f"it asks for {asked}, so it is not kept as a persisted document: send it as a query"
-        problems.warn(operation.node, sentence, code="unkept-document", about=[operation.name])
-    return bool(asked)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 JSON = "application/json"
 GRAPHQL_RESPONSE = "application/graphql-response+json"
@@ -30,7 +30,7 @@ def media_type_of(content_type: str) -> str:
 
 
 def is_json(content_type: str) -> bool:
-    """Tell if a body is declared as JSON in UTF-8, which is the default charset."""
+    """Return whether a body is declared as JSON in UTF-8, which is the default charset."""
     kind, parameters = _parts(content_type)
     return kind == JSON and parameters.get("charset", "utf-8") in _UTF_8
 
@@ -40,7 +40,7 @@ def accepted_kinds(accept: str) -> set[str]:
 
     Source: RFC 9110, section 12.5.1.
     """
-    ranges = _ranges(accept.strip() or "*/*")
+    ranges = map(_parts, (accept.strip() or "*/*").split(","))
     return {kind for kind, parameters in ranges if not re.fullmatch(_REFUSED, parameters.get("q", "1"))}
 
 
@@ -55,7 +55,7 @@ def choose_graphql_type(accept: str | None) -> str | None:
 
 
 def prefers_html(accept: str | None) -> bool:
-    """Tell if a client, as browsers do, asks for HTML before JSON."""
+    """Return whether a client, as browsers do, asks for HTML before JSON."""
     return accept is not None and _choose_type(accept, (JSON, HTML)) == HTML
 
 
@@ -64,31 +64,19 @@ def _choose_type(accept: str | None, offered: tuple[str, ...]) -> str | None:
 
     Source: RFC 9110, section 12.5.1.
     """
-    accepted = accept or "*/*"
-    ranges = [(kind, _quality(parameters)) for kind, parameters in _ranges(accepted, most=MAX_ACCEPTED)]
-    found: list[tuple[float, int, int, str]] = []
+    ranges = [_parts(part) for part in (accept or "*/*").split(",")[:MAX_ACCEPTED]]
+    best, best_rank = None, (0.0, 0, 0)
     for media_type in offered:
-        matching = [
-            (_exactness(pattern, media_type), -place, quality)
-            for place, (pattern, quality) in enumerate(ranges)
-            if _exactness(pattern, media_type)
+        exactness_of = {media_type: 3, f"{media_type.partition('/')[0]}/*": 2, "*/*": 1}
+        matches = [
+            (exactness_of[pattern], -place, _quality(parameters))
+            for place, (pattern, parameters) in enumerate(ranges)
+            if pattern in exactness_of
         ]
-        if matching:
-            exactness, order, quality = max(matching)
-            found.append((quality, exactness, order, media_type))
-    best = max(found, key=lambda one: one[:3], default=None)
-    return best[3] if best and best[0] > 0 else None
-
-
-def _ranges(accept: str, *, most: int | None = None) -> Iterator[tuple[str, Mapping[str, str]]]:
-    return (_parts(part) for part in accept.split(",")[:most])
-
-
-def _parts(text: str) -> tuple[str, dict[str, str]]:
-    """A media type or range in lower case, and its parameters."""
-    kind, *rest = text.lower().split(";")
-    pairs = [part.partition("=") for part in rest]
-    return kind.strip(), {name.strip(): value.strip().strip('"') for name, _, value in pairs}
+        exactness, order, quality = max(matches, default=(0, 0, 0.0))
+        if quality > 0 and (best is None or (quality, exactness, order) > best_rank):
+            best, best_rank = media_type, (quality, exactness, order)
+    return best
 
 
 def _quality(parameters: Mapping[str, str]) -> float:
@@ -99,7 +87,8 @@ def _quality(parameters: Mapping[str, str]) -> float:
     return float(quality)
 
 
-def _exactness(pattern: str, media_type: str) -> int:
-    """Rate how exactly a range names a media type, from 0 (no match) to 3 (the type itself)."""
-    family = f"{media_type.partition('/')[0]}/*"
-    return {media_type: 3, family: 2, "*/*": 1}.get(pattern, 0)
+def _parts(text: str) -> tuple[str, dict[str, str]]:
+    """A media type or range in lower case, and its parameters."""
+    kind, *rest = text.lower().split(";")
+    pairs = [part.partition("=") for part in rest]
+    return kind.strip(), {name.strip(): value.strip().strip('"') for name, _, value in pairs}

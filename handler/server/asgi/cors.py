@@ -61,7 +61,13 @@ class Cors:
                     answered["access-control-expose-headers"] = EXPOSED
             await send(message)
 
-        app = self._app if allowed is None else self._app_for(scope, headers, allowed)
+        app = self._app
+        if allowed == "":
+            sentence = "this origin is not allowed: STILE_ALLOWED_ORIGINS lists the allowed origins"
+            app = refuse(scope, Refused("foreign-origin", sentence), reason="foreign origin")
+        elif allowed and scope["method"] == "OPTIONS" and "access-control-request-method" in headers:
+            note(scope, outcome="preflight")
+            app = Response(status_code=204, headers=PREFLIGHT)
         await app(scope, receive, send_with_headers)
 
     def _allowed_by(self, scope: Scope, origin: str | None) -> str | None:
@@ -72,15 +78,6 @@ class Cors:
             return ANY
         allowed = origin in self._allowed or (self._own and origin == _origin_of(public_url(scope)))
         return origin if allowed else ""
-
-    def _app_for(self, scope: Scope, headers: Headers, allowed: str) -> ASGIApp:
-        if not allowed:
-            sentence = "this origin is not allowed: STILE_ALLOWED_ORIGINS lists the allowed origins"
-            return refuse(scope, Refused("foreign-origin", sentence), reason="foreign origin")
-        if scope["method"] == "OPTIONS" and "access-control-request-method" in headers:
-            note(scope, outcome="preflight")
-            return Response(status_code=204, headers=PREFLIGHT)
-        return self._app
 
 
 def _origin_of(url: str) -> str:

@@ -50,6 +50,23 @@ def require_own_page(headers: Headers) -> None:
         raise Refused("foreign-page", "only the page of this server may ask for this")
 
 
+class KnownHosts:
+    """Middleware that refuses requests to a ``Host`` not in ``hosts``, except for paths in ``open_paths``."""
+
+    def __init__(self, app: ASGIApp, *, hosts: Collection[str], open_paths: Collection[str] = ()) -> None:
+        self._app = app
+        self._hosts = hosts
+        self._open_paths = open_paths
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        app = self._app
+        hosts = [host.lower() for host in Headers(scope=scope).getlist("host")]
+        if scope["path"] not in self._open_paths and (len(hosts) != 1 or hosts[0] not in self._hosts):
+            sentence = f"this server answers only to {', '.join(sorted(self._hosts))}"
+            app = refuse(scope, Refused("foreign-host", sentence), reason="foreign host")
+        await app(scope, receive, send)
+
+
 class OwnMachine:
     """Middleware that refuses requests from pages of other sites, except links to the page and ways back of a sign-in.
 
@@ -71,32 +88,9 @@ class OwnMachine:
 def _is_of_another_site(scope: Scope, headers: Headers) -> bool:
     if headers.get("sec-fetch-site") not in OTHER_SITES:
         return False
-    return headers.get("sec-fetch-mode") != "navigate" or not (
-        re.fullmatch(SIGN_IN_PATH, scope["path"]) or _is_link_to_page(scope, headers)
-    )
-
-
-def _is_link_to_page(scope: Scope, headers: Headers) -> bool:
-    """Return whether a navigation of a whole tab asks for the document of the page. A frame has another destination."""
+    if headers.get("sec-fetch-mode") != "navigate":
+        return True
+    # A link to the page opens a whole tab. A frame has another destination.
     is_of_tab = scope["method"] == "GET" and headers.get("sec-fetch-dest") == "document"
-    return is_of_tab and prefers_html(headers.get("accept")) and re.fullmatch(PAGE_PATH, scope["path"]) is not None
-
-
-class KnownHosts:
-    """Middleware that refuses requests to a ``Host`` not in ``hosts``, except for paths in ``open_paths``."""
-
-    def __init__(self, app: ASGIApp, *, hosts: Collection[str], open_paths: Collection[str] = ()) -> None:
-        self._app = app
-        self._hosts = hosts
-        self._open_paths = open_paths
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        app = self._app
-        if scope["path"] not in self._open_paths and not self._is_known(Headers(scope=scope)):
-            sentence = f"this server answers only to {', '.join(sorted(self._hosts))}"
-            app = refuse(scope, Refused("foreign-host", sentence), reason="foreign host")
-        await app(scope, receive, send)
-
-    def _is_known(self, headers: Headers) -> bool:
-        hosts = headers.getlist("host")
-        return len(hosts) == 1 and hosts[0].lower() in self._hosts
+    is_link = is_of_tab and prefers_html(headers.get("accept")) and re.fullmatch(PAGE_PATH, scope["path"])
+    return not is_link and not re.fullmatch(SIGN_IN_PATH, scope["path"])

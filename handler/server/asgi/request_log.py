@@ -80,26 +80,24 @@ def add_facts(line: dict[str, Any], **facts: Any) -> None:
 
 def written(line: Mapping[str, Any]) -> dict[str, Any]:
     """Return a line as it is logged: texts are cut to a length that fits, and sets of coordinates are sorted texts."""
-    found: dict[str, Any] = {name: _cut(fact) if isinstance(fact, str) else fact for name, fact in line.items()}
+    # Half surrogate pairs are escaped, because a log cannot write them.
+    facts: dict[str, Any] = {
+        name: fact[:MAX_FACT_CHARS].encode(errors="backslashreplace").decode() if isinstance(fact, str) else fact
+        for name, fact in line.items()
+    }
     for name in sorted(GATHERED & line.keys()):
         text = " ".join(sorted(line[name]))
         if len(text) > MAX_COORDINATES_CHARS:
             text = text[: MAX_COORDINATES_CHARS + 1].rpartition(" ")[0]
-        found[name] = text
-        left = len(line[name]) - len(text.split())
-        if left:
-            found[LEFT_OUT] = found.get(LEFT_OUT, 0) + left
-    return found
+        facts[name] = text
+        if rest := len(line[name]) - len(text.split()):
+            facts[LEFT_OUT] = facts.get(LEFT_OUT, 0) + rest
+    return facts
 
 
 def request_id(scope: Scope) -> str:
     """Return the id of the current request, which is in its log line and its response."""
     return str(scope[_FACTS]["request_id"])
-
-
-def _cut(text: str) -> str:
-    """Cut a caller's text for a line, and escape half surrogate pairs, which a log cannot write."""
-    return text[:MAX_FACT_CHARS].encode(errors="backslashreplace").decode()
 
 
 def level_of(facts: Mapping[str, Any]) -> str:
@@ -120,7 +118,9 @@ class RequestLog:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         started = time.perf_counter()
-        facts: dict[str, Any] = {"request_id": _id_for(scope), "stile": __version__}
+        # Lambda's id of the invocation, which the platform's log lines have too, or a random id elsewhere.
+        id_ = str(getattr(scope.get("aws.context"), "aws_request_id", "") or uuid.uuid4())
+        facts: dict[str, Any] = {"request_id": id_, "stile": __version__}
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -138,9 +138,3 @@ class RequestLog:
             facts["duration_ms"] = round((time.perf_counter() - started) * 1e3, 2)
             failure = facts.pop("failure", None)
             self._write_line(written(facts), failure=failure)
-
-
-def _id_for(scope: Scope) -> str:
-    """Return Lambda's id of the invocation, which the platform's log lines have too; a random id elsewhere."""
-    context = scope.get("aws.context")
-    return str(getattr(context, "aws_request_id", "") or uuid.uuid4())

@@ -23,10 +23,13 @@ _VERSION_0 = 55
 _PARENT = r"(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-([0-9a-f]{2})(-[!-~]*)?"
 _KNOWN_FLAGS = 0b11  # sampled, and a random trace id
 
-_KEY = r"[a-z0-9][a-z0-9_\-*/]{0,255}(?:@[a-z0-9][a-z0-9_\-*/]{0,13})?"
-_STATE_VALUE = r"[ -+\--<>-~]{1,256}"
-_TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
-_BAGGAGE_VALUE = r"[!#-+\--:<-\[\]-~]*"
+_STATE_KEY = r"[a-z0-9][a-z0-9_\-*/]{0,255}(?:@[a-z0-9][a-z0-9_\-*/]{0,13})?"
+_STATE_MEMBER = rf"({_STATE_KEY})=[ -+\--<>-~]{{1,256}}"
+
+_BAGGAGE_KEY = r"[ \t]*[!#$%&'*+\-.^_`|~0-9A-Za-z]+[ \t]*"
+_BAGGAGE_VALUE = r"[ \t]*(?:[!#-+\--:<-\[\]-~]+[ \t]*)?"
+_BAGGAGE_MEMBER = rf"{_BAGGAGE_KEY}={_BAGGAGE_VALUE}(?:;{_BAGGAGE_KEY}(?:={_BAGGAGE_VALUE})?)*"
+"""A key with a value, then properties, whose values may be missing."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -51,35 +54,18 @@ def continue_trace(carrier: Mapping[str, Any]) -> Trace | None:
     if state and _is_state(state):
         headers["tracestate"] = state
     baggage = _text(carrier, "baggage", most=MAX_BAGGAGE_CHARS)
-    if baggage and _is_baggage(baggage):
+    members = baggage.split(",")
+    if len(members) <= MAX_BAGGAGE_MEMBERS and all(re.fullmatch(_BAGGAGE_MEMBER, member) for member in members):
         headers["baggage"] = baggage
     return Trace(id=trace_id, headers=headers)
 
 
 def _is_state(text: str) -> bool:
-    """Tell if a ``tracestate`` is valid. Members may be empty, but a key may not occur twice."""
-    members = [each.strip(" \t") for each in text.split(",")]
-    pairs = [each.partition("=")[::2] for each in members if each]
-    keys = {key for key, _ in pairs}
-    if len(members) > MAX_STATE_MEMBERS or len(keys) < len(pairs):
-        return False
-    return all(re.fullmatch(_KEY, key) and re.fullmatch(_STATE_VALUE, value) for key, value in pairs)
-
-
-def _is_baggage(text: str) -> bool:
-    members = text.split(",")
-    return len(members) <= MAX_BAGGAGE_MEMBERS and all(map(_is_entry, members))
-
-
-def _is_entry(member: str) -> bool:
-    """Tell if a baggage member is valid: a key with a value, then properties, whose values may be missing."""
-    first, *properties = member.split(";")
-    return "=" in first and all(map(_is_pair, [first, *properties]))
-
-
-def _is_pair(text: str) -> bool:
-    key, _, value = text.partition("=")
-    return bool(_TOKEN.fullmatch(key.strip(" \t")) and re.fullmatch(_BAGGAGE_VALUE, value.strip(" \t")))
+    """Return whether a ``tracestate`` is valid. Members may be empty, but a key may not occur twice."""
+    members = [member.strip(" \t") for member in text.split(",")]
+    matches = [re.fullmatch(_STATE_MEMBER, member) for member in members if member]
+    keys = {match[1] for match in matches if match}
+    return len(members) <= MAX_STATE_MEMBERS and len(keys) == len(matches)
 
 
 def _text(carrier: Mapping[str, Any], name: str, *, most: int) -> str:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from math import inf
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from handler.bundle.identity import SECRET_REFERENCE
 from handler.bundle.model import Bundle
 from handler.bundle.stored import bundle_key, read_bundle, short_digest
 from handler.cold.records import record
@@ -19,9 +20,6 @@ from handler.errors.infrastructure import BundleError, FunctionLacks, ObjectNotF
 from handler.lru import Lru
 from handler.server.endpoints.endpoint import Endpoint
 from handler.storage.storage import READ_TIMEOUT_S, Storage
-
-if TYPE_CHECKING:
-    from handler.server.endpoints.lacks import Lack
 
 
 class Instant(NamedTuple):
@@ -47,12 +45,28 @@ MISS_S = 30.0
 BESIDE_S = 1.0
 """Time limit of a refresh that no request waits for."""
 
+_REMEDY = "add it to Extras in samconfig.toml, then `sam build` and `sam deploy`"
+
 NEVER_STORED = ".health"
 """The key of an object that is never stored: readable storage answers that it does not exist."""
+
+MAX_DOUBTFUL = 100
+"""Limit of endpoints that count as failing but may not exist, because storage did not answer."""
+
+DOUBTFUL_S = 300.0
+"""Time that such an endpoint counts after storage was last asked for it."""
 
 OnTrouble = Callable[[str, Exception], None]
 
 FindLacks = Callable[[Bundle], Sequence["Lack"]]
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Lack:
+    """A missing part. ``sentence`` is for the log; ``closes``: the endpoint cannot be used without the part."""
+
+    sentence: str
+    closes: bool
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -80,10 +94,6 @@ class _Held:
     failing: bool = False  # the last refresh failed, so the endpoint is the last good one
 
     @property
-    def cost_bytes(self) -> int:
-        return self.endpoint.cost_bytes
-
-    @property
     def closed(self) -> bool:
         """True if the function lacks a part without which the endpoint cannot be used."""
         return any(lack.closes for lack in self.lacks)
@@ -102,6 +112,25 @@ class _Held:
     def lacking(self) -> FunctionLacks:
         """The error with all parts that the function lacks for the endpoint."""
         return FunctionLacks(self.endpoint.bundle.endpoint, [lack.sentence for lack in self.lacks])
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Known:
+    """The state of one endpoint in this process."""
+
+    name: str
+    asked: Instant | None  # when storage was last asked for it
+    serves: bool
+    failing: bool  # storage, bundle or schema failed the last time; the last good bundle may serve
+    lacking: bool  # the function's build or settings lack a part
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class _Failed:
+    """An endpoint that could not be loaded and is not cached. ``exists``: the endpoint is known to exist."""
+
+    asked: Instant
+    exists: bool
 
 
 class Endpoints:
@@ -127,10 +156,13 @@ class Endpoints:
         self._on_trouble = on_trouble
         self._keeping = keeping or CachePolicy()
         self.clock = clock
-        self._held: Lru[str, _Held] = Lru(max_bytes=self._keeping.max_bytes, cost_of=lambda held: held.cost_bytes)
+        self._held: Lru[str, _Held] = Lru(
+            max_bytes=self._keeping.max_bytes, cost_of=lambda held: held.endpoint.cost_bytes
+        )
         # Separate from ``_held``: requests for missing names must not evict endpoints.
         self._missing: Lru[str, Instant] = Lru(most=MAX_MISSES)
-        self._failures = Failures(self.clock)
+        self._expected: set[str] = set()  # names of endpoints that the owner has named, so that they exist
+        self._failed: dict[str, _Failed] = {}
         self._under_way: dict[str, asyncio.Task[Endpoint]] = {}
 
     async def find(self, name: str) -> Endpoint:
@@ -159,7 +191,7 @@ class Endpoints:
 
         Raises as ``find``. While storage or the bundle fails, the endpoint counts as failing: the owner has named it.
         """
-        self._failures.expect(name)
+        self._expected.add(name)
         with self._loading(name):
             cached = self._read(name, self._held.peek(name), READ_TIMEOUT_S)
         return self._take(name, cached)
@@ -220,7 +252,15 @@ class Endpoints:
             )
             for each in self._held.values()
         ]
-        return [*cached, *self._failures.counted()]
+        failed = [
+            Known(name=name, asked=each.asked, serves=False, failing=True, lacking=False)
+            for name, each in self._failed.items()
+            if self._counts(each)
+        ]
+        return [*cached, *failed]
+
+    def _counts(self, failed: _Failed) -> bool:
+        return failed.exists or self.clock().age_s(failed.asked) < DOUBTFUL_S
 
     def is_old(self, then: Instant | None) -> bool:
         """Return whether storage must be asked again, if it was last asked at that moment."""
@@ -234,27 +274,35 @@ class Endpoints:
         """Return the running load of an endpoint, or start one: all waiting requests share it."""
         task = self._under_way.get(name)
         if task is None:
-            task = self._under_way[name] = asyncio.create_task(self._ask(name, timeout_s))
-            task.add_done_callback(partial(self._forget, name))
+
+            async def load() -> Endpoint:
+                with self._loading(name):
+                    cached = await asyncio.to_thread(self._read, name, self._held.peek(name), timeout_s)
+                return self._take(name, cached)
+
+            def forget(task: asyncio.Task[Endpoint]) -> None:
+                self._under_way.pop(name, None)
+                if not task.cancelled():
+                    task.exception()  # retrieved, or asyncio would log it: no request waits for a refresh
+
+            task = self._under_way[name] = asyncio.create_task(load())
+            task.add_done_callback(forget)
         return task
-
-    def _forget(self, name: str, task: asyncio.Task[Endpoint]) -> None:
-        self._under_way.pop(name, None)
-        if not task.cancelled():
-            task.exception()  # retrieved, or asyncio would log it: no request waits for a refresh
-
-    async def _ask(self, name: str, timeout_s: float) -> Endpoint:
-        with self._loading(name):
-            cached = await asyncio.to_thread(self._read, name, self._held.peek(name), timeout_s)
-        return self._take(name, cached)
 
     @contextmanager
     def _loading(self, name: str) -> Iterator[None]:
-        """Note a failed load, after which no endpoint is left that storage has to confirm."""
+        """Note a failed load, after which no endpoint is left that storage has to confirm.
+
+        Unknown names are limited, because anybody can ask for them.
+        """
         try:
-            with self._failures.noted(name):
-                yield
-        except (StorageError, BundleError):
+            yield
+        except (StorageError, BundleError) as exc:
+            before = self._failed.pop(name, None)
+            exists = name in self._expected or isinstance(exc, BundleError) or (before is not None and before.exists)
+            self._failed = {other: each for other, each in self._failed.items() if self._counts(each)}
+            if exists or len(self._failed) < MAX_DOUBTFUL:
+                self._failed[name] = _Failed(asked=self.clock(), exists=exists)
             self._held.drop(name)
             raise
 
@@ -265,7 +313,7 @@ class Endpoints:
             EndpointNotFound: ``held`` is ``None``.
             FunctionLacks: the endpoint is closed.
         """
-        self._failures.forget(name)
+        self._failed.pop(name, None)
         if held is None:
             self._held.drop(name)
             self._missing.put(name, self.clock())
@@ -296,15 +344,13 @@ class Endpoints:
         stored = self._storage.read(bundle_key(name), etag=known.etag if known else None, timeout_s=timeout_s)
         if stored is not None:
             bundle = read_bundle(stored.body, endpoint=name)
-            digest = short_digest(stored.body)
-            on_trouble = partial(self._on_trouble, name)
             endpoint = Endpoint(
                 bundle,
                 self._storage,
                 stored_bytes=len(stored.body),
-                digest=digest,
+                digest=short_digest(stored.body),
                 version=stored.version,
-                on_trouble=on_trouble,
+                on_trouble=partial(self._on_trouble, name),
             )
             lacks = self._find_lacks(bundle)
             return _Held(endpoint=endpoint, etag=stored.etag, asked=asked, confirmed=asked, lacks=lacks)
@@ -314,66 +360,40 @@ class Endpoints:
         return replace(known, asked=asked, confirmed=asked, failing=False)
 
 
-MAX_DOUBTFUL = 100
-"""Limit of endpoints that count as failing but may not exist, because storage did not answer."""
+def find_lacks(bundle: Bundle, *, code_modules: Sequence[str], secrets: Collection[str]) -> tuple[Lack, ...]:
+    """Find the parts that an endpoint needs and the function lacks. No module is imported, as its code would run.
 
-DOUBTFUL_S = 300.0
-"""Time that such an endpoint counts after storage was last asked for it."""
-
-
-@record(frozen=True, slots=True, kw_only=True)
-class Known:
-    """The state of one endpoint in this process."""
-
-    name: str
-    asked: Instant | None  # when storage was last asked for it
-    serves: bool
-    failing: bool  # storage, bundle or schema failed the last time; the last good bundle may serve
-    lacking: bool  # the function's build or settings lack a part
+    If tokens cannot be verified, a caller asked to sign in would do so for ever. So the endpoint closes for all
+    callers. If a part for tools in Python is missing, only the calls of these tools fail. ``secrets`` are the names of
+    the secrets that keys of issuers may refer to.
+    """
+    return (*_lacks_of_tokens(bundle, secrets), *_lacks_of_code(bundle, code_modules))
 
 
-@record(frozen=True, slots=True, kw_only=True)
-class _Failed:
-    """An endpoint that could not be loaded and is not cached. ``exists``: the endpoint is known to exist."""
+def _lacks_of_tokens(bundle: Bundle, secrets: Collection[str]) -> Iterator[Lack]:
+    from handler.code_tools.modules import is_there
 
-    asked: Instant
-    exists: bool
+    if bundle.identity.trusted_apis:
+        return  # the authorizer verifies; a token on another way is refused as ``VerifierMissing``
+    if bundle.identity.issuers and not (is_there("jwt") and is_there("cryptography")):
+        yield Lack(sentence=f"the extra jwt is missing, which verifies tokens of issuers: {_REMEDY}", closes=True)
+    keys = [key for issuer in bundle.identity.issuers for key in issuer.keys]
+    for reference in dict.fromkeys(key.key for key in keys if key.algorithm == "HS256"):
+        name = reference.removeprefix(SECRET_REFERENCE)
+        if name != reference and name not in secrets:
+            sentence = f"STILE_SECRET_{name} is missing, which verifies tokens of an issuer: set the variable"
+            yield Lack(sentence=sentence, closes=True)
 
 
-class Failures:
-    """The endpoints that could not be loaded and are not cached."""
+def _lacks_of_code(bundle: Bundle, code_modules: Sequence[str]) -> Iterator[Lack]:
+    from handler.code_tools.modules import is_among, is_there
 
-    def __init__(self, clock: Callable[[], Instant]) -> None:
-        self._clock = clock
-        self._expected: set[str] = set()
-        self._failed: dict[str, _Failed] = {}
-
-    def expect(self, name: str) -> None:
-        """Take an endpoint for one that exists: the owner has named it."""
-        self._expected.add(name)
-
-    def forget(self, name: str) -> None:
-        """Forget the failure of an endpoint that could be loaded, or does not exist."""
-        self._failed.pop(name, None)
-
-    def counted(self) -> Iterator[Known]:
-        """Yield the endpoints that exist or may exist."""
-        for name, failed in self._failed.items():
-            if self._counts(failed):
-                yield Known(name=name, asked=failed.asked, serves=False, failing=True, lacking=False)
-
-    @contextmanager
-    def noted(self, name: str) -> Iterator[None]:
-        """Note an endpoint that could not be loaded. Unknown names are limited, because anybody can ask for them."""
-        try:
-            yield
-        except (StorageError, BundleError) as exc:
-            before = self._failed.pop(name, None)
-            exists = name in self._expected or isinstance(exc, BundleError) or (before is not None and before.exists)
-            self._failed = {other: each for other, each in self._failed.items() if self._counts(each)}
-            if exists or len(self._failed) < MAX_DOUBTFUL:
-                self._failed[name] = _Failed(asked=self._clock(), exists=exists)
-            raise
-
-    def _counts(self, failed: _Failed) -> bool:
-        return failed.exists or self._clock().age_s(failed.asked) < DOUBTFUL_S
+    if bundle.code and not is_there("pydantic"):
+        yield Lack(sentence=f"the extra code is missing, which tools in Python need: {_REMEDY}", closes=False)
+    for module in dict.fromkeys(kit.use.partition(":")[0] for kit in bundle.code):
+        if not is_among(module, code_modules):
+            sentence = f"{module} is not among STILE_CODE_MODULES: name the module there"
+            yield Lack(sentence=sentence, closes=False)
+        elif not is_there(module):
+            sentence = f"there is no module {module}: build the function with the code of the module"
+            yield Lack(sentence=sentence, closes=False)

@@ -1,8 +1,8 @@
-"""The catalog: find what a caller may use of an endpoint, listed or not, and nothing else."""
+"""The catalog: find the entries that a caller may use of an endpoint, listed or not, and no others."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from handler.bundle.tools import CatalogTool, PrescribedTool, only_reads
@@ -30,18 +30,23 @@ async def search_catalog(call: Call, tool: CatalogTool, arguments: Mapping[str, 
         UpstreamError, McpError: as ``usable_tools``.
         ToolError: the entries are larger than an answer may be.
     """
-    section = arguments.get("type", "all")
-    sections = await _sections(call)
-    searched = {name: sections[name] for name in (SECTIONS if section == "all" else (section,))}
-    names = arguments.get("names")
-    answer = _best(call, searched, arguments, search=tool.name) if names is None else _whole(call, searched, names)
+    sections: Sections = {
+        "tools": await _tools(call),
+        "prompts": await prompts_for(call.caller),
+        # Pages are for hosts, which find them by the entries of tools.
+        "resources": [each for each in await resources_for(call.caller) if not each.entry["uri"].startswith("ui:")],
+        "resource_templates": await templates_for(call.caller),
+    }
+    section, names = arguments.get("type", "all"), arguments.get("names")
+    sections = {name: sections[name] for name in (SECTIONS if section == "all" else (section,))}
+    answer = _best(call, sections, arguments, search=tool.name) if names is None else _whole(call, sections, names)
     result = {"content": [{"type": "text", "text": to_well_formed_json(answer).decode()}], "structuredContent": answer}
-    encoded(result, refuse=_refusal, room=call.caller.room)
+    encoded(
+        result,
+        refuse=lambda message: ToolError(MANY_NAMES if message == TOO_LARGE else message),
+        room=call.caller.room,
+    )
     return result
-
-
-def _refusal(message: str) -> ToolError:
-    return ToolError(MANY_NAMES if message == TOO_LARGE else message)
 
 
 async def found_tools(call: Call, question: str, *, search: str) -> list[JSONObject]:
@@ -50,77 +55,53 @@ async def found_tools(call: Call, question: str, *, search: str) -> list[JSONObj
     Raises:
         UpstreamError, McpError: as ``usable_tools``.
     """
-    tools = {"tools": await _tools(call)}
-    lines: list[JSONObject] = _best(call, tools, {"query": question}, search=search)["tools"]
+    lines: list[JSONObject] = _best(call, {"tools": await _tools(call)}, {"query": question}, search=search)["tools"]
     return lines
 
 
-async def _sections(call: Call) -> Sections:
-    return {
-        "tools": await _tools(call),
-        "prompts": await prompts_for(call.caller),
-        # Pages are for hosts, which find them by the entries of tools.
-        "resources": [each for each in await resources_for(call.caller) if not each.entry["uri"].startswith("ui:")],
-        "resource_templates": await templates_for(call.caller),
-    }
-
-
 async def _tools(call: Call) -> list[Listed]:
-    usable = [each async for each in usable_tools(call)]
-    catalog = call.caller.endpoint.catalog
-    tools = shortened(usable, catalog) if catalog else usable
-    return [each for each in tools if not each.role]
+    tools, catalog = [listed async for listed in usable_tools(call)], call.caller.endpoint.catalog
+    return [listed for listed in (shortened(tools, catalog) if catalog else tools) if not listed.role]
 
 
 def _whole(call: Call, sections: Sections, names: list[str]) -> JSONObject:
     """Return the entries of these names or URIs, and the names that the caller has no entry of."""
-    entries_by_section = {
-        section: [
-            {**(_whole_entry(call, each) if section == "tools" else each.entry), "hidden": each.hidden}
-            for each in entries
-            if not spoken_of(each.entry).isdisjoint(names)
-        ]
-        for section, entries in sections.items()
-    }
-    known_names = {name for entries in entries_by_section.values() for entry in entries for name in spoken_of(entry)}
-    unknown = [name for name in names if name not in known_names]
-    return {**entries_by_section, **({"unknown": unknown} if unknown else {})}
-
-
-def _whole_entry(call: Call, listed: Listed) -> JSONObject:
-    tool = call.caller.endpoint.tools.get(listed.entry.get("name", ""))
-    if isinstance(tool, PrescribedTool):
-        evaluation = call.caller.evaluation
-        return seen_entry(tool, call.caller.endpoint.whole_entry(tool, evaluation), evaluation)
-    return listed.entry
+    endpoint, evaluation = call.caller.endpoint, call.caller.evaluation
+    answer: JSONObject = {section: [] for section in sections}
+    answered: set[str] = set()
+    for section, listed in ((section, listed) for section, entries in sections.items() for listed in entries):
+        if names_of(listed.entry).isdisjoint(names):
+            continue
+        entry, tool = listed.entry, endpoint.tools.get(listed.entry.get("name", "")) if section == "tools" else None
+        if isinstance(tool, PrescribedTool):
+            entry = seen_entry(tool, endpoint.whole_entry(tool, evaluation), evaluation)
+        answer[section].append({**entry, "hidden": listed.hidden})
+        answered |= names_of(entry)
+    unknown = [name for name in names if name not in answered]
+    return {**answer, **({"unknown": unknown} if unknown else {})}
 
 
 def _best(call: Call, sections: Sections, arguments: Mapping[str, Any], *, search: str) -> JSONObject:
-    """Return the best entries by section, one line each, and how many more there are."""
-    fitting = [
-        (section, each)
+    """Return the best entries by section, one line each, and how many more there are.
+
+    The entries share words with the query, the best first; without a query, all of them are there in their order.
+    """
+    category, query = (arguments.get("category") or "").lower(), arguments.get("query", "")
+    entries = [
+        (section, listed)
         for section, entries in sections.items()
-        for each in entries
-        if (arguments.get("include_hidden", True) or not each.hidden) and _is_of(each, arguments.get("category"))
+        for listed in entries
+        if (arguments.get("include_hidden", True) or not listed.hidden)
+        and (not category or category_of(listed.entry).lower() == category)
     ]
-    vocabulary = Vocabulary(synonyms=call.caller.endpoint.bundle.synonyms)
-    ranked = _ranked(fitting, arguments.get("query", ""), vocabulary)
+    if query.strip():
+        documents = [ranked_of(listed, key=f"{place:06}") for place, (_, listed) in enumerate(entries)]
+        vocabulary = Vocabulary(synonyms=call.caller.endpoint.bundle.synonyms)
+        entries = [entries[int(key)] for key, _ in rank(documents, query, vocabulary=vocabulary)]
     lines: JSONObject = {section: [] for section in sections}
-    for section, each in ranked[:MAX_FOUND]:
-        lines[section].append(line_of(section, each, search=search))
-    return {**lines, **({"more": len(ranked) - MAX_FOUND} if len(ranked) > MAX_FOUND else {})}
-
-
-def _is_of(listed: Listed, category: str | None) -> bool:
-    return not category or category_of(listed.entry).lower() == category.lower()
-
-
-def _ranked(found: Sequence[tuple[str, Listed]], query: str, vocabulary: Vocabulary) -> list[tuple[str, Listed]]:
-    """Return the entries that share words with a text, the best first; without a text all of them in their order."""
-    if not query.strip():
-        return list(found)
-    documents = [ranked_of(each, key=f"{place:06}") for place, (_, each) in enumerate(found)]
-    return [found[int(key)] for key, _ in rank(documents, query, vocabulary=vocabulary)]
+    for section, listed in entries[:MAX_FOUND]:
+        lines[section].append(line_of(section, listed, search=search))
+    return {**lines, **({"more": len(entries) - MAX_FOUND} if len(entries) > MAX_FOUND else {})}
 
 
 NAMES = ("name", "uri", "uriTemplate")
@@ -129,27 +110,34 @@ MAX_ABOUT_CHARS = 160
 
 
 def line_of(section: str, listed: Listed, *, search: str) -> JSONObject:
-    """Return what a model needs to choose an entry of a section. ``search`` is the name of the catalog's tool."""
+    """Return the facts by which a model chooses an entry of a section. ``search`` is the name of the catalog's tool."""
     entry = listed.entry
-    about = _about(entry)
     line: JSONObject = {name: entry[name] for name in NAMES if name in entry}
-    line |= {"about": about} if about else {}
+    about = " ".join(str(entry.get("description") or entry.get("title") or "").split())
+    if about:
+        line["about"] = about if len(about) <= MAX_ABOUT_CHARS else f"{about[: MAX_ABOUT_CHARS - 1]}…"
     if section == "tools":
-        category = category_of(entry)
-        line |= {"arguments": _arguments(entry), "call": f"{search}-{'call' if only_reads(entry) else 'call-mutation'}"}
+        schema, category = entry.get("inputSchema", {}), category_of(entry)
+        required = schema.get("required", ())
+        line["arguments"] = ", ".join(_argument(name, name in required) for name in schema.get("properties", {}))
+        line["call"] = f"{search}-{'call' if only_reads(entry) else 'call-mutation'}"
         line |= {"category": category} if category else {}
     if section == "prompts" and entry.get("arguments"):
         line["arguments"] = ", ".join(_argument(each["name"], each.get("required")) for each in entry["arguments"])
     return {**line, "hidden": listed.hidden}
 
 
-def spoken_of(entry: JSONObject) -> set[str]:
+def _argument(name: str, required: Any) -> str:
+    return name if required else f"{name}?"
+
+
+def names_of(entry: JSONObject) -> set[str]:
     """Return the names by which an entry can be asked for."""
     return {str(entry[key]) for key in NAMES if key in entry}
 
 
 def ranked_of(listed: Listed, *, key: str) -> Ranked:
-    """Return what a search knows of an entry: its names with those of its aliases, its texts, and its arguments."""
+    """Return the texts of an entry that a search reads: its names and aliases, its descriptions, and its arguments."""
     entry = listed.entry
     properties = entry.get("inputSchema", {}).get("properties", {})
     arguments = {**properties, **{each["name"]: each for each in entry.get("arguments", ())}}
@@ -162,19 +150,3 @@ def ranked_of(listed: Listed, *, key: str) -> Ranked:
         texts=tuple(str(text) for text in texts if text),
         parts=tuple(arguments),
     )
-
-
-def _about(entry: JSONObject) -> str:
-    """Return the beginning of the description, or else the title."""
-    text = " ".join(str(entry.get("description") or entry.get("title") or "").split())
-    return text if len(text) <= MAX_ABOUT_CHARS else f"{text[: MAX_ABOUT_CHARS - 1]}…"
-
-
-def _arguments(entry: JSONObject) -> str:
-    schema = entry.get("inputSchema", {})
-    required = schema.get("required", ())
-    return ", ".join(_argument(name, name in required) for name in schema.get("properties", {}))
-
-
-def _argument(name: str, required: Any) -> str:
-    return name if required else f"{name}?"

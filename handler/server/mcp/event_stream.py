@@ -8,9 +8,8 @@ Source: MCP 2026-07-28, basic/transports/streamable-http ("Receiving Messages");
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from typing import Any
 
 from handler.server.asgi.response_size import Room
 from handler.server.mcp.jsonrpc import Request
@@ -42,43 +41,31 @@ def event_stream(
 
 
 def _wanted(request: Request, notifications: Iterable[JSONObject]) -> Iterator[bytes]:
-    meta = request.params.get("_meta")
-    wants = _Wants(meta if isinstance(meta, dict) else {}, request.revision)
-    for each in notifications:
+    """Yield the notifications that a request asks for, as JSON."""
+    params = request.params.get("_meta")
+    meta = params if isinstance(params, dict) else {}
+    token, level = meta.get("progressToken"), wanted_log_level(meta, request.revision)
+    last = -math.inf
+    for notification in notifications:
         # An author may log a value that is not JSON. The call is done, so that message is left out.
         with suppress(TypeError, ValueError, RecursionError):
-            if wants.take(each):
-                yield to_well_formed_json({"jsonrpc": "2.0", **notified(each, request.revision)})
+            match notification:
+                case {"method": "notifications/progress", "params": {"progressToken": own, "progress": progress}}:
+                    # MCP 2026-07-28, basic/patterns/progress: the request's token, and more progress each time.
+                    if token is None or own != token or type(own) is not type(token):
+                        continue
+                    if not isinstance(progress, int | float) or not last < progress < math.inf:
+                        continue
+                    last = progress
+                case {"method": "notifications/message", "params": {"level": str(severity)}}:
+                    # MCP 2026-07-28, server/utilities/logging: no messages unless the request asks for them.
+                    from handler.code_tools.context import LEVELS  # loaded by the code that sends messages
 
-
-class _Wants:
-    """The notifications that one request asks for, and the progress reported so far."""
-
-    def __init__(self, meta: Mapping[str, Any], revision: str) -> None:
-        self._token = meta.get("progressToken")
-        self._level = wanted_log_level(meta, revision)
-        self._progress = -math.inf
-
-    def take(self, notification: JSONObject) -> bool:
-        match notification:
-            case {"method": "notifications/progress", "params": {"progressToken": token, "progress": progress}}:
-                return self._takes_progress(token, progress)
-            case {"method": "notifications/message", "params": {"level": str(level)}}:
-                # MCP 2026-07-28, server/utilities/logging: no messages unless the request asks for them.
-                from handler.code_tools.context import LEVELS  # loaded by the code that sends messages
-
-                return self._level in LEVELS and level in LEVELS and LEVELS.index(level) >= LEVELS.index(self._level)
-            case _:
-                return False
-
-    def _takes_progress(self, token: object, progress: object) -> bool:
-        """Source: MCP 2026-07-28, basic/patterns/progress: the request's token, and more progress each time."""
-        if token is None or token != self._token or type(token) is not type(self._token):
-            return False
-        if not isinstance(progress, int | float) or not self._progress < progress < math.inf:
-            return False
-        self._progress = progress
-        return True
+                    if level not in LEVELS or severity not in LEVELS or LEVELS.index(severity) < LEVELS.index(level):
+                        continue
+                case _:
+                    continue
+            yield to_well_formed_json({"jsonrpc": "2.0", **notified(notification, request.revision)})
 
 
 def _event(message: bytes) -> bytes:

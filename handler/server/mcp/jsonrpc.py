@@ -34,7 +34,7 @@ from handler.server.mcp.revisions import (
     has_batches,
     is_legacy,
     is_modern,
-    revision_told,
+    revision_of_header,
 )
 from handler.strict_json import parse_json
 
@@ -49,21 +49,6 @@ UNSUPPORTED_VERSION = -32022
 DENIED = -32001
 """The caller is denied an item of a batch. Outside a batch, the status would be 401 or 403."""
 
-REASONS: Mapping[int, str] = {
-    PARSE_ERROR: "ParseError",
-    INVALID_REQUEST: "InvalidRequest",
-    METHOD_NOT_FOUND: "MethodNotFound",
-    INVALID_PARAMS: "InvalidParams",
-    INTERNAL_ERROR: "InternalError",
-    HEADER_MISMATCH: "HeaderMismatch",
-    MISSING_CAPABILITY: "MissingCapability",
-    UNSUPPORTED_VERSION: "UnsupportedVersion",
-}
-"""The log's names of rejections. The log gets no error message, which may repeat the caller's words."""
-
-OWN_ERROR = "McpError"
-"""The log's name of an error with an author's own code."""
-
 STILE_CODES: Mapping[int, str] = {
     PARSE_ERROR: "parse-error",
     INVALID_REQUEST: "invalid-request",
@@ -74,7 +59,7 @@ STILE_CODES: Mapping[int, str] = {
     MISSING_CAPABILITY: "missing-capability",
     UNSUPPORTED_VERSION: "unsupported-version",
 }
-"""The stable codes of rejections that have no nearer one."""
+"""The stable codes of rejections that have no nearer one; the log has them as names, such as ``ParseError``."""
 
 OWN_CODE = "own-error"
 """The stable code of an error with an author's own code of JSON-RPC."""
@@ -132,6 +117,11 @@ class Rejected(Exception):
         self.stile_code = stile_code or STILE_CODES.get(code, OWN_CODE)
 
     @property
+    def log_reason(self) -> str:
+        """The name of ``code`` in the log, which gets no error message: a message may repeat the caller's words."""
+        return STILE_CODES.get(self.code, "Mcp-Error").title().replace("-", "")
+
+    @property
     def data(self) -> object:
         """The error's member ``data``: facts with the stable code. An author's own ``code``, or other JSON, stays."""
         if self.facts is None or isinstance(self.facts, dict):
@@ -173,7 +163,13 @@ def classify(headers: Mapping[str, str], body: bytes) -> Request | Notification 
     except ValueError as exc:
         raise Rejected(PARSE_ERROR, "Parse error: the body is not JSON") from exc
     if isinstance(raw, list):
-        return _batch(raw, headers)
+        # Source: MCP 2025-03-26, basic ("Batching") and basic/lifecycle; later revisions have no batches.
+        if not has_batches(revision_of_header(headers.get(VERSION))):
+            sentence = "Invalid request: expected one JSON-RPC message, batches ended with 2025-03-26"
+            raise Rejected(INVALID_REQUEST, sentence)
+        if not 1 <= len(raw) <= MAX_BATCH:
+            raise Rejected(INVALID_REQUEST, f"Invalid request: a batch has 1 to {MAX_BATCH} messages")
+        return [_item(item) for item in raw]
     if not isinstance(raw, dict):
         raise Rejected(INVALID_REQUEST, "Invalid request: expected a JSON-RPC message")
     return _classified(raw, headers)
@@ -182,7 +178,7 @@ def classify(headers: Mapping[str, str], body: bytes) -> Request | Notification 
 def _classified(raw: Mapping[str, Any], headers: Mapping[str, str]) -> Request | Notification:
     if "method" not in raw and ("result" in raw or "error" in raw):
         # MCP 2025-11-25, basic/transports ("Sending Messages to the Server"); 2026-07-28 has no such messages.
-        if is_modern(revision_told(headers.get(VERSION))):
+        if is_modern(revision_of_header(headers.get(VERSION))):
             raise Rejected(
                 INVALID_REQUEST, "Invalid request: expected a request, and not a response: the server asked nothing"
             )
@@ -195,19 +191,10 @@ def _classified(raw: Mapping[str, Any], headers: Mapping[str, str]) -> Request |
     method = raw["method"]
     header = headers.get(VERSION)
     if is_legacy(header, message.meta):
-        return Request(id=message.id, method=method, params=message.params, revision=revision_told(header))
+        return Request(id=message.id, method=method, params=message.params, revision=revision_of_header(header))
     if PROTOCOL_VERSION not in message.meta:
         _require_served(message, (header or "").strip(" \t"), among=(*MODERN, *LEGACY))
     return Request(id=message.id, method=method, params=message.params, revision=_modern_revision(message, method))
-
-
-def _batch(raw: list[Any], headers: Mapping[str, str]) -> list[Item]:
-    """Source: MCP 2025-03-26, basic ("Batching") and basic/lifecycle; later revisions have no batches."""
-    if not has_batches(revision_told(headers.get(VERSION))):
-        raise Rejected(INVALID_REQUEST, "Invalid request: expected one JSON-RPC message, batches ended with 2025-03-26")
-    if not 1 <= len(raw) <= MAX_BATCH:
-        raise Rejected(INVALID_REQUEST, f"Invalid request: a batch has 1 to {MAX_BATCH} messages")
-    return [_item(each) for each in raw]
 
 
 def _item(raw: Any) -> Item:

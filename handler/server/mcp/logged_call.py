@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from itertools import islice
 from typing import Any
 
-from handler.bundle.tools import GraphQLTool, LoggedArgument, PrescribedTool
+from handler.bundle.tools import GraphQLTool, PrescribedTool
 from handler.errors.access import AccessError
 from handler.errors.calls import NotFound
 from handler.server.mcp.jsonrpc import Rejected
@@ -31,7 +31,17 @@ SECRET = "(secret)"  # noqa: S105 - the text in place of one
 @contextmanager
 def logged(call: Call, name: str, arguments: JSONObject) -> Iterator[None]:
     """Note the arguments that the author named, and the fields of a call that is refused inside."""
-    _note_arguments(call, name, arguments)
+    log, tool = call.caller.endpoint.bundle.log, call.caller.endpoint.tools.get(name)
+    own = [each for each in log.arguments if each.tool == tool.name] if log and tool else []
+    if own and tool:
+        meant = call.caller.endpoint.validator(tool, call.caller.evaluation).meant(arguments)
+        values: JSONObject = {}
+        for each in own:
+            holder = meant.get(each.inside) if each.inside else meant
+            if isinstance(holder, dict) and each.name in holder:
+                values[each.name] = shown_value(holder[each.name])
+        if values:
+            call.note(arguments=values)
     try:
         yield
     except (AccessError, NotFound, Rejected):
@@ -58,24 +68,8 @@ def shown_value(value: Any) -> Any:
             text = value[: MAX_VALUE_CHARS + 1]
         case _:
             text = to_well_formed_json(_without_secrets(value, depth=MAX_DEPTH)).decode()
-    return _cut("".join(each if each.isprintable() else ascii(each)[1:-1] for each in escaped(text)))
-
-
-def _note_arguments(call: Call, name: str, arguments: JSONObject) -> None:
-    log, tool = call.caller.endpoint.bundle.log, call.caller.endpoint.tools.get(name)
-    logged_arguments = [each for each in log.arguments if each.tool == tool.name] if log and tool else []
-    if logged_arguments and tool:
-        arguments = call.caller.endpoint.validator(tool, call.caller.evaluation).meant(arguments)
-    holders = [(each.name, _around(each, arguments)) for each in logged_arguments]
-    values_by_name = {argument: shown_value(values[argument]) for argument, values in holders if argument in values}
-    if values_by_name:
-        call.note(arguments=values_by_name)
-
-
-def _around(argument: LoggedArgument, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the values among which an argument stands."""
-    inner = arguments.get(argument.inside) if argument.inside else arguments
-    return inner if isinstance(inner, dict) else {}
+    text = "".join(each if each.isprintable() else ascii(each)[1:-1] for each in escaped(text))
+    return text if len(text) <= MAX_VALUE_CHARS else f"{text[: MAX_VALUE_CHARS - 1]}…"
 
 
 def _note_refused(call: Call, name: str, arguments: Mapping[str, Any]) -> None:
@@ -103,7 +97,3 @@ def _without_secrets(value: Any, *, depth: int) -> Any:
             return value[:MAX_VALUE_CHARS]
         case _:
             return value
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= MAX_VALUE_CHARS else f"{text[: MAX_VALUE_CHARS - 1]}…"

@@ -66,11 +66,6 @@ class Method:
     answer: Callable[[Call], Awaitable[JSONObject]]
     era: str = ""  # modern | legacy: the revisions with the method; empty: both
 
-    def serves(self, revision: str) -> bool:
-        """Return whether a revision has the method."""
-        era = "modern" if is_modern(revision) else "legacy"
-        return self.era in ("", era)
-
 
 async def answer(call: Call) -> JSONObject:
     """Answer a request with its result.
@@ -82,12 +77,9 @@ async def answer(call: Call) -> JSONObject:
         InsufficientScope: the caller's claims lack scopes of the tool.
     """
     request = call.request
-    method = METHODS.get(request.method)
-    if (
-        method is None
-        or not method.serves(request.revision)
-        or (method.capability and method.capability not in _offered(call))
-    ):
+    method, era = METHODS.get(request.method), "modern" if is_modern(request.revision) else "legacy"
+    lacks = method is None or (method.capability and method.capability not in _offered(call))
+    if method is None or method.era not in ("", era) or lacks:
         raise Rejected(METHOD_NOT_FOUND, f"Method not found: {request.method:.80}", id=request.id, status=404)
     try:
         return shape(await method.answer(call), request.revision)

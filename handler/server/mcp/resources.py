@@ -14,7 +14,7 @@ from handler.bundle.resource_uris import (
     table_uri,
     tool_schema_uri,
 )
-from handler.bundle.tools import GraphQLTool, Tool
+from handler.bundle.tools import GraphQLTool
 from handler.code_tools.sections import Listed
 from handler.errors.calls import ResourceNotFound
 from handler.policy.evaluation import OPEN
@@ -74,7 +74,14 @@ async def read_resource(call: Call, uri: str) -> JSONObject:
             sentence = "The resource is larger than an answer may be"
             raise Rejected(INTERNAL_ERROR, sentence, id=call.request.id, stile_code=ANSWER_TOO_LARGE)
         return {"contents": contents}
-    resource = _find_code_resource(call.caller, uri)
+    matches = [
+        resource
+        for resource in _readable(call.caller)
+        if isinstance(resource, CodeResource) and len(uri) <= MAX_URI_CHARS
+        if _pattern(_place(resource)).values_in(uri) is not None
+    ]
+    # A fixed URI wins over templates, and a template over later ones.
+    resource = min(matches, key=lambda resource: "uriTemplate" in resource.entry, default=None)
     if resource is None:
         raise call.caller.missing(ResourceNotFound(uri))
     # The log gets the template only: the rest of the URI holds arguments.
@@ -91,11 +98,11 @@ async def fixed_contents(caller: Caller, uri: str) -> list[JSONObject] | None:
         CredentialRequired, InsufficientScope, UpstreamError: as ``read_resource``.
     """
     endpoint = caller.endpoint
-    for resource in endpoint.bundle.resources:
-        if isinstance(resource, FileResource) and resource.uri == uri and caller.evaluation.meets(resource.mask):
-            content = {"blob": resource.blob} if resource.blob else {"text": resource.text}
-            meta = {"_meta": resource.entry["_meta"]} if "_meta" in resource.entry else {}
-            return [{"uri": uri, "mimeType": resource.entry["mimeType"], **content, **meta}]
+    file = _find_file(caller, uri)
+    if file:
+        content = {"blob": file.blob} if file.blob else {"text": file.text}
+        meta = {"_meta": file.entry["_meta"]} if "_meta" in file.entry else {}
+        return [{"uri": uri, "mimeType": file.entry["mimeType"], **content, **meta}]
     if uri.startswith(f"{PAGE_SCHEME}:"):
         return await table_contents(caller, uri)
     for tool in _with_schemas(endpoint):
@@ -111,33 +118,22 @@ async def fixed_contents(caller: Caller, uri: str) -> list[JSONObject] | None:
 
 def find_template(caller: Caller, template: str) -> CodeResource | None:
     """Return the resource with exactly this template; ``None`` if the caller has no such resource."""
-    for resource in caller.endpoint.bundle.resources:
-        if isinstance(resource, CodeResource) and resource.entry.get("uriTemplate") == template:
-            return resource if caller.evaluation.meets(resource.mask) else None
-    return None
+    resources = (each for each in _readable(caller) if isinstance(each, CodeResource))
+    return next((each for each in resources if each.entry.get("uriTemplate") == template), None)
+
+
+def _readable(caller: Caller) -> Iterator[FileResource | CodeResource]:
+    """Yield the bundle's resources and templates that a caller may read."""
+    return (each for each in caller.endpoint.bundle.resources if caller.evaluation.meets(each.mask))
+
+
+def _find_file(caller: Caller, uri: str) -> FileResource | None:
+    files = (each for each in _readable(caller) if isinstance(each, FileResource))
+    return next((file for file in files if file.uri == uri), None)
 
 
 def _own(caller: Caller) -> list[Listed]:
-    """Return the bundle's resources and templates for a caller, as their author wrote them."""
-    return [
-        Listed(entry=resource.entry, hidden=resource.hidden)
-        for resource in caller.endpoint.bundle.resources
-        if caller.evaluation.meets(resource.mask)
-    ]
-
-
-def _find_code_resource(caller: Caller, uri: str) -> CodeResource | None:
-    """Find the code resource of a URI. A fixed URI wins over templates, and a template over later ones."""
-    if len(uri) > MAX_URI_CHARS:
-        return None
-    matches = [
-        resource
-        for resource in caller.endpoint.bundle.resources
-        if isinstance(resource, CodeResource)
-        and caller.evaluation.meets(resource.mask)
-        and _pattern(_place(resource)).values_in(uri) is not None
-    ]
-    return min(matches, key=lambda resource: "uriTemplate" in resource.entry, default=None)
+    return [Listed(entry=resource.entry, hidden=resource.hidden) for resource in _readable(caller)]
 
 
 def _place(resource: CodeResource) -> str:
@@ -159,18 +155,12 @@ def _schema_uri(endpoint: Endpoint, tool: GraphQLTool | None) -> str:
 
 
 def _schema_entry(endpoint: Endpoint, tool: GraphQLTool | None) -> JSONObject:
-    if tool is None:
-        path = f"/{endpoint.bundle.endpoint}/graphql"
-        texts = {"title": "GraphQL schema", "description": f"What {path} can be asked, by this caller."}
-    else:
-        title = tool.entry.get("title", tool.name)
-        texts = {
-            "title": f"Schema of {title}",
-            "description": f"What the tool {tool.name} can be asked, by this caller.",
-        }
+    title = f"Schema of {tool.entry.get('title', tool.name)}" if tool else "GraphQL schema"
+    owner = f"the tool {tool.name}" if tool else f"/{endpoint.bundle.endpoint}/graphql"
     uri = _schema_uri(endpoint, tool)
     name = uri.removeprefix(schema_uri(endpoint.bundle.endpoint).removesuffix("schema.graphql"))
-    return {"uri": uri, "name": name, **texts, "mimeType": SDL}
+    description = f"What {owner} can be asked, by this caller."
+    return {"uri": uri, "name": name, "title": title, "description": description, "mimeType": SDL}
 
 
 async def _is_shown(caller: Caller, tool: GraphQLTool | None) -> bool:
@@ -200,11 +190,13 @@ def _may_introspect(caller: Caller) -> bool:
 SETTINGS = '<script type="application/json" id="settings">{}</script>'
 """The element of the page that the settings of a tool replace."""
 
+MAX_SETTINGS_BYTES = 100_000
 
-MAX_TOLD_BYTES = 100_000
+MEMBERS = (("name", "inputSchema", "outputSchema", "annotations"), ("name", "inputSchema", "annotations"), ("name",))
+"""The members of the tool's entry that the page reads: all, those that paging needs, or none but the name.
 
-TOLD = (("name", "inputSchema", "outputSchema", "annotations"), ("name", "inputSchema", "annotations"))
-"""The members of the tool's entry that the page reads: all, or those that paging needs."""
+Without the output schema, the page takes its columns from the rows. With the name alone, it has no pages by ``after``.
+"""
 
 
 async def table_contents(caller: Caller, uri: str) -> list[JSONObject] | None:
@@ -213,34 +205,20 @@ async def table_contents(caller: Caller, uri: str) -> list[JSONObject] | None:
     Raises:
         CredentialRequired, InsufficientScope, UpstreamError: as ``read_resource``.
     """
-    tool, page = _tool_of(caller, uri), _page_of(caller)
-    if tool is None or page is None or not await caller.can_use(tool):
+    bundle = caller.endpoint.bundle
+    tool = next((tool for tool in bundle.tools if table_uri(bundle.endpoint, tool.name) == uri), None)
+    ui = tool.entry.get("_meta", {}).get("ui") if tool else None
+    names_page = isinstance(ui, dict) and ui.get("resourceUri") == uri  # an author's "ui" is any value
+    page = _find_file(caller, page_uri(bundle.endpoint, "table"))
+    if tool is None or not names_page or page is None or not page.hidden or not await caller.can_use(tool):
         return None
     require_scopes(tool.name, tool.options.scopes, caller.principal)
     entry = await entry_for(caller, tool)
     if entry is None:
         return None
-    # Without the output schema, the page takes its columns from the rows; without the rest, it has no pages by `after`.
-    candidates = (to_well_formed_json({name: entry[name] for name in names if name in entry}) for names in TOLD)
-    json = next((each for each in candidates if len(each) <= MAX_TOLD_BYTES), to_well_formed_json({"name": tool.name}))
+    candidates = (to_well_formed_json({name: entry[name] for name in names if name in entry}) for names in MEMBERS)
+    json = next(each for each in candidates if len(each) <= MAX_SETTINGS_BYTES)
     # No text of a schema may end the element, or begin a comment in it.
     json = json.replace(b"<", b"\\u003c")
     text = page.text.replace(SETTINGS, SETTINGS.replace("{}", json.decode()))
     return [{"uri": uri, "mimeType": page.entry["mimeType"], "text": text}]
-
-
-def _tool_of(caller: Caller, uri: str) -> Tool | None:
-    """Find the tool whose entry names a page."""
-    endpoint = caller.endpoint.bundle.endpoint
-    owners = (tool for tool in caller.endpoint.bundle.tools if table_uri(endpoint, tool.name) == uri)
-    tool = next(owners, None)
-    ui = tool.entry.get("_meta", {}).get("ui") if tool else None
-    return tool if isinstance(ui, dict) and ui.get("resourceUri") == uri else None  # an author's "ui" is any value
-
-
-def _page_of(caller: Caller) -> FileResource | None:
-    uri = page_uri(caller.endpoint.bundle.endpoint, "table")
-    for resource in caller.endpoint.bundle.resources:
-        if isinstance(resource, FileResource) and resource.hidden and resource.uri == uri:
-            return resource if caller.evaluation.meets(resource.mask) else None
-    return None

@@ -5,7 +5,7 @@ Source: MCP 2026-07-28, basic/versioning; the changelogs of the earlier revision
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from handler import __version__
@@ -56,7 +56,7 @@ def has_batches(revision: str) -> bool:
     return revision == BATCHING
 
 
-def revision_told(header: str | None) -> str:
+def revision_of_header(header: str | None) -> str:
     """Return the revision by the header ``MCP-Protocol-Version`` alone: modern if its value is unknown."""
     if header is None:
         return ASSUMED
@@ -97,11 +97,9 @@ def shape(result: dict[str, Any], revision: str) -> dict[str, Any]:
         return {"resultType": "complete", **result, "_meta": meta}
     if "structuredContent" in result and (revision in TEXT_ONLY or not isinstance(result["structuredContent"], dict)):
         result = _as_text(result)
-    if revision in TEXT_ONLY and not result.keys().isdisjoint(_HOLD_CONTENT):
-        return {
-            key: _HOLD_CONTENT[key](each, revision) if key in _HOLD_CONTENT else each for key, each in result.items()
-        }
-    return result
+    if revision not in TEXT_ONLY:
+        return result
+    return {key: _converted(key, value, revision) for key, value in result.items()}
 
 
 def _as_text(result: dict[str, Any]) -> dict[str, Any]:
@@ -121,13 +119,21 @@ def _as_text(result: dict[str, Any]) -> dict[str, Any]:
     return {**others, "content": [*result["content"], *more]}
 
 
-def _content(blocks: list[dict[str, Any]], revision: str) -> list[dict[str, Any]]:
-    return [_block(block, revision) for block in blocks]
+def _converted(key: str, value: Any, revision: str) -> Any:
+    """Return a member of a result in the form of a revision before 2025-06-18."""
+    match key:
+        case "content":
+            return [_block(block, revision) for block in value]
+        case "messages":
+            return [{**message, "content": _block(message["content"], revision)} for message in value]
+        case "contents":
+            return [_without_meta(content) for content in value]
+    return value
 
 
 def _block(block: dict[str, Any], revision: str) -> dict[str, Any]:
     """Return a block without the additions of 2025-06-18: ``_meta``, ``lastModified`` and links, which become text."""
-    members = {key: each for key, each in block.items() if key != "_meta"}
+    members = _without_meta(block)
     if "annotations" in block:
         members["annotations"] = {key: each for key, each in block["annotations"].items() if key != "lastModified"}
     match block["type"]:
@@ -144,24 +150,8 @@ def _block(block: dict[str, Any], revision: str) -> dict[str, Any]:
     return {"type": "text", "text": text, **annotations}
 
 
-def _messages(messages: list[dict[str, Any]], revision: str) -> list[dict[str, Any]]:
-    return [{**message, "content": _block(message["content"], revision)} for message in messages]
-
-
-def _contents(contents: list[dict[str, Any]], _: str) -> list[dict[str, Any]]:
-    return [_without_meta(each) for each in contents]
-
-
 def _without_meta(value: dict[str, Any]) -> dict[str, Any]:
     return {key: each for key, each in value.items() if key != "_meta"}
-
-
-_HOLD_CONTENT: Mapping[str, Callable[[Any, str], Any]] = {
-    "content": _content,
-    "messages": _messages,
-    "contents": _contents,
-}
-"""The members of results that hold content, and the functions that convert them for an earlier revision."""
 
 
 def listed(key: str, entries: Iterable[Entry], revision: str) -> Iterator[Entry]:
@@ -170,16 +160,13 @@ def listed(key: str, entries: Iterable[Entry], revision: str) -> Iterator[Entry]
     Source: the schema of each revision, ``Tool``, ``Prompt``, ``Resource`` and ``ResourceTemplate``.
     """
     members = _MEMBERS[key].get(revision)
+    if members is None:
+        yield from entries
+        return
     for entry in entries:
-        if members is None:
-            yield entry
-        elif "outputSchema" in members and entry.get("outputSchema", _OBJECT).get("type") != "object":
-            yield entry.only(members - {"outputSchema"})
-        else:
-            yield entry.only(members)
+        is_object = entry.get("outputSchema", {"type": "object"}).get("type") == "object"
+        yield entry.only(members if is_object else members - {"outputSchema"})
 
-
-_OBJECT = {"type": "object"}
 
 _SINCE: Mapping[str, Mapping[str, str]] = {
     "tools": {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request as HttpCall
@@ -14,6 +15,7 @@ from handler.cold.records import replaced
 from handler.errors import MAX_SAID_CHARS
 from handler.errors.access import AccessError
 from handler.errors.calls import DeadlinePassed, NotFound, ResourceNotFound, ToolNotFound
+from handler.list_entries import answer_tokens
 from handler.server.asgi.content_negotiation import EVENT_STREAM, JSON, accepted_kinds, media_type_of
 from handler.server.asgi.deadlines import before
 from handler.server.asgi.request_log import note, written
@@ -25,8 +27,6 @@ from handler.server.mcp.jsonrpc import (
     DENIED,
     INTERNAL_ERROR,
     INVALID_PARAMS,
-    OWN_ERROR,
-    REASONS,
     Item,
     Notification,
     Rejected,
@@ -36,7 +36,7 @@ from handler.server.mcp.jsonrpc import (
 )
 from handler.server.mcp.method_call import Call
 from handler.server.mcp.methods import answer
-from handler.server.mcp.revisions import BATCHING, error_id, is_modern, resource_not_found_code, revision_told
+from handler.server.mcp.revisions import BATCHING, error_id, is_modern, resource_not_found_code, revision_of_header
 from handler.strict_json import Entries, JSONObject, spliced, to_json_bytes, to_well_formed_json
 
 MAX_URI_CHARS = 2_000
@@ -76,7 +76,14 @@ class McpRoute:
             call = _call_of(request, caller)
             return _response(http_call, call, await _answer(call))
         except (Rejected, NotFound) as exc:
-            return _rejection(http_call, exc, request)
+            error = _rejected(exc, request, note=partial(note, http_call.scope))
+            note(http_call.scope, code=error.stile_code)
+            response = _error_response(error, _revision_of(http_call, request), well_formed=request is not None)
+            if isinstance(error, SignInRequired):
+                from handler.server.denials import sign_in_headers
+
+                response.headers.update(sign_in_headers(http_call))
+            return response
         except AccessError as exc:
             from handler.server.denials import denial_response
 
@@ -142,8 +149,6 @@ def _response(http_call: HttpCall, call: Call, message: JSONObject) -> Response:
 def _note_tokens(call: Call, result: JSONObject, body: bytes) -> None:
     """Note the approximate tokens of a tool's result."""
     if call.request.method == "tools/call" and "content" in result:
-        from handler.list_entries import answer_tokens  # only calls need it
-
         call.note(answer_tokens=answer_tokens(result, body))
 
 
@@ -185,12 +190,8 @@ async def _item_json(http_call: HttpCall, item: Request | Rejected, caller: Call
         call = _call_of(item, caller)
         async with before(caller.deadline):
             message = await _answer(call)
-    except Rejected as exc:
-        error = exc
-        caller.note(outcome="rejected", reason=REASONS.get(error.code, OWN_ERROR))
-    except NotFound as exc:
-        error = _not_found(exc, item)
-        caller.note(decision="denied", outcome="rejected", reason=type(exc).__name__)
+    except (Rejected, NotFound) as exc:
+        error = _rejected(exc, item, note=caller.note)
     except DeadlinePassed as exc:
         error = Rejected(INTERNAL_ERROR, str(exc), id=item.id, stile_code=exc.stile_code)
         caller.note(outcome="rejected", reason=type(exc).__name__)
@@ -209,35 +210,27 @@ async def _item_json(http_call: HttpCall, item: Request | Rejected, caller: Call
     return to_well_formed_json(_error_body(error, BATCHING))
 
 
-def _not_found(reason: NotFound, request: Request | Rejected | None) -> Rejected:
-    """Source: MCP 2026-07-28, server/resources ("Error Handling")."""
-    identifier = request.id if request else None
+def _rejected(
+    reason: Rejected | NotFound, request: Request | Rejected | None, *, note: Callable[..., None]
+) -> Rejected:
+    """Note the rejection of a message, and return it as a JSON-RPC error.
+
+    Source: MCP 2026-07-28, server/resources ("Error Handling").
+    """
+    if isinstance(reason, Rejected):
+        note(outcome="rejected", reason=reason.log_reason)
+        return reason
+    note(decision="denied", outcome="rejected", reason=type(reason).__name__)
+    code, facts = INVALID_PARAMS, None
     if isinstance(reason, ResourceNotFound) and isinstance(request, Request):
-        code = resource_not_found_code(request.revision)
-        uri = {"uri": reason.uri[:MAX_URI_CHARS]}
-        return Rejected(code, str(reason), id=identifier, facts=uri, stile_code=reason.stile_code)
-    tool = {"tool": reason.name[:MAX_SAID_CHARS]} if isinstance(reason, ToolNotFound) else None
-    return Rejected(INVALID_PARAMS, str(reason), id=identifier, facts=tool, stile_code=reason.stile_code)
-
-
-def _rejection(http_call: HttpCall, reason: Rejected | NotFound, request: Request | None) -> Response:
-    if isinstance(reason, NotFound):
-        note(http_call.scope, decision="denied", outcome="rejected", reason=type(reason).__name__)
-        error = _not_found(reason, request)
-    else:
-        note(http_call.scope, outcome="rejected", reason=REASONS.get(reason.code, OWN_ERROR))
-        error = reason
-    note(http_call.scope, code=error.stile_code)
-    response = _error_response(error, _revision_of(http_call, request), well_formed=request is not None)
-    if isinstance(error, SignInRequired):
-        from handler.server.denials import sign_in_headers
-
-        response.headers.update(sign_in_headers(http_call))
-    return response
+        code, facts = resource_not_found_code(request.revision), {"uri": reason.uri[:MAX_URI_CHARS]}
+    elif isinstance(reason, ToolNotFound):
+        facts = {"tool": reason.name[:MAX_SAID_CHARS]}
+    return Rejected(code, str(reason), id=request.id if request else None, facts=facts, stile_code=reason.stile_code)
 
 
 def _revision_of(http_call: HttpCall, request: Request | None) -> str:
-    return request.revision if request else revision_told(http_call.headers.get("mcp-protocol-version"))
+    return request.revision if request else revision_of_header(http_call.headers.get("mcp-protocol-version"))
 
 
 def _error_response(error: Rejected, revision: str, *, well_formed: bool = False) -> Response:

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from hypothesis import Phase, given, settings
 
-from handler.commands.local.local_server import local_entries
 from handler.compiler.checks.large_entries import MAX_LIST_TOKENS, MAX_LISTED
 from handler.compiler.compile import Compiled, compile_endpoint
 from handler.compiler.json_schemas.scalars import BUILT_IN, KNOWN, UNKNOWN
@@ -19,6 +18,7 @@ from tests.support.demo_code import MODULES
 from tests.support.diagnostics import Reported
 from tests.support.endpoints import READABLE, compiled, prescribed_tool
 from tests.support.examples import examples
+from tests.support.local_entries import local_entries
 from tests.support.projects import FOLDERS
 from tests.support.vendors import refusals, untyped
 

@@ -8,8 +8,8 @@ import pytest
 
 from handler.bundle.operations import Limits
 from handler.bundle.tools import CatalogTool, Tool, ToolOptions
-from handler.commands.local.local_server import local_entries
 from tests.support.endpoints import PUBLIC, compiled, graphql_tool, prescribed_tool, reported
+from tests.support.local_entries import local_entries
 
 SDL = " type Query { thing(id: ID!): String } type Mutation { drop(id: ID!, confirm: Boolean): String }"
 QUERIES = '{expose: true, types: "Query", fields: ".*"}'

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from handler.commands.local.local_server import local_entries
 from handler.graph.index import read_index
 from handler.graph.sdl import print_view
 from handler.graph.view import build_view
 from handler.policy.evaluation import HIDDEN
 from tests.support.diagnostics import Reported
 from tests.support.endpoints import READABLE, compiled, doubted, graphql_tool, prescribed_tool, reported
+from tests.support.local_entries import local_entries
 from tests.support.outcomes import outcome_of
 
 TOOL = 'extend schema @tool(name: "t", graphql: {expose: true, types: "Query", fields: ".*"})\n'

@@ -1,0 +1,18 @@
+"""The ``tools/list`` entries of a compiled endpoint, without a server."""
+
+from __future__ import annotations
+
+import asyncio
+
+from handler.commands.local.local_endpoint import local_endpoint
+from handler.compiler.compile import Compiled
+from handler.server.auth.principal import ANONYMOUS, DEVELOPMENT
+from handler.server.mcp.tools_list import list_entries
+from handler.strict_json import JSONObject
+
+
+def local_entries(compiled: Compiled, *, unrestricted: bool = True) -> list[JSONObject]:
+    """The entries for a caller who skips policies, or for an anonymous one."""
+    endpoint = local_endpoint(compiled)
+    principal = DEVELOPMENT if unrestricted else ANONYMOUS
+    return asyncio.run(list_entries(endpoint, endpoint.evaluation_of(principal), principal=principal))
