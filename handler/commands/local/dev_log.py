@@ -62,6 +62,12 @@ Listener = Callable[[Mapping[str, Any], Seen, list[str]], None]
 _SEEN: ContextVar[Seen | None] = ContextVar("seen", default=None)
 
 
+def current_headers() -> Headers:
+    """Return the headers of the request that is being answered; none outside of a request."""
+    seen = _SEEN.get()
+    return seen.headers if seen else Headers()
+
+
 class DevLog:
     """The writer of the lines, and the middleware outside of all others that sees the requests.
 

@@ -84,12 +84,10 @@ def endpoint_place(text: str) -> EndpointPlace:
     return EndpointPlace(destination=destination, endpoint=endpoint)
 
 
-Change = Callable[[PublishStorage, EndpointPlace, argparse.Namespace], int]
-"""A change of one published endpoint, which returns the exit code."""
-
-
-def change_published(options: argparse.Namespace, change: Change) -> int:
-    """Change the endpoint that the command line names, and return the exit code. Complain of what forbids it."""
+def change_published(
+    options: argparse.Namespace, change: Callable[[PublishStorage, EndpointPlace, argparse.Namespace], int]
+) -> int:
+    """Change the endpoint that the command line names, and return the exit code. Complain of errors."""
 
     def changed(storage: PublishStorage, _: HttpClient) -> int:
         try:

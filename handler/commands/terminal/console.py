@@ -14,7 +14,7 @@ import re
 import shutil
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
@@ -314,6 +314,15 @@ def show_json(value: Any) -> None:
     if answer:
         answer.is_printed = True
     sys.stdout.write(text + "\n")
+
+
+def show_document(document: Mapping[str, Any], code: int) -> int:
+    """Print the document of a run with ``--json``, with its warnings and errors, and return the exit code."""
+    answer = current_answer()
+    if answer:
+        error = {"error": answer.error(code)} if code else {}
+        show_json({**document, "warnings": answer.warnings, **error})
+    return code
 
 
 def track(items: Sequence[T], what: str, console: Console | PlainOutput, *, name: Callable[[T], str]) -> Iterator[T]:
