@@ -30,7 +30,7 @@ from handler.errors.authoring import Problem, UnknownCaller
 from handler.graph.found_sdl import is_visible
 from handler.graph.view import View
 from handler.list_entries import BYTES_PER_TOKEN
-from handler.search.matches import Match
+from handler.search.schema_search import Match
 from handler.search.words import split
 from handler.server.context import Caller
 from handler.server.mcp.catalog import found_tools
