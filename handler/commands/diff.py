@@ -13,10 +13,10 @@ from pathlib import Path
 from handler.audience.ways import Published, version_in, version_of
 from handler.bundle.stored import bundle_key, older_bundle_keys
 from handler.commands.changes.endpoint_changes import EndpointChanges, compare, markdown, text_lines
+from handler.commands.command_line import BREAKING, DIFFERENT, DONE, NOT_COMPARED, OPENING
+from handler.commands.console import ERR, complain, complain_of, say, show_json, show_verbatim, track
 from handler.commands.folders.endpoint_folders import add_compile_options, find_endpoints
 from handler.commands.publishing.destination import endpoints_in_bucket
-from handler.commands.terminal.console import ERR, complain, complain_of, say, show_json, show_verbatim, track
-from handler.commands.terminal.exit_codes import BREAKING, DIFFERENT, DONE, NOT_COMPARED, OPENING
 from handler.compiler.compile import compile_explained
 from handler.errors.authoring import CompileError
 from handler.errors.infrastructure import BundleError, ObjectNotFound, StorageError

@@ -11,11 +11,11 @@ from typing import Any
 
 from handler.audience.reach import Reach, Visitor
 from handler.audience.view_paths import resolve_in
+from handler.commands.command_line import REFUSED, USAGE
+from handler.commands.console import ERR, complain, located, show_json, show_verbatim, track
 from handler.commands.explaining import FieldReach, OneCaller, show_side_by_side
 from handler.commands.folders.endpoint_folders import add_folder_arguments, find_endpoints
 from handler.commands.local.callers import NOTATION, SKIPS_POLICIES, NamedCaller, caller_argument
-from handler.commands.terminal.console import ERR, complain, located, show_json, show_verbatim, track
-from handler.commands.terminal.exit_codes import REFUSED, USAGE
 from handler.compiler.compile import compile_explained
 from handler.errors.authoring import CompileError, UnknownCaller, UnknownCoordinate
 from handler.text.sentences import cut, did_you_mean

@@ -23,7 +23,7 @@ from handler.audience.reach import (
     find_classes,
 )
 from handler.audience.ways import ROUTE, Standing
-from handler.commands.terminal.console import OUT, one_line, say, show_table
+from handler.commands.console import OUT, one_line, say, show_table
 from handler.compiler.access.policies import INTROSPECTION
 from handler.compiler.problems import Place
 from handler.compiler.provenance import Cause
