@@ -122,8 +122,8 @@ def _delayed_signals() -> Iterator[None]:
     finally:
         for number, handler in former.items():
             signal.signal(number, handler)
-        for number in arrived:
-            signal.raise_signal(number)
+        for arrival in arrived:
+            signal.raise_signal(arrival)
 
 
 def _handles_signals() -> bool:
