@@ -26,10 +26,8 @@ from handler.audience.reach import (
 )
 from handler.audience.view_paths import resolve_in
 from handler.audience.ways import ROUTE, Standing
-from handler.commands.folders.endpoint_folders import add_folder_arguments
-from handler.commands.folders.endpoints import explain_all
-from handler.commands.local.callers import NOTATION, SKIPS_POLICIES, NamedCaller, caller_argument
-from handler.commands.terminal.console import (
+from handler.commands.command_line import REFUSED, USAGE
+from handler.commands.console import (
     OUT,
     complain,
     located,
@@ -39,7 +37,9 @@ from handler.commands.terminal.console import (
     show_table,
     show_verbatim,
 )
-from handler.commands.terminal.exit_codes import REFUSED, USAGE
+from handler.commands.folders.endpoint_folders import add_folder_arguments
+from handler.commands.folders.endpoints import explain_all
+from handler.commands.local.callers import NOTATION, SKIPS_POLICIES, NamedCaller, caller_argument
 from handler.compiler.access.policies import INTROSPECTION
 from handler.compiler.problems import Place
 from handler.compiler.provenance import Cause

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from handler.commands.terminal.console import ERR
+from handler.commands.console import ERR
 
 
 def can_ask() -> bool:

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from handler.commands.console import ERR, complain_of, track
 from handler.commands.folders.endpoint_folders import find_endpoints
-from handler.commands.terminal.console import ERR, complain_of, track
 from handler.compiler.compile import Compiled, compile_endpoint, compile_explained
 from handler.compiler.provenance import Provenance
 from handler.compiler.schema.schema_cache import SchemaCache
