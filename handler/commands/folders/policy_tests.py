@@ -31,7 +31,7 @@ from handler.graph.view import build_view
 from handler.policy.evaluation import OPEN
 from handler.server.auth.principal import DEVELOPMENT, Principal
 from handler.server.context import Caller
-from handler.server.graphql_documents import Document, prepare_document
+from handler.server.graphql_documents import prepare_arguments
 from handler.server.mcp.tools_call import prepare_prescribed_call
 from handler.strict_json import JSONObject
 from handler.text.sentences import did_you_mean, some
@@ -136,12 +136,11 @@ class _Judge:
             arguments = self._reach.endpoint.validator(tool, everybody).read(tried.arguments)
             if isinstance(tool, GraphQLTool) and self._reach.index is not None:
                 whole = ViewSchemas(build_view(self._reach.index, ()))
-                document = _document_of(arguments)
                 check_document(
-                    document.text,
+                    arguments["query"],
                     schemas=whole,
-                    operation_name=document.operation_name,
-                    variables=document.variables,
+                    operation_name=arguments.get("operationName"),
+                    variables=arguments.get("variables") or {},
                     limits=tool.limits,
                     for_model=True,
                 )
@@ -252,15 +251,7 @@ async def _prepare(caller: Caller, entrance: Entrance, tried: Try) -> None:
             prepare_prescribed_call(caller, tool, arguments)
         case GraphQLTool() as tool:
             arguments = caller.endpoint.validator(tool, caller.evaluation).read(tried.arguments)
-            await prepare_document(caller, _document_of(arguments), tool=tool)
-
-
-def _document_of(arguments: JSONObject) -> Document:
-    return Document(
-        text=arguments["query"],
-        operation_name=arguments.get("operationName"),
-        variables=arguments.get("variables") or {},
-    )
+            await prepare_arguments(caller, tool, arguments)
 
 
 def _first_line(reason: Exception) -> str:
