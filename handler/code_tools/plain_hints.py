@@ -9,7 +9,6 @@ from __future__ import annotations
 import collections.abc
 import copy
 import dataclasses
-import functools
 import inspect
 import math
 import re
@@ -53,61 +52,49 @@ from handler.json_schema.input_types import references_in
 from handler.strict_json import JSONObject
 
 
-class PlainArguments:
-    """The parameters of a function as plain types, with the interface of ``ArgumentsModel``.
+class PlainArguments(ArgumentsModel):
+    """The parameters of a function as plain types.
 
     Raises:
         Doubt: a parameter is not plain.
     """
 
     def __init__(self, parameters: Sequence[Parameter], place: SourceLocation) -> None:
+        super().__init__(parameters, place)
         reader = HintReader()
-        self._parameters = parameters
         self.members = reader.members(parameters)
         """The plain types, whose ``cast`` never asks pydantic."""
         self._definitions = reader.definitions()
-        self._place = place
 
     def schema(self) -> JSONObject:
-        """Return the JSON Schema of the arguments."""
         return arguments_schema(_schema_of(self.members.schema, self._definitions), self.declared())
 
     def cast(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Convert arguments to the parameters' types and add defaults; undeclared names are dropped.
-
-        Raises:
-            Misfits: a value that its type refuses.
-        """
         try:
             values: dict[str, Any] = self.members.cast(arguments)
         except (Doubt, RecursionError):
-            return self._exact.cast(arguments)
+            return super().cast(arguments)
         return values
 
     def declared(self) -> dict[str, Parameter]:
-        """Return the parameters by the names of arguments."""
         return {each.name: each for each in self._parameters}
 
-    @functools.cached_property
-    def _exact(self) -> ArgumentsModel:
-        return ArgumentsModel(self._parameters, self._place)
 
-
-class PlainValue:
-    """The type of a return value as a plain type, with the interface of ``ValueType`` for results.
+class PlainValue(ValueType):
+    """The type of a return value as a plain type.
 
     Raises:
         Doubt: the type is not plain.
     """
 
     def __init__(self, hint: Any, label: str, place: SourceLocation) -> None:
+        super().__init__(hint, label, place)
         reader = HintReader()
         self.type = reader.read(hint)
         """The plain type, whose ``dump`` never asks pydantic."""
         root = self.type.schema
         require(len(root) == 1 or "$ref" not in root)  # pydantic lists such a class in two ways
         self._definitions = reader.definitions()
-        self._source = hint, label, place
 
     def schema(self, _mode: str) -> JSONObject:
         """Return the schema, which is the same for values that are received or sent."""
@@ -120,15 +107,10 @@ class PlainValue:
         return tidy_schema(_schema_of(root, definitions))
 
     def to_json(self, value: Any) -> Any:
-        """Convert a value to JSON. A value of another type is written by its own type, for the schema check to find."""
         try:
             return self.type.dump(value)
         except (Doubt, RecursionError):
-            return self._exact.to_json(value)
-
-    @functools.cached_property
-    def _exact(self) -> ValueType:
-        return ValueType(*self._source)
+            return super().to_json(value)
 
 
 def _schema_of(root: JSONObject, definitions: JSONObject) -> JSONObject:

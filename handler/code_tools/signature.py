@@ -51,8 +51,12 @@ def caller_names() -> dict[str, Any]:
     return {} if frame.f_locals is frame.f_globals else dict(frame.f_locals)
 
 
-def resolve_hints(function: Callable[..., Any], names: Mapping[str, Any], place: SourceLocation) -> dict[str, Any]:
+def resolve_hints(
+    function: Callable[..., Any], names: Mapping[str, Any], place: SourceLocation | None
+) -> dict[str, Any]:
     """Resolve the hints of a function where it is defined; ``names`` are the local names there.
+
+    Without a ``place`` for errors, a hint that cannot be resolved stays as it is.
 
     Raises:
         ToolDefinitionError: a hint that cannot be resolved, with its parameter.
@@ -60,22 +64,16 @@ def resolve_hints(function: Callable[..., Any], names: Mapping[str, Any], place:
     plain = plain_function(function)
     hints: dict[str, Any] = {}
     for name, hint in getattr(plain, "__annotations__", {}).items():
+        holder = types.SimpleNamespace(__annotations__={name: hint})
+        module_names = getattr(plain, "__globals__", {})
         try:
-            hints[name] = resolved_hint(plain, name, hint, names)
+            with authors_code():  # a hint in quotes may run any code
+                hints |= typing.get_type_hints(holder, module_names, {**names}, include_extras=True)
         except AuthorFailed as exc:
-            place.refuse(f"{name}: expected a type, got {hint!r}: {exc.error}", cause=exc.error)
+            if place:
+                place.refuse(f"{name}: expected a type, got {hint!r}: {exc.error}", cause=exc.error)
+            hints[name] = hint
     return hints
-
-
-def resolved_hint(plain: Any, name: str, hint: Any, names: Mapping[str, Any]) -> Any:
-    """Resolve one hint of a plain function where it is defined; ``names`` are the local names there.
-
-    Raises:
-        AuthorFailed: the hint cannot be resolved.
-    """
-    holder = types.SimpleNamespace(__annotations__={name: hint})
-    with authors_code():  # a hint in quotes may run any code
-        return typing.get_type_hints(holder, getattr(plain, "__globals__", {}), {**names}, include_extras=True)[name]
 
 
 def read_signature(
