@@ -15,10 +15,16 @@ from urllib.parse import unquote
 from handler.bundle.resource_uris import EXPRESSION, UriPattern, pattern_of
 from handler.code_tools.boundary import LOG, AuthorFailed, authors_code, no_task_left_behind, run
 from handler.code_tools.context import Context
-from handler.code_tools.docstrings import parse_docstring
 from handler.code_tools.options import PromptOptions, ResourceOptions, check_name, check_options
 from handler.code_tools.return_values import Content, EmbeddedResource, InputRequired, Text
-from handler.code_tools.signature import NO_DEFAULT, Signature, alternatives, read_signature, resolve_hints
+from handler.code_tools.signature import (
+    NO_DEFAULT,
+    Signature,
+    alternatives,
+    parse_docstring,
+    read_signature,
+    resolve_hints,
+)
 from handler.code_tools.source_location import SourceLocation, name_of, place_of, plain_function
 from handler.code_tools.type_schemas import to_json
 from handler.cold.records import record

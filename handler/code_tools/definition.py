@@ -11,7 +11,6 @@ from typing import Any, TypeVar, Unpack, overload
 
 from handler.code_tools.arguments import Arguments, SchemaArguments, TypedArguments
 from handler.code_tools.context import Context
-from handler.code_tools.docstrings import parse_docstring
 from handler.code_tools.options import (
     TOOL_OPTIONS,
     Options,
@@ -22,7 +21,14 @@ from handler.code_tools.options import (
 )
 from handler.code_tools.results import Output
 from handler.code_tools.resuming import EXPECTED, Resume, read_resume
-from handler.code_tools.signature import caller_names, read_raw_signature, read_signature, resolve_hints, yields
+from handler.code_tools.signature import (
+    caller_names,
+    parse_docstring,
+    read_raw_signature,
+    read_signature,
+    resolve_hints,
+    yields,
+)
 from handler.code_tools.source_location import SourceLocation, name_of, place_of, plain_function
 from handler.cold.records import record
 from handler.list_entries import mirrored_in
