@@ -88,19 +88,18 @@ async def prepare_document(
         variables=checked.variables,
         is_query=checked.kind == "query",
     )
-    if not checked.introspection:
-        confirm = tool.options.confirm if tool and checked.kind != "query" else ""
-        return Prepared(
-            kind=checked.kind,
-            request=request,
-            consent_for=tool.name if tool and confirm else "",
-            confirm=confirm,
-            hidden_names=checked.hidden_names,
-        )
-    if tool is None:
-        _refuse_introspection(caller, checked.introspection, schemas)
+    if checked.introspection:
+        if tool is None:
+            _refuse_introspection(caller, checked.introspection, schemas)
+        answer = answer_introspection(checked, schemas, for_model=for_model)
+        return Prepared(kind=checked.kind, request=request, answer=answer)
+    confirm = tool.options.confirm if tool and checked.kind != "query" else ""
     return Prepared(
-        kind=checked.kind, request=request, answer=answer_introspection(checked, schemas, for_model=for_model)
+        kind=checked.kind,
+        request=request,
+        consent_for=tool.name if tool and confirm else "",
+        confirm=confirm,
+        hidden_names=checked.hidden_names,
     )
 
 

@@ -10,8 +10,7 @@ import pytest
 
 from handler.audience.ways import version_of
 from handler.commands.changes.change import Change
-from handler.commands.changes.changes_report import markdown, text_lines
-from handler.commands.changes.endpoint_changes import EndpointChanges, compare
+from handler.commands.changes.endpoint_changes import EndpointChanges, compare, markdown, text_lines
 from tests.support.endpoints import compiled
 
 SCHEMA = """\

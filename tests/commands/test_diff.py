@@ -12,8 +12,7 @@ import pytest
 
 from handler.bundle.stored import bundle_key
 from handler.commands.changes.change import Change
-from handler.commands.changes.changes_report import MAX_MARKDOWN_CHARS, code_span, markdown
-from handler.commands.changes.endpoint_changes import EndpointChanges
+from handler.commands.changes.endpoint_changes import MAX_MARKDOWN_CHARS, EndpointChanges, code_span, markdown
 from tests.commands.running import CONFIG, FILES, OPERATION, Stile
 from tests.support.endpoints import write_endpoint
 from tests.support.moto import Moto

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from handler.compiler.change_codes import CHANGE_CODES
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Change:
     """One difference. ``code`` is a key of ``CHANGE_CODES``, ``about`` the tool, key or part that differs.
 
@@ -18,6 +18,7 @@ class Change:
     code: str
     about: str
     sentence: str
+    _: KW_ONLY
     coordinates: tuple[str, ...] = ()
     callers: tuple[str, ...] = ()  # witnesses in words
     ways: tuple[str, ...] = ()  # tools and routes

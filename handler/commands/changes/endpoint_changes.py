@@ -1,20 +1,41 @@
-"""The differences between two versions of an endpoint, for its models, users, readers and reviewers."""
+"""The differences between two versions of an endpoint, and their report for a terminal and for a pull request."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
-from itertools import chain
 from typing import Any
 
 from handler.audience.caller_classes import MAX_CLASSES
 from handler.audience.ways import Published
 from handler.bundle.model import Bundle
+from handler.commands.changes.bundle_changes import content_changes, renamed_tools, settings_changes, tool_changes
 from handler.commands.changes.change import Change
 from handler.commands.changes.reach_changes import ReachChanges
-from handler.commands.changes.settings_changes import content_changes, settings_changes
-from handler.commands.changes.tool_changes import renamed_tools, tool_changes
+from handler.commands.console import one_line
 from handler.text.sentences import counted
+
+MAX_MARKDOWN_CHARS = 60_000
+"""Length of the Markdown. GitHub takes comments of 65,536 characters."""
+
+MAX_SPAN_CHARS = 600
+"""Length of one text in the Markdown, so that none takes the place of all others."""
+
+MOST_NAMED = 8
+"""Coordinates that the report names of one difference, if not all are asked for. JSON has all of them."""
+
+REACH = ("reach-gained", "tool-opened", "tool-condition", "reach-unknown")
+
+HEADINGS = (
+    "Open to everybody",
+    "New root types",
+    "Newly reachable",
+    "More open",
+    "Breaking",
+    "Other differences",
+    "Ignored",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,13 +90,11 @@ def compare(before: Published | None, after: Published | None, *, most_classes: 
         before = replace(before, load_index=after.load_index)  # the same bytes: a folder's need no storage
     reach = ReachChanges(before, after, renamed=renamed_tools(before.bundle, after.bundle), most_classes=most_classes)
     pair = before.bundle, after.bundle
-    others = chain(tool_changes(*pair), content_changes(*pair), settings_changes(*pair))
-    judged = (replace(each, for_everybody=reach.opens_to_everybody(each)) for each in others)
-    found = [*reach.changes(), *judged] or list(_others(before.bundle, after.bundle))
-    return EndpointChanges(
-        endpoint=after.bundle.endpoint,
-        changes=tuple(sorted((_judged(each, after) for each in found), key=_rank)),
-    )
+    others = [*tool_changes(*pair), *content_changes(*pair), *settings_changes(*pair)]
+    opened = (replace(each, for_everybody=reach.opens_to_everybody(each)) for each in others)
+    changes = [*reach.changes(), *opened] or list(_others(before.bundle, after.bundle))
+    ordered = sorted((_with_reason(each, after) for each in changes), key=_rank)
+    return EndpointChanges(endpoint=after.bundle.endpoint, changes=tuple(ordered))
 
 
 def _of_one(before: Published | None, after: Published | None, *, most_classes: int) -> EndpointChanges:
@@ -83,12 +102,11 @@ def _of_one(before: Published | None, after: Published | None, *, most_classes: 
     if version is None:
         return EndpointChanges(endpoint="", changes=())
     name, tools = version.bundle.endpoint, counted(len(version.bundle.tools), "tool")
-    code, what = ("endpoint-added", "is new") if after else ("endpoint-removed", "is gone")
+    code, fate = ("endpoint-added", "is new") if after else ("endpoint-removed", "is gone")
     is_open = after is not None and after.bundle.access.anonymous == "allow"
-    sentence = f"the endpoint {name} {what}, with {tools}"
-    change = Change(code=code, about=name, sentence=sentence, for_everybody=is_open)
+    change = Change(code, name, f"the endpoint {name} {fate}, with {tools}", for_everybody=is_open)
     opened = _opened_by(after, most_classes) if after else ()
-    return EndpointChanges(endpoint=name, changes=tuple(_judged(each, version) for each in (*opened, change)))
+    return EndpointChanges(endpoint=name, changes=tuple(_with_reason(each, version) for each in (*opened, change)))
 
 
 def _opened_by(new: Published, most_classes: int) -> Iterator[Change]:
@@ -103,20 +121,112 @@ def _opened_by(new: Published, most_classes: int) -> Iterator[Change]:
 def _others(before: Bundle, after: Bundle) -> Iterator[Change]:
     """Yield a difference of a part that no comparison is about. Comments in files are none."""
     names = [each.name for each in fields(Bundle) if each.name != "sources"]
-    parts = [name for name in names if getattr(before, name) != getattr(after, name)]
+    parts = ", ".join(name for name in names if getattr(before, name) != getattr(after, name))
     if parts:
-        sentence = f"other differences: {', '.join(parts)}"
-        yield Change(code="other-changed", about=", ".join(parts), sentence=sentence)
+        yield Change("other-changed", parts, f"other differences: {parts}")
 
 
-def _judged(change: Change, after: Published) -> Change:
-    reason = next(
-        (each.reason for each in after.ignores if each.covers(change.code, change.coordinates or (change.about,))), ""
-    )
-    return replace(change, ignored=reason) if reason else change
+def _with_reason(change: Change, after: Published) -> Change:
+    """Return a difference with the reason of the author who ignores it, if any."""
+    reasons = (each.reason for each in after.ignores if each.covers(change.code, change.coordinates or (change.about,)))
+    return replace(change, ignored=next(reasons, ""))
 
 
 def _rank(change: Change) -> tuple[bool, bool, bool, bool]:
     """Order openings first, then reach, then other differences that open something, then those that break."""
     is_reach = bool(change.coordinates) and (bool(change.callers) or change.opens)
     return not change.opening, not is_reach, not change.opens, not change.breaking
+
+
+def _sections_of(changes: Iterable[Change]) -> Iterator[tuple[str, Sequence[Change]]]:
+    """Yield the differences below headings, gains of everybody's reach first. No heading is without differences.
+
+    An ignored difference that opens something stays where it is, with its reason.
+    """
+    sections: dict[str, list[Change]] = {heading: [] for heading in HEADINGS}
+    for change in changes:
+        if change.opening:
+            heading = "Open to everybody" if change.for_everybody else "New root types"
+        elif change.code in REACH:
+            heading = "Newly reachable"
+        elif change.opens:
+            heading = "More open"
+        elif change.ignored:
+            heading = "Ignored"
+        else:
+            heading = "Breaking" if change.breaking else "Other differences"
+        sections[heading].append(change)
+    return ((heading, some) for heading, some in sections.items() if some)
+
+
+def _summary(of: EndpointChanges) -> str:
+    """Return the numbers of differences in one line."""
+    breaking, opening = sum(each.breaking for each in of.changes), sum(each.opening for each in of.changes)
+    openings = f", {counted(opening, 'opening')}" if opening else ""
+    return f"{of.endpoint}: {counted(len(of.changes), 'difference')}, {breaking} breaking{openings}"
+
+
+def text_lines(of: EndpointChanges, *, full: bool) -> Iterator[str]:
+    """Yield the lines of one endpoint for a terminal."""
+    yield one_line(_summary(of))
+    for heading, changes in _sections_of(of.changes):
+        yield f"  {heading}:"
+        for change in changes:
+            yield f"    {one_line(change.line())}"
+            yield from (f"        {one_line(line)}" for line in _details(change, most=0 if full else MOST_NAMED))
+
+
+def _details(change: Change, *, most: int) -> Iterator[str]:
+    yield from change.rules
+    if not most and len(change.callers) > 1:
+        yield f"for {', '.join(change.callers)}"
+    names = change.coordinates if not most else change.coordinates[:most]
+    more = len(change.coordinates) - len(names)
+    if len(change.coordinates) > 1:
+        yield ", ".join(names) + (f" and {more:,} more" if more else "")
+
+
+def markdown(differences: Sequence[EndpointChanges], *, notes: Sequence[str] = ()) -> str:
+    """Return the differences as Markdown of bounded length, with the number of lines that are left out.
+
+    Every text of an author or a schema stands in a code span, where nothing is markup, a link or a mention.
+    """
+    lines = list(_markdown_lines(differences, notes))
+    size, fitting = 0, []
+    for line in lines:
+        size += len(line) + 1
+        if size > MAX_MARKDOWN_CHARS - 200:
+            break
+        fitting.append(line)
+    rest = len([line for line in lines[len(fitting) :] if line.startswith("- ")])
+    if rest:
+        fitting += ["", f"{rest:,} more differences are left out here: `stile diff` prints all."]
+    return "\n".join(fitting) + "\n"
+
+
+def _markdown_lines(differences: Sequence[EndpointChanges], notes: Sequence[str]) -> Iterator[str]:
+    differing = [each for each in differences if not each.is_empty]
+    breaking = sum(each.breaking for each in differing)
+    yield f"## Differences of {counted(len(differing), 'endpoint')}, {breaking} of them breaking"
+    for each in sorted(differing, key=lambda one: (not one.opening, not one.breaking)):
+        yield from ("", f"### {code_span(_summary(each))}")
+        for heading, changes in _sections_of(each.changes):
+            yield from ("", f"#### {heading}", "")
+            for change in changes:
+                mark = ("**open** " if change.opening else "") + ("**breaking** " if change.breaking else "")
+                reason = f" — ignored: {code_span(change.ignored)}" if change.ignored else ""
+                yield f"- {mark}{code_span(change.sentence)} ({change.code}){reason}"
+                yield from (f"  - {code_span(line)}" for line in _details(change, most=MOST_NAMED))
+    yield from (f"\n{code_span(note)}" for note in notes)
+
+
+def code_span(text: str) -> str:
+    """Return a text as a code span of Markdown, in which nothing of the text is markup.
+
+    Source: CommonMark, "Code spans".
+    """
+    plain = one_line(text) or " "
+    plain = plain if len(plain) <= MAX_SPAN_CHARS else f"{plain[:MAX_SPAN_CHARS]}…"
+    fence = "`" * (max(map(len, re.findall("`+", plain)), default=0) + 1)
+    padded = f" {plain} " if plain.startswith("`") or plain.endswith("`") else plain
+    return f"{fence}{padded}{fence}"

@@ -1,4 +1,4 @@
-"""The differences of two JSON Schemas, part by part, and those of the arguments that tools and prompts take."""
+"""The differences of two JSON Schemas, part by part, and those of the arguments and results of tools and prompts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from handler.strict_json import JSONObject
 MOST = ("maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties")
 LEAST = ("minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties")
 
-
 ANY = "any"
 """The type of a schema that takes values of every type."""
 
@@ -30,9 +29,6 @@ TYPES: Mapping[type, str] = {
     dict: "object",
 }
 """Type of a JSON value in Python -> its name in schemas."""
-
-NOT_NULL = {"not": {"type": "null"}}
-IS_LIST = {"type": "array"}
 
 NULL = {"type": "null"}
 
@@ -65,6 +61,52 @@ BY_THEMSELVES = frozenset(
 )
 """Keywords that are compared by their meaning, or mean nothing for values. Any other is a rule."""
 
+ARGUMENT_CODES: Mapping[str, tuple[str, str]] = {
+    "added": ("argument-added", "takes {path}, which may be left out"),
+    "added-required": ("argument-required-added", "needs {path}"),
+    "open": ("argument-widened", "{path} takes {words}"),
+    "removed": ("argument-removed", "does not take {path}"),
+    "required": ("argument-required", "needs {path}, which could be left out"),
+    "optional": ("argument-optional", "does not need {path}"),
+    "wider": ("argument-widened", "{path} takes more values: {words}"),
+    "nullable": ("argument-widened", "{path} may be null"),
+    "narrower": ("argument-narrowed", "{path} takes fewer values: {words}"),
+    "not-null": ("argument-narrowed", "{path} may not be null"),
+    "type": ("argument-type", "{path} takes values of other types: {words}"),
+    "value-added": ("argument-value-added", "{path} takes the value {words}"),
+    "value-removed": ("argument-value-removed", "{path} does not take the value {words}"),
+    "raised": ("argument-limit-raised", "{path} takes more values: {words}"),
+    "lowered": ("argument-limit-lowered", "{path} takes fewer values: {words}"),
+    "rule": ("argument-rule", "{path} has another rule: {words}"),
+    "default": ("argument-default", "{path} has another default: {words}"),
+}
+"""Kind of a difference of schemas -> its code for arguments, and the sentence behind the tool's name."""
+
+RESULT_CODES: Mapping[str, tuple[str, str]] = {
+    "added": ("output-added", "has {path}"),
+    "added-required": ("output-added", "has {path}"),
+    "removed": ("output-removed", "does not have {path}"),
+    "open": ("output-removed", "may have any members in {path}: its schema is open there"),
+    "required": ("output-required", "always has {path}"),
+    "optional": ("output-nullable", "may lack {path}"),
+    "nullable": ("output-nullable", "may have null as {path}"),
+    "not-null": ("output-required", "never has null as {path}"),
+    "wider": ("output-type", "has values of further types as {path}: {words}"),
+    "narrower": ("output-type", "has values of fewer types as {path}: {words}"),
+    "type": ("output-type", "has values of other types as {path}: {words}"),
+    "value-added": ("output-value-added", "may have {words} as {path}"),
+    "value-removed": ("output-value-removed", "does not have {words} as {path}"),
+    "raised": ("output-type", "has other values as {path}: {words}"),
+    "lowered": ("output-type", "has other values as {path}: {words}"),
+    "rule": ("output-type", "has other values as {path}: {words}"),
+}
+"""Kind of a difference of schemas -> its code for results, and the sentence behind ``the result of``."""
+
+AS_LISTED = ("default", "text")
+"""Kinds that only the listed schema shows, as it does patterns of scalars; the enforced schema has all others."""
+
+MOST_TEXTS = 3
+"""Arguments that a sentence names of those with other texts: one long schema more may shorten many texts."""
 
 Branches = Mapping[str, Sequence[Mapping[str, Any]]]
 """JSON type -> the alternatives of a schema that take values of the type."""
@@ -84,8 +126,8 @@ class Difference(NamedTuple):
 
 def schema_differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Difference]:
     """Yield the differences. Guards are ignored: the schemas are those of a caller who meets all conditions."""
-    found = _Walk(before, after).of(before, after, "")
-    yield from dict.fromkeys(found)  # a part of several types is met once for each
+    differences = _Walk(before, after).of(before, after, "")
+    yield from dict.fromkeys(differences)  # a part of several types is met once for each
 
 
 class _Walk:
@@ -93,7 +135,7 @@ class _Walk:
 
     def __init__(self, before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
         self._roots = (before, after)
-        self._seen: set[tuple[str, str]] = set()
+        self._met: set[tuple[str, str]] = set()
 
     def of(self, before: Any, after: Any, path: str) -> Iterator[Difference]:
         """Yield the differences of two schemas at one path."""
@@ -105,43 +147,44 @@ class _Walk:
         old, new = (self._branches(each, side) for side, each in enumerate((before, after)))
         yield from _types(list(old), list(new), path)
         if has_references:  # below these the definitions are the same for each part that refers to them
-            references = reference_of(before) or texts[0], reference_of(after) or texts[1]
-            if references in self._seen:
+            references = _reference_of(before) or texts[0], _reference_of(after) or texts[1]
+            if references in self._met:
                 return
-            self._seen.add(references)
-        yield from self._of_types(old, new, path, is_coerced=is_coerced_list(before) and is_coerced_list(after))
-
-    def _of_types(self, old: Branches, new: Branches, path: str, *, is_coerced: bool) -> Iterator[Difference]:
-        """Yield the differences of each type. If an item may stand for a list, those of items come once."""
-        found = [
+            self._met.add(references)
+        differences = [
             difference
             for name in [name for name in old if name != "null"]
             for difference in self._of_branches(old[name], _taking(name, new), path)
         ]
-        of_items = [each for each in found if each.path.startswith(f"{path}[]")]
-        yield from of_items if is_coerced and of_items else found
+        # If an item may stand for a list, the differences of items come once.
+        of_items = [each for each in differences if each.path.startswith(f"{path}[]")]
+        yield from of_items if of_items and _is_coerced_list(before) and _is_coerced_list(after) else differences
 
     def _branches(self, schema: Any, side: int, deep: int = 0) -> dict[str, list[Mapping[str, Any]]]:
         """Return JSON type -> the alternatives of a schema that take values of the type."""
-        found: dict[str, list[Mapping[str, Any]]] = {}
+        branches: dict[str, list[Mapping[str, Any]]] = {}
         if not isinstance(schema, dict) or deep > 32:
             return {ANY: [{}]} if schema is True or schema is None or deep > 32 else {}
         reference = schema.get("$ref")
         if isinstance(reference, str):
             target = self._roots[side].get("$defs", {}).get(reference.rpartition("/")[2], {})
             return self._branches(target, side, deep + 1)
-        joined = joined_by(schema)
-        if joined:
-            rest = {key: value for key, value in schema.items() if key != joined}
-            for each in schema[joined]:
-                for name, branches in self._branches(each, side, deep + 1).items():
-                    found.setdefault(name, []).extend({**rest, **branch} for branch in branches)
-            return found
-        if schema.get("if") == NOT_NULL and "then" in schema:  # the compiler's form of a reference that may be null
+        for keyword in ("anyOf", "oneOf", "allOf"):
+            parts = schema.get(keyword)
+            if isinstance(parts, list) and (keyword != "allOf" or len(parts) == 1):
+                rest = {key: value for key, value in schema.items() if key != keyword}
+                for part in parts:
+                    for name, alternatives in self._branches(part, side, deep + 1).items():
+                        branches.setdefault(name, []).extend({**rest, **each} for each in alternatives)
+                return branches
+        if schema.get("if") == {"not": NULL} and "then" in schema:  # the compiler's reference that may be null
             return {**self._branches(schema["then"], side, deep + 1), "null": [{}]}
-        if is_coerced_list(schema):
-            return {"array": [{**IS_LIST, **schema["then"]}], **self._branches(schema["else"], side, deep + 1)}
-        return {name: [schema] for name in types_of(schema)}
+        if _is_coerced_list(schema):
+            return {"array": [{"type": "array", **schema["then"]}], **self._branches(schema["else"], side, deep + 1)}
+        types, values = schema.get("type", ANY), _enum_of(schema)
+        if types == ANY and values:
+            types = dict.fromkeys(TYPES[type(each)] for each in values)
+        return {name: [schema] for name in ([types] if isinstance(types, str) else types)}
 
     def _of_branches(
         self, old: Sequence[Mapping[str, Any]], new: Sequence[Mapping[str, Any]], path: str
@@ -154,37 +197,30 @@ class _Walk:
         for before, after in zip(old, new, strict=False):
             yield from _values(before, after, path)
             yield from _bounds(before, after, path)
-            yield from self._rules(before, after, path)
+            for name in sorted({*before, *after} - BY_THEMSELVES):
+                if self._meaning(before.get(name), 0) != self._meaning(after.get(name), 1):
+                    yield Difference("rule" if name in after else "raised", path, name)
             yield from self._properties(before, after, path)
             if "items" in before or "items" in after:
                 yield from self.of(before.get("items", {}), after.get("items", {}), f"{path}[]")
-            yield from self._others(before.get("additionalProperties", True), after, path)
-
-    def _rules(self, before: Mapping[str, Any], after: Mapping[str, Any], path: str) -> Iterator[Difference]:
-        for name in sorted({*before, *after} - BY_THEMSELVES):
-            old, new = (self._meaning(each.get(name), side) for side, each in enumerate((before, after)))
-            if old != new:
-                yield Difference("rule" if name in after else "raised", path, name)
+            others = [each.get("additionalProperties", True) for each in (before, after)]
+            if all(isinstance(each, dict) for each in others):
+                yield from self.of(others[0], others[1], _joined(path, "*"))
+            elif others[0] != others[1]:
+                kind = "narrower" if others[1] is False or isinstance(others[1], dict) else "wider"
+                yield Difference(kind, path, "other names are taken otherwise")
 
     def _meaning(self, rule: Any, side: int) -> str:
         """Return a rule with all definitions behind it, in one text."""
         definitions = self._roots[side].get("$defs", {})
-        text, found = canonical(rule), {}
+        text, behind = canonical(rule), {}
         waiting = [text]
         while waiting:
             for name in REFERENCE.findall(waiting.pop()):
-                if name not in found:
-                    found[name] = canonical(definitions.get(name))
-                    waiting.append(found[name])
-        return text + canonical(found)
-
-    def _others(self, old: Any, after: Mapping[str, Any], path: str) -> Iterator[Difference]:
-        new = after.get("additionalProperties", True)
-        if isinstance(old, dict) and isinstance(new, dict):
-            yield from self.of(old, new, _joined(path, "*"))
-        elif old != new:
-            kind = "narrower" if new is False or isinstance(new, dict) else "wider"
-            yield Difference(kind, path, "other names are taken otherwise")
+                if name not in behind:
+                    behind[name] = canonical(definitions.get(name))
+                    waiting.append(behind[name])
+        return text + canonical(behind)
 
     def _properties(self, before: Mapping[str, Any], after: Mapping[str, Any], path: str) -> Iterator[Difference]:
         old, new = before.get("properties", {}), after.get("properties", {})
@@ -201,15 +237,16 @@ class _Walk:
             else:
                 if (name in needs) != (name in needed):
                     yield Difference("required" if name in needs else "optional", here, "")
-                found = self.of(old[name], new[name], here)
+                differences = self.of(old[name], new[name], here)
                 # Nobody left out a required argument, so its default says nothing of calls that were sent.
-                yield from (each for each in found if (each.kind, each.path) != ("default", here) or name not in needed)
+                unsent = ("default", here) if name in needed else None
+                yield from (each for each in differences if (each.kind, each.path) != unsent)
 
 
 def _taking(name: str, branches: Branches) -> Sequence[Mapping[str, Any]]:
     """Return the alternatives that take values of a type."""
-    found = branches.get(name) or (branches.get("number") if name == "integer" else None)
-    return found or branches.get(ANY, ())
+    alternatives = branches.get(name) or (branches.get("number") if name == "integer" else None)
+    return alternatives or branches.get(ANY, ())
 
 
 def _joined(path: str, name: str) -> str:
@@ -219,14 +256,12 @@ def _joined(path: str, name: str) -> str:
 def _annotations(before: Any, after: Any, path: str) -> Iterator[Difference]:
     old, new = (each if isinstance(each, dict) else {} for each in (before, after))
     if path and canonical(old.get("default")) != canonical(new.get("default")):
-        words = f"{_shown(new)}, before {_shown(old)}"
-        yield Difference("default", path, words)
+        was, now = (
+            json.dumps(each["default"], ensure_ascii=False) if "default" in each else "none" for each in (old, new)
+        )
+        yield Difference("default", path, f"{now}, before {was}")
     if path and any(old.get(each) != new.get(each) for each in ("title", "description", "examples")):
         yield Difference("text", path, "")
-
-
-def _shown(schema: Mapping[str, Any]) -> str:
-    return json.dumps(schema["default"], ensure_ascii=False) if "default" in schema else "none"
 
 
 def _types(old: list[str], new: list[str], path: str) -> Iterator[Difference]:
@@ -250,18 +285,12 @@ def _types(old: list[str], new: list[str], path: str) -> Iterator[Difference]:
 
 
 def _values(before: Mapping[str, Any], after: Mapping[str, Any], path: str) -> Iterator[Difference]:
-    old, new = enum_of(before), enum_of(after)
-    if old is None and new is None:
-        return
-    if old is None or new is None:
+    old, new = _enum_of(before), _enum_of(after)
+    if old is not None and new is not None:
+        for kind, values, others in (("value-added", new, old), ("value-removed", old, new)):
+            yield from (Difference(kind, path, str(each)) for each in values if each not in others and each is not None)
+    elif old is not None or new is not None:
         yield Difference("wider" if new is None else "narrower", path, "any value" if new is None else "some values")
-        return
-    for each in new:
-        if each not in old and each is not None:
-            yield Difference("value-added", path, str(each))
-    for each in old:
-        if each not in new and each is not None:
-            yield Difference("value-removed", path, str(each))
 
 
 def _bounds(before: Mapping[str, Any], after: Mapping[str, Any], path: str) -> Iterator[Difference]:
@@ -273,79 +302,35 @@ def _bounds(before: Mapping[str, Any], after: Mapping[str, Any], path: str) -> I
                 yield Difference("raised" if new > old else "lowered", path, words)
 
 
-def joined_by(schema: Mapping[str, Any]) -> str:
-    """Return the keyword that joins alternatives, or that refers to one schema; empty string if there is none."""
-    for keyword in ("anyOf", "oneOf", "allOf"):
-        found = schema.get(keyword)
-        if isinstance(found, list) and (keyword != "allOf" or len(found) == 1):
-            return keyword
-    return ""
-
-
-def types_of(schema: Mapping[str, Any]) -> Sequence[str]:
-    types, values = schema.get("type", ANY), enum_of(schema)
-    if types == ANY and values:
-        return list(dict.fromkeys(TYPES[type(each)] for each in values))
-    return [types] if isinstance(types, str) else types
-
-
-def enum_of(schema: Mapping[str, Any]) -> Sequence[Any] | None:
+def _enum_of(schema: Mapping[str, Any]) -> Sequence[Any] | None:
     """Return the values that a schema takes, of which ``const`` has one; ``None`` if it has no list of them."""
     return [schema["const"]] if "const" in schema else schema.get("enum")
 
 
-def is_coerced_list(schema: Any) -> bool:
+def _is_coerced_list(schema: Any) -> bool:
     """Return whether a schema is the compiler's form of a list, for which an item of the list may stand."""
-    return (
-        isinstance(schema, dict)
-        and schema.get("if") == IS_LIST
-        and isinstance(schema.get("then"), dict)
-        and "else" in schema
-    )
+    match schema:
+        case {"if": {"type": "array", **rest}, "then": dict(), "else": _}:
+            return not rest
+        case _:
+            return False
 
 
-def reference_of(schema: Any) -> str:
+def _reference_of(schema: Any) -> str:
     """Return the definitions that a schema refers to, in each form that the compiler writes; empty for others."""
     match schema:
         case {"$ref": str() as reference} | {"then": {"$ref": str() as reference}}:
             return reference
         case {"anyOf": [*branches]}:
-            found = [reference_of(branch) for branch in branches if branch != NULL]
-            return " ".join(found) if all(found) else ""
+            references = [_reference_of(branch) for branch in branches if branch != NULL]
+            return " ".join(references) if all(references) else ""
         case _:
             return ""
 
 
 def canonical(schema: Any) -> str:
+    """Return a text that equal schemas share."""
     return json.dumps(schema, sort_keys=True, default=str)
-
-
-ARGUMENT_CODES: Mapping[str, tuple[str, str]] = {
-    "added": ("argument-added", "takes {path}, which may be left out"),
-    "added-required": ("argument-required-added", "needs {path}"),
-    "open": ("argument-widened", "{path} takes {words}"),
-    "removed": ("argument-removed", "does not take {path}"),
-    "required": ("argument-required", "needs {path}, which could be left out"),
-    "optional": ("argument-optional", "does not need {path}"),
-    "wider": ("argument-widened", "{path} takes more values: {words}"),
-    "nullable": ("argument-widened", "{path} may be null"),
-    "narrower": ("argument-narrowed", "{path} takes fewer values: {words}"),
-    "not-null": ("argument-narrowed", "{path} may not be null"),
-    "type": ("argument-type", "{path} takes values of other types: {words}"),
-    "value-added": ("argument-value-added", "{path} takes the value {words}"),
-    "value-removed": ("argument-value-removed", "{path} does not take the value {words}"),
-    "raised": ("argument-limit-raised", "{path} takes more values: {words}"),
-    "lowered": ("argument-limit-lowered", "{path} takes fewer values: {words}"),
-    "rule": ("argument-rule", "{path} has another rule: {words}"),
-    "default": ("argument-default", "{path} has another default: {words}"),
-}
-"""Kind of a difference of schemas -> its code for arguments, and the sentence behind the tool's name."""
-
-AS_LISTED = ("default", "text")
-"""Kinds that only the listed schema shows, as it does patterns of scalars; the enforced schema has all others."""
-
-MOST_TEXTS = 3
-"""Arguments that a sentence names of those with other texts: one long schema more may shorten many texts."""
 
 
 def entry_of(tool: Tool) -> JSONObject:
@@ -357,34 +342,45 @@ def argument_changes(before: Tool, after: Tool) -> Iterator[Change]:
     """Yield the differences of a tool's arguments, as enforced and as listed."""
     enforced = schema_differences(before.arguments, after.arguments)
     listed = schema_differences(entry_of(before)["inputSchema"], entry_of(after)["inputSchema"])
-    found = dict.fromkeys(
+    differences = dict.fromkeys(
         [
             *(each for each in enforced if each.kind not in AS_LISTED),
             *(each for each in listed if each.kind in AS_LISTED or each.words == "pattern"),
         ]
     )
-    texts = [f'"{each.path}"' for each in found if each.kind == "text"]
-    yield from (_change(each, after.name, what=f"tool {after.name}") for each in found if each.kind != "text")
+    texts = [f'"{each.path}"' for each in differences if each.kind == "text"]
+    yield from (_change(each, after.name, owner=f"tool {after.name}") for each in differences if each.kind != "text")
     if texts:
         more = f" and {len(texts) - MOST_TEXTS:,} more" if len(texts) > MOST_TEXTS else ""
         words = ", ".join(texts[:MOST_TEXTS]) + more
-        yield Change(
-            code="text-changed", about=after.name, sentence=f"tool {after.name}: lists have other texts of {words}"
-        )
+        yield Change("text-changed", after.name, f"tool {after.name}: lists have other texts of {words}")
 
 
-def _change(difference: Difference, about: str, *, what: str) -> Change:
+def _change(difference: Difference, about: str, *, owner: str) -> Change:
     code, sentence = ARGUMENT_CODES[difference.kind]
     path = f'"{difference.path}"' if difference.path else "its arguments"
     words = sentence.format(path=path, words=difference.words)
-    return Change(code=code, about=about, sentence=f"{what}: {words}" if words[0] == '"' else f"{what} {words}")
+    return Change(code, about, f"{owner}: {words}" if words[0] == '"' else f"{owner} {words}")
 
 
 def variable_changes(before: Mapping[str, Any], after: Mapping[str, Any], *, about: str) -> Iterator[Change]:
     """Yield the differences of the variables that an operation takes. ``about`` names it."""
-    yield from (
-        _change(each, about, what=about) for each in schema_differences(before, after) if each.kind in ARGUMENT_CODES
-    )
+    differences = schema_differences(before, after)
+    yield from (_change(each, about, owner=about) for each in differences if each.kind in ARGUMENT_CODES)
+
+
+def output_changes(before: Any, after: Any, *, tool: str) -> Iterator[Change]:
+    """Yield the differences of an output schema; ``None`` for a tool without one."""
+    if before is None or after is None:
+        if before is not after:
+            code, verb = ("output-removed", "does not have") if after is None else ("output-added", "has")
+            yield Change(code, tool, f"tool {tool} {verb} an output schema")
+        return
+    for each in schema_differences(before, after):
+        if each.kind in RESULT_CODES:
+            code, sentence = RESULT_CODES[each.kind]
+            words = sentence.format(path=f'"{each.path}"' if each.path else "a whole", words=each.words)
+            yield Change(code, tool, f"the result of tool {tool} {words}")
 
 
 def prompt_argument_changes(before: Any, after: Any, *, about: str) -> Iterator[Change]:
@@ -392,13 +388,14 @@ def prompt_argument_changes(before: Any, after: Any, *, about: str) -> Iterator[
     old, new = ({str(each["name"]): each.get("required") is True for each in of or ()} for of in (before, after))
     for name in {**old, **new}:
         if name not in old:
-            code, what = ("argument-required-added", "needs") if new[name] else ("argument-added", "takes")
-            yield Change(code=code, about=about, sentence=f'{about} {what} "{name}"')
+            code, verb = ("argument-required-added", "needs") if new[name] else ("argument-added", "takes")
         elif name not in new:
-            yield Change(code="argument-removed", about=about, sentence=f'{about} does not take "{name}"')
+            code, verb = "argument-removed", "does not take"
         elif old[name] != new[name]:
-            code, what = ("argument-required", "needs") if new[name] else ("argument-optional", "does not need")
-            yield Change(code=code, about=about, sentence=f'{about} {what} "{name}"')
+            code, verb = ("argument-required", "needs") if new[name] else ("argument-optional", "does not need")
+        else:
+            continue
+        yield Change(code, about, f'{about} {verb} "{name}"')
 
 
 def prompt_value_changes(
@@ -408,11 +405,10 @@ def prompt_value_changes(
     for name in {**before, **after}:
         old, new = before.get(name), after.get(name)
         if old is None or new is None:
-            code, what = ("argument-narrowed", "some values") if old is None else ("argument-widened", "any value")
-            yield Change(code=code, about=about, sentence=f'{about} takes {what} of "{name}"')
+            code, values = ("argument-narrowed", "some values") if old is None else ("argument-widened", "any value")
+            yield Change(code, about, f'{about} takes {values} of "{name}"')
             continue
         for each in [each for each in new if each not in old]:
-            yield Change(code="argument-value-added", about=about, sentence=f'{about}: "{name}" takes the value {each}')
+            yield Change("argument-value-added", about, f'{about}: "{name}" takes the value {each}')
         for each in [each for each in old if each not in new]:
-            sentence = f'{about}: "{name}" does not take the value {each}'
-            yield Change(code="argument-value-removed", about=about, sentence=sentence)
+            yield Change("argument-value-removed", about, f'{about}: "{name}" does not take the value {each}')

@@ -205,7 +205,7 @@ async def call_over_graphql(call: Call, tool: PrescribedTool | GraphQLTool, argu
     arguments, caller, continued, document = call.read(tool, arguments), call.caller, None, None
     async with before(caller.deadline):
         if tool.options.cursor:
-            from handler.server.mcp.cursors import continuation_of
+            from handler.server.mcp.long_answers import continuation_of
 
             continued = await continuation_of(call, tool, arguments)
             arguments = continued.arguments
@@ -237,7 +237,7 @@ async def call_over_graphql(call: Call, tool: PrescribedTool | GraphQLTool, argu
             is_begun = continued is not None and continued.start is not None
             # An answer about the schema has a limit of its own.
             if (document is None or document.answer is None) and (is_begun or 0 < max_bytes < len(text)):
-                from handler.server.mcp.large_results import fit_response
+                from handler.server.mcp.long_answers import fit_response
 
                 size, text = len(text), b""  # a large text is not kept beside what is cut from it
                 fitted = await fit_response(caller, tool, response, request, size=size, continued=continued)
@@ -352,16 +352,12 @@ async def _search_catalog(call: Call, tool: CatalogTool, arguments: JSONObject) 
     return await search_catalog(call, tool, call.read(tool, arguments))
 
 
-async def _call_code(call: Call, tool: CodeTool, arguments: JSONObject) -> JSONObject:
-    from handler.server.mcp.code_tools import call_code_tool
+async def _call_code(call: Call, tool: CodeTool | ProvidedTool, arguments: JSONObject) -> JSONObject:
+    from handler.server.mcp.code_tools import call_code_tool, call_provided_tool
 
+    if isinstance(tool, ProvidedTool):
+        return await call_provided_tool(call, tool.kit, tool.name, arguments)
     return await call_code_tool(call, tool, arguments)
-
-
-async def _call_provided(call: Call, tool: ProvidedTool, arguments: JSONObject) -> JSONObject:
-    from handler.server.mcp.code_tools import call_provided_tool
-
-    return await call_provided_tool(call, tool.kit, tool.name, arguments)
 
 
 CALLS: Mapping[type[Tool | ProvidedTool], Callable[[Call, Any, JSONObject], Awaitable[JSONObject]]] = {
@@ -370,6 +366,6 @@ CALLS: Mapping[type[Tool | ProvidedTool], Callable[[Call, Any, JSONObject], Awai
     CompanionTool: call_companion,
     CatalogTool: _search_catalog,
     CodeTool: _call_code,
-    ProvidedTool: _call_provided,
+    ProvidedTool: _call_code,
 }
 """The function that calls the tools of a kind, with arguments as the client sent them."""
