@@ -25,7 +25,7 @@ from graphql.language.block_string import is_printable_as_block_string
 
 from handler.compiler.schema.directives import executable_directives, locations
 from handler.graph.index import texts_in
-from handler.search.stored_words import write_words
+from handler.search.postings import write_words
 from handler.strict_json import JSONObject
 
 
