@@ -1,8 +1,8 @@
-"""graphql-core, loaded in half the time. The package of this module calls ``load`` before all its other modules.
+"""graphql-core, loaded in half the time. Packages that need it call ``load`` before all of their modules.
 
 graphql-core makes dataclasses of its 64 classes of nodes. The standard library writes five methods for each of them as
 text and compiles these, which is half of the time of importing graphql-core. The methods differ only in the names of
-the fields, so here all nodes share them, as ``handler.cold.records`` does for our classes. In all else the nodes are
+the fields, so here all nodes share them, as records do. In all else the nodes are
 graphql-core's own classes. If graphql-core ever declares them in another way, the standard library makes them again.
 """
 
@@ -13,7 +13,9 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from inspect import get_annotations
 from operator import attrgetter
-from typing import Any, NoReturn
+from typing import Any
+
+from handler.cold.records import FROZEN, STANDARD_METADATA
 
 NODES = "graphql.language.ast"
 
@@ -32,8 +34,10 @@ def load() -> None:
     def dataclass(cls: Any = None, /, **options: Any) -> Any:
         if cls is None:
             return lambda cls: dataclass(cls, **options)
-        if cls.__module__ == NODES and options == DECLARED and not _asks_for_more(cls):
-            return _node(cls, standard)
+        if cls.__module__ == NODES and options == DECLARED and not hasattr(cls, "__post_init__"):
+            own = _own_fields(cls)
+            if dataclasses.Field not in map(type, own.values()):  # a feature that only the standard library has
+                return _node(cls, own, standard)
         return standard(cls, **options)
 
     dataclasses.dataclass = dataclass
@@ -41,12 +45,6 @@ def load() -> None:
         import_module(NODES)
     finally:
         dataclasses.dataclass = standard
-
-
-def _asks_for_more(cls: Any) -> bool:
-    """Tell if a class needs a feature that only the standard library has."""
-    defaults = _own_fields(cls).values()
-    return hasattr(cls, "__post_init__") or any(isinstance(default, dataclasses.Field) for default in defaults)
 
 
 def _own_fields(cls: Any) -> dict[str, Any]:
@@ -58,27 +56,24 @@ def _own_fields(cls: Any) -> dict[str, Any]:
     }
 
 
-def _node(cls: Any, standard: Callable[..., Any]) -> Any:
+def _node(cls: Any, own: dict[str, Any], standard: Callable[..., Any]) -> Any:
     fields: dict[str, Any] = {}
     for base in reversed(cls.__mro__[1:]):
         fields |= base.__dict__.get("__node_fields__", {})
-    fields |= _own_fields(cls)
+    fields |= own
     cls.__node_fields__ = fields
     cls.__node_defaults__ = {name: default for name, default in fields.items() if default is not dataclasses.MISSING}
-    cls.__node_calls__ = set()  # tuples of argument names that were found valid
-    cls.__node_values__ = attrgetter(*fields)
-    for name in _KEPT:
-        setattr(cls, name, _Kept(cls, name, standard))
+    cls.__node_calls__ = set()  # valid tuples of argument names
+    cls.__compared__ = attrgetter(*fields)
+    for name in STANDARD_METADATA:
+        setattr(cls, name, _Metadata(cls, name, standard))
     if not hasattr(cls.__base__, "__node_fields__"):  # others inherit them
         for name, method in _METHODS.items():
             setattr(cls, name, method)
     return cls
 
 
-_KEPT = ("__dataclass_fields__", "__dataclass_params__")
-
-
-class _Kept:
+class _Metadata:
     """Metadata attributes of ``dataclasses``, made at their first use from a class that has only the fields."""
 
     def __init__(self, cls: Any, name: str, standard: Callable[..., Any]) -> None:
@@ -96,47 +91,22 @@ class _Kept:
         self._standard(plain, init=False, repr=False, eq=False, kw_only=True)  # so there is nothing to compile
         params: Any = plain.__dict__["__dataclass_params__"]
         params.init = params.eq = params.frozen = True
-        for name in _KEPT:
+        for name in STANDARD_METADATA:
             setattr(cls, name, getattr(plain, name))
         return getattr(cls, self._name)
 
 
-class _Shared:
-    """The methods, equivalent to those that the standard library writes."""
-
-    __node_fields__: Mapping[str, Any]
-    __node_defaults__: Mapping[str, Any]
-    __node_calls__: set[tuple[str, ...]]
-    __node_values__: Callable[[Any], Any]
-
-    def __init__(self, /, **given: Any) -> None:
-        cls = type(self)
-        values = self.__dict__
-        values.update(cls.__node_defaults__)
-        values.update(given)
-        # A few sets of argument names make all nodes, and comparing names takes longer than everything else here.
-        if (call := tuple(given)) not in cls.__node_calls__:
-            if wrong := values.keys() ^ cls.__node_fields__.keys():
-                raise TypeError(f"{cls.__name__}: missing or unknown: {', '.join(sorted(wrong))}")
-            cls.__node_calls__.add(call)
-
-    def __eq__(self, other: object) -> bool:
-        if other.__class__ is not self.__class__:
-            return NotImplemented
-        values = type(self).__node_values__
-        return bool(values(self) == values(other))
-
-    def __hash__(self) -> int:
-        return hash(type(self).__node_values__(self))
-
-    def __setattr__(self, name: str, _: Any) -> NoReturn:
-        raise dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}")
-
-    def __delattr__(self, name: str) -> NoReturn:
-        raise dataclasses.FrozenInstanceError(f"cannot delete field {name!r}")
-
-    def __replace__(self, /, **changes: Any) -> Any:
-        return dataclasses.replace(self, **changes)  # type: ignore[type-var]
+def _init(self: Any, /, **arguments: Any) -> None:
+    cls = type(self)
+    values = self.__dict__
+    values.update(cls.__node_defaults__)
+    values.update(arguments)
+    # A few sets of argument names make all nodes, and comparing names takes longer than everything else here.
+    if (call := tuple(arguments)) not in cls.__node_calls__:
+        if wrong := values.keys() ^ cls.__node_fields__.keys():
+            raise TypeError(f"{cls.__name__}: missing or unknown: {', '.join(sorted(wrong))}")
+        cls.__node_calls__.add(call)
 
 
-_METHODS = {name: method for name, method in vars(_Shared).items() if callable(method)} | {"__match_args__": ()}
+_METHODS = {**FROZEN, "__init__": _init, "__replace__": dataclasses.replace, "__match_args__": ()}
+"""Equivalent to the methods that the standard library writes."""

@@ -51,9 +51,9 @@ def replaced(instance: T, /, **changes: Any) -> T:
         TypeError: the record does not have such a field.
     """
     cls: Any = type(instance)
-    kept = {name: getattr(instance, name) for name, _, _ in cls.__layout__}
-    made: T = cls(**{**kept, **changes})
-    return made
+    values = {name: getattr(instance, name) for name, _, _ in cls.__layout__}
+    copy: T = cls(**{**values, **changes})
+    return copy
 
 
 def _record(plain: Any, *, kw_only: bool) -> Any:
@@ -65,8 +65,9 @@ def _record(plain: Any, *, kw_only: bool) -> Any:
         for name, value in declared.items()
     }
     above: dict[str, _Place] = {place[0]: place for place in getattr(plain, "__layout__", ())}
-    kept = {name: value for name, value in own.items() if name not in declared and name not in _OF_INSTANCES}
-    if dataclasses.Field in map(type, kept.values()):
+    # A class without slots has two attributes for its instances.
+    members = {name: own[name] for name in own if name not in declared and name not in ("__dict__", "__weakref__")}
+    if dataclasses.Field in map(type, members.values()):
         raise _refusal(plain, "a field without an annotation")
     positional = _positional(plain, above, defaults, kw_only=kw_only)
     uncompared = getattr(plain, "__uncompared__", frozenset()) - declared.keys() | {
@@ -77,13 +78,13 @@ def _record(plain: Any, *, kw_only: bool) -> Any:
         **_METHODS,
         "__match_args__": positional,
         **({"__init__": _init_and_post} if hasattr(plain, "__post_init__") else {}),
-        **kept,
+        **members,
         "__qualname__": plain.__qualname__,
         "__slots__": tuple(name for name in declared if name not in above) if above else tuple(declared),
         "__plain__": (plain, kw_only),
         "__positional__": positional,
         "__uncompared__": uncompared,
-        "__compared__": attrgetter(*compared) if compared else _nothing,
+        "__compared__": attrgetter(*compared) if compared else lambda _: (),
     }
     cls = type(plain)(plain.__name__, plain.__bases__, namespace)
     own_places = {name: (name, getattr(cls, name).__set__, default) for name, default in defaults.items()}
@@ -98,22 +99,18 @@ def _require_no_more(plain: Any) -> None:
         text = "\n".join(annotations)
     except TypeError:  # a module without ``from __future__ import annotations``
         text = "\n".join(map(str, annotations))
-    if any(word in text for word in _NO_FIELD_WORDS) and (found := re.search(_NO_FIELD, text, re.MULTILINE)):
-        raise _refusal(plain, found[0])
+    if any(word in text for word in ("Var", "KW_ONLY")) and (word := re.search(_NO_FIELD, text, re.MULTILINE)):
+        raise _refusal(plain, word[0])
     if not _REFUSED.isdisjoint(own):
         raise _refusal(plain, min(_REFUSED & own.keys()))
     if own.get("__hash__", _REQUIRED) is None:
         raise _refusal(plain, "__eq__ without __hash__")
     if plain.__bases__ != (object,):
-        _require_bases(plain)
-
-
-def _require_bases(plain: Any) -> None:
-    others = [base for base in plain.__bases__ if not hasattr(base, "__layout__")]
-    if len(others) < len(plain.__bases__) - 1:
-        raise _refusal(plain, "two records as its bases")
-    if any(map(dataclasses.is_dataclass, others)):
-        raise _refusal(plain, "a dataclass as its base that is not a record")
+        others = [base for base in plain.__bases__ if not hasattr(base, "__layout__")]
+        if len(others) < len(plain.__bases__) - 1:
+            raise _refusal(plain, "two records as its bases")
+        if any(map(dataclasses.is_dataclass, others)):
+            raise _refusal(plain, "a dataclass as its base that is not a record")
 
 
 def _default(plain: Any, name: str, value: Any, *, kw_only: bool) -> Callable[[], Any] | None:
@@ -148,8 +145,8 @@ def _positional(
     return positional
 
 
-def _refusal(plain: Any, what: str) -> TypeError:
-    return TypeError(f"the record {plain.__qualname__} may not have {what}")
+def _refusal(plain: Any, feature: str) -> TypeError:
+    return TypeError(f"the record {plain.__qualname__} may not have {feature}")
 
 
 class _Standard:
@@ -168,21 +165,12 @@ class _Standard:
 _Place = tuple[str, Callable[[Any, Any], None], Callable[[], Any] | None]
 """A field's name, its setter, and its default factory or ``None``."""
 
-_OF_INSTANCES = ("__dict__", "__weakref__")
-"""Attributes that a class without slots has for its instances."""
-
 _NO_FIELD = r"^(?:\w+\.)*(?:ClassVar|InitVar|KW_ONLY)\b|^<dataclasses\._KW_ONLY_TYPE\b"
 """Annotations that make no field; the standard library matches text, too. Compiled only if a class may have one."""
-
-_NO_FIELD_WORDS = ("Var", "KW_ONLY")
 
 _REFUSED = frozenset({"__slots__", "__setattr__", "__delattr__", "__dataclass_fields__"})
 
 _REQUIRED = object()
-
-
-def _nothing(_: object) -> tuple[()]:
-    return ()
 
 
 class _Shared:
@@ -193,13 +181,17 @@ class _Shared:
     __compared__: Callable[[Any], Any]
     __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]
 
-    def __init__(self, /, *positional: Any, **given: Any) -> None:
+    def __init__(self, /, *positional: Any, **arguments: Any) -> None:
         cls = type(self)
         if positional:
-            given |= _by_name(cls, positional, given)
-        unknown = len(given)
+            names = dict(zip(cls.__positional__, positional, strict=False))
+            if len(names) < len(positional) or names.keys() & arguments.keys():
+                most = len(cls.__positional__)
+                raise TypeError(f"{cls.__name__} takes {most} positional arguments, each of them once")
+            arguments |= names
+        unknown = len(arguments)
         for name, put, default in cls.__layout__:
-            value = given.get(name, _REQUIRED)
+            value = arguments.get(name, _REQUIRED)
             if value is not _REQUIRED:
                 unknown -= 1
             elif default is not None:
@@ -208,12 +200,12 @@ class _Shared:
                 raise TypeError(f"{cls.__name__} needs {name}")
             put(self, value)
         if unknown:
-            names = given.keys() - {name for name, _, _ in cls.__layout__}
-            raise TypeError(f"{cls.__name__} has no {', '.join(sorted(names))}")
+            others = arguments.keys() - {name for name, _, _ in cls.__layout__}
+            raise TypeError(f"{cls.__name__} has no {', '.join(sorted(others))}")
 
     def __repr__(self) -> str:
-        shown = (f"{each.name}={getattr(self, each.name)!r}" for each in dataclasses.fields(self) if each.repr)
-        return f"{type(self).__qualname__}({', '.join(shown)})"
+        fields = (f"{each.name}={getattr(self, each.name)!r}" for each in dataclasses.fields(self) if each.repr)
+        return f"{type(self).__qualname__}({', '.join(fields)})"
 
     def __eq__(self, other: object) -> bool:
         cls = type(self)
@@ -238,19 +230,17 @@ class _Shared:
             put(self, value)
 
 
-def _init_and_post(self: Any, /, *positional: Any, **given: Any) -> None:
-    _Shared.__init__(self, *positional, **given)
+def _init_and_post(self: Any, /, *positional: Any, **arguments: Any) -> None:
+    _Shared.__init__(self, *positional, **arguments)
     self.__post_init__()
 
 
-def _by_name(cls: type[_Shared], positional: tuple[Any, ...], given: dict[str, Any]) -> dict[str, Any]:
-    named = dict(zip(cls.__positional__, positional, strict=False))
-    if len(named) < len(positional) or named.keys() & given.keys():
-        raise TypeError(f"{cls.__name__} takes {len(cls.__positional__)} positional arguments, each of them once")
-    return named
+FROZEN: Mapping[str, Any] = {name: vars(_Shared)[name] for name in ("__eq__", "__hash__", "__setattr__", "__delattr__")}
+"""Methods of a frozen class, which compare by its ``__compared__``."""
 
+STANDARD_METADATA = ("__dataclass_fields__", "__dataclass_params__")
 
 _METHODS: Mapping[str, Any] = {
     **{name: method for name, method in vars(_Shared).items() if callable(method)},
-    **{name: _Standard(name) for name in ("__dataclass_fields__", "__dataclass_params__")},
+    **{name: _Standard(name) for name in STANDARD_METADATA},
 }

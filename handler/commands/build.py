@@ -6,13 +6,12 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
+from handler.commands.command_line import DONE, REFUSED, current_answer
+from handler.commands.console import ERR, OUT, complain, say, show_document, track
 from handler.commands.folders.endpoint_folders import add_folder_arguments
 from handler.commands.folders.endpoints import compile_or_complain
 from handler.commands.publishing.bundle_parts import BundleChange, changed_parts
 from handler.commands.publishing.checks import are_free_of_secrets, warn_of_upstreams
-from handler.commands.terminal.command_line import current_answer
-from handler.commands.terminal.console import ERR, OUT, complain, say, show_json, track
-from handler.commands.terminal.exit_codes import DONE, REFUSED
 from handler.compiler.compile import Compiled
 from handler.errors import StileError
 from handler.errors.infrastructure import ObjectNotFound, StorageError
@@ -45,10 +44,10 @@ def run(options: argparse.Namespace) -> int:
         complain("Nothing was built.")
         return REFUSED
     warn_of_upstreams(compiled)
-    return _store_all(compiled, options.out, as_json=options.json)
+    return _store_all(compiled, options.out)
 
 
-def _store_all(compiled: Sequence[Compiled], destination: str, *, as_json: bool) -> int:
+def _store_all(compiled: Sequence[Compiled], destination: str) -> int:
     """Store bundles one by one, each in one atomic write after its schema index, and print the changes.
 
     Stop at the first bundle that cannot be stored, with exit code 1. Bundles stored before stay.
@@ -56,7 +55,7 @@ def _store_all(compiled: Sequence[Compiled], destination: str, *, as_json: bool)
     changes: list[BundleChange] = []
     try:
         storage = FolderStorage(make_folder(destination))
-        for one in track(compiled, "Storing", ERR if as_json else OUT, name=lambda one: one.bundle.endpoint):
+        for one in track(compiled, "Storing", ERR if current_answer() else OUT, name=lambda one: one.bundle.endpoint):
             changes.append(_store(one, storage))
             say(changes[-1].line())
     except StileError as exc:
@@ -69,12 +68,8 @@ def _store_all(compiled: Sequence[Compiled], destination: str, *, as_json: bool)
         complain(f"Not stored (unchanged): {', '.join(rest)}. Run the command again.")
     else:
         say(f"{counted(len(changes), 'endpoint')} in {destination}", "green")
-    code = REFUSED if rest else DONE
-    answer = current_answer()
-    if answer and as_json:
-        document = {"location": destination, "endpoints": [change.plain() for change in changes], "notStored": rest}
-        show_json({**document, "warnings": answer.warnings, **({"error": answer.error(code)} if rest else {})})
-    return code
+    document = {"location": destination, "endpoints": [change.plain() for change in changes], "notStored": rest}
+    return show_document(document, REFUSED if rest else DONE)
 
 
 def _store(one: Compiled, storage: FolderStorage) -> BundleChange:

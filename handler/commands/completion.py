@@ -5,13 +5,12 @@ from __future__ import annotations
 import argparse
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from handler.commands import COMMANDS, load_command, parser_of
-from handler.commands.terminal.console import complain, show_verbatim
-from handler.commands.terminal.exit_codes import DONE, REFUSED
+from handler.commands.command_line import DONE, REFUSED
+from handler.commands.console import complain, show_verbatim
 
 EXAMPLES = ('eval "$(stile completion bash)"', "stile completion fish > ~/.config/fish/completions/stile.fish")
 EXIT_CODES = {REFUSED: "with --tools, an endpoint has problems"}
@@ -27,96 +26,73 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    if options.tools is not None:
-        return _show_tools(options.tools)
-    scripts = {"bash": _bash, "zsh": _zsh, "fish": _fish}
-    show_verbatim(scripts[options.shell]([*map(_command_of, COMMANDS)]).rstrip("\n"))
-    return DONE
-
-
-def _show_tools(folder: str) -> int:
+    if options.tools is None:
+        commands = {name: parser_of(name, load_command(name))._actions for name in COMMANDS}  # noqa: SLF001 - no public list
+        scripts = {"bash": _bash, "zsh": _zsh, "fish": _fish}
+        show_verbatim(scripts[options.shell](commands).rstrip("\n"))
+        return DONE
     from handler.commands.folders.endpoints import compile_all  # the scripts do not need the compiler
 
-    if not Path(folder).is_dir():
-        complain(f"{folder}: there is no such folder")
+    folder = Path(options.tools)
+    if not folder.is_dir():
+        complain(f"{options.tools}: there is no such folder")
         return REFUSED
-    outcomes = compile_all(Path(folder), stage=None, endpoint=None)
+    outcomes = compile_all(folder, stage=None, endpoint=None)
     for tool in sorted({tool.name for each in outcomes if each.compiled for tool in each.compiled.bundle.tools}):
         show_verbatim(tool)
     return REFUSED if any(each.problems for each in outcomes) else DONE
 
 
+Commands = Mapping[str, Sequence[argparse.Action]]
+"""Each command with its options and positional arguments, which have no option strings."""
+
 KINDS: Mapping[str, str] = {
-    "FOLDER": "folder",
-    "DIR": "folder",
-    "DESTINATION": "folder",
-    "NAME": "folder",
-    "FILE": "file",
-    "SOURCE": "file",
-    "CLAIMS": "file",
-    "CALLER": "file",
+    **dict.fromkeys(("FOLDER", "DIR", "DESTINATION", "NAME"), "folder"),
+    **dict.fromkeys(("FILE", "SOURCE", "CLAIMS", "CALLER"), "file"),
     "TOOL": "tool",
     "STAGE": "stage",
 }
 """The name of a value in help -> the kind of its completion. Other values are completed with nothing."""
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Word:
-    """An option, or a positional argument without names, with its values."""
-
-    names: tuple[str, ...]
-    help: str
-    takes_value: bool
-    kind: str
-    choices: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Command:
-    """A command with its options and positional arguments."""
-
-    name: str
-    summary: str
-    options: Sequence[_Word]
-    positionals: Sequence[_Word]
+ZSH_VALUES = {
+    "folder": "_files -/",
+    "file": "_files",
+    "tool": '{compadd -- ${(f)"$(stile completion zsh --tools "$(_stile_folder)" 2>/dev/null)"}}',
+    "stage": '{compadd -- ${(f)"$(_stile_stages)"}}',
+}
+FISH_VALUES = {
+    "folder": " -a '(__fish_complete_directories)'",
+    "file": " -F",
+    "tool": " -a '(stile completion fish --tools (__stile_folder) 2>/dev/null)'",
+    "stage": " -a '(__stile_stages)'",
+}
 
 
-def _command_of(name: str) -> _Command:
-    """Return the words of a command, from its own definitions of arguments."""
-    words = [
-        _Word(
-            names=tuple(action.option_strings),
-            help=" ".join(str(action.help or "").replace("%(default)s", str(action.default)).split()),
-            takes_value=action.nargs != 0,
-            kind=KINDS.get(str(action.metavar), ""),
-            choices=tuple(map(str, action.choices or ())),
-        )
-        for action in parser_of(name, load_command(name))._actions  # noqa: SLF001 - argparse has no public list
-    ]
-    options, positionals = [word for word in words if word.names], [word for word in words if not word.names]
-    return _Command(name=name, summary=COMMANDS[name], options=options, positionals=positionals)
+def _kind(action: argparse.Action) -> str:
+    return KINDS.get(str(action.metavar), "")
 
 
-def _bash(commands: Sequence[_Command]) -> str:
+def _help(action: argparse.Action) -> str:
+    return " ".join(str(action.help or "").replace("%(default)s", str(action.default)).split())
+
+
+def _bash(commands: Commands) -> str:
     """Return the script of bash. Options and values are found by the command's name and the word before."""
-    names = shlex.quote(" ".join(command.name for command in commands))
-    options = "".join(
-        f"    {command.name}) options={shlex.quote(' '.join(name for each in command.options for name in each.names))}"
-        f" positionals={shlex.quote(' '.join(_values(each) for each in command.positionals))} ;;\n"
-        for command in commands
-    )
-    valued = "".join(
-        f"    {'|'.join(f'{command.name},{name}' for name in each.names)}) values={shlex.quote(_values(each))} ;;\n"
-        for command in commands
-        for each in command.options
-        if each.takes_value
-    )
-    return _BASH.replace("@NAMES@", names).replace("@OPTIONS@", options).replace("@VALUED@", valued)
+    options, valued = "", ""
+    for command, actions in commands.items():
+        names = " ".join(name for action in actions for name in action.option_strings)
+        positionals = " ".join(_bash_values(action) for action in actions if not action.option_strings)
+        options += f"    {command}) options={shlex.quote(names)} positionals={shlex.quote(positionals)} ;;\n"
+        for action in actions:
+            if action.option_strings and action.nargs != 0:
+                words = "|".join(f"{command},{name}" for name in action.option_strings)
+                valued += f"    {words}) values={shlex.quote(_bash_values(action))} ;;\n"
+    script = _BASH.replace("@NAMES@", shlex.quote(" ".join(commands)))
+    return script.replace("@OPTIONS@", options).replace("@VALUED@", valued)
 
 
-def _values(word: _Word) -> str:
-    return f"={','.join(word.choices)}" if word.choices else word.kind or "nothing"
+def _bash_values(action: argparse.Action) -> str:
+    return f"={','.join(map(str, action.choices))}" if action.choices else _kind(action) or "nothing"
 
 
 _BASH = """\
@@ -172,38 +148,20 @@ complete -F _stile stile
 """
 
 
-def _zsh(commands: Sequence[_Command]) -> str:
+def _zsh(commands: Commands) -> str:
     """Return the script of zsh, with the arguments of each command for its function ``_arguments``."""
-    cases = "".join(
-        f"    {command.name}) _arguments -S {' '.join(map(shlex.quote, _zsh_words(command)))} ;;\n"
-        for command in commands
-    )
-    names = " ".join(shlex.quote(f"{command.name}:{command.summary.replace(':', ' -')}") for command in commands)
+    cases = ""
+    for command, actions in commands.items():
+        words = []
+        for action in sorted(actions, key=lambda action: not action.option_strings):
+            help_ = re.sub(r"([\[\]:\\])", r"\\\1", _help(action))
+            choices = f"({' '.join(map(str, action.choices))})" if action.choices else ""
+            values = choices or ZSH_VALUES.get(_kind(action), " ")
+            value = f":value:{values}" if action.nargs != 0 else ""
+            words += [f"*{name}[{help_}]{value}" for name in action.option_strings] or [f":{help_}:{values}"]
+        cases += f"    {command}) _arguments -S {' '.join(map(shlex.quote, words))} ;;\n"
+    names = " ".join(shlex.quote(f"{name}:{COMMANDS[name].replace(':', ' -')}") for name in commands)
     return _ZSH.replace("@NAMES@", names).replace("@CASES@", cases)
-
-
-def _zsh_words(command: _Command) -> Iterator[str]:
-    for option in command.options:
-        value = f":value:{_zsh_values(option)}" if option.takes_value else ""
-        for name in option.names:
-            yield f"*{name}[{_zsh_text(option.help)}]{value}"
-    for positional in command.positionals:
-        yield f":{_zsh_text(positional.help)}:{_zsh_values(positional)}"
-
-
-def _zsh_values(word: _Word) -> str:
-    if word.choices:
-        return f"({' '.join(word.choices)})"
-    return {
-        "folder": "_files -/",
-        "file": "_files",
-        "tool": '{compadd -- ${(f)"$(stile completion zsh --tools "$(_stile_folder)" 2>/dev/null)"}}',
-        "stage": '{compadd -- ${(f)"$(_stile_stages)"}}',
-    }.get(word.kind, " ")
-
-
-def _zsh_text(text: str) -> str:
-    return re.sub(r"([\[\]:\\])", r"\\\1", text)
 
 
 _ZSH = """\
@@ -234,31 +192,25 @@ compdef _stile stile
 """
 
 
-def _fish(commands: Sequence[_Command]) -> str:
+def _fish(commands: Commands) -> str:
     """Return the script of fish, a line for each word."""
     lines = [_FISH]
-    for command in commands:
-        lines.append(f"complete -c stile -n __fish_use_subcommand -a {command.name} -d {_fish_text(command.summary)}")
-        line = f"complete -c stile -n '__fish_seen_subcommand_from {command.name}'"
-        for option in command.options:
-            names = " ".join(f"-l {name[2:]}" if name.startswith("--") else f"-s {name[1:]}" for name in option.names)
-            flag = "-r" if option.kind == "file" else "-x"  # -x keeps names of files out
-            values = f" {flag}{_fish_values(option)}" if option.takes_value else ""
-            lines.append(f"{line} {names}{values} -d {_fish_text(option.help)}")
-        kinds = {_fish_values(each) for each in command.positionals}
-        lines += [f"{line}{values}" for values in sorted(filter(None, kinds))]
+    for command, actions in commands.items():
+        lines.append(f"complete -c stile -n __fish_use_subcommand -a {command} -d {_fish_text(COMMANDS[command])}")
+        line = f"complete -c stile -n '__fish_seen_subcommand_from {command}'"
+        positionals = set()
+        for action in actions:
+            choices = f" -a {_fish_text(' '.join(map(str, action.choices)))}" if action.choices else ""
+            values = choices or FISH_VALUES.get(_kind(action), "")
+            if not action.option_strings:
+                positionals.add(values)
+                continue
+            names = [f"-l {name[2:]}" if name.startswith("--") else f"-s {name[1:]}" for name in action.option_strings]
+            flag = "-r" if _kind(action) == "file" else "-x"  # -x keeps names of files out
+            value = f" {flag}{values}" if action.nargs != 0 else ""
+            lines.append(f"{line} {' '.join(names)}{value} -d {_fish_text(_help(action))}")
+        lines += [f"{line}{values}" for values in sorted(filter(None, positionals))]
     return "\n".join(lines) + "\n"
-
-
-def _fish_values(word: _Word) -> str:
-    if word.choices:
-        return f" -a {_fish_text(' '.join(word.choices))}"
-    return {
-        "folder": " -a '(__fish_complete_directories)'",
-        "file": " -F",
-        "tool": " -a '(stile completion fish --tools (__stile_folder) 2>/dev/null)'",
-        "stage": " -a '(__stile_stages)'",
-    }.get(word.kind, "")
 
 
 def _fish_text(text: str) -> str:

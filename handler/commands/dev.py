@@ -16,6 +16,8 @@ from functools import partial
 import uvicorn
 
 from handler.bundle.model import Bundle
+from handler.commands.command_line import DONE, REFUSED, USAGE
+from handler.commands.console import complain, say, show_verbatim
 from handler.commands.folders.endpoint_folders import add_folder_arguments
 from handler.commands.local.author_view import show_authors_frames
 from handler.commands.local.callers import SKIPS_POLICIES, NamedCaller, add_caller_argument
@@ -24,9 +26,7 @@ from handler.commands.local.dev_session import FolderWatch, Workbench, code_plac
 from handler.commands.local.listening import client_lines, open_listener, port_number
 from handler.commands.local.local_server import local_http, local_services
 from handler.commands.page.page_routes import DevPage
-from handler.commands.page.served import ChosenPersona
-from handler.commands.terminal.console import complain, say, show_verbatim
-from handler.commands.terminal.exit_codes import DONE, REFUSED, USAGE
+from handler.commands.page.served import ServedEndpoints
 from handler.errors.access import CredentialRefused
 from handler.errors.authoring import UnknownCaller
 from handler.server.app import create_app
@@ -140,7 +140,6 @@ def _serve(
     port = listener.getsockname()[1]
     hosts = own_hosts(port)
     log = DevLog(workbench.find, verbose=options.verbose, on_call=page.called)
-    persona = ChosenPersona(page.endpoints.personas)
     workbench.on_change = page.changed
     with closing(local_http()) as http:
         services = local_services(
@@ -152,14 +151,14 @@ def _serve(
             hosts=hosts,
             own_machine=True,
             development=not options.as_deployed,
-            stand_in=partial(_stand_in, options.caller, persona),
+            stand_in=partial(_stand_in, options.caller, page.endpoints),
             signpost=lambda path: _hint_for(path, workbench.served),
             public_url=f"http://{HOST}:{port}",
             page="dev",
             own_routes=page.routes(),
         )
         config = uvicorn.Config(
-            log.around(persona.around(create_app(services, write_line=log.write_line))),
+            log.around(create_app(services, write_line=log.write_line)),
             log_level="critical",  # this command prints its own lines
             lifespan="off",
             ws="none",
@@ -197,20 +196,19 @@ class _Server(uvicorn.Server):
         self._page = page
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """End the streams, then the server."""
         self._page.live.close()
         await super().shutdown(sockets)
 
 
-def _stand_in(caller: NamedCaller, persona: ChosenPersona, bundle: Bundle) -> Principal:
+def _stand_in(caller: NamedCaller, endpoints: ServedEndpoints, bundle: Bundle) -> Principal:
     """Return the principal of a request without a credential: the page's persona, else the caller of ``--as``.
 
     Raises:
         CredentialRequired, CredentialRefused: as ``NamedCaller.admitted``.
-        Refused: as ``ChosenPersona.caller``.
+        Refused: as ``ServedEndpoints.chosen_caller``.
     """
     try:
-        return (persona.caller(bundle.endpoint) or caller).admitted(bundle, now=time.time())
+        return (endpoints.chosen_caller(bundle.endpoint) or caller).admitted(bundle, now=time.time())
     except UnknownCaller as exc:
         raise CredentialRefused("unknown_api_key") from exc
 

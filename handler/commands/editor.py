@@ -11,9 +11,9 @@ from pathlib import Path
 
 import yaml
 
+from handler.commands.command_line import REFUSED
+from handler.commands.console import complain, say, show_verbatim
 from handler.commands.folders.endpoint_folders import add_folder_argument, find_endpoints
-from handler.commands.terminal.console import complain, say, show_verbatim
-from handler.commands.terminal.exit_codes import REFUSED
 from handler.compiler.config.table import KEYS
 from handler.compiler.operations.sources import OPERATIONS_FOLDER
 from handler.compiler.problems import Problems

@@ -13,13 +13,13 @@ from statistics import median
 from typing import Any
 
 from handler.bundle.tools import CompanionTool, GraphQLTool
+from handler.commands.command_line import REFUSED, USAGE
+from handler.commands.console import complain, say, show_json
 from handler.commands.folders.endpoint_folders import add_folder_arguments
 from handler.commands.folders.endpoints import compile_or_complain
 from handler.commands.local.callers import SKIPS_POLICIES, NamedCaller, add_caller_argument, read_caller
 from handler.commands.local.local_endpoint import local_endpoint, stored
 from handler.commands.local.local_server import local_http, local_services
-from handler.commands.terminal.console import complain, say, show_json
-from handler.commands.terminal.exit_codes import REFUSED, USAGE
 from handler.compiler.compile import Compiled
 from handler.compiler.problems import Place, Problems, shown
 from handler.compiler.source.files import QUESTIONS, EndpointFiles
@@ -30,7 +30,7 @@ from handler.errors.authoring import Problem, UnknownCaller
 from handler.graph.found_sdl import is_visible
 from handler.graph.view import View
 from handler.list_entries import BYTES_PER_TOKEN
-from handler.search.matches import Match
+from handler.search.schema_search import Match
 from handler.search.words import split
 from handler.server.context import Caller
 from handler.server.mcp.catalog import found_tools

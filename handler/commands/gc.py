@@ -6,17 +6,16 @@ import argparse
 import re
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 
 from handler.bundle.model import ENDPOINT_NAME
 from handler.bundle.stored import index_key, index_named_by, shared_index_key
+from handler.commands.command_line import DONE, REFUSED
+from handler.commands.console import complain, say, show_json
 from handler.commands.publishing.destination import AT_ONCE, at_destination, bundles_by_endpoint
-from handler.commands.terminal.console import complain, say, show_json
-from handler.commands.terminal.exit_codes import DONE, REFUSED
 from handler.errors.infrastructure import BundleError, ObjectNotFound, StorageError
-from handler.storage.publishing import PublishStorage
-from handler.strict_json import JSONObject
+from handler.storage.publishing import ObjectHead, PublishStorage
 from handler.text.sentences import counted
 
 EXAMPLES = ("stile gc s3://bucket/prefix", "stile gc s3://bucket/prefix --delete")
@@ -44,12 +43,20 @@ def _collect(storage: PublishStorage, options: argparse.Namespace) -> int:
     unused = find_unused(storage)
     deleted = discard_indexes(storage, unused) if options.delete else []
     if options.json:
-        plain = [{**each.plain(), "deleted": each in deleted} for each in unused]
+        plain = [
+            {
+                "key": key,
+                "bytes": head.size,
+                "modified": head.modified.isoformat(timespec="seconds"),
+                "deleted": key in deleted,
+            }
+            for key, head in unused.items()
+        ]
         show_json({"location": storage.location, "deletes": options.delete, "indexes": plain})
         return DONE
-    for each in unused:
-        say(f"{each.key}: {each.size:,} bytes, of {each.modified.date().isoformat()}")
-    size = f"{sum(each.size for each in (deleted if options.delete else unused)):,} bytes"
+    for key, head in unused.items():
+        say(f"{key}: {head.size:,} bytes, of {head.modified.date().isoformat()}")
+    size = f"{sum(unused[key].size for key in (deleted if options.delete else unused)):,} bytes"
     if options.delete:
         say(f"{counted(len(deleted), 'schema')} deleted, {size}", "green")
     elif unused:
@@ -59,20 +66,7 @@ def _collect(storage: PublishStorage, options: argparse.Namespace) -> int:
     return DONE
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnusedIndex:
-    """A stored schema index that no kept version names."""
-
-    key: str
-    size: int  # bytes
-    modified: datetime  # UTC
-
-    def plain(self) -> JSONObject:
-        """Return the index as JSON."""
-        return {"key": self.key, "bytes": self.size, "modified": self.modified.isoformat(timespec="seconds")}
-
-
-def find_unused(storage: PublishStorage) -> list[UnusedIndex]:
+def find_unused(storage: PublishStorage) -> dict[str, ObjectHead]:
     """Return the indexes older than ``MIN_AGE`` that neither a present bundle nor an older version of one names.
 
     Raises:
@@ -87,25 +81,23 @@ def find_unused(storage: PublishStorage) -> list[UnusedIndex]:
         ids = {each.etag: each.version for each in storage.versions(key) if not each.is_removal}
         return [(key, version) for version in ("", *ids.values())]
 
-    def index_at(key: str) -> UnusedIndex | None:
-        try:
-            head = storage.head(key)
-        except ObjectNotFound:  # deleted meanwhile
-            return None
-        return UnusedIndex(key=key, size=head.size, modified=head.modified)
+    def head_of(key: str) -> ObjectHead | None:
+        with suppress(ObjectNotFound):  # deleted meanwhile
+            return storage.head(key)
+        return None
 
     with ThreadPoolExecutor(AT_ONCE) as threads:
         versions = [each for of_bundle in threads.map(versions_of, bundles) for each in of_bundle]
         needed = {key for keys in threads.map(lambda each: _indexes_of(storage, *each), versions) for key in keys}
         unneeded = sorted(set(filter(_INDEX.fullmatch, stored)) - needed)
-        indexes = list(threads.map(index_at, unneeded))
-    return [index for index in indexes if index and index.modified < limit]
+        heads = zip(unneeded, threads.map(head_of, unneeded), strict=True)
+        return {key: head for key, head in heads if head and head.modified < limit}
 
 
-def discard_indexes(storage: PublishStorage, unused: Iterable[UnusedIndex]) -> list[UnusedIndex]:
+def discard_indexes(storage: PublishStorage, unused: Iterable[str]) -> list[str]:
     """Delete indexes with their versions, and return those deleted. One that was published meanwhile stays."""
     limit = datetime.now(UTC) - MIN_AGE
-    return [index for index in unused if storage.discard(index.key, before=limit)]
+    return [key for key in unused if storage.discard(key, before=limit)]
 
 
 _INDEX = re.compile(rf"({ENDPOINT_NAME.pattern}/)?{re.escape(shared_index_key(''))}[0-9a-f]{{64}}")

@@ -6,14 +6,15 @@ import argparse
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from handler.bundle.model import Bundle
 from handler.code_tools.modules import is_among
 from handler.commands.build import make_folder
+from handler.commands.command_line import DONE, REFUSED, USAGE
+from handler.commands.console import complain, say, show_document, warn
 from handler.commands.folders.endpoint_folders import add_folder_arguments, find_endpoints
 from handler.commands.folders.endpoints import compile_or_complain
 from handler.commands.publishing.checks import are_publishable, warn_of_questions, warn_of_secrets
@@ -26,9 +27,6 @@ from handler.commands.publishing.publication import (
     plan_publish,
 )
 from handler.commands.questions import can_ask, choose
-from handler.commands.terminal.command_line import current_answer
-from handler.commands.terminal.console import complain, say, show_json, warn
-from handler.commands.terminal.exit_codes import DONE, REFUSED, USAGE
 from handler.compiler.compile import Compiled
 from handler.errors import StileError
 from handler.errors.infrastructure import StorageDenied, StorageError
@@ -163,11 +161,19 @@ def _publish(compiled: Sequence[Compiled], storage: PublishStorage, options: arg
     """
     try:
         planned = plan_publish(compiled, storage)
-        leftovers = _leftovers([each.name for each in planned], storage, options)
-        report = _Report(planned, leftovers, location=storage.location, options=options)
+        leftovers: Sequence[Leftover] = ()
+        if not _is_one_endpoint(options):
+            try:
+                leftovers = find_leftovers([each.name for each in planned], storage, with_etags=options.prune)
+            except StorageDenied:
+                if options.prune:
+                    raise
+        report = _Report(planned=planned, leftovers=leftovers, location=storage.location, options=options)
         report.show_plan()
         if options.prune and leftovers:
-            _warn_of_no_way_back(storage)
+            with suppress(StorageError):  # a publisher needs no right to ask, and some substitutes of S3 have no answer
+                if not storage.keeps_versions():
+                    warn(f"{storage.location} keeps no versions: only a publish brings a withdrawn endpoint back.")
         withdrawn = leftovers if options.prune else ()
         if options.dry_run or not _may_publish(planned, withdrawn, options):
             return report.end_unpublished()
@@ -182,27 +188,6 @@ def _publish(compiled: Sequence[Compiled], storage: PublishStorage, options: arg
         if publication.is_whole:
             publication.withdraw(withdrawn, facts)
     return report.end(publication)
-
-
-def _leftovers(names: Sequence[str], storage: PublishStorage, options: argparse.Namespace) -> Sequence[Leftover]:
-    """Return the stored endpoints that the folder does not have; none if the folder is that of one endpoint."""
-    if _is_one_endpoint(options):
-        return ()
-    try:
-        return find_leftovers(names, storage, with_etags=options.prune)
-    except StorageDenied:
-        if options.prune:
-            raise
-        return ()
-
-
-def _warn_of_no_way_back(storage: PublishStorage) -> None:
-    try:
-        keeps = storage.keeps_versions()
-    except StorageError:  # a publisher needs no right to ask, and some substitutes of S3 have no answer
-        return
-    if not keeps:
-        warn(f"{storage.location} keeps no versions: only a publish brings a withdrawn endpoint back.")
 
 
 def _may_publish(planned: Sequence[PlannedEndpoint], gone: Sequence[Leftover], options: argparse.Namespace) -> bool:
@@ -228,91 +213,86 @@ def _needed_consents(planned: Sequence[PlannedEndpoint], gone: Sequence[Leftover
         yield "allow_open", f"Open to everybody, or a new root type: {some(opening, most=MAX_NAMED)}."
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Report:
     """The report of a publish, as lines or as one JSON document: its plan, and its outcome after the writes."""
 
-    def __init__(
-        self,
-        planned: Sequence[PlannedEndpoint],
-        leftovers: Sequence[Leftover],
-        *,
-        location: str,
-        options: argparse.Namespace,
-    ) -> None:
-        self.to_store = [each for each in planned if options.force or each.what != "unchanged"]
-        self._planned = planned
-        self._leftovers = leftovers
-        self._location = location
-        self._options = options
+    planned: Sequence[PlannedEndpoint]
+    leftovers: Sequence[Leftover]
+    location: str
+    options: argparse.Namespace
+
+    @property
+    def to_store(self) -> list[PlannedEndpoint]:
+        """The endpoints that are written."""
+        return [each for each in self.planned if self.options.force or each.what != "unchanged"]
 
     def show_plan(self) -> None:
         """Print each endpoint with its differences, and the endpoints that the folder does not have."""
-        unchanged = [each for each in self._planned if each.what == "unchanged"]
-        for each in self._planned:
+        unchanged = [each for each in self.planned if each.what == "unchanged"]
+        for each in self.planned:
             if each.what != "unchanged" or len(unchanged) <= MAX_UNCHANGED:
                 for line in each.lines():
                     say(line)
         if len(unchanged) > MAX_UNCHANGED:
             say(f"{len(unchanged)} endpoints: unchanged")
-        if self._leftovers:
-            names = some([each.name for each in self._leftovers], most=MAX_NAMED)
-            end = "to be withdrawn" if self._options.prune else "--prune withdraws what the folder does not have"
-            say(f"Published, and not in {self._options.folder.as_posix()}: {names}; {end}")
+        if self.leftovers:
+            names = some([each.name for each in self.leftovers], most=MAX_NAMED)
+            end = "to be withdrawn" if self.options.prune else "--prune withdraws what the folder does not have"
+            say(f"Published, and not in {self.options.folder.as_posix()}: {names}; {end}")
 
     def end_unpublished(self) -> int:
         """Report the end of a dry run, or of a publish that nobody allowed."""
-        if not self._options.dry_run:
-            complain("Nothing was published.")
-            return self._end(None, REFUSED)
-        needs = _needed_consents(self._planned, self._leftovers if self._options.prune else ())
-        say(" ".join(["Nothing was published, because of --dry-run.", *(need for _, need in needs)]))
-        return self._end(None, DONE)
+        if self.options.dry_run:
+            needs = _needed_consents(self.planned, self.leftovers if self.options.prune else ())
+            say(" ".join(["Nothing was published, because of --dry-run.", *(need for _, need in needs)]))
+            return self._end(None, DONE)
+        complain("Nothing was published.")
+        return self._end(None, REFUSED)
 
     def end(self, publication: Publication) -> int:
         """Report the outcome of the writes, and return the exit code."""
         if publication.is_whole:
-            say(f"{counted(len(self._planned), 'endpoint')} in {self._location}", "green")
+            say(f"{counted(len(self.planned), 'endpoint')} in {self.location}", "green")
             if publication.withdrawn:
                 say(f"Withdrawn: {some(publication.withdrawn, most=MAX_NAMED)}")
         else:
-            gone = [each.name for each in self._leftovers if each.name not in publication.withdrawn]
+            gone = [each.name for each in self.leftovers if each.name not in publication.withdrawn]
             lines = {
                 "Stored or not, without an answer: {}.": publication.unconfirmed,
                 "Not stored (unchanged): {}. Run the command again.": self._not_stored(publication),
                 "Withdrawn: {}.": publication.withdrawn,
-                "Not known to be withdrawn: {}. Run the command again.": gone if self._options.prune else (),
+                "Not known to be withdrawn: {}. Run the command again.": gone if self.options.prune else (),
             }
             complain(f"Stored: {some(self._stored(publication), most=MAX_NAMED) or 'nothing'}.")
             for line, names in lines.items():
                 if names:
                     complain(line.format(some(list(names), most=MAX_NAMED)))
         if any(not head.version for head in publication.stored.values()):
-            warn(f"{self._location}: the bucket keeps no versions, and `stile rollback` needs them: turn on versioning")
+            warn(f"{self.location}: the bucket keeps no versions, and `stile rollback` needs them: turn on versioning")
         return self._end(publication, DONE if publication.is_whole else REFUSED)
 
     def _stored(self, publication: Publication) -> list[str]:
-        return [each.name for each in self._planned if each.name in publication.stored]
+        return [each.name for each in self.planned if each.name in publication.stored]
 
     def _not_stored(self, publication: Publication | None) -> list[str]:
         begun = {*publication.stored, *publication.unconfirmed} if publication else {}
         return [each.name for each in self.to_store if each.name not in begun]
 
     def _end(self, publication: Publication | None, code: int) -> int:
-        answer = current_answer()
-        if answer and self._options.json:
-            document: dict[str, Any] = {
-                "location": self._options.destination,
-                "dryRun": self._options.dry_run,
-                "endpoints": [each.plain() for each in self._planned],
+        return show_document(
+            {
+                "location": self.options.destination,
+                "dryRun": self.options.dry_run,
+                "endpoints": [each.plain() for each in self.planned],
                 "stored": self._stored(publication) if publication else [],
                 "notStored": self._not_stored(publication),
                 "unconfirmed": publication.unconfirmed if publication else [],
-                "notInFolder": [each.name for each in self._leftovers],
+                "notInFolder": [each.name for each in self.leftovers],
                 "withdrawn": publication.withdrawn if publication else [],
-                "warnings": answer.warnings,
-            }
-            show_json({**document, **({"error": answer.error(code)} if code else {})})
-        return code
+            },
+            code,
+        )
 
 
 def _fault_in(options: argparse.Namespace) -> str:

@@ -12,6 +12,8 @@ from urllib.parse import urlsplit
 
 from handler.bundle.model import ENDPOINT_NAME
 from handler.bundle.stored import bundle_key
+from handler.commands.command_line import DONE, REFUSED, USAGE, whole_number
+from handler.commands.console import announce, complain, say, show_json, show_table
 from handler.commands.publishing.destination import AT_ONCE, Described, at_destination, describe_all
 from handler.commands.publishing.facts import read_facts
 from handler.commands.schema_source.source_options import (
@@ -20,9 +22,6 @@ from handler.commands.schema_source.source_options import (
     add_header_argument,
     request_headers,
 )
-from handler.commands.terminal.command_line import whole_number
-from handler.commands.terminal.console import announce, complain, say, show_json, show_table
-from handler.commands.terminal.exit_codes import DONE, REFUSED, USAGE
 from handler.errors.infrastructure import HttpError, ObjectNotFound
 from handler.http.client import HttpClient, HttpRequest
 from handler.storage.publishing import ObjectVersion, PublishStorage

@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import os
 
+from handler.commands.command_line import DONE, REFUSED
+from handler.commands.console import complain, say, show_json, warn
 from handler.commands.publishing.destination import (
     EndpointPlace,
     add_endpoint_place,
@@ -16,8 +18,6 @@ from handler.commands.publishing.destination import (
     withdraw,
 )
 from handler.commands.publishing.facts import gather_facts
-from handler.commands.terminal.console import complain, say, show_json, warn
-from handler.commands.terminal.exit_codes import DONE, REFUSED
 from handler.errors.infrastructure import ObjectNotFound
 from handler.storage.publishing import PublishStorage
 from handler.text.sentences import counted
@@ -40,7 +40,12 @@ def _remove(storage: PublishStorage, place: EndpointPlace, options: argparse.Nam
     if not etags:
         complain(f"{place.endpoint} is not published at {storage.location}")
         return REFUSED
-    _show(storage, place)
+    try:
+        present = describe(place.endpoint, *storage.get(place.key))
+        by = f" by {present.facts.by}" if present.facts.by else ""
+        say(f"{place.endpoint}: {counted(len(present.tools), 'tool')}, published {present.at}{by}")
+    except ObjectNotFound:
+        say(f"{place.endpoint} has bundles of other formats only")
     keeps = storage.keeps_versions()
     is_restorable = keeps and place.key in etags
     if not is_restorable:
@@ -57,14 +62,3 @@ def _remove(storage: PublishStorage, place: EndpointPlace, options: argparse.Nam
         if is_restorable:
             say(f"`stile rollback {place.destination}/{place.endpoint}` brings it back.")
     return DONE
-
-
-def _show(storage: PublishStorage, place: EndpointPlace) -> None:
-    try:
-        head, raw = storage.get(place.key)
-    except ObjectNotFound:
-        say(f"{place.endpoint} has bundles of other formats only")
-        return
-    present = describe(place.endpoint, head, raw)
-    by = f" by {present.facts.by}" if present.facts.by else ""
-    say(f"{place.endpoint}: {counted(len(present.tools), 'tool')}, published {present.at}{by}")

@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 import os
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from handler.audience.ways import version_in
 from handler.bundle.stored import index_key
 from handler.commands.changes.endpoint_changes import EndpointChanges, compare
+from handler.commands.command_line import DONE, REFUSED
+from handler.commands.console import announce, say, show_json
 from handler.commands.publishing.destination import (
     Described,
     EndpointPlace,
@@ -19,8 +21,6 @@ from handler.commands.publishing.destination import (
     may_change,
 )
 from handler.commands.publishing.facts import gather_facts
-from handler.commands.terminal.console import announce, say, show_json
-from handler.commands.terminal.exit_codes import DONE, REFUSED
 from handler.errors.infrastructure import BundleError, ObjectNotFound, StorageError
 from handler.graph.index import load_index, read_index
 from handler.storage.publishing import ObjectHead, ObjectVersion, PublishStorage
@@ -30,15 +30,6 @@ EXIT_CODES = {REFUSED: "there is no such version, a function of this release wou
 
 LEAST_CHARS = 4
 """The length from which the beginning of a version stands for it."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Target:
-    """The version to store again."""
-
-    described: Described
-    raw: bytes
-    index: bytes
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -60,26 +51,30 @@ def _roll_back(storage: PublishStorage, place: EndpointPlace, options: argparse.
     with suppress(ObjectNotFound):
         present, before = storage.get(place.key)
     version = _version_to_restore(storage, place, present, name=options.to)
-    target = _loadable(storage, place, version)
-    described = target.described
-    changes = _changes(storage, place, before, target)
+    described, raw, index = _loadable(storage, place, version)
+    after = version_in(storage, raw, endpoint=place.endpoint)
+    try:
+        was = version_in(storage, before, endpoint=place.endpoint) if before is not None else None
+        changes = compare(was, after)
+    except (BundleError, ObjectNotFound) as exc:
+        announce(f"The present version cannot be compared: {exc}")
+        changes = compare(None, after)
     by = f" by {described.facts.by}" if described.facts.by else ""
     commit = f", commit {described.facts.commit[:12]}" if described.facts.commit else ""
     say(f"{described.endpoint}: version {described.head.version} of {described.at}{by}{commit}")
     for line in changes.lines() or ["no difference for callers"]:
         say(f"  {line}")
-    if present and before == target.raw:
-        return _done(options, target, stored=present, changes=changes, what="unchanged")
+    if present and before == raw:
+        return _done(options, described, stored=present, changes=changes, what="unchanged")
     if not may_change(f"Put this version of {place.endpoint} in place of the present one?", options):
         return REFUSED
-    if target.index and described.bundle:
-        # `stile gc` spares a fresh one
-        storage.add(index_key(place.endpoint, described.bundle.index), target.index)
+    if described.bundle and index:
+        storage.add(index_key(place.endpoint, described.bundle.index), index)  # `stile gc` spares a fresh one
     facts = gather_facts(None, place.destination, os.environ)
     facts = replace(facts, restores=described.head.version, commit=described.facts.commit)
     expected = present.etag if present else None
-    stored = storage.put(place.key, target.raw, expected=expected, facts=facts.stored())
-    return _done(options, target, stored=stored, changes=changes, what="rolled back")
+    stored = storage.put(place.key, raw, expected=expected, facts=facts.stored())
+    return _done(options, described, stored=stored, changes=changes, what="rolled back")
 
 
 def _version_to_restore(
@@ -109,8 +104,8 @@ def _version_to_restore(
     raise StorageError(f"{storage.location}/{place.key}", f"{what} is kept to go back to: publish the older commit")
 
 
-def _loadable(storage: PublishStorage, place: EndpointPlace, version: ObjectVersion) -> _Target:
-    """Read a version with its schema index.
+def _loadable(storage: PublishStorage, place: EndpointPlace, version: ObjectVersion) -> tuple[Described, bytes, bytes]:
+    """Return a version, its bundle and its schema index.
 
     Raises:
         StorageError: a function of this release would not load it.
@@ -123,7 +118,7 @@ def _loadable(storage: PublishStorage, place: EndpointPlace, version: ObjectVers
         raise StorageError(where, fault)
     sha256 = described.bundle.index
     if not sha256:
-        return _Target(described=described, raw=raw, index=b"")
+        return described, raw, b""
     try:
         body = load_index(storage, place.endpoint, sha256)
         read_index(body, sha256=sha256)
@@ -131,24 +126,13 @@ def _loadable(storage: PublishStorage, place: EndpointPlace, version: ObjectVers
         raise StorageError(where, f"its schema index {sha256[:12]} is missing: publish its commit") from exc
     except BundleError as exc:
         raise StorageError(where, f"its schema index cannot be read: {exc}") from exc
-    return _Target(described=described, raw=raw, index=body)
-
-
-def _changes(storage: PublishStorage, place: EndpointPlace, before: bytes | None, target: _Target) -> EndpointChanges:
-    """Compare the present bundle with the version. One that this release cannot read counts as none."""
-    after = version_in(storage, target.raw, endpoint=place.endpoint)
-    try:
-        was = version_in(storage, before, endpoint=place.endpoint) if before is not None else None
-        return compare(was, after)
-    except (BundleError, ObjectNotFound) as exc:
-        announce(f"The present version cannot be compared: {exc}")
-        return compare(None, after)
+    return described, raw, body
 
 
 def _done(
-    options: argparse.Namespace, target: _Target, *, stored: ObjectHead, changes: EndpointChanges, what: str
+    options: argparse.Namespace, described: Described, *, stored: ObjectHead, changes: EndpointChanges, what: str
 ) -> int:
-    name, version = target.described.endpoint, target.described.head.version
+    name, version = described.endpoint, described.head.version
     if options.json:
         plain = {"endpoint": name, "what": what, "restored": version, "version": stored.version}
         show_json({**plain, "diff": changes.as_json()})

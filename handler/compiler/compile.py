@@ -13,7 +13,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 
-from handler.bundle.identity import Identity
 from handler.bundle.model import Bundle
 from handler.bundle.stored import bundle_key, index_key, write_bundle
 from handler.compiler.access.code_access import AccessDefaults, access_defaults
@@ -109,11 +108,11 @@ def compile_explained(
         CompileError: every mistake found, in file order.
     """
     with uncollected():
-        made = _compile(read_context(folder, stage=stage, endpoint=endpoint, environ=environ))
-        api = made.api
+        compiled = _compile(read_context(folder, stage=stage, endpoint=endpoint, environ=environ))
+        api = compiled.api
         patterned = {tool.tool.name: (tool.at, tool.own_guards) for tool in api.tools if tool.own_guards}
         provenance = Provenance(api.context, rules=api.rules, patterned=patterned) if api.context else None
-        return _compiled(made, clients=Problems()), provenance
+        return _compiled(compiled, clients=Problems()), provenance
 
 
 @contextmanager
@@ -130,8 +129,9 @@ def uncollected() -> Iterator[None]:
 
 def _compile(context: CompileContext) -> CompiledEndpoint:
     """Compile all parts of an endpoint. Raise their mistakes together."""
-    problems = context.problems
-    identity = _identity(context)
+    config, problems = context.config, context.problems
+    identity = read_identity(config.identity, problems)
+    judge_passthrough(config.upstream.auth, identity, at=config.auth_at, problems=problems)
     api = read_api(context)
     access = read_access(context, opened=api.opened if context.project.stepzen else ())
     grounds = access_defaults(context, access)
@@ -139,13 +139,13 @@ def _compile(context: CompileContext) -> CompiledEndpoint:
     views = read_views(context, grounds)
     api = replace(api, tools=with_views(api.tools, views, problems))
     code = replace(code, tools=with_views(code.tools, views, problems))
-    catalog = catalog_tools(context.config.catalog)
+    catalog = catalog_tools(config.catalog)
     api = replace(api, tools=tuple(with_companions(api.tools, others=(*code.tools, *catalog), problems=problems)))
     api = replace(api, tools=tuple(with_listed_schemas(api.tools, api.context)))
     content = read_content(context, grounds)
     pages = views.resources(with_table=uses_table((*api.tools, *code.tools), views))
     content = replace(content, pages=pages)
-    refuse_shared_names(content, code, at=context.config.code.at, problems=problems)
+    refuse_shared_names(content, code, at=config.code.at, problems=problems)
     tools = (*api.tools, *code.tools, *catalog)
     judge_tools(tools, problems)
     log = read_call_log(context, tools, operations=api.all_operations, index=api.context.index if api.context else None)
@@ -153,13 +153,6 @@ def _compile(context: CompileContext) -> CompiledEndpoint:
     return CompiledEndpoint(
         context=context, identity=identity, access=access, grounds=grounds, api=api, code=code, content=content, log=log
     )
-
-
-def _identity(context: CompileContext) -> Identity:
-    config, problems = context.config, context.problems
-    identity = read_identity(config.identity, problems)
-    judge_passthrough(config.upstream.auth, identity, at=config.auth_at, problems=problems)
-    return identity
 
 
 def _code(context: CompileContext, grounds: AccessDefaults) -> CompiledCode:

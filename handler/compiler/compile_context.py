@@ -34,12 +34,12 @@ class CompileContext:
 
     @property
     def takes_any_document(self) -> bool:
-        """Tell if the API takes documents that it has not seen."""
+        """Return whether the API takes documents that it has not seen."""
         return self.config.upstream.documents == "text"
 
     @property
     def is_guarded_as_stepzen(self) -> bool:
-        """Tell if policies alone decide on callers without a credential, as they do in StepZen's projects."""
+        """Return whether policies alone decide on callers without a credential, as they do in StepZen's projects."""
         has_identity = any(section.keys() for section in self.config.identity)
         return self.project.stepzen and self.config.identity_in_deployment and has_identity
 

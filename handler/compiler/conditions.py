@@ -66,11 +66,11 @@ class ConditionTable(Sequence[Predicate]):
 
 def least(masks: Iterable[Mask]) -> Alternatives:
     """Return the masks that a caller can meet, without masks that contain another one."""
-    found: list[Mask] = []
+    least_masks: list[Mask] = []
     for mask in sorted({each for each in masks if HIDDEN.isdisjoint(each)}, key=len):
-        if not any(other <= mask for other in found):
-            found.append(mask)
-    return frozenset(found)
+        if not any(other <= mask for other in least_masks):
+            least_masks.append(mask)
+    return frozenset(least_masks)
 
 
 def renumbered(mask: Mask, numbers: Mapping[int, int]) -> Mask:

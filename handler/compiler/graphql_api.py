@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 
@@ -26,11 +26,11 @@ from handler.compiler.operations.sources import (
 )
 from handler.compiler.problems import Place
 from handler.compiler.schema.coordinates import with_members
-from handler.compiler.schema.cost_directives import with_list_sizes
 from handler.compiler.schema.directives import ToolDirective
 from handler.compiler.schema.schema import AuthorSchema, read_schema
 from handler.compiler.schema.schema_cache import key_of
 from handler.compiler.schema.schema_index import build_index, with_words
+from handler.compiler.schema.vendor_directives import with_list_sizes
 from handler.compiler.source.files import ENTRY
 from handler.compiler.tools.client_schema import ExternalSchema
 from handler.compiler.tools.declaration import CompiledTool
@@ -76,7 +76,7 @@ class CompiledApi:
 def read_api(context: CompileContext) -> CompiledApi:
     """Compile the endpoint's schema and operations. The result is empty without a schema."""
     if context.code_only:
-        _refuse_what_needs_a_schema(context)
+        _refuse_users_of_a_schema(context)
         return CompiledApi()
     author = read_schema(context.files, context.project, problems=context.problems, cache=context.schemas)
     if author.schema is None:
@@ -85,24 +85,20 @@ def read_api(context: CompileContext) -> CompiledApi:
     return _compile_api(context, author, schema=author.schema)
 
 
-def _refuse_what_needs_a_schema(context: CompileContext) -> None:
+def _refuse_users_of_a_schema(context: CompileContext) -> None:
     """Report settings and files that need an ``index.graphql``."""
     project, config, problems = context.project, context.config, context.problems
     without = f"the endpoint has no {project.path(ENTRY)}, so"
     if config.graphql not in ("", "off"):
-        problems.add(
-            config.graphql_at,
-            f"graphql: {without} there is no GraphQL to serve: expected off",
-            code="needs-schema",
-        )
+        sentence = f"graphql: {without} there is no GraphQL to serve: expected off"
+        problems.add(config.graphql_at, sentence, code="needs-schema")
     for key in ("policies", "hide", "show"):
         if key in config.access:
             sentence = f"access.{key}: {without} there is nothing to guard: each entry of code takes a condition"
             problems.add(config.access.key_place(key), sentence, code="needs-schema")
     for key in config.scalars.keys():  # noqa: SIM118 - a Section is not a dict
-        problems.add(
-            config.scalars.key_place(key), f"scalars: {without} there is no scalar to describe", code="needs-schema"
-        )
+        sentence = f"scalars: {without} there is no scalar to describe"
+        problems.add(config.scalars.key_place(key), sentence, code="needs-schema")
     folder, suffixes = project.path(OPERATIONS_FOLDER), (*SUFFIXES, *MANIFEST_SUFFIXES)
     for name in operation_files(context.files, folder, problems, suffixes=suffixes):
         problems.add(Place(name), f"{without} no operation fits anything", code="needs-schema")
@@ -117,22 +113,33 @@ def _compile_api(context: CompileContext, author: AuthorSchema, *, schema: Graph
     api = _api_context(context, author, schema=schema, index=index, policies=policies)
     refuse = {"refuse": ExternalSchema(api).refuse} if author.hidden else {}
     operations = read_operations(context, author, **refuse)
-    found = _find_tools(api, author, operations=operations)
+    tools, unread, mode = _find_tools(api, author, operations=operations)
     refuse_exceptions(policies, author.hidden, context.problems)
+    coordinates_of: dict[str, list[str]] = {}  # directive -> the coordinates that it hides
+    for coordinate, directive in author.hidden.items():
+        coordinates_of.setdefault(directive, []).append(coordinate)
+    of_directives = (
+        Rule(mask=HIDDEN, coordinates=tuple(coordinates), text=directive, place=None)
+        for directive, coordinates in coordinates_of.items()
+    )
+    guards = [api.guards, api.graphql_guards]
+    # If callers get no GraphQL, only code tools use operations.
+    are_used = mode != "off" or context.config.code.named
+    persisted = operations if are_used else replace(operations, documents=())
     return CompiledApi(
         index=(digest, stored),
         guards=api.guards,
-        tools=found.tools,
+        tools=tools,
         documents=operations.documents,
-        rules=(*policies.rules, *_rules_of_directives(author)),
+        rules=(*policies.rules, *of_directives),
         taken_along=tuple(api.consequences.losses.grouped()),
-        graphql=_graphql(api, operations, found=found),
-        opened=_opened(api, introspection=found.graphql_mode == "on"),
+        graphql=graphql_endpoint(api, persisted, tools=[each.tool for each in tools], mode=mode),
+        opened=opened_by_policies(schema, guards, api.conditions, introspection=mode == "on"),
         context=api,
         directives=author.tools,
         operations=operations.valid,
         shown=policies.shown,
-        unread=found.unread,
+        unread=unread,
     )
 
 
@@ -170,16 +177,10 @@ def _api_context(
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _ToolsFound:
-    """The GraphQL tools of an endpoint, and what follows from the files that declare them, or seem to."""
-
-    tools: Sequence[CompiledTool]
-    unread: Sequence[Unread]  # files that look like operations or tools
-    graphql_mode: str  # of the endpoint's own GraphQL
-
-
-def _find_tools(api: ApiContext, author: AuthorSchema, *, operations: Operations) -> _ToolsFound:
+def _find_tools(
+    api: ApiContext, author: AuthorSchema, *, operations: Operations
+) -> tuple[Sequence[CompiledTool], Sequence[Unread], str]:
+    """Return the GraphQL tools, files that look like operations or tools, and the mode of the endpoint's GraphQL."""
     context = api.endpoint
     any_operation = any(operation.tool for operation in operations.valid)
     adopting = bool(context.config.adopted)
@@ -194,32 +195,24 @@ def _find_tools(api: ApiContext, author: AuthorSchema, *, operations: Operations
         sentence = "no operation becomes a tool, so the endpoint has none: expected a named query in operations/"
         context.problems.warn(context.config.tools_at, sentence, code="no-tool")
     mode = _graphql_mode(context, open_by_default=context.project.stepzen or not (declared or slips))
-    return _ToolsFound(tools=tools, unread=unread, graphql_mode=mode)
+    return tools, unread, mode
 
 
 def _wants_default_tool(context: CompileContext, slips: Sequence[str]) -> bool:
-    """Tell if an endpoint without tools gets one. Beside a slip, only ``default_tool: true`` opens all of Query.
+    """Return whether an endpoint without tools gets one. Beside a slip, only ``default_tool: true`` opens all of Query.
 
     Source: IBM API Connect for GraphQL, "directive @tool": "If no tool is specified then a single default tool is
     created".
     """
-    wanted = context.config.default_tool
-    if not slips or wanted is not None:
-        return wanted is not False
-    sentence = f"no tool is declared, and files that may declare some are not read: {some(slips)}"
-    context.problems.warn(
-        context.entry,
-        f"{sentence}. The endpoint has no tool; default_tool: true makes one for all of Query",
-        code="no-tool",
+    setting = context.config.default_tool
+    if not slips or setting is not None:
+        return setting is not False
+    sentence = (
+        f"no tool is declared, and files that may declare some are not read: {some(slips)}. The endpoint has no tool; "
+        "default_tool: true makes one for all of Query"
     )
+    context.problems.warn(context.entry, sentence, code="no-tool")
     return False
-
-
-def _rules_of_directives(author: AuthorSchema) -> Iterator[Rule]:
-    """Yield one rule for each directive of the schema that hides coordinates."""
-    for directive in dict.fromkeys(author.hidden.values()):
-        hidden = tuple(coordinate for coordinate, by in author.hidden.items() if by == directive)
-        yield Rule(mask=HIDDEN, coordinates=hidden, text=directive, place=None)
 
 
 def _graphql_mode(context: CompileContext, *, open_by_default: bool) -> str:
@@ -231,15 +224,3 @@ def _graphql_mode(context: CompileContext, *, open_by_default: bool) -> str:
         )
         context.problems.add(config.graphql_at, sentence, code="known-documents-only")
     return config.graphql or ("on" if open_by_default and any_document else "persisted")
-
-
-def _graphql(api: ApiContext, operations: Operations, *, found: _ToolsFound) -> GraphQLEndpoint:
-    # If callers get no GraphQL, only code tools use operations.
-    are_used = found.graphql_mode != "off" or api.endpoint.config.code.named
-    kept = operations if are_used else replace(operations, documents=())
-    return graphql_endpoint(api, kept, tools=[each.tool for each in found.tools], mode=found.graphql_mode)
-
-
-def _opened(api: ApiContext, *, introspection: bool) -> list[str]:
-    guards = [api.guards, api.graphql_guards]
-    return opened_by_policies(api.schema, guards, api.conditions, introspection=introspection)

@@ -55,8 +55,8 @@ class Problems:
     def warned(self, code: str, names: Collection[str]) -> str:
         """Return the sentence of a warning about one of some names, behind a colon; empty string if there is none."""
         about = set(names)
-        found = [each.sentence for each in self._warnings if each.code == code and about & set(each.about)]
-        return f": {found[0]}" if found else ""
+        sentences = (each.sentence for each in self._warnings if each.code == code and about & set(each.about))
+        return next((f": {sentence}" for sentence in sentences), "")
 
     def take(self, others: Problems) -> None:
         """Add all diagnostics of another part."""
@@ -69,7 +69,7 @@ class Problems:
 
     @property
     def any_errors(self) -> bool:
-        """Tell if an error was reported."""
+        """True if an error was reported."""
         return bool(self._errors)
 
     def raise_if_any(self) -> None:
@@ -108,7 +108,13 @@ def place_of(node: Node) -> Place:
 
 def where(at: At) -> Place:
     """Return the place of a problem."""
-    return at if isinstance(at, Place) else _error_place(at) if isinstance(at, GraphQLError) else place_of(at)
+    if isinstance(at, Place):
+        return at
+    if isinstance(at, Node):
+        return place_of(at)
+    if at.nodes:
+        return place_of(next(iter(at.nodes)))
+    return place_in(at.source, next(iter(at.positions))) if at.source and at.positions else NOWHERE
 
 
 def shown(place: Place) -> str:
@@ -132,7 +138,9 @@ def located(at: At, *, otherwise: Place) -> At:
 def _problem(at: At, sentence: str, *, code: str, about: Iterable[str] = ()) -> Problem:
     place = where(at)
     if isinstance(at, GraphQLError):
-        sentence += _second_place(at)
+        places = [place_of(node) for node in at.nodes or ()]
+        other = next((each for each in places if each != places[0]), None)  # the second node of a conflict
+        sentence += f" See also {shown(other)}." if other else ""
     return Problem(
         file=_printable(place.file),
         line=place.line,
@@ -143,22 +151,7 @@ def _problem(at: At, sentence: str, *, code: str, about: Iterable[str] = ()) -> 
     )
 
 
-def _error_place(error: GraphQLError) -> Place:
-    if error.nodes:
-        return place_of(next(iter(error.nodes)))
-    if error.source and error.positions:
-        return place_in(error.source, next(iter(error.positions)))
-    return NOWHERE
-
-
-def _second_place(error: GraphQLError) -> str:
-    """Name the second place of a conflict of two nodes; an empty string if there is only one place."""
-    places = [place_of(node) for node in error.nodes or ()]
-    other = next((place for place in places if place != places[0]), None)
-    return f" See also {shown(other)}." if other else ""
-
-
 def _printable(text: str) -> str:
     """Escape and cut a text to one printable line: authors' files may hold control and half characters."""
-    shown = "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
-    return shown if len(shown) <= MAX_SENTENCE_CHARS else f"{shown[: MAX_SENTENCE_CHARS - 1]}…"
+    line = "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
+    return line if len(line) <= MAX_SENTENCE_CHARS else f"{line[: MAX_SENTENCE_CHARS - 1]}…"

@@ -51,12 +51,11 @@ class Provenance:
         }
         self._rules = dict(enumerate([*rules, *of_patterns.values()], start=1))
         self._number_of_patterns = {name: len(rules) + 1 + place for place, name in enumerate(of_patterns)}
-        found: dict[str, set[int]] = {}
+        self._own: dict[str, frozenset[int]] = {}  # coordinate -> the rules that name it
         for number, rule in self._rules.items():
             for coordinate in with_members(api.schema, rule.coordinates):
                 if rule.mask and coordinate.partition(".")[2] not in INTROSPECTION:
-                    found.setdefault(coordinate, set()).add(number)
-        self._own = {coordinate: frozenset(numbers) for coordinate, numbers in found.items()}
+                    self._own[coordinate] = self._own.get(coordinate, OPEN) | {number}
         self._spread: dict[str, tuple[Mapping[str, Mask], Sequence[Predicate]]] = {}  # by the name of a tool
         self._evaluations: dict[tuple[str, frozenset[int]], Evaluation] = {}
         self._causes: dict[tuple[str, Mask, frozenset[int]], frozenset[int]] = {}
@@ -78,8 +77,8 @@ class Provenance:
 
     def hidden(self, holds: Holds, *, tool: str = "") -> dict[str, list[Cause]]:
         """Return hidden coordinate -> the rules that hide it from a caller."""
-        found = {coordinate: self.causes(coordinate, holds, tool=tool) for coordinate in self._of(tool)[0]}
-        return {coordinate: causes for coordinate, causes in found.items() if causes}
+        pairs = ((coordinate, self.causes(coordinate, holds, tool=tool)) for coordinate in self._of(tool)[0])
+        return {coordinate: causes for coordinate, causes in pairs if causes}
 
     def unmet(self, holds: Holds, *, tool: str = "") -> frozenset[int]:
         """Return the numbers of the rules that a caller does not meet."""
@@ -129,8 +128,8 @@ class Provenance:
         """Return the evaluation of conditions over rules for a caller who does not meet some rules."""
         if (tool, unmet) not in self._evaluations:
             truths: list[Predicate] = [{"literal": number not in unmet} for number in self._rules]
-            made = [NEVER, *truths, *self._of(tool)[1][len(truths) + 1 :]]
-            self._evaluations[tool, unmet] = Evaluation(made, claims=None)
+            conditions = [NEVER, *truths, *self._of(tool)[1][len(truths) + 1 :]]
+            self._evaluations[tool, unmet] = Evaluation(conditions, claims=None)
         return self._evaluations[tool, unmet]
 
 
@@ -139,43 +138,41 @@ def responsible(numbers: Collection[int], closes: Callable[[frozenset[int]], boo
 
     ``closes`` is for a caller who meets all other rules. Several sets are independent reasons.
     """
-    found: frozenset[int] = frozenset()
-    left = sorted(numbers)
+    reasons: frozenset[int] = frozenset()
+    others = sorted(numbers)
     for _ in range(MAX_REASONS):
-        if not left or not closes(frozenset(left)):
+        if not others or not closes(frozenset(others)):
             break
-        found |= _least(left, closes)
-        left = [each for each in left if each not in found]
-    return found
+        reasons |= _least(others, closes)
+        others = [number for number in others if number not in reasons]
+    return reasons
 
 
 def _least(numbers: Sequence[int], closes: Callable[[frozenset[int]], bool]) -> frozenset[int]:
     """Return a part of the rules that closes, and of which every rule is needed. More rules close more."""
-    kept = list(numbers)
-    size = max(len(kept) // 2, 1)
+    rules = list(numbers)
+    size = max(len(rules) // 2, 1)
     while True:
         place = 0
-        while place < len(kept):
-            fewer = kept[:place] + kept[place + size :]
+        while place < len(rules):
+            fewer = rules[:place] + rules[place + size :]
             if closes(frozenset(fewer)):
-                kept = fewer
+                rules = fewer
             else:
                 place += size
         if size == 1:
-            return frozenset(kept)
+            return frozenset(rules)
         size //= 2
 
 
 def _leaves(mask: Mask, conditions: Sequence[Predicate], unmet: Callable[[int], bool]) -> Iterator[int]:
     """Yield the unmet rules of a mask, and those below its conditions that are made of others."""
     waiting = [number for number in mask if unmet(number)]
-    seen = set(waiting)
-    while waiting:
-        number = waiting.pop()
+    queued = set(waiting)
+    for number in waiting:  # it grows
         alternatives = conditions[number].get("any")
         if alternatives is None:
             yield number
-            continue
-        new = {each for ways in alternatives for each in ways if unmet(each)} - seen
-        seen |= new
+        new = {each for ways in alternatives or () for each in ways if unmet(each)} - queued
+        queued |= new
         waiting += new

@@ -79,9 +79,9 @@ class SchemaIndex:
                     description=text_in(raw, "description", ""),
                     directives=text_in(raw, "directives", ""),
                     interfaces=outline.interfaces,
-                    fields=_Members(name, raw.get("fields", {}), _field),
-                    inputs=_Members(name, raw.get("inputs", {}), _input),
-                    values=_Members(name, raw.get("values", {}), _value),
+                    fields=_parts(name, raw.get("fields", {}), _field),
+                    inputs=_parts(name, raw.get("inputs", {}), _input),
+                    values=_parts(name, raw.get("values", {}), _value),
                     members=names_in(raw.get("members", [])),
                 )
         return self._types[name]
@@ -349,32 +349,40 @@ def malformed(part: str) -> BundleError:
     return BundleError(f"{part} is malformed: publish again")
 
 
-class _Members(Mapping[str, T]):
-    """A type's members, each parsed at its first use: a request names few of many."""
+class Lazy(Mapping[str, T]):
+    """Values by name, each made at its first use: a request needs few of many."""
 
-    def __init__(self, type_name: str, raw: Any, parse: Callable[[Any], T]) -> None:
-        self._type_name = type_name
-        if not isinstance(raw, dict):
-            raise TypeError(raw)
-        self._raw: Mapping[str, Any] = raw
-        self._parse = parse
-        self._parsed: dict[str, T] = {}
+    def __init__(self, names: Mapping[str, object], make: Callable[[str], T]) -> None:
+        self._names = names
+        self._make = make
+        self._values: dict[str, T] = {}
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._raw)
+        return iter(self._names)
 
     def __len__(self) -> int:
-        return len(self._raw)
+        return len(self._names)
 
     def __contains__(self, name: object) -> bool:
-        return name in self._raw
+        return name in self._names
 
     def __getitem__(self, name: str) -> T:
-        if name not in self._parsed:
-            raw = self._raw[name]
-            with expected_shape(f"the schema index's type {self._type_name}"):
-                self._parsed[name] = self._parse(raw)
-        return self._parsed[name]
+        if name not in self._values:
+            if name not in self._names:
+                raise KeyError(name)
+            self._values[name] = self._make(name)
+        return self._values[name]
+
+
+def _parts(type_name: str, raw: Any, read: Callable[[Any], T]) -> Mapping[str, T]:
+    if not isinstance(raw, dict):
+        raise TypeError(raw)
+
+    def make(name: str) -> T:
+        with expected_shape(f"the schema index's type {type_name}"):
+            return read(raw[name])
+
+    return Lazy(raw, make)
 
 
 def _field(raw: Any) -> Field:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from typing import Any, NamedTuple
 
-from handler.graph.index import Directive
 from handler.graph.sdl import print_small_view, print_view
 from handler.graph.view import View
 
@@ -41,37 +41,29 @@ def graphql_entry(template: Mapping[str, Any], view: View) -> ViewEntry:
     roots = view.root_fields()
     if not roots:
         return ViewEntry(None)
-    small = print_small_view(view, MAX_SDL_BYTES)
-    sdl = print_view(view) if small is None and _shows_schema(template) else small or ""
     shape = template["inputSchema"]
+    texts = (template["description"], *(each["description"] for each in shape["properties"].values()))
+    shows_schema = any(SCHEMA_SDL in text for text in texts)  # however large
+    small = print_small_view(view, MAX_SDL_BYTES)
+    sdl = print_view(view) if small is None and shows_schema else small or ""
     properties = {
-        name: {**parameter, "description": _expanded(parameter["description"], sdl)}
+        name: {**parameter, "description": parameter["description"].replace(SCHEMA_SDL, sdl)}
         for name, parameter in shape["properties"].items()
     }
     query = properties["query"]
     properties["query"] = {**query, "description": query["description"] or _query_description(small, view)}
     entry = {
         **template,
-        "description": _expanded(template["description"], sdl),
+        "description": template["description"].replace(SCHEMA_SDL, sdl),
         "inputSchema": {**shape, "properties": properties},
         "annotations": {**default_annotations(writes="mutation" in roots), **template["annotations"]},
     }
-    return ViewEntry(entry, large=small is None and not _shows_schema(template))
+    return ViewEntry(entry, large=small is None and not shows_schema)
 
 
 def default_annotations(*, writes: bool) -> dict[str, bool]:
     """Return a tool's annotations for clients if its author sets none."""
     return {"readOnlyHint": False, "destructiveHint": True} if writes else {"readOnlyHint": True}
-
-
-def _shows_schema(template: Mapping[str, Any]) -> bool:
-    """Tell if an author's text has the schema, however large."""
-    parameters = template["inputSchema"]["properties"].values()
-    return any(SCHEMA_SDL in text for text in (template["description"], *(each["description"] for each in parameters)))
-
-
-def _expanded(text: str, sdl: str) -> str:
-    return text.replace(SCHEMA_SDL, sdl)
 
 
 def _query_description(sdl: str | None, view: View) -> str:
@@ -81,7 +73,10 @@ def _query_description(sdl: str | None, view: View) -> str:
         return f"{head} It must be valid for this schema:\n\n{sdl}"
     roots = view.root_fields()
     lines = [f"{kind}: {_some(names, MAX_NAMES_BYTES // len(roots))}" for kind, names in roots.items()]
-    directives = [_signature(name, directive) for name, directive in view.directives().items()]
+    directives = []  # as a request writes them, with the types of their arguments
+    for name, directive in view.directives().items():
+        arguments = ", ".join(f"{each}: {value.type}" for each, value in directive.arguments.items())
+        directives.append(f"@{name}({arguments})" if arguments else f"@{name}")
     lines += [f"directives: {_some(directives, MAX_NAMES_BYTES)}"] if directives else []
     return (
         f"{head} The schema is too large to show here. Root fields:\n\n"
@@ -91,19 +86,9 @@ def _query_description(sdl: str | None, view: View) -> str:
     )
 
 
-def _signature(name: str, directive: Directive) -> str:
-    """Return a directive that a request may carry, as a request writes it, with the types of its arguments."""
-    arguments = ", ".join(f"{each}: {value.type}" for each, value in directive.arguments.items())
-    return f"@{name}({arguments})" if arguments else f"@{name}"
-
-
 def _some(names: Sequence[str], max_bytes: int) -> str:
     """Return as many of the first names as fit, and the number of further names."""
-    shown = 0
-    for name in names:  # names of GraphQL are ASCII
-        max_bytes -= len(name) + len(", ")
-        if max_bytes < 0:
-            break
-        shown += 1
-    more = [f"and {len(names) - shown} more"] if shown < len(names) else []
-    return ", ".join([*names[:shown], *more])
+    sizes = accumulate(len(name) + len(", ") for name in names)  # names of GraphQL are ASCII
+    count = sum(size <= max_bytes for size in sizes)
+    more = [f"and {len(names) - count} more"] if count < len(names) else []
+    return ", ".join([*names[:count], *more])

@@ -11,11 +11,11 @@ The rules stand once, in ``Removals`` and ``leads``. ``build_view`` adds them up
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Iterator, Mapping, Set
 from dataclasses import replace
 
 from handler.cold.records import record
-from handler.graph.index import Directive, InputValue, SchemaIndex, named
+from handler.graph.index import Directive, InputValue, Lazy, SchemaIndex, named
 
 BUILT_IN_SCALARS = frozenset({"Int", "Float", "String", "Boolean", "ID"})
 
@@ -41,13 +41,13 @@ class View:
         """Return the visible directives that a request may carry, each with its visible arguments."""
         if not self.root_fields():
             return {}
-        found = {}
+        visible = {}
         for name, directive in self.index.directives.items():
-            arguments = directive.arguments.items()
-            shown = {each: value for each, value in arguments if f"@{name}({each}:)" not in self.gone}
             if f"@{name}" not in self.gone:
-                found[name] = replace(directive, arguments=shown)
-        return found
+                arguments = directive.arguments.items()
+                left = {each: value for each, value in arguments if f"@{name}({each}:)" not in self.gone}
+                visible[name] = replace(directive, arguments=left)
+        return visible
 
     def root_fields(self) -> dict[str, tuple[str, ...]]:
         """Return operation kind -> visible fields of its root type."""
@@ -61,36 +61,11 @@ def build_view(index: SchemaIndex, hidden: Collection[str]) -> View:
     """
     gone = _gone(index, hidden)
     reachable = _reachable(index, gone)
-    return View(index, _Members(index, {name: None for name in index if name in reachable}, gone), gone)
 
+    def members(name: str) -> tuple[str, ...]:
+        return tuple(member for member in index.members(name) if f"{name}.{member}" not in gone)
 
-class _Members(Mapping[str, tuple[str, ...]]):
-    """The visible members of visible types, computed at their first use: a request touches few types of many."""
-
-    def __init__(self, index: SchemaIndex, visible: Mapping[str, None], gone: Set[str]) -> None:
-        self._index = index
-        self._visible = visible
-        self._gone = gone
-        self._known: dict[str, tuple[str, ...]] = {}
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._visible)
-
-    def __len__(self) -> int:
-        return len(self._visible)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._visible
-
-    def __getitem__(self, name: str) -> tuple[str, ...]:
-        known = self._known.get(name)
-        if known is None:
-            if name not in self._visible:
-                raise KeyError(name)
-            known = self._known[name] = tuple(
-                member for member in self._index.members(name) if f"{name}.{member}" not in self._gone
-            )
-        return known
+    return View(index, Lazy({name: None for name in index if name in reachable}, members), gone)
 
 
 class Removals:
@@ -99,7 +74,7 @@ class Removals:
     def __init__(self, index: SchemaIndex) -> None:
         self._index = index
         self._members: dict[str, frozenset[str]] = {}  # of the types that lose members
-        self._named_by: dict[str, dict[str, list[str]]] = {}
+        self._named_by: dict[str, dict[str, list[str]]] = {}  # a type -> the types that it names -> coordinates
 
     def knows(self, coordinate: str) -> bool:
         """True if a coordinate is a directive's, or that of a type that the schema has."""
@@ -116,7 +91,10 @@ class Removals:
         type's interfaces, because selecting a field on an interface selects it on the implementers.
         """
         if coordinate.startswith("@"):
-            return self._of_directive(coordinate)
+            name, _, argument = coordinate.removeprefix("@").removesuffix(":)").partition("(")
+            directive = self._index.directives.get(name)
+            value = directive.arguments.get(argument) if directive else None
+            return [f"@{name}"] if value and value.required else []
         type_name, _, rest = coordinate.partition(".")
         member, _, argument = rest.partition("(")
         if not member:
@@ -124,12 +102,12 @@ class Removals:
         if member not in self.members(type_name):
             return []
         above = [name for name in self._index.interfaces(type_name) if name in self._index]
-        gone = [f"{name}.{rest}" for name in above if member in self.members(name)]
+        others = [f"{name}.{rest}" for name in above if member in self.members(name)]
         if argument:
             value = self._index[type_name].fields[member].arguments.get(argument.removesuffix(":)"))
-            return [*gone, f"{type_name}.{member}"] if value and value.required else gone
+            return [*others, f"{type_name}.{member}"] if value and value.required else others
         required = self._index.kind(type_name) == "input" and self._index[type_name].inputs[member].required
-        return [*gone, type_name] if required else gone
+        return [*others, type_name] if required else others
 
     def owner(self, coordinate: str) -> str:
         """Return the type that goes when all of its members are gone, for one of them; else the empty string."""
@@ -138,37 +116,20 @@ class Removals:
 
     def members(self, type_name: str) -> frozenset[str]:
         """Return the members of a type."""
-        known = self._members.get(type_name)
-        if known is None:
-            known = self._members[type_name] = frozenset(self._index.members(type_name))
-        return known
-
-    def _of_directive(self, coordinate: str) -> list[str]:
-        """Return the directive of a required argument."""
-        name, _, argument = coordinate.removeprefix("@").removesuffix(":)").partition("(")
-        directive = self._index.directives.get(name)
-        required = directive and argument in directive.arguments and directive.arguments[argument].required
-        return [f"@{name}"] if required else []
+        if type_name not in self._members:
+            self._members[type_name] = frozenset(self._index.members(type_name))
+        return self._members[type_name]
 
     def _users(self, name: str) -> list[str]:
         """Return the coordinates that name a type."""
-        of_directives = (
-            f"@{directive}({argument}:)"
-            for directive, known in self._index.directives.items()
-            for argument, value in known.arguments.items()
-            if named(value.type) == name
-        )
-        users = self._index.users.get(name, ())
-        return [*of_directives, *(each for user in users for each in self._naming(user).get(name, ()))]
-
-    def _naming(self, user: str) -> Mapping[str, Sequence[str]]:
-        """Return the coordinates of one type by the type that they name."""
-        known = self._named_by.get(user)
-        if known is None:
-            known = self._named_by[user] = {}
-            for type_, path in leads(self._index, user):
-                known.setdefault(type_, []).append(path[-1])
-        return known
+        coordinates = [path[-1] for type_, path in taken_by_directives(self._index) if type_ == name]
+        for user in self._index.users.get(name, ()):
+            if user not in self._named_by:
+                by_type = self._named_by[user] = {}
+                for type_, path in leads(self._index, user):
+                    by_type.setdefault(type_, []).append(path[-1])
+            coordinates += self._named_by[user].get(name, ())
+        return coordinates
 
 
 def leads(index: SchemaIndex, name: str) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -208,7 +169,7 @@ def _reachable(index: SchemaIndex, gone: Set[str]) -> set[str]:
     An interface that a field returns brings its implementers. An interface that only implementing types name brings
     none, because nothing returns it. The types that directives take are reached if a request can carry a directive.
     """
-    found: set[str] = set()
+    reached: set[str] = set()
     opened: set[str] = set()
     cut = {coordinate.partition(".")[0] for coordinate in gone}
     returned, met = set(index.roots.values()), set[str]()
@@ -216,8 +177,8 @@ def _reachable(index: SchemaIndex, gone: Set[str]) -> set[str]:
         met.update(type_ for type_, path in taken_by_directives(index) if gone.isdisjoint(path))
     while returned or met:
         there = {name for name in returned | met if name in index and name not in gone}
-        fresh, opening = there - found, (there & returned & index.implementers.keys()) - opened
-        found |= fresh
+        fresh, opening = there - reached, (there & returned & index.implementers.keys()) - opened
+        reached |= fresh
         opened |= opening
         returned, met = set(), set()
         for name in fresh:
@@ -228,4 +189,4 @@ def _reachable(index: SchemaIndex, gone: Set[str]) -> set[str]:
             met.update(index.interfaces(name))
         for name in opening:
             returned.update(index.implementers[name])
-    return found
+    return reached

@@ -71,24 +71,22 @@ Answer = Callable[[HttpCall], Awaitable[Response]]
 def shell_route(services: Services) -> Answer:
     """Build the route of the page. Its answer depends on nothing of the request: it confirms no endpoint."""
 
-    async def page(http_call: HttpCall) -> Response:
-        note(http_call.scope, route="page", outcome="ok")
+    def page(http_call: HttpCall) -> Response:
         if "name" in http_call.path_params and has_slash(http_call.scope):
             return _to_page(http_call)  # scripts of the page read the endpoint from its URL
-        document = shell(services.page)
-        return Response(document.html, headers=dict(document.headers), media_type=HTML)
+        return shell(services.page).response()
 
-    return page
+    return _noted(page)
 
 
 def mcp_url_route(_: Services) -> Answer:
     """Build the route of MCP URLs that a person opens in a browser: they lead to the page of the endpoint."""
+    return _noted(_to_page)
 
-    async def to_page(http_call: HttpCall) -> Response:
-        note(http_call.scope, route="page", outcome="ok")
-        return _to_page(http_call)
 
-    return to_page
+def editor_route(_: Services) -> Answer:
+    """Build the route of the GraphQL editor's document, which the page shows in a frame."""
+    return _noted(lambda _: editor_document().response())
 
 
 def _to_page(http_call: HttpCall) -> Response:
@@ -97,15 +95,12 @@ def _to_page(http_call: HttpCall) -> Response:
     return Response(status_code=303, headers=headers)
 
 
-def editor_route(_: Services) -> Answer:
-    """Build the route of the GraphQL editor's document, which the page shows in a frame."""
-
-    async def editor(http_call: HttpCall) -> Response:
+def _noted(answer: Callable[[HttpCall], Response]) -> Answer:
+    async def route(http_call: HttpCall) -> Response:
         note(http_call.scope, route="page", outcome="ok")
-        document = editor_document()
-        return Response(document.html, headers=dict(document.headers), media_type=HTML)
+        return answer(http_call)
 
-    return editor
+    return route
 
 
 class NotComposed(Exception):
@@ -118,6 +113,10 @@ class PageDocument:
 
     html: str
     headers: Mapping[str, str]
+
+    def response(self) -> Response:
+        """Return the document as it is sent."""
+        return Response(self.html, headers=dict(self.headers), media_type=HTML)
 
 
 @lru_cache

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence, Set
+from bisect import bisect_left
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
+from itertools import compress
 from math import log
 from typing import TypeVar
 
 from handler.cold.records import record
+from handler.graph.index import named
 from handler.graph.view import View
 from handler.lru import Lru
 from handler.search.postings import Postings
 from handler.search.stems import stem
-from handler.search.visible_parts import VisibleParts
-from handler.search.words import split
+from handler.search.words import Vocabulary, split
 
 T = TypeVar("T")
 
@@ -84,14 +86,13 @@ class Corpus:
 
     def places(self, words: tuple[str, ...]) -> Places:
         """Return the places of a word and of the words that stand for it."""
-        return self._places.use_or_make(words, lambda: self._found(words))
+        return self._places.use_or_make(words, lambda: self._places_of(words))
 
     def hinted(self, words: frozenset[str]) -> Named:
         """Return the members, and the types, that have any of some words in their names."""
-        found = self._hinted.get(words)
-        if found is None:
-            found = self._hinted[words] = self._named(part for word in words for part in self.parts.named(word))
-        return found
+        if words not in self._hinted:
+            self._hinted[words] = self._named(part for word in words for part in self.parts.named(word))
+        return self._hinted[words]
 
     @property
     def kept_bytes(self) -> int:
@@ -125,25 +126,26 @@ class Corpus:
     def _owners_of(self, *words: str) -> set[str]:
         """Return the types that have a member of these words alone."""
         owners, lengths = self.parts.owners, self.name_lengths
-        found = set.intersection(*(set(self.parts.named(stem(word))) for word in words)) - self.parts.types
-        return {owners[part] for part in found if lengths[part] == len(words)}
+        members = set.intersection(*(set(self.parts.named(stem(word))) for word in words)) - self.parts.types
+        return {owners[part] for part in members if lengths[part] == len(words)}
 
     @cached_property
     def _larger(self) -> Mapping[str, float]:
         """Type -> the divisor for the words of its name and of its members' names, beside the average."""
         lengths, parts_of = self.name_lengths, self.parts.parts_of
-        found = {name: sum(lengths[(parts := parts_of(name)).start : parts.stop]) for name in self.types}
-        average = sum(found.values()) / max(1, len(found)) or 1.0
-        return {name: 1 - LARGE_TYPE + LARGE_TYPE * length / average for name, length in found.items()}
+        sizes = {name: sum(lengths[(parts := parts_of(name)).start : parts.stop]) for name in self.types}
+        average = sum(sizes.values()) / max(1, len(sizes)) or 1.0
+        return {name: 1 - LARGE_TYPE + LARGE_TYPE * size / average for name, size in sizes.items()}
 
-    def _found(self, words: tuple[str, ...]) -> Places:
+    def _places_of(self, words: tuple[str, ...]) -> Places:
         by_word = [self._named(self.parts.named(word)) for word in words]
         in_names, named = _all(each.members for each in by_word), _all(each.types for each in by_word)
         in_texts = self._named(part for word in words for part in self.parts.described(word))
-        told = in_texts.types
-        types = dict.fromkeys(told - self.roots, TYPE_TEXT)
+        types = dict.fromkeys(in_texts.types - self.roots, TYPE_TEXT)
         for name in named - self.roots:
-            head = HEAD if self._head(name) in words else 1.0
+            if name not in self._heads:
+                self._heads[name] = stem(next((word for word in reversed([*split(name)]) if not word.isdigit()), ""))
+            head = HEAD if self._heads[name] in words else 1.0
             types[name] = types.get(name, 0.0) + head * self.weight_of_name(TYPE_NAME, name)
         for weight, parts in ((MEMBER_NAMES, in_names), (MEMBER_TEXTS, in_texts.members)):
             for name, count in self._counted(parts).items():
@@ -153,38 +155,31 @@ class Corpus:
             for part, weight in self._members_with(word).items():
                 if weight > members.get(part, 0.0):
                     members[part] = weight
-        return Places(members, in_texts.members, named, by_word, types, len(types.keys() | named | told))
+        return Places(members, in_texts.members, named, by_word, types, len(types.keys() | named | in_texts.types))
 
     def _members_with(self, word: str) -> Mapping[int, float]:
         names, texts, types = self.name_lengths, self._text_lengths, self.parts.types
         of_names, of_texts = self._name_weights, self._text_weights
-        found = {part: of_names[names[part]] for part in self.parts.named(word) if part not in types}
+        members = {part: of_names[names[part]] for part in self.parts.named(word) if part not in types}
         for part in self.parts.described(word):
             if part not in types:
-                found[part] = found.get(part, 0.0) + of_texts[texts[part]]
+                members[part] = members.get(part, 0.0) + of_texts[texts[part]]
         for part in self.parts.taking(word):
-            found[part] = found.get(part, 0.0) + ARGUMENT
-        return found
+            members[part] = members.get(part, 0.0) + ARGUMENT
+        return members
 
     def _named(self, parts: Iterable[int]) -> Named:
-        found = set(parts)
-        types = found & self.parts.types
-        return Named(found - types, {self.parts.owners[part] for part in types})
-
-    def _head(self, name: str) -> str:
-        found = self._heads.get(name)
-        if found is None:
-            last = next((word for word in reversed(list(split(name))) if not word.isdigit()), "")
-            found = self._heads[name] = stem(last)
-        return found
+        all_parts = set(parts)
+        types = all_parts & self.parts.types
+        return Named(all_parts - types, {self.parts.owners[part] for part in types})
 
     def _counted(self, members: Iterable[int]) -> Mapping[str, int]:
         """Return the number of members by their types, without root types."""
         owners = self.parts.owners
-        found = Counter([owners[member] for member in members])
+        counts = Counter([owners[member] for member in members])
         for root in self.roots:
-            found.pop(root, None)
-        return found
+            counts.pop(root, None)
+        return counts
 
 
 def _all(sets: Iterable[Set[T]]) -> Set[T]:
@@ -202,3 +197,128 @@ def _weights(weight: float, longer: float, lengths: Iterable[int]) -> Mapping[in
 
 def _cost(places: Places) -> int:
     return PLACE_BYTES * (8 + len(places.members) + len(places.types))
+
+
+class VisibleParts:
+    """The visible types and members of a view, by number, and the words that they have.
+
+    Postings are those of the whole schema. Hidden parts are left out of each list before anything is counted, so that
+    every count is the view's own. Parts keep the numbers that they have in the postings (see ``postings``): only the
+    order of numbers is used, which does not depend on hidden parts.
+    """
+
+    def __init__(self, view: View, postings: Postings) -> None:
+        self.owners: list[str] = [""]  # part -> the type of a member; of a type, the type itself
+        self._view = view
+        self._postings = postings
+        self._parts_of: dict[str, range] = {}  # a type and its members, the hidden ones too
+        self._members_of: dict[str, list[tuple[str, str]]] = {}
+        self._counts: dict[str, int] = {}
+        self._recounted: set[int] = set()  # fields that have hidden arguments
+        self._takers: defaultdict[str, list[int]] = defaultdict(list)  # word -> such fields
+        for name, size in zip(sorted(view.index), postings.sizes, strict=True):
+            self._parts_of[name] = range(len(self.owners), len(self.owners) + size + 1)
+            self.owners += [name] * (size + 1)
+        self._is_visible = bytearray(len(self.owners))
+        for name, parts in self._parts_of.items():
+            if name in view.members:
+                self._is_visible[parts.start : parts.stop] = b"\1" * len(parts)
+        for name in {coordinate.partition(".")[0] for coordinate in view.gone} & view.members.keys():
+            self._cut(name)
+        self._hides = self._is_visible.count(0) > 1 or bool(self._recounted)  # no part has the number 0
+
+    @cached_property
+    def types(self) -> frozenset[int]:
+        """All types, the hidden ones too."""
+        return frozenset(parts.start for parts in self._parts_of.values())
+
+    @cached_property
+    def members(self) -> Sequence[int]:
+        """All members."""
+        return [part for part in compress(range(len(self.owners)), self._is_visible) if part not in self.types]
+
+    def parts_of(self, type_name: str) -> range:
+        """Return a type and its members, the hidden ones too. The type is the first."""
+        return self._parts_of[type_name]
+
+    def member(self, part: int) -> tuple[str, str]:
+        """Return the name of a member and its named type, which is empty for an enum value."""
+        owner = self.owners[part]
+        if owner not in self._members_of:
+            texts = self._view.index.texts(owner)
+            names = [(member, named(type_)) for member, argument, type_, _ in texts if member and not argument]
+            self._members_of[owner] = names
+        return self._members_of[owner][part - self._parts_of[owner].start - 1]
+
+    def named(self, word: str) -> list[int]:
+        """Return the parts with a word in their names."""
+        return self._seen(self._postings.named(word))
+
+    def described(self, word: str) -> list[int]:
+        """Return the parts with a word in their descriptions."""
+        return self._seen(self._postings.described(word))
+
+    def taking(self, word: str) -> list[int]:
+        """Return the fields with a word in the name of an argument."""
+        fields = self._seen(self._postings.taking(word))
+        if self._recounted:
+            fields = [part for part in fields if part not in self._recounted] + self._takers.get(word, [])
+        return fields
+
+    def count(self, word: str) -> int:
+        """Return the number of places that have a word."""
+        if word not in self._counts and word in self._postings.entries:
+            self._counts[word] = sum(len(find(word)) for find in (self.named, self.described, self.taking))
+        return self._counts.get(word, 0)
+
+    def most(self, word: str) -> int:
+        """Return a number that ``count`` does not exceed. It depends on hidden parts."""
+        return self._postings.count(word)
+
+    def __contains__(self, word: object) -> bool:
+        if not isinstance(word, str) or word not in self._postings.entries:
+            return False
+        return not self._hides or self.count(word) > 0
+
+    def begun(self, start: str) -> Iterator[str]:
+        """Yield the words of names that begin with a text."""
+        for word in self._words[bisect_left(self._words, start) :]:
+            if not word.startswith(start):
+                return
+            if self.named(word):
+                yield word
+
+    def lengths(self) -> tuple[list[int], list[int]]:
+        """Return the number of different words in the name and in the description of each part, 0 for hidden ones."""
+        of_names, of_texts = self._postings.lengths(len(self.owners))
+        if self._hides:
+            for hidden in compress(range(len(self.owners)), map((0).__eq__, self._is_visible)):
+                of_names[hidden] = of_texts[hidden] = 0
+        return of_names, of_texts
+
+    @cached_property
+    def _words(self) -> list[str]:
+        return sorted(self._postings.entries)
+
+    def _seen(self, parts: Iterable[int]) -> list[int]:
+        if not self._hides:
+            return list(parts)
+        is_visible = self._is_visible
+        return [part for part in parts if is_visible[part]]
+
+    def _cut(self, type_name: str) -> None:
+        """Leave out the hidden members of a visible type, and read arguments of fields with hidden ones anew."""
+        gone, part = self._view.gone, self._parts_of[type_name].start
+        arguments_of: dict[int, list[str]] = {}
+        for member, argument, _, _ in self._view.index.texts(type_name):
+            if argument:
+                arguments_of.setdefault(part, []).append(f"{type_name}.{member}({argument}:)")
+            elif member:
+                part += 1
+                self._is_visible[part] = f"{type_name}.{member}" not in gone
+        for field, arguments in arguments_of.items():
+            if self._is_visible[field] and not gone.isdisjoint(arguments):
+                self._recounted.add(field)
+                names = [each.partition("(")[2].removesuffix(":)") for each in arguments if each not in gone]
+                for word in dict.fromkeys(word for name in names for word in Vocabulary().words(name)):
+                    self._takers[word].append(field)

@@ -5,11 +5,12 @@ Order is by name, because the order of an index depends on what is hidden.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
 
-from handler.graph.view import View
+from handler.graph.view import View, leads
 
 MAX_PATHS = 3
 """Paths that one match has at most."""
@@ -46,11 +47,10 @@ class Paths:
 
     def next_to(self, name: str) -> Iterable[str]:
         """Return the types that a type leads to or that lead to it, without root types."""
-        found = self._next_to.get(name)
-        if found is None:
-            found = {*self._targets(name), *self._users(name), *self._kin(name)} - self._roots - {name}
-            self._next_to[name] = found
-        return found
+        if name not in self._next_to:
+            types = {*self._targets(name), *self._users(name), *self._kin(name)}
+            self._next_to[name] = types - self._roots - {name}
+        return self._next_to[name]
 
     def of_one_mutation(self) -> dict[str, str]:
         """Return the payload and input types that nothing but one mutation names, each with its coordinate."""
@@ -70,67 +70,50 @@ class Paths:
         """Return paths whose last step names a type; one empty path for a root type."""
         if name in self._roots:
             return [()]
-        found = self._paths.get(name)
-        if found is None:
+        if name not in self._paths:
             ways = islice(self._ways(name), MAX_PATHS)
-            found = self._paths[name] = [(*self._nearest(owner), *step) for owner, step in ways]
-        return found
+            self._paths[name] = [(*self._nearest(owner), *step) for owner, step in ways]
+        return self._paths[name]
 
     def _nearest(self, name: str) -> Path:
-        steps: list[Path] = []
+        path: Path = ()
         while name not in self._roots:
             name, step = next(self._ways(name))
-            steps.append(step)
-        return tuple(part for step in reversed(steps) for part in step)
+            path = (*step, *path)
+        return path
 
     def _ways(self, name: str) -> Iterator[tuple[str, Path]]:
         """Yield the types that lead to a type, the nearest to a root first, each with the step to it."""
-        for owner in self._owners(name):
+        if name not in self._owners_of:
+            far = self._far
+            owners = [each for each in {*self._users(name), *self._kin(name)} if each in far]
+            self._owners_of[name] = sorted(owners, key=lambda each: (far[each], each))
+        for owner in self._owners_of[name]:
             if owner in self._kin(name) or self._index.kind(owner) == "union":
                 yield owner, ()
             else:
                 yield from ((owner, step) for step in self._steps(owner)[name])
 
-    def _owners(self, name: str) -> Sequence[str]:
-        """Return the types that lead to a type, the nearest to a root first."""
-        found = self._owners_of.get(name)
-        if found is None:
-            far = self._far
-            owners = [each for each in {*self._users(name), *self._kin(name)} if each in far]
-            found = self._owners_of[name] = sorted(owners, key=lambda each: (far[each], each))
-        return found
-
     def _steps(self, name: str) -> Mapping[str, Sequence[Path]]:
         """Return the types that a type leads to, each with the steps to it, fields without arguments first."""
-        found = self._steps_of.get(name)
-        if found is None:
-            found = self._steps_of[name] = {}
-            for coordinate, of_argument, target in self._references(name):
-                found.setdefault(target, []).append((coordinate, of_argument) if of_argument else (coordinate,))
-            for steps in found.values():
+        if name not in self._steps_of:
+            steps_to: defaultdict[str, list[Path]] = defaultdict(list)
+            for target, path in leads(self._index, name):
+                if target in self._visible and self._view.gone.isdisjoint(path):
+                    steps_to[target].append(path)
+            for steps in steps_to.values():
                 steps.sort(key=lambda step: (len(step), step))
-        return found
-
-    def _references(self, name: str) -> Iterator[tuple[str, str, str]]:
-        """Yield the coordinates of visible members, and of arguments, with the visible type of each."""
-        for member, argument, target in self._index.references(name):
-            coordinate = f"{name}.{member}"
-            of_argument = f"{coordinate}({argument}:)" if argument else ""
-            if target in self._visible and self._view.gone.isdisjoint((coordinate, of_argument)):
-                yield coordinate, of_argument, target
+            self._steps_of[name] = dict(steps_to)
+        return self._steps_of[name]
 
     def _targets(self, name: str) -> tuple[str, ...]:
         """Return the types that a type's visible members and arguments name."""
-        found = self._visible_targets.get(name)
-        if found is None:
-            if name not in self._visible:
-                targets: Iterable[str] = ()
-            elif name in self._cut:
-                targets = self._steps(name)
-            else:
-                targets = self._index.targets(name)
-            found = self._visible_targets[name] = tuple(targets)
-        return found
+        if name not in self._visible:
+            return ()
+        if name not in self._visible_targets:
+            targets = self._steps(name) if name in self._cut else self._index.targets(name)
+            self._visible_targets[name] = tuple(targets)
+        return self._visible_targets[name]
 
     def _users(self, name: str) -> Iterator[str]:
         """Yield the visible types of which a visible member or argument names a type."""
@@ -152,14 +135,12 @@ class Paths:
     def _far(self) -> dict[str, int]:
         """Type -> the number of types between a root and it."""
         starts = {name: FAR.get(kind, 0) for kind, name in self._index.roots.items() if name in self._visible}
-        found: dict[str, int] = {}
-        edge: Iterable[str] = ()
+        distances: dict[str, int] = {}
+        edge: set[str] = set()
         distance = 0
         while edge or distance <= max(starts.values(), default=-1):
-            fresh = {name for name in edge if name not in found} | {
-                name for name, start in starts.items() if start == distance
-            }
-            found.update(dict.fromkeys(fresh, distance))
+            fresh = edge - distances.keys() | {name for name, start in starts.items() if start == distance}
+            distances |= dict.fromkeys(fresh, distance)
             edge = {target for name in fresh for target in (*self._targets(name), *self._kin(name))}
             distance += 1
-        return found
+        return distances

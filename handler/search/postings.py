@@ -1,21 +1,32 @@
-"""The places of each word in a schema: names, descriptions, and the names of arguments.
+"""The places of each word in a schema (names, descriptions, the names of arguments), and their stored form.
 
 The parts of a schema have numbers from 1: each type in the order of the types' names, and after it its members (fields,
 inputs, values) in the index's order. A list of parts is stored as a text with one character for each step from a part
 to the next, so that a common word costs about a byte a part.
+
+A search of a view would otherwise split and stem all names and descriptions of the schema. The compiler does so once,
+and stores the parts of each word in a section of the schema index, ``words``. The section depends on the schema alone.
+Everything that counts in a view, such as the frequency of a word, is counted by the search over visible parts.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import accumulate
+from itertools import accumulate, pairwise
+from typing import Any
 
 from handler.cold.records import record
-from handler.graph.index import Text
+from handler.graph.index import SchemaIndex, Text, expected_shape, names_in, text_in
+from handler.search.words import Vocabulary
+from handler.strict_json import JSONObject
 
 END = "!"
 """Mark between a word and its lists of parts. No word has it, because a word consists of letters and digits."""
+
+RULES = 3
+"""The rules of the section. A change of splitting, of a stem or of the form raises the number: a section by other rules
+is not used."""
 
 FIRST, BACKSLASH, LAST = ord("#"), ord("\\"), ord("~")
 """Characters of short steps: printable ASCII that JSON does not escape, without a space and ``END``."""
@@ -64,7 +75,7 @@ class Postings:
 
 def find_postings(types: Mapping[str, Sequence[Text]], words_of: Callable[[str], Sequence[str]]) -> Postings:
     """Return the postings of a schema's types, each with its texts. ``words_of`` splits and stems a text."""
-    found: defaultdict[str, tuple[list[int], list[int], list[int]]] = defaultdict(lambda: ([], [], []))
+    lists: defaultdict[str, tuple[list[int], list[int], list[int]]] = defaultdict(lambda: ([], [], []))
     sizes = []
     part = 0
     for name in sorted(types):
@@ -72,22 +83,17 @@ def find_postings(types: Mapping[str, Sequence[Text]], words_of: Callable[[str],
         for member, argument, _, description in types[name]:
             part += not argument
             for word in words_of(argument or member or name):
-                found[word][2 if argument else 0].append(part)
+                lists[word][2 if argument else 0].append(part)
             for word in words_of(description):
-                found[word][1].append(part)
+                lists[word][1].append(part)
         sizes.append(part - first)
-    entries = {word: END.join(map(write_steps, found[word])).rstrip(END) for word in sorted(found)}
+    entries = {word: END.join(map(write_steps, lists[word])).rstrip(END) for word in sorted(lists)}
     return Postings(sizes, entries)
 
 
 def write_steps(parts: Iterable[int]) -> str:
     """Return ascending numbers as a text. Repeated numbers count once."""
-    written = []
-    last = 0
-    for part in dict.fromkeys(parts):
-        written.append(_character(part - last))
-        last = part
-    return "".join(written)
+    return "".join(_character(part - last) for last, part in pairwise((0, *dict.fromkeys(parts))))
 
 
 def read_steps(text: str) -> Iterator[int]:
@@ -118,3 +124,43 @@ class _Steps(dict[str, int]):
 
 
 _STEPS = _Steps()
+
+
+def write_words(types: Mapping[str, Sequence[Text]], synonyms: Mapping[str, Sequence[str]]) -> JSONObject:
+    """Return the section for a schema's types, each with its texts, and an author's synonyms."""
+    postings = find_postings(types, Vocabulary().words)
+    ends = accumulate(size + 1 for size in postings.sizes)  # the number of the last part of each type
+    return {
+        "rules": RULES,
+        "sizes": write_steps(ends),
+        "words": " ".join(f"{word}{END}{lists}" for word, lists in postings.entries.items()),
+        **({"synonyms": {word: list(others) for word, others in synonyms.items()}} if synonyms else {}),
+    }
+
+
+def read_vocabulary(raw: Mapping[str, Any]) -> Vocabulary:
+    """Read the author's synonyms from the section.
+
+    Raises:
+        BundleError: the section does not have the shape that the compiler writes.
+    """
+    with expected_shape("the schema index's words"):
+        return Vocabulary({word: names_in(others) for word, others in raw.get("synonyms", {}).items()})
+
+
+def read_postings(index: SchemaIndex) -> Postings:
+    """Read the postings of an index, or find them if it has none by these rules, as an index of an older release.
+
+    Raises:
+        BundleError: the index does not have the shape that the compiler writes.
+    """
+    if index.words.get("rules") != RULES:
+        index.read_all(index)
+        return find_postings({name: index.texts(name) for name in index}, Vocabulary().words)
+    with expected_shape("the schema index's words"):
+        ends = [0, *read_steps(text_in(index.words, "sizes"))]
+        sizes = [end - start - 1 for start, end in pairwise(ends)]
+        entries = dict(entry.split(END, 1) for entry in text_in(index.words, "words").split(" ") if entry)
+        if len(sizes) != len(tuple(index)):
+            raise ValueError("sizes")
+        return Postings(sizes, entries)

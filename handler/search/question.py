@@ -68,7 +68,7 @@ _READS = frozenset(
         ),
     )
 )
-"""Verbs that tell to read."""
+"""Verbs of reading."""
 
 _NUMBER_OF = re.compile(
     r"\b(?:(?:count|different|distinct|the|total|whole)\s+){0,4}(?:counts?|numbers?)\s+of\b", re.IGNORECASE
@@ -96,25 +96,19 @@ class Question:
     weights: Mapping[str, float]
     hints: frozenset[str]
     asks: bool  # the question asks for facts, and does not ask to change anything
-    tells: bool  # the question tells to do something to something: "close an issue"
+    tells: bool  # the question is a command to change something: "close an issue"
 
 
 def read_question(text: str, vocabulary: Vocabulary, known: Callable[[str], bool], begun: Begun) -> Question:
-    """Read a question. ``known`` and ``begun`` tell the words of what is searched."""
+    """Read a question. ``known`` and ``begun`` have the words of the parts that are searched."""
     text = _NUMBER_OF.sub("how many", text[:MAX_CHARS])
     stems = list(dict.fromkeys(vocabulary.asked(text)))[:MAX_WORDS]
     guessed = {word: _parts(word, known, begun) for word in islice(filterfalse(known, stems), MAX_GUESSED)}
-    words = {
-        word: tuple(
-            dict.fromkeys(
-                (
-                    *(word, *vocabulary.synonyms(word), *_joined(stems, at, known), *guessed.get(word, ())),
-                    *(() if word in _OF_ALL else filter(known, doers(word))),
-                )
-            )
-        )
-        for at, word in enumerate(stems)
-    }
+    words = {}
+    for at, word in enumerate(stems):
+        others = (*vocabulary.synonyms(word), *filter(known, _compounds(stems, at)), *guessed.get(word, ()))
+        persons = () if word in _OF_ALL else filter(known, doers(word))
+        words[word] = tuple(dict.fromkeys((word, *others, *persons)))
     return Question(
         words,
         {word: WEAK if word in WEAK_WORDS else 1.0 for word in words},
@@ -125,42 +119,38 @@ def read_question(text: str, vocabulary: Vocabulary, known: Callable[[str], bool
 
 
 def _tells(text: str) -> bool:
-    found = _TELLS.match(text)
-    return found is not None and stem(found[1].lower()) not in WEAK_WORDS | _READS and not _ASKS.match(found[1])
+    verb = _TELLS.match(text)
+    return verb is not None and stem(verb[1].lower()) not in WEAK_WORDS | _READS and not _ASKS.match(verb[1])
 
 
 Begun = Callable[[str], Iterable[str]]
 """The known words that begin with a text."""
 
 
-def _joined(stems: list[str], at: int, known: Callable[[str], bool]) -> list[str]:
-    """Return the compounds of a word and its neighbours: ``pullrequest`` of ``pull request``."""
-    pairs = ("".join(stems[first : first + 2]) for first in (at - 1, at) if 0 <= first < len(stems) - 1)
-    return [pair for pair in pairs if known(pair)]
+def _compounds(stems: list[str], at: int) -> Iterator[str]:
+    """Yield the compounds of a word and its neighbours: ``pullrequest`` of ``pull request``."""
+    return ("".join(stems[first : first + 2]) for first in (at - 1, at) if 0 <= first < len(stems) - 1)
 
 
 def _parts(word: str, known: Callable[[str], bool], begun: Begun) -> tuple[str, ...]:
-    """Return what an unknown word is made of, or else the words that it begins."""
+    """Return the parts of an unknown word, or else the words that it begins."""
     if not MIN_PART_CHARS <= len(word) <= MAX_COMPOUND_CHARS:
         return ()
     cuts = [(stem(word[:at]), stem(word[at:])) for at in range(MIN_PART_CHARS, len(word) - MIN_LAST_CHARS + 1)]
     for cut in cuts:
         if all(map(known, cut)):
             return cut
-    found = tuple(islice(begun(word), MAX_BEGUN + 1))
-    if 0 < len(found) <= MAX_BEGUN:
-        return found
-    return tuple(each for each in _misspelt(word) if known(each)) or _misspelt_parts(cuts, known)
-
-
-def _misspelt_parts(cuts: list[tuple[str, str]], known: Callable[[str], bool]) -> tuple[str, ...]:
-    """Return the parts of a compound of which one is misspelt, the longest known part first."""
+    words = tuple(islice(begun(word), MAX_BEGUN + 1))
+    if 0 < len(words) <= MAX_BEGUN:
+        return words
+    if words := tuple(filter(known, _misspelt(word))):
+        return words
+    # A part of a compound may be misspelt; the longest known part goes first.
     tries = [(part, rest) for cut in cuts for part, rest in (cut, cut[::-1]) if known(part)]
     tries.sort(key=lambda each: -len(each[0]))
     for part, rest in tries[:MAX_MISSPELT_CUTS]:
-        meant = [each for each in _misspelt(rest) if known(each)]
-        if meant:
-            return (part, *dict.fromkeys(meant))
+        if words := tuple(filter(known, _misspelt(rest))):
+            return (part, *dict.fromkeys(words))
     return ()
 
 

@@ -1,6 +1,6 @@
 """Ranking of documents, such as tools, by the words of a question: BM25 over weighted fields (BM25F).
 
-Rare words of the texts of the best documents count a little, too: they tell what else the question is about.
+Rare words of the texts of the best documents count a little, too: they show what else the question is about.
 
 Sources: S. Robertson and H. Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009; V. Lavrenko and
 W. B. Croft, "Relevance-Based Language Models", 2001.
@@ -11,13 +11,16 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence, Set
+from heapq import nlargest
 from itertools import takewhile
 from math import log
+from typing import TypeVar
 
 from handler.cold.records import record
-from handler.search.neighbours import best
 from handler.search.question import read_question
 from handler.search.words import Vocabulary
+
+_Key = TypeVar("_Key", int, str)
 
 NAME, TEXT, PART = 5.0, 1.0, 0.5
 """Weights of a word by its place: a name, a text, the name of a part."""
@@ -66,38 +69,38 @@ class Ranking:
 
         The best is first. Equal scores are ordered by key.
         """
-        asked = read_question(question, self._vocabulary, self._weights.__contains__, self._begun)
-        found: dict[int, float] = {}
+        read = read_question(question, self._vocabulary, self._weights.__contains__, self._begun)
+        scores: dict[int, float] = {}
         most = 0.0
-        for word, words in asked.words.items():
-            weights = self._weights_of(words)
-            rarity = max(VERB, asked.weights[word]) * self._rarity(len(weights))
-            most += rarity
+        for word, words in read.words.items():
+            weights: dict[int, float] = {}  # the greatest in each document of the words that stand for one
+            for each in words:
+                for document, weight in self._weights.get(each, {}).items():
+                    weights[document] = max(weight, weights.get(document, 0.0))
+            worth = max(VERB, read.weights[word]) * rarity(len(weights), of=len(self._keys))
+            most += worth
             for document, weight in weights.items():
-                found[document] = found.get(document, 0.0) + rarity * weight / (weight + K1)
-        related = self._related(found, {each for words in asked.words.values() for each in words})
+                scores[document] = scores.get(document, 0.0) + worth * weight / (weight + K1)
+        related = self._related(scores, {each for words in read.words.values() for each in words})
         for word, share in related.items():
             for document, weight in self._weights[word].items():
-                if document in found:
-                    found[document] += RELATED * most * share * weight / (weight + K1)
-        ranked = ((self._keys[document], score / most / (1 + RELATED)) for document, score in found.items())
+                if document in scores:
+                    scores[document] += RELATED * most * share * weight / (weight + K1)
+        ranked = ((self._keys[document], score / most / (1 + RELATED)) for document, score in scores.items())
         return sorted(ranked, key=lambda each: (-each[1], each[0]))
 
-    def _related(self, scores: Mapping[int, float], asked: Set[str]) -> dict[str, float]:
-        """Return the words that tell most of the best documents apart from others, each with its share of 1."""
-        found: dict[str, float] = {}
+    def _related(self, scores: Mapping[int, float], words: Set[str]) -> dict[str, float]:
+        """Return further words that most set the best documents apart from others, each with its share of 1."""
+        weights: dict[str, float] = {}
         for document in best(scores, MAX_TELLING):
             for word, times in self._texts[document].items():
                 having = len(self._weights[word])
-                if word not in asked and having > 1:
-                    weight = scores[document] * self._rarity(having) * times / (times + K1)
-                    found[word] = found.get(word, 0.0) + weight
-        chosen = best(found, MAX_RELATED)
-        most = sum(found[word] for word in chosen)
-        return {word: found[word] / most for word in chosen}
-
-    def _rarity(self, having: int) -> float:
-        return log(1 + (len(self._keys) - having + 0.5) / (having + 0.5))
+                if word not in words and having > 1:
+                    weight = scores[document] * rarity(having, of=len(self._keys)) * times / (times + K1)
+                    weights[word] = weights.get(word, 0.0) + weight
+        related = best(weights, MAX_RELATED)
+        most = sum(weights[word] for word in related)
+        return {word: weights[word] / most for word in related}
 
     def _add(self, counts: Sequence[Counter[str]], weight: float, longer: float) -> None:
         average = sum(count.total() for count in counts) / max(1, len(counts)) or 1.0
@@ -106,14 +109,6 @@ class Ranking:
             for word, times in count.items():
                 weights = self._weights[word]
                 weights[document] = weights.get(document, 0.0) + weight * times / norm
-
-    def _weights_of(self, words: Sequence[str]) -> Mapping[int, float]:
-        """Return the greatest weight in each document of words that stand for one."""
-        found: dict[int, float] = {}
-        for word in words:
-            for document, weight in self._weights.get(word, {}).items():
-                found[document] = max(weight, found.get(document, 0.0))
-        return found
 
     def _begun(self, start: str) -> tuple[str, ...]:
         return tuple(takewhile(lambda word: word.startswith(start), self._sorted[bisect_left(self._sorted, start) :]))
@@ -128,3 +123,16 @@ def rank(
 ) -> list[tuple[str, float]]:
     """Rank documents once. See ``Ranking.rank``."""
     return Ranking(documents, vocabulary).rank(question)
+
+
+def best(scores: Mapping[_Key, float], limit: int) -> Sequence[_Key]:
+    """Return the keys with the greatest scores; equal scores are ordered by key."""
+    least = nlargest(limit, scores.values())[-1:] or [0.0]
+    return sorted((key for key, score in scores.items() if score >= least[0]), key=lambda key: (-scores[key], key))[
+        :limit
+    ]
+
+
+def rarity(having: int, *, of: int) -> float:
+    """Return the information of a word that ``having`` parts of all have."""
+    return log(1 + (of - having + 0.5) / (having + 0.5))

@@ -8,7 +8,7 @@ several types.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from heapq import heapify, heappop, heappush
 from itertools import accumulate
@@ -19,11 +19,10 @@ from typing import NamedTuple
 from handler.cold.records import record
 from handler.graph.view import View
 from handler.search.corpus import Corpus, Named, Places
-from handler.search.matches import Match
-from handler.search.neighbours import best, with_neighbours
 from handler.search.paths import Paths
+from handler.search.postings import read_postings, read_vocabulary
 from handler.search.question import Question, read_question
-from handler.search.stored_words import read_postings, read_vocabulary
+from handler.search.ranking import best, rarity
 from handler.search.words import Vocabulary
 
 MAX_PLACES = 6_000
@@ -63,6 +62,28 @@ LARGE = 0.5
 """Weight of a type's size: results of a type with many members count less against further ones of the type."""
 
 
+MAX_TYPES = 80
+"""Types that get a share of the score of their neighbours; others are not results by their own words."""
+
+MAX_LEADING = 3
+"""Types whose neighbours may be results without a word of the question."""
+
+NEIGHBOUR = 0.42
+"""Share of a type's score that the types next to it get."""
+
+TOGETHER = 0.2
+"""Weight of the question's words that a type lacks and a type next to it has."""
+
+
+@record(frozen=True, slots=True)
+class Match:
+    """A part of a schema that a search found."""
+
+    coordinate: str  # "Order", "Order.total", "Query.orders(first:)", "Status.OPEN"
+    score: float  # 0 to 1
+    paths: tuple[tuple[str, ...], ...]  # the shortest first; each from a root field's coordinate to the match's own
+
+
 @record(frozen=True, slots=True)
 class _Term:
     """A word of a question."""
@@ -91,7 +112,7 @@ class SchemaSearch:
         self._lock = Lock()  # a search keeps the places of its words, and requests run in threads
 
     def search(self, question: str, limit: int) -> Sequence[Match]:
-        """Return what answers a question best, at most ``limit`` matches, the best first."""
+        """Return the parts that answer a question best, at most ``limit``, the best first."""
         with self._lock:
             ranked = list(self._ranked(question, limit))
             return [Match(coordinate, min(1.0, score), self._paths.to(coordinate)) for coordinate, score in ranked]
@@ -114,41 +135,39 @@ class SchemaSearch:
         corpus = self._corpus
         question = read_question(text, self._vocabulary, corpus.parts.__contains__, corpus.parts.begun)
         terms = self._terms(question)
-        asked = {each: named for term in terms for each, named in zip(term.words, term.places.by_word, strict=True)}
+        words = {each: named for term in terms for each, named in zip(term.words, term.places.by_word, strict=True)}
         shares = self._shares(terms)
         types = with_neighbours(
-            self._types(shares, asked), shares=shares, next_to=self._paths.next_to, with_fields=self._with_fields
+            self._types(shares, words), shares=shares, next_to=self._paths.next_to, with_fields=self._with_fields
         )
-        found: dict[str, _Result] = {}
-        for name, score in types.items():
-            coordinate = self._folded.get(name, name)
-            _keep(found, _Result(score * TYPE, coordinate, name))
-        for number, score in self._members(terms, asked, question).items():
-            owner, group = corpus.parts.owners[number], self._group(number)
-            coordinate = self._folded.get(owner) or corpus.coordinate(number)
-            whole = score + OF_GOOD_TYPE * types.get(group, 0.0)
-            _keep(found, _Result(whole, coordinate, group, number))
-        return self._spread(found.values(), limit)
+        results = [_Result(score * TYPE, self._folded.get(name, name), name) for name, score in types.items()]
+        for number, score in self._members(terms, words, question).items():
+            group = self._group(number)
+            coordinate = self._folded.get(corpus.parts.owners[number]) or corpus.coordinate(number)
+            results.append(_Result(score + OF_GOOD_TYPE * types.get(group, 0.0), coordinate, group, number))
+        best_of: dict[str, _Result] = {}
+        for result in results:
+            other = best_of.get(result.coordinate)
+            if other is None or result.score > other.score:
+                best_of[result.coordinate] = result
+        return self._spread(best_of.values(), limit)
 
     def _terms(self, question: Question) -> list[_Term]:
         """Return the words of a question, in its order, but the most frequent ones above ``MAX_PLACES``."""
-        parts, asked = self._corpus.parts, question.words
-        counting: Iterable[str] = asked
-        if sum(parts.most(each) for words in asked.values() for each in words) > MAX_PLACES:
-            counts = {word: sum(map(parts.count, words)) for word, words in asked.items()}
+        corpus, parts, forms = self._corpus, self._corpus.parts, question.words
+        counting: Iterable[str] = forms
+        if sum(parts.most(each) for words in forms.values() for each in words) > MAX_PLACES:
+            counts = {word: sum(map(parts.count, words)) for word, words in forms.items()}
             rarest = sorted(counts, key=counts.__getitem__)
             sums = dict(zip(rarest, accumulate(map(counts.__getitem__, rarest)), strict=True))
-            counting = [word for word in asked if sums[word] <= MAX_PLACES or word == rarest[0]]
-        return [self._term(asked[word], question.weights[word]) for word in counting]
-
-    def _term(self, words: tuple[str, ...], weight: float) -> _Term:
-        places = self._corpus.places(words)
-        return _Term(
-            words,
-            places,
-            weight * _rarity(len(places.members), self._corpus.count),
-            weight * _rarity(places.of_types, len(self._corpus.types)),
-        )
+            counting = [word for word in forms if sums[word] <= MAX_PLACES or word == rarest[0]]
+        terms = []
+        for word in counting:
+            places, weight = corpus.places(forms[word]), question.weights[word]
+            of_members = weight * rarity(len(places.members), of=corpus.count)
+            of_types = weight * rarity(places.of_types, of=len(corpus.types))
+            terms.append(_Term(forms[word], places, of_members, of_types))
+        return terms
 
     def _shares(self, terms: Sequence[_Term]) -> list[dict[str, float]]:
         """Return the share of the question's information that types have by each word of the question."""
@@ -158,20 +177,20 @@ class SchemaSearch:
             for term in terms
         ]
 
-    def _types(self, shares: Iterable[Mapping[str, float]], asked: Mapping[str, Named]) -> dict[str, float]:
+    def _types(self, shares: Iterable[Mapping[str, float]], words: Mapping[str, Named]) -> dict[str, float]:
         """Return the types that have a word of the question, each with its score."""
-        found: dict[str, float] = {}
+        scores: dict[str, float] = {}
         for share in shares:
             for name, each in share.items():
-                found[name] = found.get(name, 0.0) + each
-        said = Counter(name for each in asked.values() for name in each.types)
+                scores[name] = scores.get(name, 0.0) + each
+        counts = Counter(name for each in words.values() for name in each.types)
         length, factors = self._corpus.type_length, self._factors
         return {
-            name: score * factors[name] * (1 - UNASKED + UNASKED * said[name] / max(1, length(name)))
-            for name, score in found.items()
+            name: score * factors[name] * (1 - UNASKED + UNASKED * counts[name] / max(1, length(name)))
+            for name, score in scores.items()
         }
 
-    def _members(self, terms: Sequence[_Term], asked: Mapping[str, Named], question: Question) -> dict[int, float]:
+    def _members(self, terms: Sequence[_Term], words: Mapping[str, Named], question: Question) -> dict[int, float]:
         """Return the best members that have a word of the question, by number, each with its score."""
         corpus = self._corpus
         rough: dict[int, float] = {}
@@ -186,21 +205,16 @@ class SchemaSearch:
             of_owner = owners.get(corpus.parts.owners[number])
             if of_owner:
                 rough[number] += ROUGH_OWNER * of_owner
-        return self._scores(best(rough, MAX_CANDIDATES), terms, asked, question)
-
-    def _scores(
-        self, numbers: Iterable[int], terms: Sequence[_Term], asked: Mapping[str, Named], question: Question
-    ) -> dict[int, float]:
-        corpus, mutation = self._corpus, self.view.index.roots.get("mutation")
-        told_to = NOT_TOLD if question.asks else TOLD if question.tells else 1.0
+        mutation = self.view.index.roots.get("mutation")
+        of_mutations = NOT_TOLD if question.asks else TOLD if question.tells else 1.0
         most = sum(term.of_members for term in terms) or 1.0
         places = [(term.of_members, term.places) for term in terms]
         hinted = corpus.hinted(question.hints)
-        found: dict[int, float] = {}
-        for number in numbers:
+        scores: dict[int, float] = {}
+        for number in best(rough, MAX_CANDIDATES):
             owner, returned = corpus.parts.owners[number], corpus.parts.member(number)[1]
             of_owner = 0.0 if owner in corpus.roots else corpus.weight_of_name(OWNER, owner)
-            score = told = 0.0
+            score = in_texts = 0.0
             for of_members, place in places:
                 weight = place.members.get(number, 0.0)
                 if of_owner and owner in place.named:
@@ -209,16 +223,16 @@ class SchemaSearch:
                     weight += RETURNED
                 score += of_members * weight / (weight + K1)
                 if number in place.texts:
-                    told += of_members
+                    in_texts += of_members
             if number in hinted.members or returned in hinted.types:
                 score += ANSWERS * most / len(terms)
             if owner == mutation:
-                score *= told_to
-            said = sum(number in each.members or (of_owner > 0 and owner in each.types) for each in asked.values())
+                score *= of_mutations
+            count = sum(number in each.members or (of_owner > 0 and owner in each.types) for each in words.values())
             length = corpus.name_lengths[number] + (corpus.type_length(owner) if of_owner else 0)
-            share = max(said / max(1, length), told / most)
-            found[number] = score / most * self._factors[owner] * (1 - UNASKED + UNASKED * share)
-        return found
+            share = max(count / max(1, length), in_texts / most)
+            scores[number] = score / most * self._factors[owner] * (1 - UNASKED + UNASKED * share)
+        return scores
 
     def _group(self, number: int) -> str:
         """Return the type that a member is a result of: of a root field, the type that the field returns."""
@@ -253,20 +267,20 @@ class SchemaSearch:
             name: factor for name, factor in self._factors.items() if kind(name) in ("object", "interface", "input")
         }
 
-    def _spread(self, found: Iterable[_Result], limit: int) -> Iterator[tuple[str, float]]:
+    def _spread(self, results: Iterable[_Result], limit: int) -> Iterator[tuple[str, float]]:
         """Yield the best results, each with its score, which is less for each earlier result that it resembles."""
-        seen: defaultdict[str, float] = defaultdict(float)
-        heap = [(-each.score, each.coordinate, 0.0, each) for each in found]
+        counted: defaultdict[str, float] = defaultdict(float)
+        heap = [(-each.score, each.coordinate, 0.0, each) for each in results]
         heapify(heap)
         while heap and limit > 0:
             score, coordinate, times, result = heappop(heap)
             resembles = (result.group, *(() if result.number is None else self._same(result.number)))
-            again = sum(seen[each] for each in resembles)
+            again = sum(counted[each] for each in resembles)
             if again > times:
                 heappush(heap, (score * AGAIN ** (again - times), coordinate, again, result))
                 continue
             for each in resembles:
-                seen[each] += self._repeated.get(each, 1.0)
+                counted[each] += self._repeated.get(each, 1.0)
             limit -= 1
             yield coordinate, -score
 
@@ -283,11 +297,29 @@ class SchemaSearch:
         return self._paths.of_one_mutation()
 
 
-def _keep(found: dict[str, _Result], result: _Result) -> None:
-    known = found.get(result.coordinate)
-    if known is None or result.score > known.score:
-        found[result.coordinate] = result
+def with_neighbours(
+    types: Mapping[str, float],
+    *,
+    shares: Sequence[Mapping[str, float]],
+    next_to: Callable[[str], Iterable[str]],
+    with_fields: Mapping[str, float],
+) -> dict[str, float]:
+    """Return the best types with the shares of the types next to them, and the neighbours of the very best.
 
-
-def _rarity(having: int, of: int) -> float:
-    return log(1 + (of - having + 0.5) / (having + 0.5))
+    ``shares``: for each word of the question, the share of the question's information that types have by the word.
+    ``with_fields``: the types that have fields, each with its factor.
+    """
+    names = best(types, MAX_TYPES)
+    scores = {
+        each: with_fields[each] * NEIGHBOUR * types[name]
+        for name in reversed(names[:MAX_LEADING])
+        for each in with_fields.keys() & next_to(name)
+    }
+    for name in names:
+        near = types.keys() & next_to(name)
+        together = 0.0  # shares that the type lacks and a type next to it has
+        for share in shares:
+            most = max((share[each] for each in near & share.keys()), default=0.0)
+            together += max(0.0, most - share.get(name, 0.0))
+        scores[name] = types[name] + NEIGHBOUR * max(map(types.__getitem__, near), default=0.0) + TOGETHER * together
+    return scores

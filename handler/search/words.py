@@ -73,8 +73,8 @@ class Vocabulary:
         self._synonyms: dict[str, tuple[str, ...]] = {}  # forms of one word add up
         for word, others in (synonyms or {}).items():
             for root in self.asked(word):
-                found = (each for other in others for each in self.asked(other))
-                self._synonyms[root] = tuple(dict.fromkeys((*self.synonyms(root), *found)))
+                stems = (each for other in others for each in self.asked(other))
+                self._synonyms[root] = tuple(dict.fromkeys((*self.synonyms(root), *stems)))
 
     def words(self, text: str) -> list[str]:
         """Return the stems of a text's words, in order, without stop words. Stems are kept: not for questions."""
@@ -103,8 +103,8 @@ class _Stems(dict[str, tuple[str, ...]]):
             parts = split(token)
         elif not (token.islower() and token.isalpha()):
             parts = _PARTS.findall(token)
-        found = self[token] = tuple(filter(None, map(self._of_part.__getitem__, parts)))
-        return found
+        stems = self[token] = tuple(filter(None, map(self._of_part.__getitem__, parts)))
+        return stems
 
 
 class _OfPart(dict[str, str]):
@@ -112,5 +112,5 @@ class _OfPart(dict[str, str]):
 
     def __missing__(self, part: str) -> str:
         word = part.lower()
-        found = self[part] = "" if word in STOP_WORDS else self[word] if word != part else stem(word)
-        return found
+        root = self[part] = "" if word in STOP_WORDS else self[word] if word != part else stem(word)
+        return root

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from functools import cached_property, partial
 from importlib import import_module
 from inspect import isfunction
@@ -51,13 +51,19 @@ def create_app(services: Services, *, write_line: WriteLine) -> RequestLog:
 
 def routes(services: Services) -> list[Route]:
     """Return all routes. Starlette takes the first match."""
-
-    def lazy(target: str) -> _Lazy:
-        return _Lazy(target, services)
-
+    lazy = partial(_Lazy, services)
     graphql = lazy("handler.server.graphql_route:GraphQLRoute")
     metadata = lazy("handler.server.oauth_proxy.routes:metadata_route")
     oauth = f"{ENDPOINT}/oauth"
+    page: list[Route] = []
+    if services.page:  # its path is that of the card: browsers get the page, all other clients the card
+        shell = lazy("handler.page.page_documents:shell_route")
+        page = [
+            _ShellRoute("/", shell, methods=["GET"]),
+            _ShellRoute(ENDPOINT, shell, methods=["GET"]),
+            _ShellRoute(f"{ENDPOINT}/mcp", lazy("handler.page.page_documents:mcp_url_route"), methods=["GET"]),
+            Route(EDITOR, lazy("handler.page.page_documents:editor_route"), methods=["GET"]),
+        ]
     return [
         Route(f"{ENDPOINT}/mcp", McpRoute(services), methods=["POST"]),
         Route(f"{ENDPOINT}/graphql", graphql),
@@ -74,26 +80,25 @@ def routes(services: Services) -> list[Route]:
         Route(f"{oauth}/token", lazy("handler.server.oauth_proxy.routes:token_route"), methods=["POST"]),
         Route(HEALTH[0], lazy("handler.server.health:health_route"), methods=["GET"]),
         Route(HEALTH[1], lazy("handler.server.health:live_route"), methods=["GET"]),
-        *(_page_routes(services) if services.page else ()),
-        _CardRoute(ENDPOINT, lazy("handler.server.card:card_route"), methods=["GET"]),
+        *page,
+        _EndpointRoute(ENDPOINT, lazy("handler.server.card:card_route"), methods=["GET"]),
         *services.own_routes,
     ]
 
 
-def _page_routes(services: Services) -> Iterator[Route]:
-    """Yield the routes of the page. Its path is that of the card: browsers get the page, all other clients the card."""
-    shell = _Lazy("handler.page.page_documents:shell_route", services)
-    yield _ShellRoute("/", shell, methods=["GET"])
-    yield _ShellRoute(ENDPOINT, shell, methods=["GET"])
-    yield _ShellRoute(f"{ENDPOINT}/mcp", _Lazy("handler.page.page_documents:mcp_url_route", services), methods=["GET"])
-    yield Route(EDITOR, _Lazy("handler.page.page_documents:editor_route", services), methods=["GET"])
-
-
 def _middleware(services: Services) -> list[Middleware]:
     """Return the middleware between the log and the routes, outermost first."""
+    guards = []
+    if services.hosts:  # no front door stands before the server, as it does before the Lambda function
+        from handler.server.asgi.own_machine import KnownHosts, OwnMachine
+
+        # A load balancer asks for the health by an address.
+        open_paths = () if services.own_machine else HEALTH
+        guards.append(Middleware(KnownHosts, hosts=services.hosts, open_paths=open_paths))
+        guards += [Middleware(OwnMachine)] if services.own_machine else []
     return [
         Middleware(Deadlines),
-        *_guards_outside_of_aws(services),
+        *guards,
         Middleware(PublicUrl, public_url=services.public_url),
         Middleware(Cors, allowed_origins=services.allowed_origins, own=bool(services.page)),
         *([Middleware(_FinishRefreshes, endpoints=services.endpoints)] if services.is_frozen else []),
@@ -101,37 +106,23 @@ def _middleware(services: Services) -> list[Middleware]:
     ]
 
 
-def _guards_outside_of_aws(services: Services) -> list[Middleware]:
-    """Return the middleware that the Lambda function does not need, because a front door stands before it."""
-    if not services.hosts:
-        return []
-    from handler.server.asgi.own_machine import KnownHosts, OwnMachine
-
-    if services.own_machine:
-        return [Middleware(KnownHosts, hosts=services.hosts), Middleware(OwnMachine)]
-    # A load balancer asks for the health by an address.
-    return [Middleware(KnownHosts, hosts=services.hosts, open_paths=HEALTH)]
-
-
-class _CardRoute(Route):
-    """The route of cards. Many paths have the form of its path: other methods, and other names, do not find it."""
+class _EndpointRoute(Route):
+    """A route whose path many paths have the form of: other methods, and other names, do not find it."""
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
         match, child = super().matches(scope)
         names = child.get("path_params", {}).values()
-        is_card = match is Match.FULL and ENDPOINT_NAME.fullmatch("/".join(names))
-        return (match, child) if is_card else (Match.NONE, {})
+        is_name = not names or ENDPOINT_NAME.fullmatch("/".join(names))
+        return (match, child) if match is Match.FULL and is_name else (Match.NONE, {})
 
 
-class _ShellRoute(Route):
+class _ShellRoute(_EndpointRoute):
     """A route of the page, which only clients find that ask for HTML. Every name of an endpoint's form has the page."""
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
         match, child = super().matches(scope)
-        names = child.get("path_params", {}).values()
-        if match is not Match.FULL or (names and not ENDPOINT_NAME.fullmatch("/".join(names))):
-            return Match.NONE, {}
-        return (match, child) if prefers_html(Headers(scope=scope).get("accept")) else (Match.NONE, {})
+        is_shown = match is Match.FULL and prefers_html(Headers(scope=scope).get("accept"))
+        return (match, child) if is_shown else (Match.NONE, {})
 
 
 class _Lazy:
@@ -140,7 +131,7 @@ class _Lazy:
     ``target`` is ``module:function``. The function takes the services and returns the endpoint of a ``Route``.
     """
 
-    def __init__(self, target: str, services: Services) -> None:
+    def __init__(self, services: Services, target: str) -> None:
         self.target = target
         self._services = services
 

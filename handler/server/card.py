@@ -1,14 +1,14 @@
 """The card of an endpoint: a short description for one caller, with the tools that ``tools/list`` shows the caller.
 
 The digest is of the caller's list. A digest of the bundle would confirm guesses about the parts hidden from the caller.
-A maintainer, who can read the versions of the stored bundle, asks with their ids if one of them is served: nobody else
-can guess the ids.
+A maintainer with read access to the versions of the stored bundle asks with their ids if one of them is served: nobody
+else can guess the ids.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request as HttpCall
@@ -23,7 +23,6 @@ from handler.server.asgi.content_negotiation import JSON, accepted_kinds
 from handler.server.asgi.deadlines import before
 from handler.server.asgi.public_url import note_unknown_url, public_url
 from handler.server.asgi.request_log import note
-from handler.server.asgi.response_size import Room
 from handler.server.asgi.responses import Refused, json_response
 from handler.server.auth.resource_metadata import metadata_url, open_scopes, takes_tokens
 from handler.server.context import Caller, Services, find_endpoint, identify_caller
@@ -35,7 +34,7 @@ from handler.server.mcp.revisions import listed as listed_for
 from handler.server.mcp.tools_list import list_tools
 from handler.strict_json import Entry, JSONObject, to_well_formed_json
 
-TOLD = ("name", "title", "description")
+MEMBERS = ("name", "title", "description")
 """The members of a tool in ``tools/list`` that the card repeats."""
 
 HEADERS = {"cache-control": "private, no-store", "vary": "Accept, Authorization, X-API-Key, Stile-Versions"}
@@ -61,8 +60,12 @@ def card_route(services: Services) -> Callable[[HttpCall], Awaitable[Response]]:
             raise
         except AccessError as exc:
             response = denial_response(http_call, exc)
-        except (UpstreamError, McpError, DeadlinePassed) as exc:
-            response = _failure(http_call, exc)
+        except McpError as exc:  # its text is for clients of MCP
+            note(http_call.scope, outcome="errors", reason=type(exc).__name__, code=StileError.stile_code)
+            response = json_response({"error": UNLISTED, "code": StileError.stile_code}, status=502)
+        except (UpstreamError, DeadlinePassed) as exc:
+            note(http_call.scope, outcome="errors", reason=exc.log_reason, code=exc.stile_code)
+            response = json_response({"error": str(exc), "code": exc.stile_code}, status=status_of(exc))
         response.headers.update(HEADERS)
         return response
 
@@ -88,6 +91,17 @@ async def _answer(services: Services, http_call: HttpCall) -> Response:
 def _card(caller: Caller, listed: Sequence[JSONObject], url: str) -> JSONObject:
     bundle = caller.endpoint.bundle
     name = bundle.endpoint
+    tools: list[JSONObject] = []  # as far as a page has room
+    free_bytes = caller.room.page_bytes
+    for entry in listed:
+        tool = {member: entry[member] for member in MEMBERS if member in entry}
+        free_bytes -= len(to_well_formed_json(tool)) + 1
+        if free_bytes < 0:
+            break
+        tools.append(tool)
+    # The list as the newest revision of MCP shows it.
+    entries = (entry if isinstance(entry, Entry) else Entry(entry) for entry in listed)
+    sha256 = hashlib.sha256(b"".join(entry.digest for entry in listed_for("tools", entries, MODERN[0])))
     sign_in = {}  # as in the challenge of a denial; empty if clients cannot find an authorization server
     if takes_tokens(bundle):
         members = {"resourceMetadata": metadata_url(bundle, url), "scope": " ".join(open_scopes(bundle))}
@@ -97,39 +111,7 @@ def _card(caller: Caller, listed: Sequence[JSONObject], url: str) -> JSONObject:
         "title": " ".join(word for part in name.split("/") for word in part.replace("_", "-").split("-") if word),
         **({"mcpUrl": f"{url}/{name}/mcp"} if url else {}),
         **sign_in,
-        "digest": list_digest(listed),
-        **_told(listed, caller.room),
+        "digest": f"sha256:{sha256.hexdigest()}",
+        "tools": tools,
+        **({"more": len(listed) - len(tools)} if len(listed) > len(tools) else {}),
     }
-
-
-def list_digest(listed: Iterable[JSONObject]) -> str:
-    """Return the digest of a caller's list of tools, as the newest revision of MCP shows it."""
-    entries = (each if isinstance(each, Entry) else Entry(each) for each in listed)
-    digest = hashlib.sha256()
-    for each in listed_for("tools", entries, MODERN[0]):
-        digest.update(each.digest)
-    return f"sha256:{digest.hexdigest()}"
-
-
-def _told(listed: Sequence[JSONObject], room: Room) -> JSONObject:
-    """Return the tools as far as a page has room, and the number of those without room."""
-    tools: list[JSONObject] = []
-    free_bytes = room.page_bytes
-    for entry in listed:
-        tool = {member: entry[member] for member in TOLD if member in entry}
-        free_bytes -= len(to_well_formed_json(tool)) + 1
-        if free_bytes < 0:
-            break
-        tools.append(tool)
-    more = len(listed) - len(tools)
-    return {"tools": tools, **({"more": more} if more else {})}
-
-
-def _failure(http_call: HttpCall, exc: UpstreamError | McpError | DeadlinePassed) -> Response:
-    """Build the response if the list cannot be made. The text of an author's ``McpError`` is for clients of MCP."""
-    if isinstance(exc, McpError):
-        code, status, sentence, reason = StileError.stile_code, 502, UNLISTED, type(exc).__name__
-    else:
-        code, status, sentence, reason = exc.stile_code, status_of(exc), str(exc), exc.log_reason
-    note(http_call.scope, outcome="errors", reason=reason, code=code)
-    return json_response({"error": sentence, "code": code}, status=status)

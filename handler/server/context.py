@@ -28,8 +28,7 @@ from handler.server.asgi.response_size import LAMBDA, Room, room_at
 from handler.server.asgi.responses import Refused
 from handler.server.asgi.trace_context import Trace, continue_trace
 from handler.server.auth.identification import Presented, find_authorized, identify, require_readable_credential
-from handler.server.auth.principal import ANONYMOUS, DEVELOPMENT, Principal, anonymous_at
-from handler.server.auth.pseudonyms import Pseudonyms
+from handler.server.auth.principal import ANONYMOUS, DEVELOPMENT, Principal, Pseudonyms, anonymous_at
 from handler.server.auth.sealed_state import RequestStates
 from handler.server.auth.tokens import TokenVerifier
 from handler.server.endpoints.endpoint import Endpoint

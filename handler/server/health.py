@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 
 from starlette.requests import Request as HttpCall
 from starlette.responses import Response
@@ -13,7 +13,7 @@ from handler.errors.infrastructure import StorageError
 from handler.server.asgi.request_log import note
 from handler.server.asgi.responses import json_response
 from handler.server.context import Services
-from handler.server.endpoints.registry import Endpoints, Instant, Known
+from handler.server.endpoints.registry import Endpoints, Instant
 from handler.strict_json import JSONObject
 
 OK, DEGRADED, NOT_READY = "ok", "degraded", "not_ready"
@@ -70,13 +70,19 @@ class Health:
             if self._endpoints.is_old(self._asked):
                 await self._ask_storage()
         endpoints, checked_s = self._endpoints.known, self._endpoints.oldest_check_s
-        status, why = self._judge(endpoints)
         counts = {
             "endpoints": sum(each.serves for each in endpoints),
             "failing": sum(each.failing for each in endpoints),
             "lacking": sum(each.lacking for each in endpoints),
             "oldestCheckS": None if checked_s is None else int(checked_s),
         }
+        status, why = DEGRADED if counts["failing"] else OK, ""
+        if counts["lacking"]:
+            status, why = NOT_READY, "the function lacks what an endpoint needs"
+        elif endpoints and not counts["endpoints"]:
+            status, why = NOT_READY, "no endpoint can be loaded"
+        elif not endpoints and self._storage_trouble:
+            status, why = NOT_READY, self._storage_trouble
         return HealthReport(status=status, why=why, counts=counts)
 
     async def _ask_storage(self) -> None:
@@ -100,16 +106,6 @@ class Health:
             except StorageError as exc:
                 self._storage_trouble = str(exc)
         self._asked = self._endpoints.clock()
-
-    def _judge(self, known: Sequence[Known]) -> tuple[str, str]:
-        """Return the status, and the reason if the function is not ready."""
-        if any(each.lacking for each in known):
-            return NOT_READY, "the function lacks what an endpoint needs"
-        if known and not any(each.serves for each in known):
-            return NOT_READY, "no endpoint can be loaded"
-        if not known and self._storage_trouble:
-            return NOT_READY, self._storage_trouble
-        return (DEGRADED if any(each.failing for each in known) else OK), ""
 
 
 def _response(http_call: HttpCall, content: JSONObject, *, status: int) -> Response:

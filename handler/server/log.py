@@ -36,8 +36,8 @@ def make_logger(environ: Mapping[str, str]) -> Logger:
 def log_trouble(logger: Logger, name: str, trouble: Exception) -> None:
     """Log that an endpoint was not loaded, or that the function lacks a part of it."""
     lacking = isinstance(trouble, FunctionLacks)
-    what = "function lacks what the endpoint needs" if lacking else "endpoint not loaded"
-    logger.error(what, endpoint=name, reason=str(trouble)[:MAX_REASON_CHARS])
+    message = "function lacks what the endpoint needs" if lacking else "endpoint not loaded"
+    logger.error(message, endpoint=name, reason=str(trouble)[:MAX_REASON_CHARS])
 
 
 def log_unread(logger: Logger, secret: SecretArn, reason: str) -> None:
@@ -50,8 +50,13 @@ def make_metrics(settings: Settings, environ: Mapping[str, str], logger: Logger)
 
     Metrics of those requests alone that failed would be worse than none.
     """
-    choice = settings.metrics if logger.log_level <= INFO else "off"
-    return metrics_of(environ, choice=choice, service=logger.service)
+    if settings.metrics == "off" or logger.log_level > INFO:
+        return None
+    function = environ.get("AWS_LAMBDA_FUNCTION_NAME", "")
+    provisioned = environ.get("AWS_LAMBDA_INITIALIZATION_TYPE") == "provisioned-concurrency"
+    cold = bool(function) and not provisioned  # nobody waits for the start of a server
+    version = environ.get("AWS_LAMBDA_FUNCTION_VERSION", "").replace(UNPUBLISHED, "")
+    return Metrics(function or logger.service, version=version, by_endpoint=settings.metrics == "on", cold=cold)
 
 
 def write_line(
@@ -96,8 +101,6 @@ UNPUBLISHED = "$LATEST"
 UNCOUNTED = ("health",)
 """Routes without metrics: probes of a load balancer would hide the function's callers."""
 
-Values = dict[str, Any]
-
 
 class EncodedJson(str):
     """JSON that a line takes as it is."""
@@ -121,7 +124,7 @@ class Metrics:
         """Take the process for warm: an event started it that no caller waited for."""
         self._cold = False
 
-    def members(self, line: Mapping[str, Any]) -> Values:
+    def members(self, line: Mapping[str, Any]) -> dict[str, Any]:
         """Return the members that make metrics of a request's line; an empty dictionary if it has none.
 
         ``METADATA`` is ``EncodedJson``: it takes most of a line with metrics, and few lines differ in it.
@@ -141,22 +144,11 @@ class Metrics:
         return {FUNCTION: self._function, **version, **values, METADATA: EncodedJson(about)}
 
 
-def metrics_of(environ: Mapping[str, str], *, choice: str, service: str) -> Metrics | None:
-    """Return the metrics of a process for a value of ``STILE_METRICS``; ``None`` if it is ``off``."""
-    if choice == "off":
-        return None
-    function = environ.get("AWS_LAMBDA_FUNCTION_NAME", "")
-    provisioned = environ.get("AWS_LAMBDA_INITIALIZATION_TYPE") == "provisioned-concurrency"
-    cold = bool(function) and not provisioned  # nobody waits for the start of a server
-    version = environ.get("AWS_LAMBDA_FUNCTION_VERSION", "").replace(UNPUBLISHED, "")
-    return Metrics(function or service, version=version, by_endpoint=choice == "on", cold=cold)
-
-
-def values_of(line: Mapping[str, Any]) -> Values:
+def values_of(line: Mapping[str, Any]) -> dict[str, Any]:
     """Return the metrics of a line, without those that are zero."""
     items: Sequence[Mapping[str, Any]] = line.get("calls") or (line,)
     status = line.get("status", 0)
-    values: Values = {}
+    values: dict[str, Any] = {}
     for item in items:
         for name in _counted(item, line.get("route"), status):
             values[name] = values.get(name, 0) + 1
@@ -165,9 +157,9 @@ def values_of(line: Mapping[str, Any]) -> Values:
     if CALLS in values:
         values |= {name: line[name] for name in (DURATION, ANSWER_BYTES) if name in line}
     for name in (UPSTREAM_DURATION, ANSWER_TOKENS):
-        found = [item[name] for item in items if name in item]
-        if found:
-            values[name] = found[0] if len(found) == 1 else found[:MAX_VALUES]
+        numbers = [item[name] for item in items if name in item]
+        if numbers:
+            values[name] = numbers[0] if len(numbers) == 1 else numbers[:MAX_VALUES]
     return values
 
 

@@ -13,7 +13,7 @@ from handler.bundle.model import Bundle
 from handler.errors.calls import EndpointNotFound
 from handler.errors.infrastructure import BundleError, FunctionLacks, StorageError
 from handler.http.client import HttpClient
-from handler.server.auth.pseudonyms import Pseudonyms
+from handler.server.auth.principal import Pseudonyms
 from handler.server.auth.sealed_state import RequestStates
 from handler.server.auth.tokens import TokenVerifier
 from handler.server.context import Services
@@ -24,7 +24,7 @@ from handler.settings import Settings
 from handler.storage.storage import Storage
 
 if TYPE_CHECKING:
-    from handler.server.endpoints.lacks import Lack
+    from handler.server.endpoints.registry import Lack
 
 ADD_EXTRA = "add it to Extras in samconfig.toml, then `sam build` and `sam deploy`"
 
@@ -98,7 +98,7 @@ def _lacks_of(settings: Settings, bundle: Bundle) -> tuple[Lack, ...]:
     """Find the parts that the function lacks for an endpoint. Most endpoints need none, so no module is imported."""
     if not bundle.identity.issuers and not bundle.code:
         return ()
-    from handler.server.endpoints.lacks import find_lacks
+    from handler.server.endpoints.registry import find_lacks
 
     secrets = [name for name, secret in settings.secrets.items() if secret]
     return find_lacks(bundle, code_modules=settings.code_modules, secrets=secrets)

@@ -33,7 +33,7 @@ from handler.server.endpoints.schema_views import MAX_VIEWS, read_cost
 from handler.server.mcp.revisions import BATCHING, MODERN
 from handler.server.mcp.route import MAX_WORK_S, MIN_COMPRESSED_BYTES
 from handler.server.outgoing.circuit_breaker import MAX_FAILURES, PAUSE_S
-from handler.server.outgoing.token_endpoint import MAX_S
+from handler.server.upstream.credentials import MAX_S
 from handler.server.upstream.failures import UNDECIDED
 from handler.server.upstream.graphql_errors import MAX_ERRORS
 from tests.conftest import ROOT

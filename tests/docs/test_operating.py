@@ -21,7 +21,7 @@ from handler.server.context import MAX_BODY_BYTES
 from handler.server.mcp.jsonrpc import MAX_BATCH
 from handler.server.mcp.logged_call import MAX_VALUE_CHARS
 from handler.server.outgoing.circuit_breaker import MAX_FAILURES, PAUSE_S
-from handler.server.outgoing.token_endpoint import MARGIN_S, MAX_S
+from handler.server.upstream.credentials import MARGIN_S, MAX_S
 from tests.commands.running import Stile
 from tests.conftest import ROOT
 from tests.docs.reference import codes, first_codes, page, table, tables, write_files

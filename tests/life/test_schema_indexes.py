@@ -231,7 +231,7 @@ class _CollectedBetween:
         return getattr(self._storage, name)
 
     def put(self, key: str, body: bytes, *, expected: str | None, facts: Mapping[str, str]) -> ObjectHead:
-        self.deleted += [each.key for each in discard_indexes(self._storage, find_unused(self._storage))]
+        self.deleted += discard_indexes(self._storage, find_unused(self._storage))
         return self._storage.put(key, body, expected=expected, facts=facts)
 
 

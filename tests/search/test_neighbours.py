@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from handler.search.neighbours import with_neighbours
+from handler.search.schema_search import with_neighbours
 
 SHARES = [{"Order": 0.5, "Log": 0.2, "Plan": 0.2}, {"Buyer": 0.3}]
 NEXT_TO = {"Order": ("Log", "Plan", "Line"), "Log": ("Order",), "Plan": ("Order", "Buyer"), "Buyer": ("Plan",)}

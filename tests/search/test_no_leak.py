@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from handler.graph.sdl import print_view
 from handler.graph.view import View, build_view
-from handler.search.matches import Match
-from handler.search.schema_search import SchemaSearch
+from handler.search.schema_search import Match, SchemaSearch
 from tests.graph.random_schemas import coordinates_of
 from tests.search.schemas import QUESTIONS, index_of, random_worded_sdl, view_of
 from tests.support.examples import examples, in_full

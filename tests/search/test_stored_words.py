@@ -11,8 +11,7 @@ from graphql import build_schema
 from handler.compiler.schema.schema_index import build_index, with_words
 from handler.errors.infrastructure import BundleError
 from handler.graph.index import SchemaIndex, read_index, write_index
-from handler.search.postings import Postings, read_steps, write_steps
-from handler.search.stored_words import RULES, read_postings
+from handler.search.postings import RULES, Postings, read_postings, read_steps, write_steps
 from handler.search.words import Vocabulary
 from handler.strict_json import JSONObject
 from tests.search.schemas import index_of, random_worded_sdl

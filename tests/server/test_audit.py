@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from handler.server.auth.principal import Principal
-from handler.server.auth.pseudonyms import Pseudonyms
+from handler.server.auth.principal import Principal, Pseudonyms
 from tests.support.endpoints import compiled
 from tests.support.function import META, MODERN, Function, running_function
 from tests.support.identities import HOLDER, KEY, identified

@@ -91,12 +91,10 @@ LISTING = {
     "server.asgi.responses",
     "server.asgi.trace_context",
     "server.auth",
-    "server.auth.api_gateway_authorizer",
     "server.auth.own_secrets",
     "server.auth.jwks",
     "server.auth.identification",
     "server.auth.principal",
-    "server.auth.pseudonyms",
     "server.auth.resource_metadata",
     "server.auth.sealed_state",
     "server.auth.tokens",
@@ -145,7 +143,6 @@ CALLING = {
     "server.mcp",
     "server.mcp.tools_call",
     "server.outgoing",
-    "server.outgoing.token_endpoint",
     "server.upstream",
     "server.upstream.bound_variables",
     "server.upstream.credentials",
@@ -155,7 +152,7 @@ CALLING = {
 }
 """The same of a prescribed call, beside those."""
 
-WITH_NEEDS = {"server.endpoints.lacks", "code_tools", "code_tools.modules"}
+WITH_NEEDS = {"code_tools", "code_tools.modules"}
 """What is loaded with an endpoint that needs an extra or a module of its author's, to see whether it is there."""
 
 OF_DENIALS = {"server.denials"}

@@ -22,8 +22,7 @@ from handler.compiler.compile import Compiled
 from handler.errors.infrastructure import StorageError
 from handler.http.client import HttpClient
 from handler.server.auth.own_secrets import OwnSecrets
-from handler.server.auth.principal import Principal
-from handler.server.auth.pseudonyms import Pseudonyms
+from handler.server.auth.principal import Principal, Pseudonyms
 from handler.server.auth.tokens import TokenVerifier
 from handler.server.context import Services
 from handler.server.endpoints.registry import Endpoints

@@ -12,13 +12,13 @@ import time
 import traceback
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import handler
 from handler.bundle.identity import Identity, is_for_trials
 from handler.bundle.upstream import is_address_of
 from handler.code_tools.boundary import AuthorFailed
+from handler.commands.console import EscapingFormatter
 from handler.commands.local.local_server import SeenExchange
 from handler.commands.local.upstream_words import (
     MAX_BODY_CHARS,
@@ -29,7 +29,6 @@ from handler.commands.local.upstream_words import (
     shown_body,
     shown_url,
 )
-from handler.commands.terminal.console import EscapingFormatter
 from handler.compiler.compile import Compiled
 from handler.errors.access import CredentialRefused
 from handler.http.client import HttpRequest
@@ -74,7 +73,7 @@ def _body_lines(request: HttpRequest, hide: Hiding) -> list[str]:
         lines.append(f"variables {json.dumps(variables, ensure_ascii=False)}")
     if body:
         lines.append(json.dumps(body, ensure_ascii=False))
-    text = hide.apply("\n".join(lines))
+    text = hide("\n".join(lines))
     cut = text if len(text) <= MAX_BODY_CHARS else f"{text[: MAX_BODY_CHARS - 1]}…"
     return [f"  {line}" for line in cut.splitlines()]
 
@@ -182,11 +181,10 @@ def author_traceback(failure: BaseException, *, whole: bool) -> str:
 
 
 def _is_ours(file: str) -> bool:
-    if file.startswith("<frozen"):
-        return True
     path = Path(file)
     ours, standard = OURS
-    return path.is_relative_to(ours) or (path.is_relative_to(standard) and not {*path.parts} & {*INSTALLED})
+    is_standard = path.is_relative_to(standard) and not {*path.parts} & {*INSTALLED}
+    return file.startswith("<frozen") or path.is_relative_to(ours) or is_standard
 
 
 class AuthorFormatter(EscapingFormatter):
@@ -195,18 +193,11 @@ class AuthorFormatter(EscapingFormatter):
     def __init__(self, *, whole: bool) -> None:
         super().__init__()
         self._whole = whole
-        self._of_tool = False
 
     def format(self, record: logging.LogRecord) -> str:
-        self._of_tool = record.name == OWN
+        if record.name == OWN and record.exc_info and record.exc_info[1] and not record.exc_text:
+            record.exc_text = author_traceback(record.exc_info[1], whole=self._whole).rstrip("\n")
         return super().format(record)
-
-    def formatException(  # noqa: N802 - the name in the standard library
-        self, ei: tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
-    ) -> str:
-        if ei[1] is None or not self._of_tool:
-            return super().formatException(ei)
-        return author_traceback(ei[1], whole=self._whole).rstrip("\n")
 
 
 def show_authors_frames(*, whole: bool) -> None:

@@ -19,7 +19,7 @@ from handler.aws.sigv4 import CredentialSource
 from handler.bundle.model import Bundle
 from handler.http.client import HttpClient
 from handler.server.app import create_app
-from handler.server.endpoints.lacks import Lack
+from handler.server.endpoints.registry import Lack
 from handler.server.log import make_logger, make_metrics, write_line
 from handler.server.start import start_endpoints, start_services
 from handler.settings import Settings, read_settings

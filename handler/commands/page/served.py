@@ -11,14 +11,10 @@ import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import quote
-
-from starlette.datastructures import Headers
-from starlette.types import ASGIApp, Receive, Scope, Send
 
 from handler.audience.condition_bits import leaves_of, paths_in
 from handler.audience.reach import Reach, Visitor, refusal_of
@@ -33,6 +29,7 @@ from handler.commands.local.callers import (
     NamedCaller,
     read_caller,
 )
+from handler.commands.local.dev_log import current_headers
 from handler.commands.local.dev_session import Workbench
 from handler.commands.publishing.checks import check_warnings
 from handler.compiler.compile import Compiled
@@ -141,12 +138,21 @@ class ServedEndpoints:
             endpoint = self._endpoints[name] = ServedEndpoint(self._workbench, folder, compiled)
         return endpoint
 
-    def personas(self, name: str) -> list[Persona]:
-        """Return the personas of an endpoint; an empty list if it is not served."""
+    def chosen_caller(self, name: str) -> NamedCaller | None:
+        """Return the caller of a persona that the current request names at an endpoint; ``None`` if it names none.
+
+        Raises:
+            Refused: 403 unless the request is from the page of this server; 400 if there is no such persona.
+        """
+        headers = current_headers()
+        if HEADER not in headers:
+            return None
+        require_own_page(headers)
         try:
-            return self.find(name).personas
+            personas = self.find(name).personas
         except Refused:
-            return []
+            personas = []
+        return find_persona(personas, headers[HEADER]).caller
 
 
 def visitor_of(reach: Reach, persona: Persona) -> Visitor:
@@ -205,7 +211,10 @@ def find_persona(personas: list[Persona], id_: str) -> Persona:
 
 def _bearers(folder: Path, compiled: Compiled) -> Iterator[Persona]:
     """Yield the bearers of the claims files in the folder and above, each id once, with different labels."""
-    names = CLAIMS | _claims_of_rules(compiled)
+    of_rules = {path[0] for leaf in leaves_of(compiled.bundle.conditions) for path in paths_in(leaf)}
+    prescribed = (each.tool for each in compiled.made if isinstance(each.tool, PrescribedTool))
+    bound = {binding.name for tool in prescribed for binding in tool.bindings if binding.source == "claim"}
+    names = CLAIMS | of_rules | bound
     ids: set[str] = set()
     labels: set[str] = set()
     for place in (folder, folder.absolute().parent if folder == Path() else folder.parent):
@@ -240,46 +249,3 @@ def _json_files(folder: Path) -> list[Path]:
 def _id(kind: str, name: str) -> str:
     """Return an id in ASCII: browsers send no other characters in a header."""
     return f"{kind}{quote(os.fsencode(name), safe='/')}"
-
-
-def _claims_of_rules(compiled: Compiled) -> frozenset[str]:
-    """Return the names of the claims that the conditions and bound variables of an endpoint read."""
-    names = {path[0] for leaf in leaves_of(compiled.bundle.conditions) for path in paths_in(leaf)}
-    prescribed = (each.tool for each in compiled.made if isinstance(each.tool, PrescribedTool))
-    bound = {binding.name for tool in prescribed for binding in tool.bindings if binding.source == "claim"}
-    return frozenset(names | bound)
-
-
-class ChosenPersona:
-    """The persona that the request's header names, for the code of the request.
-
-    ``find`` returns the personas of a served endpoint by its name.
-    """
-
-    def __init__(self, find: Callable[[str], list[Persona]]) -> None:
-        self._find = find
-        self._headers: ContextVar[Headers | None] = ContextVar("persona_headers", default=None)
-
-    def around(self, app: ASGIApp) -> ASGIApp:
-        """Return the application that knows the persona of each request."""
-
-        async def choosing(scope: Scope, receive: Receive, send: Send) -> None:
-            token = self._headers.set(Headers(scope=scope) if scope["type"] == "http" else None)
-            try:
-                await app(scope, receive, send)
-            finally:
-                self._headers.reset(token)
-
-        return choosing
-
-    def caller(self, endpoint: str) -> NamedCaller | None:
-        """Return the caller that the current request names; ``None`` if it names none.
-
-        Raises:
-            Refused: 403 unless the request is from the page of this server; 400 if there is no such persona.
-        """
-        headers = self._headers.get()
-        if headers is None or HEADER not in headers:
-            return None
-        require_own_page(headers)
-        return find_persona(self._find(endpoint), headers[HEADER]).caller

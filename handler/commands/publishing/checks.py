@@ -11,9 +11,9 @@ from handler.bundle.identity import SECRET_REFERENCE
 from handler.bundle.model import Bundle
 from handler.bundle.tools import CONFIRM_LEVELS
 from handler.bundle.upstream import SAMPLE, Upstream, is_in_host, is_reference, parse_reference, sample_address
+from handler.commands.console import complain, warn
 from handler.commands.folders.endpoints import Outcome
 from handler.commands.local.local_endpoint import local_settings
-from handler.commands.terminal.console import complain, warn
 from handler.compiler.compile import Compiled
 from handler.compiler.config.ignores import left_over, unused_ignores
 from handler.compiler.problems import Place, Problems

@@ -14,10 +14,10 @@ from typing import Any
 
 from handler.bundle.model import ENDPOINT_NAME, Bundle
 from handler.bundle.stored import bundle_key, format_of, older_bundle_keys, read_bundle, short_digest
+from handler.commands.command_line import REFUSED
+from handler.commands.console import complain
 from handler.commands.publishing.facts import PublishFacts, read_facts
 from handler.commands.questions import agreed, can_ask
-from handler.commands.terminal.console import complain
-from handler.commands.terminal.exit_codes import REFUSED
 from handler.errors import StileError
 from handler.errors.infrastructure import BundleError, ObjectChanged, ObjectNotFound, StorageError
 from handler.graph.index import load_index, read_index
@@ -84,12 +84,10 @@ def endpoint_place(text: str) -> EndpointPlace:
     return EndpointPlace(destination=destination, endpoint=endpoint)
 
 
-Change = Callable[[PublishStorage, EndpointPlace, argparse.Namespace], int]
-"""A change of one published endpoint, which returns the exit code."""
-
-
-def change_published(options: argparse.Namespace, change: Change) -> int:
-    """Change the endpoint that the command line names, and return the exit code. Complain of what forbids it."""
+def change_published(
+    options: argparse.Namespace, change: Callable[[PublishStorage, EndpointPlace, argparse.Namespace], int]
+) -> int:
+    """Change the endpoint that the command line names, and return the exit code. Complain of errors."""
 
     def changed(storage: PublishStorage, _: HttpClient) -> int:
         try:

@@ -13,11 +13,11 @@ from typing import Any, Generic, TypeVar
 from handler.audience.ways import Published, version_in, version_of
 from handler.bundle.stored import bundle_key, older_bundle_keys
 from handler.commands.changes.endpoint_changes import EndpointChanges, compare
+from handler.commands.command_line import current_answer
+from handler.commands.console import ERR, OUT, complain, one_line, slow_work, track
 from handler.commands.publishing.bundle_parts import BundleChange, changed_parts
 from handler.commands.publishing.destination import AT_ONCE, bundles_by_endpoint, etags_of, withdraw
 from handler.commands.publishing.facts import PublishFacts, read_facts
-from handler.commands.terminal.command_line import current_answer
-from handler.commands.terminal.console import ERR, OUT, complain, one_line, slow_work, track
 from handler.compiler.compile import Compiled
 from handler.errors import StileError
 from handler.errors.infrastructure import BundleError, ObjectChanged, ObjectNotFound, StorageError, WriteUnconfirmed

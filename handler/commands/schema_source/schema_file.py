@@ -12,11 +12,11 @@ from pathlib import Path
 from graphql import GraphQLError, GraphQLInterfaceType, GraphQLObjectType, GraphQLSchema, Source, print_ast
 
 from handler.bundle.tools import GraphQLTool
+from handler.commands.console import place_of
 from handler.commands.folders.atomic_writes import scratch_folder
 from handler.commands.folders.endpoints import Outcome, compile_one
 from handler.commands.local.local_endpoint import local_endpoint
 from handler.commands.schema_source.source_options import HEADING_LINES, SCHEMA_FILE, SchemaSource, SourceRefused
-from handler.commands.terminal.console import place_of
 from handler.compiler.compile import Compiled
 from handler.compiler.operations.sources import OPERATIONS_FOLDER
 from handler.compiler.problems import Problems

@@ -83,11 +83,8 @@ def own_mask(section: Section, conditions: ConditionTable, problems: Problems) -
     """Return the mask of a ``condition`` outside operations, which cannot use variables."""
     mask = condition_mask(section, conditions, problems)
     if any(asks_of_variables(conditions[number]) for number in mask):
-        problems.add(
-            section.place("condition"),
-            "it asks for $variables, which only operations have",
-            code="variables-in-condition",
-        )
+        sentence = "it asks for $variables, which only operations have"
+        problems.add(section.place("condition"), sentence, code="variables-in-condition")
     return mask
 
 
@@ -102,8 +99,6 @@ def asks_of_variables(predicate: Any) -> bool:
             return False
 
 
-CONDITION = "condition"
-
 _CHARACTER = re.compile(r"\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u\{[^}]*\}|\\u....|\\.|.", re.DOTALL)
 
 
@@ -112,7 +107,8 @@ def tool_rule(name: str, options: AuthorOptions, conditions: ConditionTable, pro
 
     An invalid condition is reported, and is never met.
     """
-    argument = _argument(options)
+    arguments = options.node.arguments or () if options.node else ()
+    argument = next((argument for argument in arguments if argument.name.value == "condition"), None)
     if argument is None or options.condition is None:
         return None
     predicate = parse_predicate(options.condition, lambda offset: _place_in(argument, offset), problems)
@@ -133,11 +129,6 @@ def guarded_roots(guards: Mapping[str, Mask], rule: Rule | None, index: SchemaIn
         return dict(guards)
     roots = {root: guards.get(root, OPEN) | rule.mask for root in index.roots.values()}
     return dict(sorted({**guards, **roots}.items()))
-
-
-def _argument(options: AuthorOptions) -> ArgumentNode | None:
-    arguments = options.node.arguments or () if options.node else ()
-    return next((argument for argument in arguments if argument.name.value == CONDITION), None)
 
 
 def _place_in(argument: ArgumentNode, offset: int) -> Place:

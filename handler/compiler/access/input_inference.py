@@ -4,34 +4,41 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
+from typing import NamedTuple
 
-from graphql import GraphQLInterfaceType, GraphQLNamedType, GraphQLSchema, GraphQLUnionType, get_named_type
+from graphql import (
+    GraphQLEnumType,
+    GraphQLInputObjectType,
+    GraphQLInterfaceType,
+    GraphQLNamedType,
+    GraphQLObjectType,
+    GraphQLSchema,
+    GraphQLUnionType,
+    get_named_type,
+    get_nullable_type,
+    is_composite_type,
+    is_list_type,
+)
 
 from handler.compiler.access.name_matching import (
     OPERATORS,
     Mention,
     Word,
     beginnings,
+    is_operation,
     is_operator,
     joined,
     mentions,
     spellings,
+    words_in,
 )
-from handler.compiler.access.rows import (
-    Guarded,
-    InputMember,
-    ReturnedType,
-    Rows,
-    compares,
-    inputs_of,
-    is_structural,
-    members_of_abstract,
-    rows_on,
-)
-from handler.compiler.schema.name_graph import reachable, turned
-from handler.compiler.schema.visibility import fields_of
+from handler.compiler.schema.directives import executable_directives
+from handler.compiler.schema.name_graph import handed_down, reachable, turned
+from handler.compiler.schema.visibility import FieldsType, fields_of, types_with_fields
 
 MIN_LETTERS = 3
 """Letters of a field that a longer word may begin with. Shorter matches are chance, unless the rest is an operator."""
@@ -192,7 +199,15 @@ class Questions:
 
     @cached_property
     def _above(self) -> Mapping[str, set[str]]:
-        return _types_above(self._schema)
+        """Type -> the types that lead to it in one step of a selection."""
+        above: dict[str, set[str]] = {}
+        for type_, _, field in fields_of(self._schema):
+            above.setdefault(get_named_type(field.type).name, set()).add(type_.name)
+        for abstract in self._schema.type_map.values():
+            if isinstance(abstract, GraphQLInterfaceType | GraphQLUnionType):
+                for member in members_of_abstract(self._schema, abstract):
+                    above.setdefault(member.name, set()).add(abstract.name)
+        return above
 
     @cached_property
     def _below(self) -> Mapping[str, set[str]]:
@@ -226,29 +241,13 @@ class _Judge:
     def _is_about(self, answer: ReturnedType, taken: InputMember, *, near: bool) -> bool:
         """Return whether an input may mean the field by one of its answers. A query's must lead to a guarded type."""
         if answer.type not in self._guarded.leading:
-            return answer.written and not self._others and not self._shows(answer)
+            # a mutation's result that leads to a field of that name is about this field: a mere count is not
+            having = self._questions.having(self._guarded.field)
+            shows = answer.type in self._questions.leading_to(having)
+            return answer.written and not self._others and not shows
         if not self._guarded.met(answer.type).isdisjoint(self._others):
             return False
         return not (near and self._questions.rows.speak_of_own(answer, taken, self._mention, self._guarded))
-
-    def _shows(self, answer: ReturnedType) -> bool:
-        """Return whether a mutation's result leads to a field of that name: a mere count does not."""
-        return answer.type in self._questions.leading_to(self._questions.having(self._guarded.field))
-
-
-def _types_above(schema: GraphQLSchema) -> dict[str, set[str]]:
-    """Type -> the types that lead to it in one step of a selection."""
-    above: dict[str, set[str]] = {}
-    for type_, _, field in fields_of(schema):
-        above.setdefault(get_named_type(field.type).name, set()).add(type_.name)
-    for abstract in schema.type_map.values():
-        if isinstance(abstract, GraphQLInterfaceType | GraphQLUnionType):
-            for member in members_of_abstract(schema, abstract):
-                above.setdefault(member.name, set()).add(abstract.name)
-    return above
-
-
-NONE: frozenset[str] = frozenset()
 
 
 class Meanings:
@@ -257,7 +256,10 @@ class Meanings:
     def __init__(self, schema: GraphQLSchema) -> None:
         self._having: dict[str, set[str]] = {}  # the spelling of a field -> the types that have it
         self._meant: dict[str, set[str]] = {}  # the spelling of a type, or of a field that returns it -> the type
-        possible = {type_.name: _possible(schema, type_) for type_ in schema.type_map.values()}
+        possible = {
+            type_.name: {type_.name, *(each.name for each in _possible(schema, type_))}
+            for type_ in schema.type_map.values()
+        }
         for type_ in list(schema.type_map.values()):
             paged = rows_on(type_)  # the name of a page may mean the rows on it
             possible[type_.name] |= possible[paged.name] if paged else set()
@@ -310,7 +312,292 @@ class Meanings:
         return {name for spelling in found for name in known.get(spelling, ())}
 
 
-def _possible(schema: GraphQLSchema, type_: GraphQLNamedType) -> set[str]:
+_COMPARING = """
+above after asc before below between contain contains desc end ends eq equal equals ge greater gt gte ieq ilike in le
+less like lower lt lte match matches max maximum min minimum ne neq nin not over prefix range regex start starts suffix
+under upper
+"""
+COMPARING = frozenset(_COMPARING.split())
+"""Words in the names of inputs that compare or sort."""
+
+BESIDE_OWN = (COMPARING - {"max", "maximum", "min", "minimum"}) | {"by", "of", "where", "order", "is", "null", "nil"}
+"""Words beside a field's name that leave it the row's own. Words of aggregates may be about many rows."""
+
+
+class Guarded(NamedTuple):
+    """A guarded field: its name, the types it is guarded on, the types that lead to these, and any type's reach."""
+
+    field: str
+    types: Collection[str]
+    leading: frozenset[str]
+    met: Callable[[str], AbstractSet[str]]
+
+
+class Rows:
+    """The rows behind the types of one schema."""
+
+    def __init__(self, schema: GraphQLSchema, inputs: Iterable[str]) -> None:
+        """``inputs`` are the names of all arguments and input fields."""
+        self._schema = schema
+        self._keeping = frozenset().union(*(spellings(name) for name in inputs if keeps_rows(name)))
+        self._roots = {schema.query_type, schema.mutation_type, schema.subscription_type}
+        self._lists = {
+            type_.name: [target.name for name, target in links(type_) if _lists(type_, name)]
+            for type_ in types_with_fields(schema)
+        }
+        self._behind: dict[str, tuple[list[FieldsType], bool]] = {}
+        self._fields: dict[str, frozenset[str]] = {}
+        self._linked_alike: dict[str, bool] = {}
+
+    def speak_of_own(self, answer: ReturnedType, taken: InputMember, mention: Mention, guarded: Guarded) -> bool:
+        """Return whether an input that mentions a field means one that all rows of an answer have unguarded.
+
+        Rows of a list or page are compared by their own fields. A single object is looked up by a value: a comparison
+        there may be about the rows below it, and so may any input if the object may be a page of other rows.
+        """
+        around = [*mention.before, *mention.after]
+        rows, paged = self._rows(answer.type)
+        if not rows or not all(BESIDE_OWN.intersection(word) for word in around):
+            return False
+        if not (answer.listed or paged or (taken.leaf and not compares(around) and not self._may_hold(rows, guarded))):
+            return False
+        if "(" not in taken.coordinate and any(self._has_misleading_link(row) for row in rows):
+            return False
+        return all(row.name not in guarded.types and self._has(row, guarded.field) for row in rows)
+
+    def _may_hold(self, rows: Sequence[FieldsType], guarded: Guarded) -> bool:
+        """Return whether some row without an ``id`` has a list below it that leads to a guarded type."""
+        below = (type_ for row in rows if "id" not in row.fields for type_ in guarded.met(row.name))
+        return not all(guarded.leading.isdisjoint(self._lists.get(type_, ())) for type_ in below)
+
+    def _has(self, row: FieldsType, field: str) -> bool:
+        if row.name not in self._fields:
+            self._fields[row.name] = frozenset(spelling for name in row.fields for spelling in spellings(name))
+        return not self._fields[row.name].isdisjoint(spellings(field))
+
+    def _has_misleading_link(self, row: FieldsType) -> bool:
+        """Return whether a link of a row has a name that filters use themselves: ``field`` may lead to another row."""
+        if row.name not in self._linked_alike:
+            self._linked_alike[row.name] = not all(self._keeping.isdisjoint(spellings(name)) for name, _ in links(row))
+        return self._linked_alike[row.name]
+
+    def _rows(self, type_name: str) -> tuple[list[FieldsType], bool]:
+        """Return the types of rows, interfaces with their implementers, and true if a page holds them."""
+        if type_name not in self._behind:
+            type_ = self._schema.type_map[type_name]
+            paged = rows_on(type_) if type_ not in self._roots else None
+            rows = _possible(self._schema, paged or type_)
+            self._behind[type_name] = (rows if self._roots.isdisjoint(rows) else [], paged is not None)
+        return self._behind[type_name]
+
+
+def members_of_abstract(schema: GraphQLSchema, abstract: GraphQLInterfaceType | GraphQLUnionType) -> list[FieldsType]:
+    """Return the members of a union, or the objects and interfaces that implement an interface."""
+    if isinstance(abstract, GraphQLUnionType):
+        return list(abstract.types)
+    implementations = schema.get_implementations(abstract)
+    return [*implementations.objects, *implementations.interfaces]
+
+
+def _possible(schema: GraphQLSchema, type_: GraphQLNamedType) -> list[FieldsType]:
+    """Return a type with fields, and the members of an abstract one."""
+    own = [type_] if isinstance(type_, FieldsType) else []
     if not isinstance(type_, GraphQLInterfaceType | GraphQLUnionType):
-        return {type_.name}
-    return {type_.name, *(each.name for each in members_of_abstract(schema, type_))}
+        return own
+    return [*own, *members_of_abstract(schema, type_)]
+
+
+def compares(words: Collection[Word]) -> bool:
+    """Return whether some word compares or sorts."""
+    return any(COMPARING.intersection(word) for word in words)
+
+
+def rows_on(type_: GraphQLNamedType) -> GraphQLNamedType | None:
+    """Return the type of the rows on a page; ``None`` if a type is not a page.
+
+    A page has a list but not an ``id``, and all its links lead to one type, directly or by way of edges. Beside a
+    ``pageInfo``, only the links ``edges``, ``nodes`` and ``items`` count.
+    """
+    if not isinstance(type_, GraphQLObjectType) or "id" in type_.fields:
+        return None
+    holding = [
+        each for each in links(type_) if "pageInfo" not in type_.fields or each[0] in ("edges", "nodes", "items")
+    ]
+    targets = {row for name, target in holding for row in _behind(type_, name, target)}
+    paged = targets.pop() if len(targets) == 1 else None
+    return paged if any(_lists(type_, name) for name, _ in links(type_)) else None
+
+
+def _behind(type_: FieldsType, name: str, target: GraphQLNamedType) -> list[GraphQLNamedType]:
+    """Return the target of a page's link: the ``node`` of an edge, or nothing if it ends there, as ``PageInfo``."""
+    further = dict(links(target)) if isinstance(target, GraphQLObjectType) else {}
+    if "node" in further:
+        return list(further.values())
+    return [target] if further or _lists(type_, name) or not isinstance(target, GraphQLObjectType) else []
+
+
+def links(type_: FieldsType) -> list[tuple[str, GraphQLNamedType]]:
+    """List the fields of a type that lead to other types, with these types."""
+    pairs = ((name, get_named_type(field.type)) for name, field in type_.fields.items())
+    return [(name, target) for name, target in pairs if is_composite_type(target)]
+
+
+def _lists(type_: FieldsType, name: str) -> bool:
+    return is_list_type(get_nullable_type(type_.fields[name].type))
+
+
+STRUCTURAL = frozenset(("filterby", "orderby", "orderfield", "sortby", "sortfield", "sortkey"))
+"""Names of inputs that do not name a field: a ``sortKey`` does not sort by a field ``key``."""
+
+CHOOSING = STRUCTURAL | {"condition", "criterion", "filter", "having", "match", "ordering", "sort", "where"}
+"""Names of inputs that choose rows, or their order."""
+
+KEEPING = CHOOSING | frozenset(("and", "or", "not", "nor", "all", "any", "field", "input", "option"))
+"""Names of inputs whose own inputs are about the same rows. Other names may lead to linked rows."""
+
+CHOOSING_TYPES = frozenset(("where", "filter", "condition", "criterion", "having", "sort"))
+"""Words in the names of input object types that choose rows. ``order`` is missing: ``OrderInput`` may be a purchase."""
+
+ORDER_WORDS = frozenset(("asc", "desc", "order", "ordering", "sort"))
+"""Words in the names or values of enums that put rows in order."""
+
+
+class ReturnedType(NamedTuple):
+    """A type that a field returns: one or a list, from a query or a mutation."""
+
+    type: str
+    listed: bool = False
+    written: bool = False  # by a mutation
+
+
+NOTHING: frozenset[ReturnedType] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class AskedTypes:
+    """The answers that an input chooses from. Inputs of one type share one.
+
+    ``near`` answers are chosen by their own fields, ``far`` ones perhaps by those of linked types.
+    """
+
+    near: frozenset[ReturnedType] = NOTHING
+    far: frozenset[ReturnedType] = NOTHING
+    data: frozenset[ReturnedType] = NOTHING  # of mutations that take the input as data and do not choose by it
+
+    def chosen(self) -> Iterator[ReturnedType]:
+        """The answers that the input chooses from."""
+        yield from self.near
+        yield from self.far
+
+
+class InputMember(NamedTuple):
+    """An argument, input field or enum value."""
+
+    coordinate: str
+    name: str
+    asked: AskedTypes
+    leaf: bool  # takes a scalar or an enum
+    compared: bool = False  # takes an object of operators, as ``{gt: 5}``
+
+
+def inputs_of(schema: GraphQLSchema) -> Iterator[InputMember]:
+    """Yield every input of a schema with its answers."""
+    types = _InputTypes(schema)
+    own = _Answers({}, {}, {})
+    write_roots = {schema.mutation_type, schema.subscription_type} - {schema.query_type, None}
+    for type_, name, field in fields_of(schema):
+        answer = ReturnedType(get_named_type(field.type).name, listed=_lists(type_, name), written=type_ in write_roots)
+        one = frozenset([answer])
+        for argument, value in field.args.items():
+            type_name = get_named_type(value.type).name
+            chooses = not answer.written or types.choose(argument, type_name)
+            kind = own.data if not chooses else own.near if keeps_rows(argument) else own.far
+            kind.setdefault(type_name, set()).add(answer)
+            asked_types = AskedTypes(near=one) if chooses else AskedTypes(data=one)
+            yield types.member(f"{type_.name}.{name}({argument}:)", argument, asked_types, type_name)
+    # A directive of the API may change any answer, so its arguments choose from all.
+    everything = frozenset(ReturnedType(root.name) for root in (schema.query_type, schema.mutation_type) if root)
+    asked_types = AskedTypes(far=everything)
+    for directive in executable_directives(schema):
+        for argument, value in directive.args.items():
+            type_name = get_named_type(value.type).name
+            own.far.setdefault(type_name, set()).update(everything)
+            yield types.member(f"@{directive.name}({argument}:)", argument, asked_types, type_name)
+    yield from types.members(own)
+
+
+def is_structural(name: str) -> bool:
+    """Return whether an input's name only says that it chooses, such as ``orderBy``."""
+    return not STRUCTURAL.isdisjoint(spellings(name))
+
+
+def keeps_rows(name: str) -> bool:
+    """Return whether the inputs below an input of this name are about the same rows."""
+    return not KEEPING.isdisjoint(spellings(name))
+
+
+class _Answers(NamedTuple):
+    """Type of inputs -> the answers for it, by the use of the inputs."""
+
+    near: dict[str, set[ReturnedType]]
+    far: dict[str, set[ReturnedType]]
+    data: dict[str, set[ReturnedType]]
+
+
+class _InputTypes:
+    """The input object types and enums of a schema, and how answers are handed down among them."""
+
+    def __init__(self, schema: GraphQLSchema) -> None:
+        self._types = schema.type_map
+        self._steps = {
+            type_.name: [(name, get_named_type(value.type).name) for name, value in type_.fields.items()]
+            for type_ in self._types.values()
+            if isinstance(type_, GraphQLInputObjectType)
+        }
+        self._chooses: dict[str, bool] = {}
+
+    def member(self, coordinate: str, name: str, asked: AskedTypes, type_name: str) -> InputMember:
+        """Return an input of a type."""
+        steps = self._steps.get(type_name)
+        compared = bool(steps) and all(is_operation(name) for name, _ in steps or ())
+        return InputMember(coordinate, name, asked, leaf=steps is None, compared=compared)
+
+    def choose(self, name: str, type_name: str) -> bool:
+        """Return whether a mutation's input, by its name or its type's, chooses rows or their order."""
+        if type_name not in self._chooses:
+            type_, words = self._types[type_name], words_in(type_name)
+            chooses = isinstance(type_, GraphQLInputObjectType) and (
+                not CHOOSING_TYPES.isdisjoint(words) or {"order", "by"} <= words
+            )
+            values = type_.values if isinstance(type_, GraphQLEnumType) else None
+            sorts = values is not None and not ORDER_WORDS.isdisjoint(words.union(*map(words_in, values)))
+            self._chooses[type_name] = chooses or sorts
+        return self._chooses[type_name] or not CHOOSING.isdisjoint(spellings(name))
+
+    def members(self, own: _Answers) -> Iterator[InputMember]:
+        """Yield every input field and enum value that a caller can give."""
+        inherited = handed_down(own.data, self._leading(lambda name, below: not self.choose(name, below)))
+        near = handed_down(own.near, self._leading(lambda name, _: keeps_rows(name)))
+        far = {name: set(answers) for name, answers in own.far.items()}
+        for answers, passes in ((near, lambda name, _: not keeps_rows(name)), (inherited, self.choose)):
+            for type_name, leading in self._leading(passes).items():
+                for below in leading if type_name in answers else ():
+                    far.setdefault(below, set()).update(answers[type_name])
+        linked = handed_down(far, self._leading(lambda *_: True))
+        for type_name in near.keys() | linked.keys() | inherited.keys():
+            asked_types = AskedTypes(
+                near=near.get(type_name, NOTHING),
+                far=linked.get(type_name, NOTHING),
+                data=inherited.get(type_name, NOTHING),
+            )
+            type_ = self._types[type_name]
+            values = type_.values if isinstance(type_, GraphQLEnumType) else ()
+            for name, below in self._steps.get(type_name, [(name, type_name) for name in values]):
+                yield self.member(f"{type_name}.{name}", name, asked_types, below)
+
+    def _leading(self, passes: Callable[[str, str], bool]) -> dict[str, list[str]]:
+        """Map each input object type to the types of its fields that ``passes`` accepts."""
+        return {
+            type_name: [below for name, below in steps if passes(name, below)]
+            for type_name, steps in self._steps.items()
+        }

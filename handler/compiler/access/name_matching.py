@@ -59,21 +59,11 @@ def stems(word: str) -> tuple[str, ...]:
     """
     words = {word}
     for ending, singulars in ENDINGS:
-        if _ends_as_plural(word, ending):
+        least = MIN_CHARS_OF_VOWELS if ending in ("a", "i") else 0
+        if word.endswith(ending) and len(word) >= least and not (ending == "s" and word.endswith("ss")):
             words.update(f"{word[: -len(ending)]}{singular}" for singular in singulars)
-    return tuple(
-        sorted((stem for stem in words if len(stem) >= MIN_CHARS or stem.isdigit() or stem == word), key=_order)
-    )
-
-
-def _ends_as_plural(word: str, ending: str) -> bool:
-    if not word.endswith(ending) or (ending == "s" and word.endswith("ss")):
-        return False
-    return len(ending) > 1 or ending == "s" or len(word) >= MIN_CHARS_OF_VOWELS
-
-
-def _order(stem: str) -> tuple[int, str]:
-    return len(stem), stem
+    usable = (stem for stem in words if len(stem) >= MIN_CHARS or stem.isdigit() or stem == word)
+    return tuple(sorted(usable, key=lambda stem: (len(stem), stem)))
 
 
 _OPERATORS = """
@@ -85,25 +75,8 @@ than to total under until upper where with without
 OPERATORS = frozenset(stem for word in _OPERATORS.split() for stem in stems(word))
 """Words for an operation on a field. They do not tell which field it is."""
 
-COMPARISONS = (
-    "asc",
-    "desc",
-    "eq",
-    "ge",
-    "gt",
-    "gte",
-    "ieq",
-    "ilike",
-    "in",
-    "is",
-    "le",
-    "like",
-    "lt",
-    "lte",
-    "ne",
-    "neq",
-    "nin",
-)
+_COMPARISONS = "asc desc eq ge gt gte ieq ilike in is le like lt lte ne neq nin"
+COMPARISONS = tuple(_COMPARISONS.split())
 """Operators that generators write in capitals behind an acronym: ``taxIDGTE``."""
 
 AMBIGUOUS = frozenset(("ge", "in", "is", "le", "ne", "nin"))

@@ -61,7 +61,12 @@ def read_policies(context: CompileContext, schema: GraphQLSchema) -> Policies:
     So an endpoint without an ``access`` section denies every root field. Policies treat ``__schema`` and ``__type`` as
     fields of the query type. Federation's fields, which expose all of the API, are hidden unless a rule names them.
     """
-    return _PolicyReader(context, schema).policies()
+    reader = _PolicyReader(context, schema)
+    rules, hidden = reader.policy_rules(), reader.hidden()
+    guards = _masks([*rules, *hidden])
+    graphql_guards = _graphql_guards(guards, schema, rules)
+    shown = reader.shown(_masks(hidden))
+    return Policies(rules=(*rules, *hidden), guards=guards, shown=shown, graphql_guards=graphql_guards)
 
 
 class _PolicyReader:
@@ -73,30 +78,16 @@ class _PolicyReader:
         self._problems = context.problems
         self._schema = schema
 
-    def policies(self) -> Policies:
-        rules, hidden = self._policy_rules(), self._hidden()
-        guards = _masks([*rules, *hidden])
-        graphql_guards = _graphql_guards(guards, self._schema, rules)
-        return Policies(
-            rules=(*rules, *hidden),
-            guards=guards,
-            shown=self._shown(_masks(hidden)),
-            graphql_guards=graphql_guards,
-        )
-
-    def _policy_rules(self) -> list[Rule]:
+    def policy_rules(self) -> list[Rule]:
+        """Read the rules of ``access.policies``, and those of root types without a policy."""
         rules_so_far: list[Rule] = []
         type_names: set[str] = set()
         for policy in self._access.sections("policies"):
             type_ = self._policy_type(policy)
             rules = self._rules_of(policy, type_)
             if type_ and type_.name in type_names:
-                name = policy.text("type")
-                self._problems.add(
-                    policy.place("type"),
-                    f'a second policy for "{name}": give it one, with all rules',
-                    code="duplicate-policy",
-                )
+                sentence = f'a second policy for "{policy.text("type")}": give it one, with all rules'
+                self._problems.add(policy.place("type"), sentence, code="duplicate-policy")
             elif type_:
                 type_names.add(type_.name)
                 rules_so_far += rules
@@ -131,14 +122,15 @@ class _PolicyReader:
         field_names: set[str] = set()
         rules: list[Rule] = []
         for section in policy.sections("rules"):
-            mask = self._mask(section)
+            mask = condition_mask(section, self._conditions, self._problems)
             fields = self._fields_of(section, type_, known=coordinates, named=field_names) if type_ else []
             field_names.update(fields)
             rules.append(_rule(section, mask, fields))
         default = policy.section("policyDefault")
         rest = [each for each in coordinates if each not in field_names]
         if default.keys():
-            return [*rules, _rule(default, self._mask(default), rest, default=True)]
+            mask = condition_mask(default, self._conditions, self._problems)
+            return [*rules, _rule(default, mask, rest, default=True)]
         text = "no rule names it, and the policy has no policyDefault: nobody may use it"
         denied = self._conditions.mask(FALSE)
         return [*rules, Rule(mask=denied, coordinates=tuple(rest), text=text, place=policy.place("type"), default=True)]
@@ -153,22 +145,16 @@ class _PolicyReader:
         for name, place in rule.texts("fields"):
             coordinate = f"{type_.name}.{name}"
             if coordinate in named or coordinate in fields:
-                self._problems.add(
-                    place,
-                    f'field "{name}" appears in two rules: combine their conditions with &&',
-                    code="duplicate-rule",
-                )
+                sentence = f'field "{name}" appears in two rules: combine their conditions with &&'
+                self._problems.add(place, sentence, code="duplicate-rule")
             elif coordinate in known:
                 fields.append(coordinate)
             elif name not in META_FIELDS:
-                self._problems.add(
-                    place,
-                    f'type "{type_.name}" has no field "{name}"{did_you_mean(name, type_.fields)}',
-                    code="unknown-field",
-                )
+                sentence = f'type "{type_.name}" has no field "{name}"{did_you_mean(name, type_.fields)}'
+                self._problems.add(place, sentence, code="unknown-field")
         return fields
 
-    def _hidden(self) -> list[Rule]:
+    def hidden(self) -> list[Rule]:
         """Read the rules of ``access.hide``, which unrestricted callers heed too. A type's name includes its fields."""
         return [
             Rule(
@@ -180,7 +166,8 @@ class _PolicyReader:
             for coordinate, place in self._coordinates("hide")
         ]
 
-    def _shown(self, hidden: Container[str]) -> dict[str, Place]:
+    def shown(self, hidden: Container[str]) -> dict[str, Place]:
+        """Read the inputs of ``access.show``, each with its place."""
         places: dict[str, Place] = {}
         for coordinate, place in self._coordinates("show"):
             field, _, argument = coordinate.partition("(")
@@ -204,9 +191,6 @@ class _PolicyReader:
                 yield resolve(self._schema, text), place
             except UnknownCoordinate as exc:
                 self._problems.add(place, f'access.{key} "{text:.80}": {exc}', code="unknown-coordinate")
-
-    def _mask(self, section: Section) -> Mask:
-        return condition_mask(section, self._conditions, self._problems)
 
 
 def _masks(rules: Iterable[Rule]) -> dict[str, Mask]:

@@ -109,13 +109,23 @@ class _Parser:
 
     def _not(self) -> Predicate:
         if self.took("!"):
-            return _negated(self._nested(self._not))
+            inner = self._nested(self._not)
+            if "literal" in inner:
+                return {"literal": not inner["literal"]}
+            return dict(inner["not"]) if "not" in inner else {"not": inner}
         if self.took("("):
             predicate = self._nested(self._or)
             if not self.took(")"):
                 raise self.unexpected("&&, || or )", "(?$jwt || ?$variables.key)")
             return predicate
-        return self._existence() if self.took("?") else self._comparison()
+        if not self.took("?"):
+            return self._comparison()
+        self.skip_blanks()
+        operand = self.variable(typed=False)
+        if _TYPE.match(self.text, self.at):
+            self.skip_blanks()
+            raise self.mistake("the condition has a type here: expected no type after ?, as in ?$jwt.role")
+        return {"exists": operand}
 
     def _nested(self, parse: Callable[[], Predicate]) -> Predicate:
         self._depth += 1
@@ -127,20 +137,17 @@ class _Parser:
         self._depth -= 1
         return result
 
-    def _existence(self) -> Predicate:
-        self.skip_blanks()
-        operand = self.variable(typed=False)
-        if self.has_type():
-            self.skip_blanks()
-            raise self.mistake("the condition has a type here: expected no type after ?, as in ?$jwt.role")
-        return {"exists": operand}
-
     def _comparison(self) -> Predicate:
         left = self.operand()
         self.skip_blanks()
         operator = _OPERATOR.match(self.text, self.at)
-        if operator is None:
-            return self._alone(left)
+        if operator is None:  # a predicate if it is Boolean
+            if type_of(left) != "Boolean":
+                expected = f"one of < <= == != > >= has after this {type_of(left)}"
+                raise self.unexpected(expected, '$jwt.role:String == "admin"')
+            if "value" in left:
+                return {"literal": left["value"]}
+            return {"compare": "==", "left": left, "right": {"value": True}}
         self.at = operator.end()
         self.skip_blanks()
         right = self.operand()
@@ -149,15 +156,6 @@ class _Parser:
         if operator[0] == "has":
             return {"has": left, "value": right}
         return {"compare": operator[0], "left": left, "right": right}
-
-    def _alone(self, operand: Operand) -> Predicate:
-        type_ = type_of(operand)
-        if type_ != "Boolean":
-            example = '$jwt.role:String == "admin"'
-            raise self.unexpected(f"one of < <= == != > >= has after this {type_}", example)
-        if "value" in operand:
-            return {"literal": operand["value"]}
-        return {"compare": "==", "left": operand, "right": {"value": True}}
 
     def operand(self) -> Operand:
         """Read a literal, or a variable with its type."""
@@ -172,15 +170,12 @@ class _Parser:
             self.at = match.end()
             return {"value": match[0] == "true"}
         if match := _NUMBER.match(self.text, self.at):
-            return {"value": self._number(match)}
+            value = float(match[0]) if match[1] or match[2] else int(match[0])
+            if isinstance(value, float) and not math.isfinite(value):
+                raise self.mistake(f"the number {match[0]:.20} is too large: expected one of up to 1.7e308 in size")
+            self.at = match.end()
+            return {"value": value}
         raise self.unexpected("true, false, a text, a number or a variable", '$jwt.role:String == "admin"')
-
-    def _number(self, found: re.Match[str]) -> float:
-        value = float(found[0]) if found[1] or found[2] else int(found[0])
-        if isinstance(value, float) and not math.isfinite(value):
-            raise self.mistake(f"the number {found[0]:.20} is too large: expected one of up to 1.7e308 in size")
-        self.at = found.end()
-        return value
 
     def _quoted(self) -> str:
         quote = self._next()
@@ -201,28 +196,21 @@ class _Parser:
         if match is None or match[0] not in ("$jwt", "$variables"):
             raise self.unexpected("$jwt or $variables", '$jwt.role:String == "admin"' if typed else "?$jwt.role")
         self.at = match.end()
-        if match[0] == "$variables":
-            return {"variables": self._variable_path()}
-        if not typed and self._next() != ".":
-            return {"jwt": []}
-        return {"jwt": self._claim_path()}
-
-    def _variable_path(self) -> list[str]:
-        match = _VARIABLE.match(self.text, self.at + 1) if self._next() == "." else None
-        if match is None:
-            raise self.unexpected("a dot and the name of a variable right after $variables", "$variables.userId:String")
-        path = match[0].split(".")
-        self._refuse_many(len(path))
-        self.at = match.end()
-        return path
-
-    def _claim_path(self) -> list[str]:
-        path: list[str] = []
         start = self.at
-        while not path or self._next() == ".":
+        if match[0] == "$variables":
+            match = _VARIABLE.match(self.text, self.at + 1) if self._next() == "." else None
+            if match is None:
+                expected = "a dot and the name of a variable right after $variables"
+                raise self.unexpected(expected, "$variables.userId:String")
+            names = match[0].split(".")
+            self._refuse_many(len(names), start)
+            self.at = match.end()
+            return {"variables": names}
+        path: list[str] = []
+        while self._next() == "." or (typed and not path):
             path.append(self._claim_name())
         self._refuse_many(sum(len(_SEPARATOR.split(text)) for text in path), start)
-        return path
+        return {"jwt": path}
 
     def _claim_name(self) -> str:
         if self._next() == ".":
@@ -237,13 +225,9 @@ class _Parser:
             "a dot and the name of a claim right after it", '$jwt.role:String or $jwt."https://example.com/role":String'
         )
 
-    def _refuse_many(self, names: int, at: int | None = None) -> None:
+    def _refuse_many(self, names: int, at: int) -> None:
         if names > MAX_NAMES:
             raise self.mistake(f"this path has {names} names: expected {MAX_NAMES} at most", at)
-
-    def has_type(self) -> bool:
-        """Return whether a type follows."""
-        return bool(_TYPE.match(self.text, self.at))
 
     def _type(self, start: int) -> str:
         """Read the type behind a variable that begins at ``start``."""
@@ -261,7 +245,7 @@ class _Parser:
         raise self.mistake(f"{sentence}: {expected}{did_you_mean(wrong, TYPES) if wrong else ''}", at)
 
     def took(self, token: str) -> bool:
-        """Step over a token if it is next; tell if it was."""
+        """Step over a token if it is next, and return whether it was."""
         self.skip_blanks()
         is_there = self.text.startswith(token, self.at)
         if is_there:
@@ -280,12 +264,12 @@ class _Parser:
         rest = self.text[self.at :]
         self.at += len(rest) - len(rest.lstrip(_BLANKS))
 
-    def unexpected(self, what: str, example: str) -> PredicateRefused:
+    def unexpected(self, expected: str, example: str) -> PredicateRefused:
         """Return an error that quotes the next token and says what was expected in its place."""
         self.skip_blanks()
         got = _TOKEN.match(self.text, self.at)
         at = "the condition ends here" if got is None else f'the condition has "{got[0]:.40}" here'
-        return self.mistake(f"{at}: expected {what}, as in {example}")
+        return self.mistake(f"{at}: expected {expected}, as in {example}")
 
     def mistake(self, sentence: str, at: int | None = None) -> PredicateRefused:
         """Return an error at an offset; ``None``: at the current place."""
@@ -304,16 +288,6 @@ def _misfit(left: Operand, operator: str, right: Operand) -> str:
     if one == "Boolean" and operator in ORDERS:
         return "Booleans have no order: expected == or !=, as in $jwt.admin:Boolean == true"
     return ""
-
-
-def _negated(predicate: Predicate) -> Predicate:
-    match predicate:
-        case {"literal": value}:
-            return {"literal": not value}
-        case {"not": inner}:
-            return dict(inner)
-        case _:
-            return {"not": predicate}
 
 
 def _joined(kind: str, parts: list[Predicate]) -> Predicate:

@@ -54,7 +54,9 @@ class Consequences:
         self.losses = Losses()
         self.questions = Questions(schema)
         self._fields = {f"{type_.name}.{name}" for type_, name, _ in fields_of(schema)}
-        self._members = _members_of_types(schema)
+        self._members = {
+            type_.name: [f"{type_.name}.{name}" for name in members_of(type_)] for type_ in schema.type_map.values()
+        }
         self._roots = {
             root.name for root in (schema.query_type, schema.mutation_type, schema.subscription_type) if root
         }
@@ -73,9 +75,7 @@ class Consequences:
         masks = _down(self._schema, own)
         self._spread(masks, self._needs)
         input_masks, causes = self.named_by_inputs(masks)
-        losses = {
-            coordinate: names_of_cause for coordinate, names_of_cause in causes.items() if coordinate not in self._shown
-        }
+        losses = {coordinate: guarded for coordinate, guarded in causes.items() if coordinate not in self._shown}
         self.losses.add(losses, needs=self._needs, fields=self._fields, before=masks)
         for coordinate, mask in input_masks.items():
             if coordinate in self._shown:
@@ -162,11 +162,6 @@ def _dependents(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
     return dependents
 
 
-def _members_of_types(schema: GraphQLSchema) -> dict[str, list[str]]:
-    """Map each type to the coordinates of its fields, input fields or values."""
-    return {type_.name: [f"{type_.name}.{name}" for name in members_of(type_)] for type_ in schema.type_map.values()}
-
-
 def _down(schema: GraphQLSchema, own: Mapping[str, Mask]) -> dict[str, Mask]:
     """Add the masks of interface fields and their arguments to those of the fields that implement them."""
     masks = dict(own)
@@ -210,14 +205,11 @@ def _needs_of_arguments(own: str, arguments: Mapping[str, GraphQLArgument]) -> I
 
 def _filled(schema: GraphQLSchema) -> Iterator[tuple[str, str]]:
     """Yield pairs of coordinates: a field or argument, and the one of an interface that it implements."""
-    for type_, name, field in fields_of(schema):
+    for type_ in types_with_fields(schema):
+        own = set(_members(type_.fields)) if type_.interfaces else set()
         for interface in type_.interfaces:
-            members = set(_members({name: interface.fields[name]} if name in interface.fields else {}))
-            yield from (
-                (f"{type_.name}.{member}", f"{interface.name}.{member}")
-                for member in _members({name: field})
-                if member in members
-            )
+            for member in own.intersection(_members(interface.fields)):
+                yield f"{type_.name}.{member}", f"{interface.name}.{member}"
 
 
 def _needs_of_input(own: str, value: GraphQLArgument | GraphQLInputField) -> Iterator[tuple[str, str]]:

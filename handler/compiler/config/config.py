@@ -147,7 +147,7 @@ def _top(files: EndpointFiles, file: str, problems: Problems, *, stage: str | No
 def _missing_stage(files: EndpointFiles, name: str, stage: str) -> str:
     beside = files.names_beside(name)
     stages = [match[1] for match in map(STAGE_FILE.fullmatch, beside) if match]
-    misnamed = [each for each, right_name in misnamed_files(beside) if join(name, right_name) == name]
+    misnamed = [other for other, right_name in misnamed_files(beside) if join(name, right_name) == name]
     if misnamed:
         return f'the file of the stage "{stage}" does not exist: rename {misnamed[0]}, which is not read'
     remedy = f"the stages here are {some(stages, most=10)}" if stages else "create it, or leave out --stage"
@@ -277,9 +277,8 @@ def _code(top: Section, problems: Problems) -> CodeConfig:
 
 
 STEM, SUFFIX = CONFIG.split(".")
-SUFFIXES = (".yaml", ".yml")
-ADDED = ".txt"
-"""The suffix that some editors add, and some file managers hide."""
+YAML_NAME = re.compile(r"(.*)\.ya?ml(?:\.txt)?", re.IGNORECASE | re.DOTALL)
+"""Some editors add ``.txt``, and some file managers hide it."""
 
 OTHER_STEMS = ("conf", "configuration")
 LIKENESS = 0.9
@@ -292,53 +291,31 @@ TESTING_LIKENESS = 0.8
 
 def report_misnamed(files: EndpointFiles, file: str, problems: Problems) -> None:
     """Report the unread files beside ``file``, which is ``config.yaml``, that look like it or a stage's file."""
-    exists = files.exists(file)
-    for name, right_name in misnamed_files(files.names_beside(file)):
-        if exists and right_name == CONFIG and name.casefold() == CONFIG:
-            continue  # a file system that ignores case reads it
+    exists, names = files.exists(file), files.names_beside(file)
+    for name, right_name in misnamed_files(names):
         at = Place(join(file, name))
-        if exists:
-            remedy = f"move what it says to {CONFIG}" if right_name == CONFIG else f"rename it to {right_name}"
-            sentence = f"this file is not read beside {CONFIG}: {remedy}, or remove it"
-            problems.warn(at, sentence, code="unread-file", about=[at.file])
-        else:
+        if not exists:
             remedy = f"rename it to {right_name}"
             sentence = f"this file is not read, so its policies, identity and upstream do not hold: {remedy}"
             problems.add(at, sentence, code="misnamed-config")
-    for name, right_name in _misnamed_tests(files.names_beside(file)):
-        if name.casefold() == right_name and files.exists(join(file, right_name)):
-            continue  # a file system that ignores case reads it
-        at = Place(join(file, name))
-        problems.warn(
-            at, f"this file is not read: rename it to {right_name}, or remove it", code="unread-file", about=[name]
-        )
+        elif right_name != CONFIG or name.casefold() != CONFIG:  # which a file system that ignores case reads
+            remedy = f"move what it says to {CONFIG}" if right_name == CONFIG else f"rename it to {right_name}"
+            sentence = f"this file is not read beside {CONFIG}: {remedy}, or remove it"
+            problems.warn(at, sentence, code="unread-file", about=[at.file])
+    for name, match in ((name, YAML_NAME.fullmatch(name)) for name in names):
+        stem = match[1].casefold().replace("-", ".").replace("_", ".") if match else ""
+        for alike in get_close_matches(stem, TESTING, n=1, cutoff=TESTING_LIKENESS):
+            right_name = TESTING[alike]
+            if name != right_name and not (name.casefold() == right_name and files.exists(join(file, right_name))):
+                sentence = f"this file is not read: rename it to {right_name}, or remove it"
+                problems.warn(Place(join(file, name)), sentence, code="unread-file", about=[name])
 
 
 def misnamed_files(names: list[str]) -> Iterator[tuple[str, str]]:
     """Yield the names that are not read but look as if they were, each with the name that may be meant."""
-    for name in names:
-        stem, *stage = _without_suffix(name).split(".")
-        right_name = ".".join((STEM, *stage, SUFFIX))
-        if stem and len(stage) < 2 and right_name != name and _is_alike(stem) and _has_suffix(name):
+    for name, match in ((name, YAML_NAME.fullmatch(name)) for name in names):
+        stem, *stage = match[1].split(".") if match else [""]
+        right_name, folded = ".".join((STEM, *stage, SUFFIX)), stem.casefold()
+        is_alike = folded in OTHER_STEMS or get_close_matches(folded, [STEM], cutoff=LIKENESS)
+        if stem and len(stage) < 2 and right_name != name and is_alike:
             yield name, right_name
-
-
-def _misnamed_tests(names: list[str]) -> Iterator[tuple[str, str]]:
-    for name in names:
-        stem = _without_suffix(name).casefold().replace("-", ".").replace("_", ".")
-        alike = get_close_matches(stem, TESTING, n=1, cutoff=TESTING_LIKENESS) if _has_suffix(name) else []
-        if alike and name != TESTING[alike[0]]:
-            yield name, TESTING[alike[0]]
-
-
-def _has_suffix(name: str) -> bool:
-    return name.casefold().removesuffix(ADDED).endswith(SUFFIXES)
-
-
-def _without_suffix(name: str) -> str:
-    plain = name[: -len(ADDED)] if name.casefold().endswith(ADDED) else name
-    return plain.rpartition(".")[0]
-
-
-def _is_alike(stem: str) -> bool:
-    return stem.casefold() in OTHER_STEMS or bool(get_close_matches(stem.casefold(), [STEM], cutoff=LIKENESS))

@@ -7,7 +7,6 @@ Source: Apollo MCP Server, "Config File Reference"; Cosmo router, "MCP".
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
 
 from handler.compiler.problems import Place, Problems
 from handler.compiler.source.yaml_section import Section
@@ -78,12 +77,25 @@ def warn_of_foreign_keys(top: Section, problems: Problems, *, own: Collection[st
     mixed = any(key in top for key in own if key != SHARED)
     foreign = [key for key in top.keys() if key in top_keys or not (mixed or key in own)]  # noqa: SIM118 - not a dict
     top.accept(*foreign)
-    warning = _Warning(server=server, table=table, problems=problems)
-    warning.about(top, keys=foreign, path="")
-    if warning.others:
-        names = some([f'"{name}"' for name in warning.others])
+    others: dict[str, Place] = {}  # keys that the table does not have
+
+    def warn_below(section: Section, keys: Collection[str], path: str) -> None:
+        for key in keys:
+            name = f"{path}{key}"
+            if section.is_mapping(key) and any(each.startswith(f"{name}.") for each in table):
+                below = section.section(key)
+                warn_below(below, below.keys(), f"{name}.")
+            elif name in table:
+                sentence = f'"{name}" is a setting of {server} without effect here: {table[name]}'
+                problems.warn(section.key_place(key), sentence, code="foreign-setting", about=[name])
+            else:
+                others[name] = section.key_place(key)
+
+    warn_below(top, foreign, "")
+    if others:
+        names = some([f'"{name}"' for name in others])
         sentence = f"{names}: a setting of {server} without effect here; docs/reference/config.md has those of Stile"
-        problems.warn(next(iter(warning.others.values())), sentence, code="foreign-setting", about=warning.others)
+        problems.warn(next(iter(others.values())), sentence, code="foreign-setting", about=others)
 
 
 def _server_of(top: Section) -> tuple[str, Mapping[str, str]]:
@@ -91,23 +103,3 @@ def _server_of(top: Section) -> tuple[str, Mapping[str, str]]:
         return "Cosmo", COSMO
     top_keys = {name.partition(".")[0] for name in APOLLO if name.partition(".")[0] in top}
     return ("Apollo MCP Server", APOLLO) if len(top_keys) >= LEAST else ("", {})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Warning:
-    server: str
-    table: Mapping[str, str]
-    problems: Problems
-    others: dict[str, Place] = field(default_factory=dict)  # keys that the table does not have
-
-    def about(self, section: Section, *, keys: Collection[str], path: str) -> None:
-        for key in keys:
-            name = f"{path}{key}"
-            if section.is_mapping(key) and any(each.startswith(f"{name}.") for each in self.table):
-                below = section.section(key)
-                self.about(below, keys=below.keys(), path=f"{name}.")
-            elif name in self.table:
-                sentence = f'"{name}" is a setting of {self.server} without effect here: {self.table[name]}'
-                self.problems.warn(section.key_place(key), sentence, code="foreign-setting", about=[name])
-            else:
-                self.others[name] = section.key_place(key)

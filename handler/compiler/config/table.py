@@ -27,17 +27,12 @@ from handler.compiler.source.keys import (
     Key,
     Keys,
     anything,
-    beside,
     boolean,
-    checked,
     choice,
     condition,
-    expecting,
-    hidden,
     integer,
     named,
     number,
-    old,
     section,
     section_or,
     sections,
@@ -96,19 +91,15 @@ FOR_TRIALS = (
 
 CLIENT: Keys = {
     "token_url": text("the token endpoint", "https URL", "required"),
-    "client_id": expecting(
-        text("the id of the endpoint with the identity provider", missing="required"),
-        "the id that the identity provider knows the endpoint by",
-        is_id,
+    "client_id": text("the id of the endpoint with the identity provider", missing="required").expecting(
+        "the id that the identity provider knows the endpoint by", is_id
     ),
     "client_secret": text("its secret", "reference", "required"),
     "client_auth": choice("the place of the secret: a header, or the form", CLIENT_AUTH, "basic"),
     "scope": texts("the scopes to ask for", "text or list"),
     "audience": text("the audience to ask for"),
-    "resource": expecting(
-        text("the resource to ask for (RFC 8707)", "URI"),
-        "the absolute URI of the API, without a fragment",
-        is_resource,
+    "resource": text("the resource to ask for (RFC 8707)", "URI").expecting(
+        "the absolute URI of the API, without a fragment", is_resource
     ),
 }
 EXCHANGE: Keys = {
@@ -120,18 +111,14 @@ EXCHANGE: Keys = {
 AUTH: Keys = {
     "bearer": text("mode: a token for everybody, as `Authorization: Bearer`", "reference"),
     "header": text("mode: the name of the header that takes a key for everybody"),
-    "value": beside("header", text("the key", "reference", "required with `header`")),
+    "value": text("the key", "reference", "required with `header`").beside("header"),
     "passthrough": section(
         "mode: the caller's own token",
         {
-            "audience": expecting(
-                text(
-                    "the `aud` by which the API accepts tokens; every issuer in `identity` has to name it",
-                    missing="required",
-                ),
-                "the audience that the API expects in the claim aud of a token",
-                bool,
-            )
+            "audience": text(
+                "the `aud` by which the API accepts tokens; every issuer in `identity` has to name it",
+                missing="required",
+            ).expecting("the audience that the API expects in the claim aud of a token", bool)
         },
     ),
     "client_credentials": section("mode: a token that the endpoint gets for itself", CLIENT),
@@ -140,10 +127,8 @@ AUTH: Keys = {
         "mode: a signature with the function's role",
         {
             "service": choice("the service of AWS", SIGNED_SERVICES, missing="by the host"),
-            "region": expecting(
-                text("the region of the API", missing="by the host"),
-                "the region of the API, such as eu-central-1",
-                re.compile(r"[a-z]{2}[a-z-]*-\d").fullmatch,
+            "region": text("the region of the API", missing="by the host").expecting(
+                "the region of the API, such as eu-central-1", re.compile(r"[a-z]{2}[a-z-]*-\d").fullmatch
             ),
         },
     ),
@@ -270,47 +255,31 @@ ACCESS: Keys = {
 PROXY: Keys = {
     "authorize_url": text("the provider's authorization endpoint", "https URL", "required"),
     "token_url": text("the provider's token endpoint", "https URL", "required"),
-    "client_id": expecting(
-        text("the client that is entered with the provider", missing="required"),
-        "the id of the one client that the provider knows",
-        is_id,
+    "client_id": text("the client that is entered with the provider", missing="required").expecting(
+        "the id of the one client that the provider knows", is_id
     ),
-    "client_secret": expecting(  # a message does not show an invalid reference: it may be the secret itself
-        text("its secret", "reference"),
-        "env:NAME, secret:NAME or ssm:NAME",
-        is_reference_or_empty,
-        code="invalid-secret-reference",
+    "client_secret": text("its secret", "reference").expecting(
+        "env:NAME, secret:NAME or ssm:NAME", is_reference_or_empty, code="invalid-secret-reference"
     ),
-    "redirect_uris": checked(
-        texts("the URIs that clients may have people sent back to", "list of URIs", "required"),
-        redirect_fault,
-        "invalid-redirect-uri",
+    "redirect_uris": texts("the URIs that clients may have people sent back to", "list of URIs", "required").checked(
+        redirect_fault, "invalid-redirect-uri"
     ),
-    "client_metadata_documents": expecting(
-        texts("client ID metadata documents that are taken as client ids", "list of https URLs"),
-        "the https URL of a client ID metadata document",
-        is_metadata_document,
-        code="invalid-client-id",
-    ),
-    "scope_prefix": expecting(
-        text("the provider's prefix of the tools' scopes"),
+    "client_metadata_documents": texts(
+        "client ID metadata documents that are taken as client ids", "list of https URLs"
+    ).expecting("the https URL of a client ID metadata document", is_metadata_document, code="invalid-client-id"),
+    "scope_prefix": text("the provider's prefix of the tools' scopes").expecting(
         "the prefix that the provider puts before the names of scopes, such as api://ID/",
         lambda prefix: not prefix or SCOPE.fullmatch(prefix),
     ),
-    "extra_scopes": expecting(
-        texts("scopes beside those of the tools"),
-        "a scope, characters without spaces and quotes",
-        SCOPE.fullmatch,
-        code="invalid-scope",
+    "extra_scopes": texts("scopes beside those of the tools").expecting(
+        "a scope, characters without spaces and quotes", SCOPE.fullmatch, code="invalid-scope"
     ),
     "resource": choice("if the provider is told the resource (RFC 8707)", ("drop", "keep"), "drop"),
     "assertion_clients": sections(
         "clients that get tokens for identity assertions (ID-JAG) of a [company's provider](../security/enterprise.md)",
         {
-            "id": expecting(
-                text("the claim `client_id` of its assertions", missing="required"),
-                "the id of a client, as the provider writes it into the claim client_id",
-                is_id,
+            "id": text("the claim `client_id` of its assertions", missing="required").expecting(
+                "the id of a client, as the provider writes it into the claim client_id", is_id
             ),
             "sha256": texts(
                 "the digest of its secret, or of the new and the old one",
@@ -331,25 +300,17 @@ ISSUER: Keys = {
             "keyid": text("the id that tokens name the key by; required if it is not the only one"),
         },
     ),
-    "issuer": checked(
-        text("the claim `iss`", missing="any"),
-        lambda issuer: FOR_TRIALS if is_for_trials(issuer=issuer) else "",
-        "development-issuer",
+    "issuer": text("the claim `iss`", missing="any").checked(
+        lambda issuer: FOR_TRIALS if is_for_trials(issuer=issuer) else "", "development-issuer"
     ),
-    "audience": expecting(
-        texts("the claim `aud` has one of these", "text or list", "any, with a warning"),
-        "a text that is not empty",
-        bool,
+    "audience": texts("the claim `aud` has one of these", "text or list", "any, with a warning").expecting(
+        "a text that is not empty", bool
     ),
     "subject": text("the claim `sub`", missing="any"),
-    "claims": expecting(texts("claims that a token must have"), "a text that is not empty", bool),
-    "algorithms": checked(
-        texts(
-            "algorithms of keys of the key set", "list of texts", ", ".join(PUBLIC_ALGORITHMS), known=PUBLIC_ALGORITHMS
-        ),
-        algorithm_fault,
-        "invalid-algorithm",
-    ),
+    "claims": texts("claims that a token must have").expecting("a text that is not empty", bool),
+    "algorithms": texts(
+        "algorithms of keys of the key set", "list of texts", ", ".join(PUBLIC_ALGORITHMS), known=PUBLIC_ALGORITHMS
+    ).checked(algorithm_fault, "invalid-algorithm"),
     "leeway_s": integer("how far clocks may differ, in seconds", 30, 0, 300),
 }
 """Settings that describe an issuer of accepted tokens."""
@@ -359,13 +320,9 @@ IDENTITY: Keys = {
     "api_keys": sections(
         "API keys",
         {
-            "name": expecting(
-                text("the name in the log", missing="required"), "the name of the key, for the log", bool
-            ),
-            "sha256": expecting(
-                text("the digest of the key", "64 hexadecimal digits", "required"),
-                "the SHA-256 of the key in hexadecimal, as `stile key NAME` prints it",
-                SHA256.fullmatch,
+            "name": text("the name in the log", missing="required").expecting("the name of the key, for the log", bool),
+            "sha256": text("the digest of the key", "64 hexadecimal digits", "required").expecting(
+                "the SHA-256 of the key in hexadecimal, as `stile key NAME` prints it", SHA256.fullmatch
             ),
             "claims": Key(
                 meaning="claims for policies; without them the holder skips policies",
@@ -378,14 +335,14 @@ IDENTITY: Keys = {
     "trust_authorizer": sections(
         "APIs of API Gateway and function URLs whose authorizers and verified AWS signatures are believed",
         {
-            "api": expecting(
-                text("the API; the id alone may stand for the mapping", "id of an API", "required"),
+            "api": text("the API; the id alone may stand for the mapping", "id of an API", "required").expecting(
                 "the id of an API, letters and digits as in ID.execute-api.…",
                 re.compile("[A-Za-z0-9]+").fullmatch,
                 code="invalid-api-id",
             ),
-            "identity_source": expecting(
-                text("the authorizer reads its token from `Authorization` and nowhere else", "`authorization`"),
+            "identity_source": text(
+                "the authorizer reads its token from `Authorization` and nowhere else", "`authorization`"
+            ).expecting(
                 "authorization; where the authorizer reads another place, leave it out",
                 lambda source: source.lower() in ("", "authorization", "$request.header.authorization"),
             ),
@@ -394,7 +351,7 @@ IDENTITY: Keys = {
         short="api",
     ),
     "oauth_proxy": section("sign-in for clients that the issuer does not let register", PROXY),
-    "bridge": old(section("the old name of `oauth_proxy`", PROXY), "bridge", new="oauth_proxy"),
+    "bridge": section("the old name of `oauth_proxy`", PROXY).old("bridge", new="oauth_proxy"),
 }
 SCALAR_KEYS: Keys = {
     "type": choice(
@@ -460,13 +417,9 @@ KEYS: Keys = {
     "scalars": named(
         "the values of custom scalars, by name", section("the values of a scalar", SCALAR_KEYS), missing="known ones"
     ),
-    "instructions": checked(
-        text(
-            "a text about the endpoint that clients give their model", f"text, {MAX_INSTRUCTIONS_BYTES:,} bytes at most"
-        ),
-        instructions_fault,
-        "long-instructions",
-    ),
+    "instructions": text(
+        "a text about the endpoint that clients give their model", f"text, {MAX_INSTRUCTIONS_BYTES:,} bytes at most"
+    ).checked(instructions_fault, "long-instructions"),
     "resources": section("the files in `resources/`", {"condition": condition("when a caller has them")}),
     "skills": section("the skills in `skills/`", {"condition": condition("when a caller has them")}),
     "ui": section(
@@ -479,11 +432,9 @@ KEYS: Keys = {
     "code": sections(
         'toolkits in Python, as `["shop_tools:kit"]`',
         {
-            "use": expecting(
-                text("the toolkit; the text alone may stand for the mapping", "`module:attribute`", "required"),
-                "a toolkit as module:attribute, such as shop_tools:kit",
-                is_toolkit,
-            ),
+            "use": text(
+                "the toolkit; the text alone may stand for the mapping", "`module:attribute`", "required"
+            ).expecting("a toolkit as module:attribute, such as shop_tools:kit", is_toolkit),
             "hidden": boolean("if its tools are not listed", "by the toolkit"),
             "visible": boolean("the opposite of `hidden`", "by the toolkit"),
             "category": text("the category of its tools", missing="by the toolkit"),
@@ -495,14 +446,10 @@ KEYS: Keys = {
     "catalog": section_or(
         boolean("[tools that find](../catalog.md) all others, prompts and resources, and call tools by name"),
         {
-            "name": expecting(  # a tool's name has 128 characters at most, and two tools have more behind this one
-                text(
-                    "the name of the one that finds; the others are `NAME-call` and `NAME-call-mutation`",
-                    missing="`catalog`",
-                ),
-                "1 to 100 letters, digits, _, - or .",
-                re.compile(r"[A-Za-z0-9_.-]{1,100}").fullmatch,
-            ),
+            "name": text(
+                "the name of the one that finds; the others are `NAME-call` and `NAME-call-mutation`",
+                missing="`catalog`",
+            ).expecting("1 to 100 letters, digits, _, - or .", re.compile(r"[A-Za-z0-9_.-]{1,100}").fullmatch),
             "hidden": boolean("if these are not listed as long as all tools are", default=True),
             "list": choice(
                 "what is listed: all tools up to `list_budget` and above it the pinned ones, always the pinned ones, "
@@ -540,10 +487,8 @@ KEYS: Keys = {
                 {
                     "code": text("the [code](codes.md) of the warning; errors cannot be ignored", missing="required"),
                     "coordinates": texts("what the warning is about, as `--json` says it", missing="all"),
-                    "reason": expecting(
-                        text("your reason", missing="required"),
-                        "a text that says why the warning does not matter",
-                        str.strip,
+                    "reason": text("your reason", missing="required").expecting(
+                        "a text that says why the warning does not matter", str.strip
                     ),
                 },
             )
@@ -560,20 +505,16 @@ KEYS: Keys = {
                         "all coordinates, or the tool or name, that the difference is about, as `--json` says it",
                         missing="required",
                     ),
-                    "reason": expecting(
-                        text("your reason", missing="required"),
-                        "a text that says why the difference is accepted",
-                        str.strip,
+                    "reason": text("your reason", missing="required").expecting(
+                        "a text that says why the difference is accepted", str.strip
                     ),
                 },
             )
         },
     ),
-    "deployment": hidden(
-        section(
-            "StepZen's place for `identity`",
-            {"identity": sections("read as `identity`; only one of both may be there", IDENTITY, like="identity")},
-        )
-    ),
-    **{name: hidden(anything("ignored, with a warning")) for name in STEPZEN_IGNORED},
+    "deployment": section(
+        "StepZen's place for `identity`",
+        {"identity": sections("read as `identity`; only one of both may be there", IDENTITY, like="identity")},
+    ).hidden(),
+    **{name: anything("ignored, with a warning").hidden() for name in STEPZEN_IGNORED},
 }

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping
 
 from graphql import (
     ArgumentNode,
-    DocumentNode,
     FieldNode,
     FragmentDefinitionNode,
     FragmentSpreadNode,
@@ -23,20 +22,16 @@ from graphql import (
     Node,
     ObjectFieldNode,
     OperationDefinitionNode,
-    Token,
     TokenKind,
-    TypeInfo,
-    TypeInfoVisitor,
     ValueNode,
     VariableNode,
-    Visitor,
     get_named_type,
     is_specified_scalar_type,
     type_from_ast,
-    visit,
 )
 
 from handler.compiler.operations.author_operations import AuthorOperation
+from handler.compiler.operations.used_coordinates import fragments_of, typed_nodes
 
 GRAPHQL_TOOL = (
     "This tool runs a GraphQL request. Write one that is valid for the schema shown at the `query` parameter, "
@@ -55,6 +50,9 @@ OF_GRAPHQL_TOOLS: Mapping[str, str] = {
     "schema_sdl": "nothing is inserted",
 }
 """Template variables that only ``@tool(graphql:)`` uses, each with its effect in other tools."""
+
+NOT_ABOUT_IT = re.compile(r"\s*(?:import\b|eslint-|prettier-|Copyright\b|SPDX-|TODO\b|FIXME\b)")
+"""Lines for other tools or for the maintainers of the file, not for models."""
 
 _TEMPLATE_NAME = re.compile(r"\{(\w+)\}")
 
@@ -90,26 +88,21 @@ def operation_description(
 def _root_descriptions(operation: AuthorOperation, schema: GraphQLSchema) -> str:
     """Return the schema's descriptions of an operation's root fields; with names if there are several fields."""
     root = schema.get_root_type(operation.node.operation)
-    fields = root.fields if root else {}
-    asked = [name for name in dict.fromkeys(_root_names(operation.document)) if name in fields]
-    texts = {name: (fields[name].description or "").strip() for name in asked}
+    fragments = fragments_of(operation.document)
+    texts: dict[str, str] = {}
+    waiting: list[Node] = [node for node in operation.document.definitions if isinstance(node, OperationDefinitionNode)]
+    while waiting:
+        match waiting.pop():
+            case FieldNode(name=name):
+                if root and name.value in root.fields:
+                    texts.setdefault(name.value, (root.fields[name.value].description or "").strip())
+            case FragmentSpreadNode(name=name):
+                waiting.append(fragments[name.value])
+            case OperationDefinitionNode() | FragmentDefinitionNode() | InlineFragmentNode() as holder:
+                waiting += reversed(holder.selection_set.selections)
     if len(texts) == 1:
         return next(iter(texts.values()))
     return "\n".join(f"- {name}: {text}" for name, text in texts.items() if text)
-
-
-def _root_names(document: DocumentNode) -> Iterator[str]:
-    """Yield the root fields of a valid document's operation in document order, including those in fragments."""
-    fragments = {node.name.value: node for node in document.definitions if isinstance(node, FragmentDefinitionNode)}
-    waiting: list[Node] = [node for node in document.definitions if isinstance(node, OperationDefinitionNode)]
-    while waiting:
-        match waiting.pop():
-            case FieldNode() as field:
-                yield field.name.value
-            case FragmentSpreadNode() as spread:
-                waiting.append(fragments[spread.name.value])
-            case OperationDefinitionNode() | FragmentDefinitionNode() | InlineFragmentNode() as holder:
-                waiting += reversed(holder.selection_set.selections)
 
 
 def variable_descriptions(
@@ -121,18 +114,47 @@ def variable_descriptions(
     variable's description, the schema's description of the argument or input field that takes the variable, that of
     the variable's type, a comment above the variable. Authors' texts are templates of ``values``.
     """
-    fed = _descriptions_of_fed_inputs(operation, schema)
-    found = {"variables": strongest(expand(given.get("variables", ""), values))}
+    of_inputs = _descriptions_of_inputs(operation, schema)
+    texts = {"variables": strongest(expand(given.get("variables", ""), values))}
     for node in operation.node.variable_definitions or ():
         name = node.variable.name.value
-        found[name] = strongest(
+        texts[name] = strongest(
             expand(given.get(name, ""), values),
             expand(operation.descriptions.get(name, ""), values),
-            fed.get(name),
+            of_inputs.get(name),
             type_description(get_named_type(type_from_ast(schema, node.type))),
             expand(comment_above(node), values),
         )
-    return found
+    return texts
+
+
+def _descriptions_of_inputs(operation: AuthorOperation, schema: GraphQLSchema) -> dict[str, str]:
+    """Return variable -> description of the first described argument or input field that takes its value."""
+    texts: dict[str, str] = {}
+    for node, types in typed_nodes(operation.document, schema):
+        text: str | None = None
+        match node:
+            case ArgumentNode():
+                argument = types.get_argument()
+                # @include does not describe its condition.
+                text = argument.description if argument and types.get_directive() is None else None
+            case ObjectFieldNode():
+                holder = get_named_type(types.get_parent_input_type())
+                if isinstance(holder, GraphQLInputObjectType) and node.name.value in holder.fields:
+                    text = holder.fields[node.name.value].description
+        if isinstance(node, ArgumentNode | ObjectFieldNode) and text and text.strip():
+            for name in _variables_in(node.value):
+                texts.setdefault(name, text.strip())
+    return texts
+
+
+def _variables_in(value: ValueNode) -> Iterator[str]:
+    match value:
+        case VariableNode():
+            yield value.name.value
+        case ListValueNode():
+            for item in value.values:
+                yield from _variables_in(item)
 
 
 def type_description(type_: GraphQLNamedType | None) -> str:
@@ -153,8 +175,8 @@ def enum_text(values: Mapping[str, GraphQLEnumValue]) -> str:
     lines = []
     for name, value in values.items():
         old = f"(deprecated: {value.deprecation_reason})" if value.deprecation_reason is not None else ""
-        said = " ".join(f"{value.description or ''} {old}".split())
-        lines += [f"- {name}: {said}"] if said else []
+        text = " ".join(f"{value.description or ''} {old}".split())
+        lines += [f"- {name}: {text}"] if text else []
     return "\n".join(lines)
 
 
@@ -168,68 +190,16 @@ def joined(*texts: str | None) -> str:
     return "\n".join(text for text in texts if text and text.strip())
 
 
-def _descriptions_of_fed_inputs(operation: AuthorOperation, schema: GraphQLSchema) -> dict[str, str]:
-    types = TypeInfo(schema)
-    reader = _FedInputs(types)
-    visit(operation.document, TypeInfoVisitor(types, reader))
-    return reader.found
-
-
-class _FedInputs(Visitor):
-    """Collector of variable -> description of the first described argument or input field that takes its value."""
-
-    def __init__(self, types: TypeInfo) -> None:
-        super().__init__()
-        self._types = types
-        self.found: dict[str, str] = {}
-
-    def enter_argument(self, node: ArgumentNode, *_: object) -> None:
-        argument = self._types.get_argument()
-        if argument and self._types.get_directive() is None:  # @include does not describe its condition
-            self._keep(node.value, argument.description)
-
-    def enter_object_field(self, node: ObjectFieldNode, *_: object) -> None:
-        holder = get_named_type(self._types.get_parent_input_type())
-        if isinstance(holder, GraphQLInputObjectType) and node.name.value in holder.fields:
-            self._keep(node.value, holder.fields[node.name.value].description)
-
-    def _keep(self, value: ValueNode, description: str | None) -> None:
-        said = strongest(description).strip()
-        for name in _variables_in(value) if said else ():
-            self.found.setdefault(name, said)
-
-
-def _variables_in(value: ValueNode) -> Iterator[str]:
-    match value:
-        case VariableNode():
-            yield value.name.value
-        case ListValueNode():
-            for item in value.values:
-                yield from _variables_in(item)
-
-
-NOT_ABOUT_IT = re.compile(r"\s*(?:import\b|eslint-|prettier-|Copyright\b|SPDX-|TODO\b|FIXME\b)")
-"""Lines for other tools or for the maintainers of the file, not for models."""
-
-
 def comment_above(node: Node) -> str:
     """Return the text of the ``#`` lines directly above a node; empty string if there are none.
 
     An empty line ends the comment. A comment behind code on its line does not count.
     """
-    if node.loc is None:
-        return ""
-    lines = reversed([token.value or "" for token in _comments_above(node.loc.start_token)])
+    lines: list[str] = []
+    token = node.loc.start_token if node.loc else None
+    while token and (above := token.prev) and above.kind is TokenKind.COMMENT and above.line == token.line - 1:
+        if above.prev and above.prev.line == above.line:
+            break
+        lines.insert(0, above.value or "")
+        token = above
     return "\n".join(line.strip() for line in lines if not NOT_ABOUT_IT.match(line)).strip()
-
-
-def _comments_above(token: Token) -> Iterator[Token]:
-    """Yield the comment lines above a token, nearest first."""
-    above = token.prev
-    while above and above.kind is TokenKind.COMMENT and above.line == token.line - 1 and _begins_its_line(above):
-        yield above
-        token, above = above, above.prev
-
-
-def _begins_its_line(token: Token) -> bool:
-    return token.prev is None or token.prev.line != token.line

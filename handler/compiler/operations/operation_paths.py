@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 from graphql import (
@@ -10,7 +10,6 @@ from graphql import (
     DocumentNode,
     EnumValueNode,
     FieldNode,
-    FragmentDefinitionNode,
     FragmentSpreadNode,
     InlineFragmentNode,
     ListValueNode,
@@ -21,6 +20,7 @@ from graphql import (
 )
 
 from handler.compiler.operations.author_operations import AuthorOperation
+from handler.compiler.operations.used_coordinates import fragments_of
 from handler.graph.index import InputValue, SchemaIndex, named
 
 
@@ -39,8 +39,8 @@ def find_path(operation: AuthorOperation, index: SchemaIndex, coordinate: str) -
 
     ``None`` if the operation does not name the coordinate. Its variables are not looked at.
     """
-    wanted = set(names_of(index, coordinate))
-    return next((path for each, path in _Walk(operation.document, index).named() if each in wanted), None)
+    names = set(names_of(index, coordinate))
+    return next((path for each, path in _Walk(operation.document, index).coordinates() if each in names), None)
 
 
 def find_variable(
@@ -48,35 +48,26 @@ def find_variable(
 ) -> str | None:
     """Return the way to a coordinate through the value of a variable that callers fill, such as ``$where > salaryGt``.
 
-    ``None`` if no value can name it. ``usable`` tells if the caller may use an input field.
+    ``None`` if no value can name it. ``usable`` returns whether the caller may use an input field.
     """
     for node in operation.filled_by_model:
         type_: Any = node.type
         while hasattr(type_, "type"):  # below lists and non-nulls
             type_ = type_.type
         waiting = [(type_.name.value, f"${node.variable.name.value}")]
-        seen: set[str] = set()
-        while waiting:
-            name, path = waiting.pop(0)
+        visited: set[str] = set()
+        for name, path in waiting:
             if name == coordinate:
                 return path
-            if name not in seen:
-                seen.add(name)
-                steps = list(_steps(index, name, path, usable))
-                found = next((shown for each, _, shown in steps if each == coordinate), None)
-                if found:
-                    return found
-                waiting += [(target, shown) for _, target, shown in steps]
+            kind = index.kind(name) if name in index and name not in visited else ""
+            visited.add(name)
+            for member in index.members(name) if kind in ("input", "enum") else ():
+                if usable(f"{name}.{member}"):
+                    if f"{name}.{member}" == coordinate:
+                        return f"{path} > {member}"
+                    if kind == "input":
+                        waiting.append((named(index[name].inputs[member].type), f"{path} > {member}"))
     return None
-
-
-def _steps(index: SchemaIndex, name: str, path: str, usable: Callable[[str], bool]) -> Iterator[tuple[str, str, str]]:
-    """Yield the usable members of an input type or enum: coordinate, type and path; the type of a value is empty."""
-    kind = index.kind(name) if name in index else ""
-    for member in index.members(name) if kind in ("input", "enum") else ():
-        if usable(f"{name}.{member}"):
-            target = named(index[name].inputs[member].type) if kind == "input" else ""
-            yield f"{name}.{member}", target, f"{path} > {member}"
 
 
 class _Walk:
@@ -84,14 +75,12 @@ class _Walk:
 
     def __init__(self, document: DocumentNode, index: SchemaIndex) -> None:
         self._index = index
-        self._fragments = {
-            each.name.value: each for each in document.definitions if isinstance(each, FragmentDefinitionNode)
-        }
+        self._fragments = fragments_of(document)
         self._operations = [each for each in document.definitions if isinstance(each, OperationDefinitionNode)]
-        self._seen: set[tuple[str, str]] = set()
+        self._visited: set[tuple[str, str]] = set()
 
-    def named(self) -> Iterator[tuple[str, str]]:
-        """Yield each named coordinate with the fields that lead there."""
+    def coordinates(self) -> Iterator[tuple[str, str]]:
+        """Yield each coordinate that the operation names, with the fields that lead there."""
         for operation in self._operations:
             root = self._index.roots.get(operation.operation.value, "")
             yield from self._of_directives(operation.directives, "")
@@ -114,8 +103,8 @@ class _Walk:
                     yield from self._of_selections(each.selection_set, inner, trail)
                 case FragmentSpreadNode():
                     fragment = self._fragments.get(each.name.value)
-                    if fragment and (each.name.value, owner) not in self._seen:
-                        self._seen.add((each.name.value, owner))
+                    if fragment and (each.name.value, owner) not in self._visited:
+                        self._visited.add((each.name.value, owner))
                         inner = fragment.type_condition.name.value
                         yield from self._of_selections(fragment.selection_set, inner, trail)
 
@@ -123,41 +112,42 @@ class _Walk:
         name = node.name.value
         if name.startswith("__") or owner not in self._index or name not in self._index.members(owner):
             return
-        here = (*trail, name)
-        path = " > ".join(here)
-        made = self._index[owner].fields[name]
+        path, field = " > ".join((*trail, name)), self._index[owner].fields[name]
         yield f"{owner}.{name}", path
-        for argument in node.arguments or ():
-            known = made.arguments.get(argument.name.value)
-            yield f"{owner}.{name}({argument.name.value}:)", f"{path}({argument.name.value}:)"
-            yield from self._of_value(argument.value, known, f"{path}({argument.name.value}:)")
-        below = named(made.type)
+        yield from self._of_arguments(node, f"{owner}.{name}", field.arguments, path)
+        below = named(field.type)
         yield below, path
         if node.selection_set:
-            yield from self._of_selections(node.selection_set, below, here)
+            yield from self._of_selections(node.selection_set, below, (*trail, name))
 
     def _of_directives(self, nodes: Collection[DirectiveNode] | None, path: str) -> Iterator[tuple[str, str]]:
         for node in nodes or ():
-            known = self._index.directives.get(node.name.value)
-            shown = f"{path} @{node.name.value}".strip()
-            yield f"@{node.name.value}", shown
-            for argument in node.arguments or ():
-                yield f"@{node.name.value}({argument.name.value}:)", f"{shown}({argument.name.value}:)"
-                value = known.arguments.get(argument.name.value) if known else None
-                yield from self._of_value(argument.value, value, f"{shown}({argument.name.value}:)")
+            name = f"@{node.name.value}"
+            directive = self._index.directives.get(node.name.value)
+            at = f"{path} {name}".strip()
+            yield name, at
+            yield from self._of_arguments(node, name, directive.arguments if directive else {}, at)
 
-    def _of_value(self, node: Any, known: InputValue | None, path: str) -> Iterator[tuple[str, str]]:
-        if known is None:
+    def _of_arguments(
+        self, node: FieldNode | DirectiveNode, owner: str, types: Mapping[str, InputValue], path: str
+    ) -> Iterator[tuple[str, str]]:
+        for argument in node.arguments or ():
+            name = argument.name.value
+            yield f"{owner}({name}:)", f"{path}({name}:)"
+            yield from self._of_value(argument.value, types.get(name), f"{path}({name}:)")
+
+    def _of_value(self, node: Any, type_: InputValue | None, path: str) -> Iterator[tuple[str, str]]:
+        if type_ is None:
             return
-        owner = named(known.type)
+        owner = named(type_.type)
         match node:
             case ListValueNode():
                 for each in node.values:
-                    yield from self._of_value(each, known, path)
+                    yield from self._of_value(each, type_, path)
             case EnumValueNode():
                 yield f"{owner}.{node.value}", f"{path} > {node.value}"
             case ObjectValueNode() if owner in self._index and self._index.kind(owner) == "input":
                 for part in node.fields:
-                    shown = f"{path} > {part.name.value}"
-                    yield f"{owner}.{part.name.value}", shown
-                    yield from self._of_value(part.value, self._index[owner].inputs.get(part.name.value), shown)
+                    at = f"{path} > {part.name.value}"
+                    yield f"{owner}.{part.name.value}", at
+                    yield from self._of_value(part.value, self._index[owner].inputs.get(part.name.value), at)

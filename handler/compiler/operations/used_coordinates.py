@@ -12,10 +12,7 @@ from graphql import (
     GraphQLSchema,
     Node,
     TypeInfo,
-    TypeInfoVisitor,
-    Visitor,
     get_named_type,
-    visit,
 )
 from graphql.language import ArgumentNode, EnumValueNode, FieldNode, ObjectFieldNode
 from graphql.language.ast import QUERY_DOCUMENT_KEYS
@@ -45,50 +42,48 @@ def asked_of_the_schema(document: DocumentNode) -> str:
     return next((name for name in names if name in INTROSPECTION), "")
 
 
+def typed_nodes(document: DocumentNode, schema: GraphQLSchema) -> Iterator[tuple[Node, TypeInfo]]:
+    """Yield the nodes of a document in order. ``TypeInfo`` has the types at the node that was yielded last."""
+    types = TypeInfo(schema)
+
+    def walk(node: Node) -> Iterator[tuple[Node, TypeInfo]]:
+        types.enter(node)
+        yield node, types
+        for key in QUERY_DOCUMENT_KEYS.get(node.kind, ()):
+            part = getattr(node, key)
+            for child in [part] if isinstance(part, Node) else part or ():
+                yield from walk(child)
+        types.leave(node)
+
+    return walk(document)
+
+
 def coordinates_used(document: DocumentNode, schema: GraphQLSchema) -> dict[str, Node]:
     """Return the coordinates of types, members, arguments and directives in a document -> the first node of each.
 
     Conditions of ``@skip`` and ``@include`` are ignored: a field that may be selected counts.
     """
-    type_info = TypeInfo(schema)
-    collector = _Coordinates(type_info)
-    visit(document, TypeInfoVisitor(type_info, collector))
-    return dict(sorted(collector.first_uses.items()))
-
-
-class _Coordinates(Visitor):
-    def __init__(self, type_info: TypeInfo) -> None:
-        super().__init__()
-        self._types = type_info
-        self.first_uses: dict[str, Node] = {}
-
-    def enter_field(self, node: FieldNode, *_: object) -> None:
-        parent = self._types.get_parent_type()
-        if parent:
-            self.first_uses.setdefault(parent.name, node)
-        if parent and not node.name.value.startswith("__"):
-            self.first_uses.setdefault(f"{parent.name}.{node.name.value}", node)
-
-    def enter_directive(self, node: DirectiveNode, *_: object) -> None:
-        self.first_uses.setdefault(f"@{node.name.value}", node)
-
-    def enter_argument(self, node: ArgumentNode, *_: object) -> None:
-        parent, field, directive = (
-            self._types.get_parent_type(),
-            self._types.get_field_def(),
-            self._types.get_directive(),
-        )
-        if directive:
-            self.first_uses.setdefault(f"@{directive.name}({node.name.value}:)", node)
-        elif parent and field and field.ast_node:
-            self.first_uses.setdefault(f"{parent.name}.{field.ast_node.name.value}({node.name.value}:)", node)
-
-    def enter_object_field(self, node: ObjectFieldNode, *_: object) -> None:
-        parent = get_named_type(self._types.get_parent_input_type())
-        if parent:
-            self.first_uses.setdefault(f"{parent.name}.{node.name.value}", node)
-
-    def enter_enum_value(self, node: EnumValueNode, *_: object) -> None:
-        type_ = get_named_type(self._types.get_input_type())
-        if isinstance(type_, GraphQLEnumType):
-            self.first_uses.setdefault(f"{type_.name}.{node.value}", node)
+    first_uses: dict[str, Node] = {}
+    for node, types in typed_nodes(document, schema):
+        match node:
+            case FieldNode():
+                if parent := types.get_parent_type():
+                    first_uses.setdefault(parent.name, node)
+                    if not node.name.value.startswith("__"):
+                        first_uses.setdefault(f"{parent.name}.{node.name.value}", node)
+            case DirectiveNode():
+                first_uses.setdefault(f"@{node.name.value}", node)
+            case ArgumentNode():
+                parent, field, directive = types.get_parent_type(), types.get_field_def(), types.get_directive()
+                if directive:
+                    first_uses.setdefault(f"@{directive.name}({node.name.value}:)", node)
+                elif parent and field and field.ast_node:
+                    first_uses.setdefault(f"{parent.name}.{field.ast_node.name.value}({node.name.value}:)", node)
+            case ObjectFieldNode():
+                if holder := get_named_type(types.get_parent_input_type()):
+                    first_uses.setdefault(f"{holder.name}.{node.name.value}", node)
+            case EnumValueNode():
+                type_ = get_named_type(types.get_input_type())
+                if isinstance(type_, GraphQLEnumType):
+                    first_uses.setdefault(f"{type_.name}.{node.value}", node)
+    return dict(sorted(first_uses.items()))

@@ -17,7 +17,6 @@ from graphql import (
 )
 
 from handler.compiler.problems import Place, Problems, place_of
-from handler.compiler.schema.cost_directives import declared_costs
 from handler.compiler.schema.directives import (
     SdlDirective,
     ToolDirective,
@@ -32,6 +31,7 @@ from handler.compiler.schema.schema_cache import LEAST_BYTES, HeldSchema, Schema
 from handler.compiler.schema.sdl_parser import INTROSPECTION, is_empty, is_introspection, parse_sdl
 from handler.compiler.schema.vendor_directives import (
     coordinates_of,
+    declared_costs,
     inaccessible,
     missing_definitions,
     types_named,

@@ -1,10 +1,14 @@
 """Built-in directives and types of other systems: the directives are dropped, the types are defined if missing.
 
-Source: StepZen's, AWS AppSync's, Apollo Federation's and Hasura's references of directives and scalars.
+``@inaccessible``, ``@listSize`` and ``@cost`` are read before.
+
+Source: StepZen's, AWS AppSync's, Apollo Federation's and Hasura's references of directives and scalars; "The GraphQL
+Cost Directives Specification" (IBM), whose directives Apollo Federation and Hot Chocolate take, too.
 """
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -15,6 +19,7 @@ from graphql import (
     DirectiveDefinitionNode,
     DirectiveNode,
     FieldDefinitionNode,
+    GraphQLSchema,
     InputValueDefinitionNode,
     ListTypeNode,
     Node,
@@ -23,12 +28,22 @@ from graphql import (
     SchemaExtensionNode,
     TypeDefinitionNode,
     TypeExtensionNode,
+    get_named_type,
+    get_nullable_type,
+    is_list_type,
     parse,
     value_from_ast_untyped,
 )
 
+from handler.compiler.config.table import MAX_LIST_SIZE
 from handler.compiler.problems import Problems
+from handler.compiler.schema.coordinates import resolve
 from handler.compiler.schema.directives import BELONGS, ON_SCHEMA
+from handler.compiler.schema.visibility import FieldsType
+from handler.compiler.source.yaml_section import Section
+from handler.errors.authoring import UnknownCoordinate
+from handler.strict_json import JSONObject
+from handler.text.sentences import did_you_mean
 
 _STEPZEN = "connector dbquery graphql inject materializer mock mockfn rest sequence supplies value"
 STEPZEN = frozenset(_STEPZEN.split())
@@ -205,3 +220,98 @@ def _imported(directive: DirectiveNode) -> Iterator[str]:
         if isinstance(each, Mapping) and each.get("name") == f"@{NAME}":
             name = each.get("as")
             yield name.removeprefix("@") if isinstance(name, str) else NAME
+
+
+LIST_SIZE = ("listSize", "federation__listSize")
+COST = ("cost", "federation__cost")
+
+
+def declared_costs(definitions: Iterable[DefinitionNode], problems: Problems) -> dict[str, JSONObject]:
+    """Return coordinate of a field or type -> its cost entry for the schema index. Invalid values are warnings."""
+    costs: dict[str, JSONObject] = {}
+    for node in definitions:
+        for coordinate, part in coordinates_of(node).items():
+            for directive in getattr(part, "directives", None) or ():
+                if entry := _cost(directive, part, problems):
+                    costs.setdefault(coordinate, {}).update(entry)
+    return costs
+
+
+def with_list_sizes(
+    costs: Mapping[str, JSONObject], sizes: Section, schema: GraphQLSchema, problems: Problems
+) -> dict[str, JSONObject]:
+    """Add ``limits.list_sizes`` to the costs; it overrides the assumed sizes of fields."""
+    merged = dict(costs)
+    for text in sizes.keys():  # noqa: SIM118 - a Section is not a dict
+        size = sizes.integer(text)
+        try:
+            coordinate = resolve(schema, text)
+        except UnknownCoordinate as exc:
+            problems.add(sizes.key_place(text), f'limits.list_sizes "{text:.80}": {exc}', code="unknown-coordinate")
+            continue
+        type_name, _, field = coordinate.partition(".")
+        type_ = schema.get_type(type_name)
+        returned: Any = getattr(type_.fields.get(field), "type", None) if isinstance(type_, FieldsType) else None
+        below = getattr(get_named_type(returned), "fields", {}).values()
+        if returned is None or not any(_is_list(each) for each in (returned, *(field.type for field in below))):
+            sentence = "expected a field that returns a list, or an object with one"
+            problems.add(sizes.key_place(text), f'limits.list_sizes "{text:.80}": {sentence}', code="not-a-list")
+            continue
+        own = merged.get(coordinate, {})
+        merged[coordinate] = {**own, "size": {**own.get("size", {}), "assumed": size}}
+    return merged
+
+
+def _cost(directive: DirectiveNode, part: Any, problems: Problems) -> JSONObject:
+    name = directive.name.value
+    values = {argument.name.value: value_from_ast_untyped(argument.value) for argument in directive.arguments or ()}
+    if name in COST and "weight" in values:
+        return _weight(directive, values["weight"], problems)
+    if name in LIST_SIZE and part.kind == "field_definition":
+        return {"size": _size(directive, values, part, problems)}
+    return {}
+
+
+def _weight(directive: DirectiveNode, text: Any, problems: Problems) -> JSONObject:
+    """Read a weight, which the specification defines as text, so that it may be a fraction."""
+    try:
+        weight = float(text)
+    except (TypeError, ValueError):
+        weight = math.nan
+    if not 0 <= weight <= MAX_LIST_SIZE:
+        sentence = f'@cost: weight "{text!s:.40}" is not a number from 0 on, so it is ignored'
+        problems.warn(directive, sentence, code="invalid-cost")
+        return {}
+    return {"weight": weight}
+
+
+def _size(directive: DirectiveNode, values: Mapping[str, Any], field: Any, problems: Problems) -> JSONObject:
+    slicing = _texts(values.get("slicingArguments"))
+    arguments = [argument.name.value for argument in field.arguments or ()]
+    for path in slicing:
+        name = path.partition(".")[0]
+        if name not in arguments:
+            sentence = f'@listSize: "{field.name.value}" has no argument "{name:.60}"{did_you_mean(name, arguments)}'
+            problems.warn(directive, sentence, code="unknown-slicing-argument")
+    size = {
+        "assumed": _count(values.get("assumedSize")),
+        "default": _count(values.get("slicingArgumentDefaultValue")),  # Hot Chocolate's
+        "slicing": [path for path in slicing if path.partition(".")[0] in arguments],
+        "fields": _texts(values.get("sizedFields")),
+        "one": values.get("requireOneSlicingArgument") is not False and bool(slicing),
+    }
+    return {name: value for name, value in size.items() if value is not None and value is not False and value != []}
+
+
+def _texts(value: Any) -> list[str]:
+    """Return the texts of a list; a single text counts as a list."""
+    values = value if isinstance(value, list) else [value]
+    return [text for text in values if isinstance(text, str)]
+
+
+def _count(value: Any) -> int | None:
+    return min(value, MAX_LIST_SIZE) if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def _is_list(type_: Any) -> bool:
+    return is_list_type(get_nullable_type(type_))

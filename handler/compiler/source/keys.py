@@ -51,7 +51,7 @@ class Key:
     offered: bool = True  # by the problem of an unknown key
     like: str = ""  # the section that has the same keys
     is_old: bool = False  # an old name, which the page leaves out
-    beside: str = ""  # the key that this one belongs to: it is taken beside that key alone
+    owner: str = ""  # the key that this one belongs to: it is taken beside that key alone
     fault: Fault | None = None
     code: str = ""  # of a fault; "invalid-value" shows the value, unless it may be a secret
 
@@ -59,6 +59,27 @@ class Key:
     def json_schema(self) -> JSONObject:
         """The JSON Schema of the key, for editors."""
         return {"description": LINK.sub(r"\1", self.meaning), **self.schema}
+
+    def checked(self, fault: Fault, code: str) -> Key:
+        """Return the row of a text, or of texts, that a check reports."""
+        return replace(self, fault=fault, code=code)
+
+    def expecting(self, expected: str, fits: Callable[[str], object], *, code: str = "invalid-value") -> Key:
+        """Return the row of a text, or of texts, that fit."""
+        return self.checked(lambda text: "" if fits(text) else f"expected {expected}", code)
+
+    def beside(self, name: str) -> Key:
+        """Return the row of a key that is taken beside another one."""
+        return replace(self, owner=name)
+
+    def hidden(self) -> Key:
+        """Return the row of a key that is taken, and that no problem offers."""
+        return replace(self, offered=False)
+
+    def old(self, name: str, *, new: str) -> Key:
+        """Return the row of an old key."""
+        note = {"deprecated": True, "deprecationMessage": f"{name} is the old name of {new}"}
+        return replace(self, schema={**self.schema, **note}, offered=False, is_old=True)
 
 
 Keys = Mapping[str, Key]
@@ -172,32 +193,6 @@ def named(meaning: str, item: Key, form: str = "mapping", missing: str = "none")
 def anything(meaning: str, form: str = "any") -> Key:
     """Return the row of a value that is not read."""
     return Key(meaning=meaning, form=form, schema={})
-
-
-def checked(key: Key, fault: Fault, code: str) -> Key:
-    """Return the row of a text, or of texts, that a check reports."""
-    return replace(key, fault=fault, code=code)
-
-
-def expecting(key: Key, expected: str, fits: Callable[[str], object], *, code: str = "invalid-value") -> Key:
-    """Return the row of a text, or of texts, that fit."""
-    return checked(key, lambda text: "" if fits(text) else f"expected {expected}", code)
-
-
-def beside(name: str, key: Key) -> Key:
-    """Return the row of a key that is taken beside another one."""
-    return replace(key, beside=name)
-
-
-def hidden(key: Key) -> Key:
-    """Return a row of a key that is taken, and that no problem offers."""
-    return replace(key, offered=False)
-
-
-def old(key: Key, name: str, *, new: str) -> Key:
-    """Return a row of an old key."""
-    note = {"deprecated": True, "deprecationMessage": f"{name} is the old name of {new}"}
-    return replace(key, schema={**key.schema, **note}, offered=False, is_old=True)
 
 
 def schema_of_mapping(keys: Keys) -> JSONObject:

@@ -78,9 +78,9 @@ class Section:
 
     def expect_table(self) -> None:
         """Report every key that is neither in the table nor accepted."""
-        rows = {name: row.beside for name, row in self._keys.items() if name not in self._accepted}
-        besides = (name for name, beside in rows.items() if beside and beside in self)
-        self.expect(*(name for name, beside in rows.items() if not beside), *besides)
+        owners = {name: row.owner for name, row in self._keys.items() if name not in self._accepted}
+        owned = (name for name, owner in owners.items() if owner and owner in self)
+        self.expect(*(name for name, owner in owners.items() if not owner), *owned)
 
     def name(self, key: str) -> str:
         """Format a key with its path, for a sentence."""

@@ -12,7 +12,6 @@ from handler.errors.calls import Fault
 
 MAX_SENTENCE_CHARS = 500
 
-
 LINE_BREAK = re.compile(r"\r\n|[\n\r]")
 """Source: GraphQL specification, section 2.1.2 (Line Terminators)."""
 

@@ -25,7 +25,13 @@ class Deadlines:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await self._app({**scope, _DEADLINE: time.monotonic() + _allowed_s(scope)}, receive, send)
+        # Source: the AWS Lambda guide, "Using the Lambda context object to retrieve Python function information".
+        remaining_ms = getattr(scope.get("aws.context"), "get_remaining_time_in_millis", None)
+        allowed_s = MAX_ANSWER_S
+        if remaining_ms is not None:
+            remaining_s = remaining_ms() / 1e3
+            allowed_s = min(MAX_ANSWER_S, remaining_s - min(MARGIN_S, remaining_s / 4))
+        await self._app({**scope, _DEADLINE: time.monotonic() + allowed_s}, receive, send)
 
 
 def deadline_of(scope: Scope) -> float:
@@ -49,12 +55,3 @@ async def before(deadline: float) -> AsyncIterator[None]:
         if not limit.expired():
             raise
         raise DeadlinePassed from exc
-
-
-def _allowed_s(scope: Scope) -> float:
-    """Source: the AWS Lambda guide, "Using the Lambda context object to retrieve Python function information"."""
-    remaining_ms = getattr(scope.get("aws.context"), "get_remaining_time_in_millis", None)
-    if remaining_ms is None:
-        return MAX_ANSWER_S
-    remaining_s = remaining_ms() / 1e3
-    return float(min(MAX_ANSWER_S, remaining_s - min(MARGIN_S, remaining_s / 4)))

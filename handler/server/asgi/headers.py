@@ -61,13 +61,13 @@ def find_mismatch(schema: Mapping[str, Any], arguments: Mapping[str, Any], heade
     """
     for parameter in mirrored_in(schema):
         name = f"mcp-param-{parameter.name.lower()}"
-        value, given = parameter.value_in(arguments), headers.get(name)
+        value, header = parameter.value_in(arguments), headers.get(name)
         if not isinstance(value, str | int | float):
-            if given is not None:
+            if header is not None:
                 return f"{name} has no argument that it repeats"
-        elif given is None:
+        elif header is None:
             return f"{name} is missing"
-        elif not _says(decoded(given), value):
+        elif not _says(decoded(header), value):
             return f"{name} differs from the body"
     return ""
 

@@ -54,7 +54,7 @@ def public_url(scope: Scope) -> str:
 
 
 def has_slash(scope: Scope) -> bool:
-    """Tell if the path was sent with a final slash, and is not that of the public URL."""
+    """Return whether the path was sent with a final slash, and is not that of the public URL."""
     return bool(scope[_HAS_SLASH]) and not public_url(scope).endswith(scope["path"])
 
 
@@ -83,23 +83,21 @@ class PublicUrl:
             response = refuse(scope, Refused("not-found", "Not Found"), reason="encoded slash")
             await response(scope, receive, send)
             return
-        sent = _without_slash(scope["path"])
-        path = _route_path(sent, event, self._base_path)
-        url = self._public_url or _url_in(event, sent, path)
-        told = {_PUBLIC_URL: url, _HAS_SLASH: sent != scope["path"]}
-        await self._app({**scope, "path": path, **told}, receive, send)
+        whole = _without_slash(scope["path"])
+        path = _route_path(whole, event, self._base_path)
+        url = self._public_url or _url_in(event, whole, path)
+        await self._app({**scope, "path": path, _PUBLIC_URL: url, _HAS_SLASH: whole != scope["path"]}, receive, send)
 
 
 def _raw_paths(scope: Scope, event: Mapping[str, Any]) -> Iterator[str]:
     """Yield all undecoded forms of the path, in a web server's scope and in the event of any front door."""
     context = event.get("requestContext") or {}
+    http, parameters = context.get("http"), event.get("pathParameters")
     yield (scope.get("raw_path") or b"").decode("latin-1")
-    http = context.get("http")
-    told = [event.get("rawPath"), event.get("path"), context.get("path")]
-    told += [http.get("path")] if isinstance(http, dict) else []
-    parameters = event.get("pathParameters")
-    told += parameters.values() if isinstance(parameters, dict) else ()
-    yield from (path for path in told if isinstance(path, str))
+    paths = [event.get("rawPath"), event.get("path"), context.get("path")]
+    paths += [http.get("path")] if isinstance(http, dict) else []
+    paths += parameters.values() if isinstance(parameters, dict) else ()
+    yield from (path for path in paths if isinstance(path, str))
 
 
 def _without_slash(path: str) -> str:
@@ -115,20 +113,25 @@ def _route_path(path: str, event: Mapping[str, Any], base_path: str) -> str:
     the client sent it.
     """
     context = event.get("requestContext") or {}
-    known = _in_api(path, event) or _below_stage(path, event, context)
-    if known:
-        sent = _without_slash(unquote(_client_path(event, path)))
-        ways = [known, _below(sent, base_path) or _below(known, base_path)]
+    stage = _stage_path(context)
+    in_api = _in_api(path, event)
+    if not in_api and stage and "version" in event and _is_gateways(context):
+        # A named stage of an HTTP API, on API Gateway's own domain. On a custom domain, the event does not show if the
+        # path contains the stage.
+        in_api = path if context.get("path") == f"{stage}{event.get('path')}" else _below(path, stage)
+    if in_api:
+        whole = _without_slash(unquote(_client_path(event, path)))
+        ways = [in_api, _below(whole, base_path) or _below(in_api, base_path)]
+        likely = in_api
     else:
-        staged = _below(path, _stage_path(context)) if "version" in event else ""
+        staged = _below(path, stage) if "version" in event else ""
         based = _below(path, base_path)
         ways = [path, based] if event.get("version") == "2.0" else [based, path]
         ways += [staged, _below(staged, base_path)]
-        known = staged or path
-    others = {way for way in ways if way} - {known}
-    if not others:
-        return known
-    return next((way for form in (ROUTE, CARD, HOME) for way in ways if re.fullmatch(form, way)), known)
+        likely = staged or path
+    if not {way for way in ways if way} - {likely}:
+        return likely
+    return next((way for form in (ROUTE, CARD, HOME) for way in ways if re.fullmatch(form, way)), likely)
 
 
 def _in_api(path: str, event: Mapping[str, Any]) -> str:
@@ -141,22 +144,11 @@ def _in_api(path: str, event: Mapping[str, Any]) -> str:
     if route == HOME and re.fullmatch(BASE_PATH, path):
         return HOME
     filled = _without_slash(re.sub(PARAMETER, lambda name: str(parameters.get(name[1], name[0])), route))
-    for known in (filled, unquote(filled)):
-        before = path.removesuffix(known)
-        if known and before != path and (not before or re.fullmatch(BASE_PATH, before)):
-            return known
+    for route_path in (filled, unquote(filled)):
+        before = path.removesuffix(route_path)
+        if route_path and before != path and (not before or re.fullmatch(BASE_PATH, before)):
+            return route_path
     return ""
-
-
-def _below_stage(path: str, event: Mapping[str, Any], context: Mapping[str, Any]) -> str:
-    """Return the path below a named stage of an HTTP API on API Gateway's own domain; empty string otherwise.
-
-    On a custom domain, the event does not show if the path contains the stage.
-    """
-    stage = _stage_path(context)
-    if not stage or "version" not in event or not _is_gateways(context):
-        return ""
-    return path if context.get("path") == f"{stage}{event.get('path')}" else _below(path, stage)
 
 
 def _below(path: str, base_path: str) -> str:
@@ -175,11 +167,11 @@ def _below(path: str, base_path: str) -> str:
 
 def _client_path(event: Mapping[str, Any], path: str) -> str:
     """Return the path as the client sent it, if the event has it: REST APIs, and HTTP APIs in format 1.0."""
-    told = (event.get("requestContext") or {}).get("path")
-    return told if isinstance(told, str) else path
+    client_path = (event.get("requestContext") or {}).get("path")
+    return client_path if isinstance(client_path, str) else path
 
 
-def _url_in(event: Mapping[str, Any], sent: str, path: str) -> str:
+def _url_in(event: Mapping[str, Any], whole: str, path: str) -> str:
     """Return the base URL of the routes by the event; empty string for a load balancer, whose event has no domain.
 
     URLs on API Gateway's own domains contain the stage. On a custom domain, the prefix of the route's path is the base
@@ -189,7 +181,7 @@ def _url_in(event: Mapping[str, Any], sent: str, path: str) -> str:
     domain, stage = context.get("domainName"), _stage_path(context)
     if not domain or _is_gateways(context):
         return f"https://{domain}{stage}" if domain else ""
-    whole = _without_slash(_client_path(event, sent))
+    whole = _without_slash(_client_path(event, whole))
     before = whole.removesuffix(path) if whole.endswith(path) else ""
     if "version" in event and stage:  # URLs of a mapped domain do not contain an HTTP API's stage
         before = f"{before}/".replace(f"{stage}/", "/", 1).removesuffix("/")

@@ -1,22 +1,47 @@
-"""Identification of the caller, by an API key, a token or an authorizer's claims."""
+"""Identification of the caller, by an API key, a token, or the claims that AWS has verified before the invocation.
+
+AWS writes the claims of an authorizer, or of IAM by a signature, into the request context of the Lambda event, which
+callers cannot.
+
+Source: Amazon API Gateway, "Control access to HTTP APIs with JWT authorizers", "Use API Gateway Lambda authorizers",
+"Control access to HTTP APIs with IAM authorization" (``authorizer.iam``) and "$context variables" (``identity``); AWS
+Lambda, "Control access to Lambda function URLs"; IAM, "IAM identifiers" (forms of ARNs).
+"""
 
 from __future__ import annotations
 
 import hashlib
 import hmac
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from typing import Any
 
 from starlette.datastructures import Headers
 
-from handler.bundle.identity import ApiKey
+from handler.bundle.identity import ApiKey, Identity
 from handler.bundle.model import Bundle
 from handler.cold.records import record
 from handler.errors.access import CredentialMalformed, CredentialRefused
-from handler.server.auth.api_gateway_authorizer import authorized_claims, is_signed_for_aws, without_iam
 from handler.server.auth.principal import KEY_PREFIX, SEALED_PREFIX, TOKEN, Principal, principal_of_key
-from handler.server.auth.tokens import TokenVerifier
+from handler.server.auth.tokens import TokenVerifier, parse_token
+from handler.strict_json import JSONObject
+
+SIGNATURE = "AWS4-"
+"""The beginning of the schemes of AWS's signatures, versions 4 and 4A."""
+
+CLAIM = "iam"
+"""The claim that only this module makes, at endpoints that trust an API."""
+
+# Few requests have a signer, so the pattern is compiled at its first use.
+_ARN = (
+    r"arn:[a-z-]+:(?:iam|sts)::(?P<account>[0-9]{12}):"
+    r"(?:assumed-role/(?P<role>[\w+=,.@-]{1,64})/(?P<session>[\w+=,.@-]{1,64})"
+    r"|user/(?:[!-~]*/)?(?P<user>[\w+=,.@-]{1,64})|federated-user/[\w+=,.@-]{1,64}|root)"
+)
+
+ListText = Callable[[Sequence[Any]], str]
+"""API Gateway's text for a claim that is a list."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -112,3 +137,146 @@ def _holder(key: str, known: tuple[ApiKey, ...], now: float) -> Principal:
     if matches[0].is_expired(now):
         raise CredentialRefused("expired")
     return principal_of_key(matches[0])
+
+
+def is_signed_for_aws(event: Mapping[str, Any], *, authorization: str) -> bool:
+    """Return whether AWS has verified the request's signature, so that Stile need not check the header.
+
+    The event then has the signer's ARN: for an HTTP API or function URL under ``authorizer.iam``, for a REST API under
+    ``identity``. The signature identifies the caller only if the endpoint trusts the API, see ``authorized_claims``.
+    """
+    context = event.get("requestContext")
+    if not authorization.startswith(SIGNATURE) or not isinstance(context, Mapping):
+        return False
+    arns = [signer.get("userArn") for signer in _signers(_with_signer(event, context))]
+    return any(isinstance(arn, str) and arn.startswith("arn:") for arn in arns)
+
+
+def authorized_claims(event: Mapping[str, Any], identity: Identity, *, authorization: str) -> JSONObject:
+    """Return the claims that AWS has verified for a trusted API or function URL; empty if there are none.
+
+    ``authorization`` is the request's header of that name. Its token restores the types that API Gateway has lost, if
+    the configuration says that the authorizer verifies this header. Otherwise a caller could have invented the token.
+    The claim ``iam`` comes from a verified signature alone, see ``iam_claims``.
+    """
+    context = event.get("requestContext")
+    if not isinstance(context, Mapping) or context.get("apiId") not in identity.trusted_apis:
+        return {}
+    typed = context["apiId"] in identity.typed_apis
+    claims = _claims_of_authorizer(event, context.get("authorizer"), authorization=authorization if typed else "")
+    return without_iam(claims) or iam_claims(_with_signer(event, context))
+
+
+def without_iam(claims: Mapping[str, Any]) -> JSONObject:
+    """Return the claims of a token or authorizer without those that only a verified signature gives."""
+    return {name: value for name, value in claims.items() if name != CLAIM and not name.startswith(_PATHS_OF_CLAIM)}
+
+
+_PATHS_OF_CLAIM = (f"{CLAIM}.", f"{CLAIM}/")
+
+
+def iam_claims(context: Mapping[str, Any]) -> JSONObject:
+    """Return the claims of a request context's signer; empty if AWS has verified no signature.
+
+    ``iam`` has ``arn``, ``account`` and, as far as the ARN has them, ``role`` with ``session``, or ``user``; ``id`` and
+    ``organization`` as AWS gives them. ``sub`` is the ARN.
+    """
+    signer = next(iter(_signers(context)), {})
+    arn = signer.get("userArn")
+    parts = re.fullmatch(_ARN, arn, re.ASCII) if isinstance(arn, str) else None
+    if not parts:
+        return {}
+    facts = {"arn": arn, **parts.groupdict(), "id": signer.get("userId", signer.get("user"))}
+    facts["organization"] = signer.get("principalOrgId")
+    return {CLAIM: {name: value for name, value in facts.items() if isinstance(value, str) and value}, "sub": arn}
+
+
+def _with_signer(event: Mapping[str, Any], context: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the request context without the authorizer of formats other than 2.0, whose members AWS did not write."""
+    return context if event.get("version") == "2.0" else {**context, "authorizer": None}
+
+
+def _signers(context: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the facts of an HTTP API in format 2.0 or a function URL, then those of a REST API or format 1.0."""
+    authorizer = context.get("authorizer")
+    iam = authorizer.get("iam") if isinstance(authorizer, Mapping) else None
+    return [signer for signer in (iam, context.get("identity")) if isinstance(signer, Mapping)]
+
+
+def _claims_of_authorizer(event: Mapping[str, Any], authorizer: Any, *, authorization: str) -> JSONObject:
+    if not isinstance(authorizer, Mapping):
+        return {}
+    if event.get("version") == "2.0":
+        claims = _of_jwt_authorizer(authorizer.get("jwt"), authorization, list_text=_in_brackets)
+        return claims or _of_mapping(authorizer.get("lambda"))
+    if "claims" in authorizer:  # only events of REST APIs have no version
+        list_text = _in_brackets if "version" in event else _with_commas
+        return _of_jwt_authorizer(authorizer, authorization, list_text=list_text)
+    return _of_mapping({name: value for name, value in authorizer.items() if name != "integrationLatency"})
+
+
+def _of_jwt_authorizer(authorizer: Any, authorization: str, *, list_text: ListText) -> JSONObject:
+    """Return the claims, with the scopes if the route required some."""
+    if not isinstance(authorizer, Mapping):
+        return {}
+    claims = _with_types(_of_mapping(authorizer.get("claims")), authorization, list_text)
+    scopes = authorizer.get("scopes")
+    if claims and isinstance(scopes, list) and not {"scope", "scp"} & claims.keys():
+        claims["scope"] = scopes
+    return claims
+
+
+def _of_mapping(value: Any) -> JSONObject:
+    return dict(value) if isinstance(value, Mapping) else {}
+
+
+def _with_types(claims: JSONObject, authorization: str, list_text: ListText) -> JSONObject:
+    """Give claims the types that they have in the token, if the values agree.
+
+    API Gateway writes each claim as a text, and different claims may have the same text: "[a b]" is a list of two, a
+    list of one with a space in it, or a text. Only the verified token can tell them apart. The token is not verified
+    again, and a claim in it counts only if its text equals that of API Gateway.
+    """
+    scheme, _, text = authorization.partition(" ")
+    try:
+        typed = parse_token(text.strip() if scheme.lower() == "bearer" else authorization.strip()).claims
+    except CredentialRefused:
+        return claims
+    return {
+        name: typed[name] if name in typed and _is_flattened(typed[name], claim, list_text) else claim
+        for name, claim in claims.items()
+    }
+
+
+def _is_flattened(value: Any, text: Any, list_text: ListText) -> bool:
+    """Return whether ``text`` is API Gateway's form of a claim's value. Numbers may have an exponent there."""
+    if not isinstance(text, str):
+        return False
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        try:
+            return float(text) == value
+        except ValueError:
+            return False
+    return (list_text(value) if isinstance(value, list) else _flattened(value)) == text
+
+
+def _in_brackets(values: Sequence[Any]) -> str:
+    """A list as HTTP APIs write it."""
+    return f"[{' '.join(map(_flattened, values))}]"
+
+
+def _with_commas(values: Sequence[Any]) -> str:
+    """A list as REST APIs with a Cognito authorizer write it."""
+    return ",".join(map(_flattened, values))
+
+
+def _flattened(value: Any) -> str:
+    match value:
+        case bool():
+            return str(value).lower()
+        case list():
+            return _in_brackets(value)
+        case dict():
+            return f"map[{' '.join(f'{name}:{_flattened(value[name])}' for name in sorted(value))}]"
+        case _:
+            return str(value)

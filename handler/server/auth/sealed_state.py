@@ -22,7 +22,7 @@ from handler.errors.access import CredentialRefused
 from handler.errors.calls import StateUnavailable
 from handler.errors.infrastructure import SecretUnavailable
 from handler.errors.protocol import StateRefused
-from handler.server.auth.api_gateway_authorizer import without_iam
+from handler.server.auth.identification import without_iam
 from handler.server.auth.own_secrets import OwnSecrets
 from handler.server.auth.principal import SEALED_PREFIX
 from handler.settings import SecretArn, state_key_fault, state_keys_in

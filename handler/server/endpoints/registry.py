@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from math import inf
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from handler.bundle.identity import SECRET_REFERENCE
 from handler.bundle.model import Bundle
 from handler.bundle.stored import bundle_key, read_bundle, short_digest
 from handler.cold.records import record
@@ -19,9 +20,6 @@ from handler.errors.infrastructure import BundleError, FunctionLacks, ObjectNotF
 from handler.lru import Lru
 from handler.server.endpoints.endpoint import Endpoint
 from handler.storage.storage import READ_TIMEOUT_S, Storage
-
-if TYPE_CHECKING:
-    from handler.server.endpoints.lacks import Lack
 
 
 class Instant(NamedTuple):
@@ -47,6 +45,8 @@ MISS_S = 30.0
 BESIDE_S = 1.0
 """Time limit of a refresh that no request waits for."""
 
+_REMEDY = "add it to Extras in samconfig.toml, then `sam build` and `sam deploy`"
+
 NEVER_STORED = ".health"
 """The key of an object that is never stored: readable storage answers that it does not exist."""
 
@@ -59,6 +59,14 @@ DOUBTFUL_S = 300.0
 OnTrouble = Callable[[str, Exception], None]
 
 FindLacks = Callable[[Bundle], Sequence["Lack"]]
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Lack:
+    """A missing part. ``sentence`` is for the log; ``closes``: the endpoint cannot be used without the part."""
+
+    sentence: str
+    closes: bool
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -350,3 +358,42 @@ class Endpoints:
             raise StorageError(self._storage.location, "answered 'unchanged' where nothing was known")
         known.endpoint.schema.recheck(timeout_s=timeout_s)
         return replace(known, asked=asked, confirmed=asked, failing=False)
+
+
+def find_lacks(bundle: Bundle, *, code_modules: Sequence[str], secrets: Collection[str]) -> tuple[Lack, ...]:
+    """Find the parts that an endpoint needs and the function lacks. No module is imported, as its code would run.
+
+    If tokens cannot be verified, a caller asked to sign in would do so for ever. So the endpoint closes for all
+    callers. If a part for tools in Python is missing, only the calls of these tools fail. ``secrets`` are the names of
+    the secrets that keys of issuers may refer to.
+    """
+    return (*_lacks_of_tokens(bundle, secrets), *_lacks_of_code(bundle, code_modules))
+
+
+def _lacks_of_tokens(bundle: Bundle, secrets: Collection[str]) -> Iterator[Lack]:
+    from handler.code_tools.modules import is_there
+
+    if bundle.identity.trusted_apis:
+        return  # the authorizer verifies; a token on another way is refused as ``VerifierMissing``
+    if bundle.identity.issuers and not (is_there("jwt") and is_there("cryptography")):
+        yield Lack(sentence=f"the extra jwt is missing, which verifies tokens of issuers: {_REMEDY}", closes=True)
+    keys = [key for issuer in bundle.identity.issuers for key in issuer.keys]
+    for reference in dict.fromkeys(key.key for key in keys if key.algorithm == "HS256"):
+        name = reference.removeprefix(SECRET_REFERENCE)
+        if name != reference and name not in secrets:
+            sentence = f"STILE_SECRET_{name} is missing, which verifies tokens of an issuer: set the variable"
+            yield Lack(sentence=sentence, closes=True)
+
+
+def _lacks_of_code(bundle: Bundle, code_modules: Sequence[str]) -> Iterator[Lack]:
+    from handler.code_tools.modules import is_among, is_there
+
+    if bundle.code and not is_there("pydantic"):
+        yield Lack(sentence=f"the extra code is missing, which tools in Python need: {_REMEDY}", closes=False)
+    for module in dict.fromkeys(kit.use.partition(":")[0] for kit in bundle.code):
+        if not is_among(module, code_modules):
+            sentence = f"{module} is not among STILE_CODE_MODULES: name the module there"
+            yield Lack(sentence=sentence, closes=False)
+        elif not is_there(module):
+            sentence = f"there is no module {module}: build the function with the code of the module"
+            yield Lack(sentence=sentence, closes=False)

@@ -33,7 +33,6 @@ from handler.server.auth.principal import ANONYMOUS, require_scopes
 from handler.server.context import Caller
 from handler.server.endpoints.arguments_validator import refuse_excess
 from handler.server.graphql_documents import (
-    Document,
     Prepared,
     noting_refusal,
     prepare_document,
@@ -81,14 +80,12 @@ async def get_code_prompt(call: Call, prompt: CodePrompt, arguments: Mapping[str
     """
     from handler.code_tools.content import run_prompt  # most requests are calls of tools
 
-    what = f"Prompt {prompt.name}"
-    try:
-        kit = _loaded(call, prompt.kit)
-        current = next((each for each in kit.prompts if each.name == prompt.name), None)
-        definition = _published(current, prompt.digest, what)
+    label = f"Prompt {prompt.name}"
+    with _content_errors(call, label):
+        prompts = _loaded(call, prompt.kit).prompts
+        current = next((each for each in prompts if each.name == prompt.name), None)
+        definition = _published(current, prompt.digest, label)
         return await _answer(call, await run_prompt(definition, arguments, await context_of(call)))
-    except (AuthorFailed, CallError) as exc:
-        raise _failure(call, what, exc) from exc
 
 
 async def read_code_resource(call: Call, resource: CodeResource, uri: str) -> JSONObject:
@@ -101,13 +98,12 @@ async def read_code_resource(call: Call, resource: CodeResource, uri: str) -> JS
     from handler.code_tools.content import run_resource  # as above
 
     own = resource.entry.get("uri") or resource.entry["uriTemplate"]
-    what = f"Resource {own}"
-    try:
-        current = next((each for each in _loaded(call, resource.kit).resources if each.uri == own), None)
-        definition = _published(current, resource.digest, what)
+    label = f"Resource {own}"
+    with _content_errors(call, label):
+        resources = _loaded(call, resource.kit).resources
+        current = next((each for each in resources if each.uri == own), None)
+        definition = _published(current, resource.digest, label)
         return await _answer(call, await run_resource(definition, uri, await context_of(call)))
-    except (AuthorFailed, CallError) as exc:
-        raise _failure(call, what, exc) from exc
 
 
 async def may_use(call: Call, tool: CodeTool) -> bool:
@@ -185,7 +181,7 @@ def _loaded(call: Call, use: str) -> Toolkit:
         return load_kit(use, modules=call.caller.services.code_modules)
 
 
-def _published(definition: Definition | None, digest: str, what: str) -> Definition:
+def _published(definition: Definition | None, digest: str, label: str) -> Definition:
     """Return the definition if it takes and returns what the bundle says.
 
     Raises:
@@ -194,7 +190,7 @@ def _published(definition: Definition | None, digest: str, what: str) -> Definit
     with authors_code():
         published = None if definition is None else as_published(definition, digest)
         if published is None:
-            raise CodeChanged(what)
+            raise CodeChanged(label)
         return published
 
 
@@ -226,20 +222,24 @@ def _with_options(result: JSONObject, tool: CodeTool) -> JSONObject:
     return {**result, "_meta": {**options.meta, **result.get("_meta", {})}} if options.meta else result
 
 
-def _failure(call: Call, what: str, exc: AuthorFailed | CallError) -> McpError:
-    """Return the error for a failed prompt or resource, whose results cannot express failure."""
-    call.note(reason=type(exc).__name__)
-    if isinstance(exc, CallError):
-        return McpError(McpError.INTERNAL_ERROR, str(exc))
-    _log(call, what, exc)
-    return McpError(McpError.INTERNAL_ERROR, f"{what} failed")
+@contextmanager
+def _content_errors(call: Call, label: str) -> Iterator[None]:
+    """Turn the failure of a prompt or resource, whose results cannot express failure, into an error of JSON-RPC."""
+    try:
+        yield
+    except (AuthorFailed, CallError) as exc:
+        call.note(reason=type(exc).__name__)
+        if isinstance(exc, CallError):
+            raise McpError(McpError.INTERNAL_ERROR, str(exc)) from exc
+        _log(call, label, exc)
+        raise McpError(McpError.INTERNAL_ERROR, f"{label} failed") from exc
 
 
-def _log(call: Call, what: str, exc: AuthorFailed) -> None:
-    LOG.error("%s failed in request %s", what, call.caller.request_id, exc_info=exc)
+def _log(call: Call, label: str, exc: AuthorFailed) -> None:
+    LOG.error("%s failed in request %s", label, call.caller.request_id, exc_info=exc)
 
 
-UNTOLD = frozenset(
+HIDDEN_HEADERS = frozenset(
     {
         "x-amz-security-token",
         "x-amzn-oidc-accesstoken",
@@ -251,7 +251,6 @@ UNTOLD = frozenset(
     }
 )
 """Headers that identify the caller to others. Authors read the claims instead: these values are not theirs."""
-
 
 MAX_TOKEN_CHARS = 1_000
 """The longest progress token that gets reports. Each report repeats the token."""
@@ -276,7 +275,7 @@ async def context_of(call: Call, *, needs_credential: bool = False) -> Context:
         protocol_version=call.request.revision,
         client_info=client if isinstance(client, dict) else {},
         client_capabilities=call.client_capabilities,
-        headers={name: value for name, value in caller.headers.items() if name not in UNTOLD},
+        headers={name: value for name, value in caller.headers.items() if name not in HIDDEN_HEADERS},
         auth=deepcopy(caller.principal.claims),  # policies read ours, and a key's outlive the call
         scopes=caller.principal.scopes,
         auth_strategy=access.strategy,
@@ -351,10 +350,9 @@ class OwnRequests:
         """
         if not self._caller.endpoint.bundle.index:
             raise ToolError("This tool asks a GraphQL API, and its endpoint does not have one.")
-        document = Document(text=query, operation_name=None, variables=variables)
         with noting_refusal(self._caller, text=query):
             with _tool_errors():
-                prepared = await prepare_document(self._caller, document, tool=None, for_model=False)
+                prepared = await prepare_document(self._caller, query, variables, for_model=False)
             if prepared.kind != "query" and self._caller.endpoint.asks_for_consent:
                 raise ToolError(
                     "Nothing was sent: writing needs consent at this endpoint, and a tool's document cannot ask for "

@@ -75,11 +75,14 @@ async def ask(call: Call, requests: Mapping[str, JSONObject], *, state: Any = No
         raise ValueError(f"requests and a state: nested more than {MAX_NESTING} deep")
     if not all(isinstance(key, str) for key in requests):
         raise ValueError(f"requests {list(requests)}: expected texts as keys, for the answers have such")
-    needed = [_needed(request) for request in requests.values()]
+    capabilities = [_capability_for(request) for request in requests.values()]
     if not is_modern(call.request.revision):
         raise ClientCannotAsk
-    for capability in needed:
-        _require(call, capability)
+    for name, by_url in capabilities:
+        if not _is_declared(call, name, by_url=by_url):
+            sentence = f"The client cannot be asked: this needs the capability {name}{' for URLs' if by_url else ''}"
+            needed: JSONObject = {name: {"url": {}} if by_url else {}}
+            raise Rejected(MISSING_CAPABILITY, sentence, id=call.request.id, facts={"requiredCapabilities": needed})
     result: JSONObject = {"resultType": "input_required"}
     if requests:
         result["inputRequests"] = dict(requests)
@@ -112,26 +115,26 @@ async def answers_to(call: Call) -> Answers:
     return Answers(responses=answered, state=opened["state"])
 
 
-def _needed(request: JSONObject) -> JSONObject:
-    """Return the capability that a client needs for a request, as the client would declare it."""
+def _capability_for(request: JSONObject) -> tuple[str, bool]:
+    """Return the capability that a client needs for a request, and whether for its mode with a URL."""
     method = str(request.get("method", ""))
     if method not in CAPABILITIES:
         raise ValueError(f"a request of {method}: expected one of {', '.join(CAPABILITIES)}")
     params = request.get("params", {})
     if not isinstance(params, dict):
         raise TypeError(f"a request of {method}: expected an object as params, got {type(params).__name__}")
-    is_url = method == "elicitation/create" and params.get("mode") == "url"
-    return {CAPABILITIES[method]: {"url": {}} if is_url else {}}
+    return CAPABILITIES[method], method == "elicitation/create" and params.get("mode") == "url"
 
 
-def _require(call: Call, needed: JSONObject) -> None:
-    """Refuse a client without the capability. A client that declares no mode of elicitation can show forms."""
-    ((name, modes),) = needed.items()
-    declared = call.client_capabilities.get(name)
-    can = isinstance(declared, dict) and ("url" in declared if modes else "url" not in declared or "form" in declared)
-    if not can:
-        sentence = f"The client cannot be asked: this needs the capability {name}{' for URLs' if modes else ''}"
-        raise Rejected(MISSING_CAPABILITY, sentence, id=call.request.id, facts={"requiredCapabilities": needed})
+def _is_declared(call: Call, capability: str, *, by_url: bool = False) -> bool:
+    """Return whether the client declares a capability. One that declares no mode of elicitation can show forms.
+
+    Source: MCP 2026-07-28, client/elicitation ("Capabilities").
+    """
+    declared = call.client_capabilities.get(capability)
+    if not isinstance(declared, dict):
+        return False
+    return "url" in declared if by_url else "url" not in declared or "form" in declared
 
 
 def _binding(call: Call) -> JSONObject:
@@ -221,10 +224,7 @@ async def ask_consent(
         StateRefused: the answer is not to this call, or comes too late.
     """
     is_required = tool.options.confirm == "required"
-    # Source: MCP 2026-07-28, client/elicitation ("Capabilities"): an empty object means forms.
-    elicitation = call.client_capabilities.get("elicitation")
-    takes_forms = isinstance(elicitation, dict) and ("form" in elicitation or "url" not in elicitation)
-    if not takes_forms or not (is_required or call.caller.services.states.available):
+    if not _is_declared(call, "elicitation") or not (is_required or call.caller.services.states.available):
         if is_required:
             raise ConsentImpossible(tool.name)
         if arguments.get(CONFIRM) is not True:

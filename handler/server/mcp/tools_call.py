@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from handler.bundle.tools import (
     CONFIRM,
@@ -47,9 +47,6 @@ from handler.server.upstream.bound_variables import fill_bound
 from handler.server.upstream.graphql_client import carried_out, execute, telling_answer
 from handler.server.upstream.graphql_request import GraphQLRequest
 from handler.strict_json import JSONObject, to_well_formed_json
-
-if TYPE_CHECKING:
-    from handler.server.graphql_documents import Prepared
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -205,14 +202,16 @@ async def call_over_graphql(call: Call, tool: PrescribedTool | GraphQLTool, argu
     arguments, caller, continued, document = call.read(tool, arguments), call.caller, None, None
     async with before(caller.deadline):
         if tool.options.cursor:
-            from handler.server.mcp.cursors import continuation_of
+            from handler.server.mcp.long_answers import continuation_of
 
             continued = await continuation_of(call, tool, arguments)
             arguments = continued.arguments
         if isinstance(tool, PrescribedTool):
             request, asks = prepare_prescribed_call(caller, tool, arguments), bool(tool.options.confirm)
         else:
-            document = await _prepare_document(caller, tool, arguments)
+            from handler.server.graphql_documents import prepare_arguments
+
+            document = await prepare_arguments(caller, tool, arguments)
             request, asks = document.request, bool(document.consent_for)
         if asks:
             from handler.server.mcp.input_required import ask_consent
@@ -237,7 +236,7 @@ async def call_over_graphql(call: Call, tool: PrescribedTool | GraphQLTool, argu
             is_begun = continued is not None and continued.start is not None
             # An answer about the schema has a limit of its own.
             if (document is None or document.answer is None) and (is_begun or 0 < max_bytes < len(text)):
-                from handler.server.mcp.large_results import fit_response
+                from handler.server.mcp.long_answers import fit_response
 
                 size, text = len(text), b""  # a large text is not kept beside what is cut from it
                 fitted = await fit_response(caller, tool, response, request, size=size, continued=continued)
@@ -270,17 +269,6 @@ def _variables(tool: PrescribedTool, arguments: Mapping[str, Any]) -> JSONObject
     variables = tool.operation.sendable(arguments if tool.flat else arguments.get("variables") or {})
     confirmed = tool.options.confirm == "advisory" and tool.flat
     return {name: value for name, value in variables.items() if not (confirmed and name == CONFIRM)}
-
-
-async def _prepare_document(caller: Caller, tool: GraphQLTool, arguments: JSONObject) -> Prepared:
-    from handler.server.graphql_documents import Document, prepare_document
-
-    document = Document(
-        text=arguments["query"],
-        operation_name=arguments.get("operationName"),
-        variables=arguments.get("variables") or {},
-    )
-    return await prepare_document(caller, document, tool=tool)
 
 
 def _result(response: JSONObject, text: bytes, tool: Tool, room: Room) -> JSONObject:
@@ -352,16 +340,12 @@ async def _search_catalog(call: Call, tool: CatalogTool, arguments: JSONObject) 
     return await search_catalog(call, tool, call.read(tool, arguments))
 
 
-async def _call_code(call: Call, tool: CodeTool, arguments: JSONObject) -> JSONObject:
-    from handler.server.mcp.code_tools import call_code_tool
+async def _call_code(call: Call, tool: CodeTool | ProvidedTool, arguments: JSONObject) -> JSONObject:
+    from handler.server.mcp.code_tools import call_code_tool, call_provided_tool
 
+    if isinstance(tool, ProvidedTool):
+        return await call_provided_tool(call, tool.kit, tool.name, arguments)
     return await call_code_tool(call, tool, arguments)
-
-
-async def _call_provided(call: Call, tool: ProvidedTool, arguments: JSONObject) -> JSONObject:
-    from handler.server.mcp.code_tools import call_provided_tool
-
-    return await call_provided_tool(call, tool.kit, tool.name, arguments)
 
 
 CALLS: Mapping[type[Tool | ProvidedTool], Callable[[Call, Any, JSONObject], Awaitable[JSONObject]]] = {
@@ -370,6 +354,6 @@ CALLS: Mapping[type[Tool | ProvidedTool], Callable[[Call, Any, JSONObject], Awai
     CompanionTool: call_companion,
     CatalogTool: _search_catalog,
     CodeTool: _call_code,
-    ProvidedTool: _call_provided,
+    ProvidedTool: _call_code,
 }
 """The function that calls the tools of a kind, with arguments as the client sent them."""

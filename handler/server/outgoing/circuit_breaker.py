@@ -56,7 +56,8 @@ class Circuits:
         Raises:
             CircuitOpen: the circuit of the origin, or of this caller at the origin, is open; nothing was sent.
         """
-        origin = _origin_of(endpoint, url)
+        parts = urlsplit(url)
+        origin = endpoint, f"{parts.scheme}://{parts.netloc.lower()}"
         connecting = self._origins.use_or_make(origin, _Circuit)
         answering = self._callers.use_or_make((origin, asked), _Circuit)
         with connecting.attempt(self._clock) as not_connected, answering.attempt(self._clock) as not_answered:
@@ -78,11 +79,6 @@ class Circuits:
         self._callers.drop((origin, asked))
 
 
-def _origin_of(endpoint: str, url: str) -> tuple[str, str]:
-    parts = urlsplit(url)
-    return endpoint, f"{parts.scheme}://{parts.netloc.lower()}"
-
-
 class _Circuit:
     def __init__(self) -> None:
         self._failures = 0
@@ -96,23 +92,20 @@ class _Circuit:
         Raises:
             CircuitOpen: the pause lasts, or another request tests if it can end.
         """
-        probe = self._enter(clock())
+        now, probe = clock(), self._opened_at is not None
+        if self._opened_at is not None:
+            # A clock that was set back ends the pause.
+            if self._probing or 0 <= now - self._opened_at < PAUSE_S:
+                raise CircuitOpen(pause_s=PAUSE_S)
+            self._probing = True
+
+        def fail() -> None:
+            self._failures += 1
+            if probe or (self._opened_at is None and self._failures >= MAX_FAILURES):
+                self._opened_at = clock()
+
         try:
-            yield lambda: self._fail(clock(), probe=probe)
+            yield fail
         finally:
             if probe:
                 self._probing = False
-
-    def _enter(self, now: float) -> bool:
-        """Tell if the request that begins now is the test that may end the pause."""
-        if self._opened_at is None:
-            return False
-        if self._probing or 0 <= now - self._opened_at < PAUSE_S:  # a clock that was set back ends the pause
-            raise CircuitOpen(pause_s=PAUSE_S)
-        self._probing = True
-        return True
-
-    def _fail(self, now: float, *, probe: bool) -> None:
-        self._failures += 1
-        if probe or (self._opened_at is None and self._failures >= MAX_FAILURES):
-            self._opened_at = now

@@ -43,19 +43,9 @@ def outgoing_services(
 ) -> OutgoingServices:
     """Build the services of a process. ``stand_ins``: see ``SecretStore``; ``on_trouble``: see ``OwnSecrets``."""
     own = OwnSecrets(aws, on_trouble=on_trouble)
-    secrets = SecretStore(
-        aws=aws,
-        prefix=settings.secrets_prefix,
-        own=own,
-        environ=_secrets_of_environ(settings),
-        stand_ins=stand_ins,
-    )
+    environ: Mapping[str, Secret] = settings.secrets
+    if settings.env_secrets:  # folder/name/NAME: the owner limits which endpoints may read which
+        names = {entry: entry.rpartition("/")[2] for entry in settings.env_secrets}
+        environ = {entry: settings.secrets[name] for entry, name in names.items() if name in settings.secrets}
+    secrets = SecretStore(aws=aws, prefix=settings.secrets_prefix, own=own, environ=environ, stand_ins=stand_ins)
     return OutgoingServices(secrets=secrets, own=own, aws=aws.credentials)
-
-
-def _secrets_of_environ(settings: Settings) -> Mapping[str, Secret]:
-    """Return the secrets by name, or as ``folder/name/NAME`` if the owner limits which endpoints may read which."""
-    if not settings.env_secrets:
-        return settings.secrets
-    names = {entry: entry.rpartition("/")[2] for entry in settings.env_secrets}
-    return {entry: settings.secrets[name] for entry, name in names.items() if name in settings.secrets}

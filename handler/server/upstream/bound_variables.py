@@ -44,26 +44,18 @@ def _value(tool: str, binding: Binding, headers: Mapping[str, str], claims: Mapp
         case "value":
             return binding.value
         case "header" if binding.name in headers:
-            try:
-                return _read(headers[binding.name], binding.read_as)
+            text = headers[binding.name]
+            if binding.read_as == "string":
+                return text
+            try:  # ``fill_bound`` checks the types of all values
+                return parse_json((text.lower() if binding.read_as == "boolean" else text).encode())
             except ValueError as exc:
                 raise BindingMissing(tool, binding.source, binding.name, misfit=True) from exc
         case "claim":
-            found = find_claim(claims, binding.name)
-            if found is not None:
-                return found
+            claim = find_claim(claims, binding.name)
+            if claim is not None:
+                return claim
     raise BindingMissing(tool, binding.source, binding.name)
-
-
-def _read(text: str, read_as: str) -> Any:
-    """Read a header's text, as JSON unless a string is expected. ``fill_bound`` checks the types of all values."""
-    match read_as:
-        case "string":
-            return text
-        case "boolean":
-            return parse_json(text.lower().encode())
-        case _:
-            return parse_json(text.encode())
 
 
 def find_claim(claims: Any, name: str) -> Any:

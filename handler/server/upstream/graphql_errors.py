@@ -22,7 +22,14 @@ from handler.errors.infrastructure import BundleError
 from handler.http.client import HttpResponse
 from handler.server.upstream.failures import doubt, in_graphql, is_usual
 from handler.server.upstream.graphql_request import GraphQLRequest
-from handler.server.upstream.named_coordinates import coordinate_in, names_in, without_names, without_suggestions
+from handler.server.upstream.named_coordinates import (
+    coordinate_in,
+    in_document,
+    in_values,
+    names_in,
+    without_names,
+    without_suggestions,
+)
 from handler.strict_json import JSONObject, well_formed
 from handler.text.invisible import escaped
 
@@ -142,8 +149,6 @@ def _located(
     index = find_index() if finding.coordinate or finding.kind == VALUE else None
     if index is None:
         return finding
-    from handler.server.upstream.published_coordinates import in_document, in_values
-
     with suppress(BundleError):
         if finding.kind != VALUE:
             return replaced(finding, coordinate=in_document(finding.coordinate, error, operation.text, index))

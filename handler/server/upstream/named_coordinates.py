@@ -1,14 +1,22 @@
 """Names in an API's error message: the coordinate that the error is about, and names that are not in the document.
 
 The patterns read untrusted text. Each takes time linear in the text, and callers cut the text first.
+
+Stile sends only values that the published schema allows. So an API that refuses an enum value or an input field of them
+has another schema.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Set
+from collections.abc import Iterator, Mapping, Set
+from typing import TYPE_CHECKING, Any
 
-from handler.server.upstream.graphql_request import STRINGS
+from handler.server.upstream.graphql_request import STRINGS, GraphQLRequest
+
+if TYPE_CHECKING:
+    from handler.graph.documents.used_fields import Node
+    from handler.graph.index import SchemaIndex
 
 COMPLAINTS = re.compile(
     "are required but|can never be of type|cannot (be spread|condition on|query field|represent)|conflict because"
@@ -60,6 +68,19 @@ PROSE = re.compile(
 """Words that may follow a noun and are not names."""
 
 SUGGESTION = re.compile(r"\b(did you mean|(maybe|perhaps) you meant|you might have meant)\b", re.IGNORECASE)
+
+OF_VALUES = re.compile(
+    rf"{COMPLAINTS.pattern}|does not contain the value|is not a valid|is not defined|no value found|not found", re.I
+)
+"""Phrases about values that do not fit the schema."""
+
+QUOTED = re.compile(r"[\"'`](\w+)[\"'`]")
+REQUIRED = re.compile(r"[\"'`](\w+)[\"'`] of required type\b|\brequired field [\"'`](\w+)[\"'`]")
+OTHER_TYPE = re.compile(r" at [\"'`][\w.\[\]]{1,1000}\.(\w+)[\[\]\d]{0,99}[\"'`]; (\w+) cannot represent")
+BUILT_IN = frozenset({"Boolean", "Float", "ID", "Int", "String"})
+
+_ENDED = re.compile(r"[.!?;](?=\s)")
+_QUOTES = "\"'`“”‘’«»$@[]/"
 
 
 def names_in(document: str) -> frozenset[str]:
@@ -130,5 +151,73 @@ def _is_quoted(text: str, match: re.Match[str]) -> bool:
     return opened or closed or before[-1:] == "." or (after[:1] == "." and after[1:].isalpha())
 
 
-_ENDED = re.compile(r"[.!?;](?=\s)")
-_QUOTES = "\"'`“”‘’«»$@[]/"
+def in_document(coordinate: str, error: Mapping[str, Any], text: str, index: SchemaIndex) -> str:
+    """Complete a coordinate whose owner the API does not name: by the error's locations, or if only one is possible."""
+    from handler.graph.documents.used_fields import fields_in, parse, print_ast  # loads graphql-core
+
+    name = coordinate.partition("(")[0]
+    if not name or "." in name or name.startswith("@") or name in index:
+        return coordinate
+    locations = error.get("locations")
+    points = [
+        (point["line"], point["column"])
+        for point in (locations if isinstance(locations, list) else [])
+        if isinstance(point, dict) and type(point.get("line")) is type(point.get("column")) is int
+    ]
+    candidates: dict[str, bool] = {}  # coordinate -> the error is about this place
+    for parent, node in fields_in(parse(text), index):
+        places: dict[str, Node] = {f"{parent}.{coordinate}": node} if node.name.value == name else {}
+        if name.startswith("$"):
+            uses = [argument for argument in node.arguments or () if re.search(rf"\{name}\b", print_ast(argument))]
+            places = {f"{parent}.{node.name.value}({argument.name.value}:)": argument for argument in uses}
+        for full, place in places.items():
+            start, end = place.loc.start_token, place.loc.end_token  # type: ignore[union-attr] # parsed with locations
+            last = (end.line, end.column) if place is not node else (start.line, start.column)
+            is_there = any((start.line, start.column) <= point <= last for point in points)
+            candidates[full] = is_there or candidates.get(full, False)
+    likely = [full for full, is_there in candidates.items() if is_there] or [*candidates]
+    return likely[0] if len(likely) == 1 else coordinate
+
+
+def in_values(message: str, operation: GraphQLRequest, index: SchemaIndex) -> str:
+    """Return the coordinate that an API's refusal of a variable's value is about; empty string if it is not drift."""
+    from handler.graph.documents.used_fields import OperationDefinitionNode, parse, print_ast  # loads graphql-core
+    from handler.graph.index import named
+
+    text = without_suggestions(message)
+    rule = text.rpartition("; ")[2]  # behind graphql-js's echo of the value
+    sent: set[tuple[str, str]] = set()
+    operations = [node for node in parse(operation.text).definitions if isinstance(node, OperationDefinitionNode)]
+    for variable in (variable for node in operations for variable in node.variable_definitions or ()):
+        value = operation.variables.get(variable.variable.name.value)
+        sent |= set(_parts_of(value, named(print_ast(variable.type)), index))
+    if required := REQUIRED.search(rule):
+        owners = {owner for owner, name in sent if not name}
+        name = required[1] or required[2]
+        return f"{owners.pop()}.{name}" if len(owners) == 1 else name
+    if other := OTHER_TYPE.search(text):
+        types = {f"{owner}.{name}": named(index[owner].inputs[name].type) for owner, name in sent if name == other[1]}
+        return next((each for each, type_ in types.items() if other[2] != type_ in BUILT_IN), "")
+    if not OF_VALUES.search(rule):
+        return ""
+    words, quoted = set(WORD.findall(rule)), set(QUOTED.findall(rule))
+    parts = ((owner, name) for owner, name in sent if name in (words if index.kind(owner) == "enum" else quoted))
+    return next((f"{owner}.{name}" for owner, name in sorted(parts) if owner in words), "")
+
+
+def _parts_of(value: Any, type_name: str, index: SchemaIndex) -> Iterator[tuple[str, str]]:
+    """Yield the enum values and input fields in a value, each with its type, and each input type with no field."""
+    from handler.graph.index import named
+
+    kind = index.kind(type_name) if type_name in index else ""
+    if isinstance(value, list):
+        for item in value:
+            yield from _parts_of(item, type_name, index)
+    elif kind == "enum" and isinstance(value, str):
+        yield type_name, value
+    elif kind == "input" and isinstance(value, dict):
+        yield type_name, ""
+        inputs = index[type_name].inputs
+        for name in value.keys() & inputs.keys():
+            yield type_name, name
+            yield from _parts_of(value[name], named(inputs[name].type), index)

@@ -12,22 +12,18 @@ from handler.errors.upstream import UpstreamError
 from handler.server.asgi.responses import Refused
 from handler.server.context import Caller
 
-NOTHING: frozenset[str] = frozenset()
-
 
 def note_read(caller: Caller, *, text: str, sha256: str) -> None:
     """Note the fields of an operation that is sent: an author's by its digest, any other by its text."""
-    found = _fields(caller, text=text, sha256=sha256, max_tokens=None)  # it was checked
-    if found:
-        caller.note(coordinates=found)
+    if fields := _fields(caller, text=text, sha256=sha256, max_tokens=None):  # it was checked
+        caller.note(coordinates=fields)
 
 
 def note_refused(caller: Caller, *, text: str = "", sha256: str = "") -> None:
     """Note the fields of an operation that is refused, as far as the schema has them."""
     limits = caller.endpoint.bundle.limits
-    found = _fields(caller, text=text, sha256=sha256, max_tokens=limits.max_tokens)
-    if found:
-        caller.note(coordinates_refused=found)
+    if fields := _fields(caller, text=text, sha256=sha256, max_tokens=limits.max_tokens):
+        caller.note(coordinates_refused=fields)
 
 
 @contextmanager
@@ -43,19 +39,16 @@ def noting_refusal(caller: Caller, *, text: str = "", sha256: str = "") -> Itera
 
 
 def _fields(caller: Caller, *, text: str, sha256: str, max_tokens: int | None) -> frozenset[str]:
-    log = caller.endpoint.bundle.log
+    """Return the fields of an operation; none if it cannot be read, or no request has loaded the schema."""
+    log, index = caller.endpoint.bundle.log, caller.endpoint.schema.loaded
     if log is None or not log.coordinates:
-        return NOTHING
-    return frozenset(log.reads.get(sha256, ())) if sha256 else _fields_of(caller, text, max_tokens=max_tokens)
-
-
-def _fields_of(caller: Caller, text: str, *, max_tokens: int | None) -> frozenset[str]:
-    """Return the fields of a caller's document; none if it cannot be read, or no request has loaded the schema."""
-    index = caller.endpoint.schema.loaded
+        return frozenset()
+    if sha256:
+        return frozenset(log.reads.get(sha256, ()))
     if index is None or not text:
-        return NOTHING
+        return frozenset()
     from handler.graph.documents.used_fields import fields_of_text
 
     with suppress(BundleError):
         return fields_of_text(text, index, max_tokens=max_tokens)
-    return NOTHING
+    return frozenset()

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from handler.bundle.identity import Identity
-from handler.server.auth.api_gateway_authorizer import authorized_claims
+from handler.server.auth.identification import authorized_claims
 from tests.support.endpoints import compiled
 from tests.support.function import META, MODERN, Answer, Context, Function, answer_of, event_for, running_function
 from tests.support.identities import identified

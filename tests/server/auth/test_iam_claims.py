@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from handler.server.auth.api_gateway_authorizer import iam_claims, without_iam
+from handler.server.auth.identification import iam_claims, without_iam
 from tests.docs.reference import codes, page, table
 from tests.server.auth.test_api_gateway_authorizer import API, SIGNATURES, Gateway
 from tests.support.endpoints import compiled

@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 
-from handler.server.auth.principal import ANONYMOUS, DEVELOPMENT, Principal
-from handler.server.auth.pseudonyms import Pseudonyms
+from handler.server.auth.principal import ANONYMOUS, DEVELOPMENT, Principal, Pseudonyms
 
 SECRET = "k" * 32
 MAIL = "elif.nunez@example.com"

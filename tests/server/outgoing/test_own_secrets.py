@@ -16,8 +16,7 @@ import pytest
 
 from handler.aws.sigv4 import CredentialSource
 from handler.http.client import HttpClient
-from handler.server.auth.principal import Principal
-from handler.server.auth.pseudonyms import Pseudonyms
+from handler.server.auth.principal import Principal, Pseudonyms
 from handler.server.function import build_handler
 from handler.settings import read_settings
 from handler.storage.local import FolderStorage

@@ -14,14 +14,14 @@ import re
 import shutil
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 from rich.cells import cell_len, set_cell_size
 
-from handler.commands.terminal.command_line import current_answer, note_complaint
+from handler.commands.command_line import current_answer, note_complaint
 from handler.errors.authoring import Problem
 from handler.text.invisible import escaped, escaped_json
 
@@ -314,6 +314,15 @@ def show_json(value: Any) -> None:
     if answer:
         answer.is_printed = True
     sys.stdout.write(text + "\n")
+
+
+def show_document(document: Mapping[str, Any], code: int) -> int:
+    """Print the document of a run with ``--json``, with its warnings and errors, and return the exit code."""
+    answer = current_answer()
+    if answer:
+        error = {"error": answer.error(code)} if code else {}
+        show_json({**document, "warnings": answer.warnings, **error})
+    return code
 
 
 def track(items: Sequence[T], what: str, console: Console | PlainOutput, *, name: Callable[[T], str]) -> Iterator[T]:

@@ -1,15 +1,15 @@
-"""Cursors with which the same call of a query goes on where its answer was cut.
+"""Long answers: cut to the limit of a tool's results, and continued by cursors.
 
-The server keeps nothing between two calls. A cursor travels through the client, sealed for this endpoint, the tool and
-its operation, the other arguments, the caller, and the caller's claims that reach the API. A cursor holds the place
-of a list and an offset, and no values.
+The server keeps nothing between two calls. A cursor, with which the same call of a query goes on where its answer was
+cut, travels through the client, sealed for this endpoint, the tool and its operation, the other arguments, the caller,
+and the caller's claims that reach the API. A cursor holds the place of a list and an offset, and no values.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from handler.answers.places import CutPlace, Start
 from handler.bundle.tools import GraphQLTool, PrescribedTool
@@ -17,9 +17,16 @@ from handler.cold.records import record
 from handler.errors.calls import StateUnavailable
 from handler.errors.cursor_errors import CursorPastEnd, CursorRefused
 from handler.errors.protocol import StateRefused
+from handler.errors.upstream import ResultTooLarge
+from handler.server.context import Caller, with_schema
 from handler.server.mcp.input_required import binding_of
 from handler.server.mcp.method_call import Call
+from handler.server.upstream.graphql_client import carried_out
+from handler.server.upstream.graphql_request import GraphQLRequest
 from handler.strict_json import JSONObject
+
+if TYPE_CHECKING:
+    from handler.answers.fit import Fitted
 
 METHOD = "tools/call, continued"
 """Stands for the method in the binding, so that a cursor is not a ``requestState``, and the reverse."""
@@ -90,3 +97,61 @@ def _cursor(argument: str, seal: Callable[[Any], str], place: CutPlace) -> JSONO
     except StateUnavailable:  # response keys may be that long
         return {}
     return {"next": {argument: sealed}, "how": f"Call again with the same arguments and this {argument}."}
+
+
+UNLIMITED = 2**40
+
+
+async def fit_response(
+    caller: Caller,
+    tool: PrescribedTool | GraphQLTool,
+    response: JSONObject,
+    request: GraphQLRequest,
+    *,
+    size: int,
+    continued: Continuation | None,
+) -> Fitted:
+    """Return a response cut to the limit of the tool. ``size``: of the whole response as JSON.
+
+    The compiler made the plan for a persisted operation. The plan for a caller's document follows from the types of
+    the caller's view, which the check of the document has just used.
+
+    Raises:
+        ResultTooLarge: the response cannot be cut to the limit, or the bundle is of a release without plans.
+        UpstreamError: the schema cannot be loaded.
+    """
+    from handler.answers.fit import CallForm, ResultLimit, fit  # answers below the limit need none of this
+    from handler.answers.plan import read_plan
+
+    if isinstance(tool, PrescribedTool):
+        bound = {binding.variable for binding in tool.bindings}
+        plan = read_plan(tool.plan) if tool.plan else None
+        form = CallForm(
+            below=() if tool.flat else ("variables",),
+            mutates=not request.is_query,
+            variables=tool.operation.coerced(request.variables),
+            given={name: value for name, value in request.variables.items() if name not in bound},
+        )
+    else:
+        from handler.graph.documents.answer_plan import defaults_of_text, plan_of_text
+
+        schemas = await with_schema(caller.endpoint.schema.view_schemas, tool, caller.evaluation)
+        plan = plan_of_text(request.text, schemas.view)
+        form = CallForm(
+            below=("variables",),
+            writes_text=True,
+            mutates=not request.is_query,
+            variables={**defaults_of_text(request.text), **request.variables},
+            given=request.variables,
+        )
+    start, continue_at, max_bytes = None, None, caller.endpoint.bundle.max_result_bytes(tool)
+    if continued and request.is_query:
+        continued.require_rows(response)
+        start, continue_at, max_bytes = continued.start, continued.continue_at, max_bytes or UNLIMITED
+    limit = ResultLimit(max_bytes=max_bytes, form=form, size=size, start=start, continue_at=continue_at)
+    try:
+        return fit(response, plan, limit)
+    except ResultTooLarge as exc:
+        if request.is_query:
+            raise
+        raise ResultTooLarge(f"{carried_out(response)} {exc}", size=exc.size, max_bytes=exc.max_bytes) from exc
