@@ -7,6 +7,7 @@ so callers import the module only when a document arrives.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence, Set
+from dataclasses import replace
 from itertools import chain, repeat
 from typing import Any
 
@@ -127,8 +128,11 @@ def check_document(
     coerced = get_variable_values(chosen.schema, nodes, declared, max_errors=MAX_ERRORS, hide_suggestions=True)
     if isinstance(coerced, list):
         _refuse(coerced, schemas.view)
-    else:
-        refuse_costly(chosen.document, schemas.view, variables=coerced.coerced, max_cost=limits.max_cost)
+    elif not chosen.is_cheap:
+        values = coerced.coerced
+        depends = refuse_costly(chosen.document, schemas.view, variables=values, max_cost=limits.max_cost)
+        if valid and not depends:
+            valid.chosen[operation_name] = replace(chosen, is_cheap=True)
     return CheckedDocument(
         kind=chosen.node.operation.value,
         name=chosen.node.name.value if chosen.node.name else None,
@@ -149,6 +153,7 @@ class _ChosenOperation:
     text: str
     introspects: bool
     hidden_names: HiddenNames | None
+    is_cheap: bool = False  # whatever the variables are
 
 
 def _choose(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from operator import add
 from typing import Any, NamedTuple
 
@@ -26,7 +26,6 @@ from graphql import (
 )
 
 from handler.bundle.operations import Limits
-from handler.cold.records import record
 from handler.errors.calls import DocumentRefused
 from handler.graph.documents.locations import fault_at, name_of, printable, shown
 from handler.graph.documents.operation import INTROSPECTION, expanded, fragments_of, only_operation
@@ -190,8 +189,10 @@ class _Measure:
                 raise DocumentRefused(fault_at(at, f"{more}: ask for less in one request"))
 
 
-def refuse_costly(document: DocumentNode, view: View, *, variables: Mapping[str, Any], max_cost: int) -> None:
+def refuse_costly(document: DocumentNode, view: View, *, variables: Mapping[str, Any], max_cost: int) -> bool:
     """Refuse a valid document of one operation whose answer could hold more than ``max_cost`` objects and list items.
+
+    Return whether the cost depends on ``variables``.
 
     Every object and every list item counts one; other values are free. ``@cost`` of a type replaces the one; ``@cost``
     of a field counts once for each object that has the field. The length of a list is the largest of ``first``,
@@ -206,12 +207,33 @@ def refuse_costly(document: DocumentNode, view: View, *, variables: Mapping[str,
         DocumentRefused: with the field that exceeds the limit, or that needs another slicing argument.
     """
     operation = only_operation(document)
-    counter = _Counter(document, view, variables, max_cost)
+    watched = _Watched(variables)
+    counter = _Counter(document, view, watched, max_cost)
     counter.selections(operation.selection_set, view.index.roots.get(operation.operation.value, ""), _Under(times=1))
+    return watched.was_read
 
 
-@record(frozen=True, slots=True)
-class _Under:
+class _Watched(Mapping[str, Any]):
+    """Values of variables, and whether one of them was asked for."""
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        self._values = values
+        self.was_read = False
+
+    def __getitem__(self, name: str) -> Any:
+        self.was_read = True
+        return self._values[name]
+
+    def __iter__(self) -> Iterator[str]:
+        self.was_read = True
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        self.was_read = True
+        return len(self._values)
+
+
+class _Under(NamedTuple):
     """The parent of a selection set: the number of its objects, and the sizes set for the lists below."""
 
     times: int
@@ -272,8 +294,7 @@ def _length(node: FieldNode, sizes: Sizes, under: _Under) -> int:
     return next((each for each in lengths if each is not None), max(DEFAULT_LIST_SIZE, under.paged_above or 0))
 
 
-@record(frozen=True, slots=True)
-class Sizes:
+class Sizes(NamedTuple):
     """The sizes set for the lists of one field: ``requested`` by arguments, ``assumed`` by the schema's author.
 
     ``fields`` name the lists below that the sizes are for; none: the field's own list, or else all lists right below.
@@ -306,13 +327,17 @@ def sizes_of(node: FieldNode, view: View, type_name: str, variables: Mapping[str
     """
     field = view.index[type_name].fields[node.name.value]
     declared = field.size or ListSize()
-    nodes = {each.name.value: each.value for each in node.arguments or () if not _is_absent(each.value, variables)}
-    usual = (
+    paths = declared.slicing or [
         name
         for name, argument in field.arguments.items()
         if name in SIZE_ARGUMENTS or (name == KEYS_ARGUMENT and argument.type.startswith("["))
-    )
-    values = {path: _value_at(path, field, view.index, nodes, variables) for path in declared.slicing or usual}
+    ]
+    if not paths and not declared.one_required:
+        return Sizes(declared.default, declared.assumed, declared.fields)
+    slicing = {path.partition(".")[0] for path in paths}
+    given = ((each.name.value, each.value) for each in node.arguments or () if each.name.value in slicing)
+    nodes = {name: value for name, value in given if not _is_absent(value, variables)}
+    values = {path: _value_at(path, field, view.index, nodes, variables) for path in paths}
     if declared.one_required:
         arguments = view.arguments(type_name, node.name.value)
         visible = [path for path in values if path.partition(".")[0] in arguments]
