@@ -43,6 +43,23 @@ MARGIN_S = 0.05
 """Largest difference at which the deadlines of an exchange and of the task that waits for it count as one."""
 
 
+_OUR_HEADERS = {"accept-encoding": "gzip", "user-agent": "stile"}
+_PORTS = {"http": 80, "https": 443}
+_UNSENDABLE = "the request cannot be sent"
+_NEVER_IN_A_URL = re.compile(r"[\x00-\x20\x7f\\]")
+_FAILURES = (InvalidResponse, OSError, OtherEncoding, zlib.error)
+_CLOSED = (ConnectionResetError, BrokenPipeError, ssl.SSLEOFError, ssl.SSLZeroReturnError)
+_REASONS: tuple[tuple[type[BaseException] | tuple[type[BaseException], ...], str], ...] = (
+    (socket.gaierror, "name not resolved"),
+    (ConnectionRefusedError, "connection refused"),
+    (ssl.SSLCertVerificationError, "TLS verification failed"),
+    (zlib.error, "the body is not the gzip it claims to be"),
+    ((*_CLOSED, CutShort), "connection closed before the answer was complete"),
+    (ssl.SSLError, "TLS failed"),
+    (OSError, "no connection"),
+)
+
+
 @record(frozen=True, slots=True, kw_only=True)
 class HttpRequest:
     """One request. ``url`` is absolute and percent-encoded; its path goes out as it stands, dots included."""
@@ -111,16 +128,16 @@ class HttpClient:
         return answers[0]
 
     def _send_now(self, request: HttpRequest) -> HttpResponse:
-        return self._send(request, Exchange(timeout_s=request.timeout_s), self._asked)
+        return self._send(request, Exchange(timeout_s=request.timeout_s), self._answer)
 
     async def _send_soon(self, request: HttpRequest) -> HttpResponse:
-        exchange, way = Exchange(timeout_s=request.timeout_s), self._asked
+        exchange, way = Exchange(timeout_s=request.timeout_s), self._answer
         # Lambda gives a process one request at a time, and a thread's round trip takes as long as many a response.
         if len(asyncio.all_tasks()) == 1:
-            answered = self._send(request, exchange, self._asked_over_kept)
-            if answered is not None:
-                return answered
-            way = self._asked_anew  # in a thread, because no deadline ends the resolver
+            answer = self._send(request, exchange, self._answer_over_kept)
+            if answer is not None:
+                return answer
+            way = self._answer_anew  # in a thread, because no deadline ends the resolver
         queued_at = time.monotonic()
 
         def send() -> HttpResponse:
@@ -155,7 +172,7 @@ class HttpClient:
         """Drop the kept connections, as after a restored snapshot. The client stays usable."""
         self._kept.clear()
 
-    def _send(self, request: HttpRequest, exchange: Exchange, way: _Way[T]) -> T:
+    def _send(self, request: HttpRequest, exchange: Exchange, way: Callable[[HttpRequest, _Target, Exchange], T]) -> T:
         target = _target_of(request.url)
         fault = self._rules.url_fault(target.scheme, target.host) if request.guarded else ""
         if fault:
@@ -177,26 +194,26 @@ class HttpClient:
             raise HttpUnreachable(target.host, _UNSENDABLE) from None
         return response
 
-    def _asked(self, request: HttpRequest, target: _Target, exchange: Exchange) -> HttpResponse:
-        return self._asked_over_kept(request, target, exchange) or self._asked_anew(request, target, exchange)
+    def _answer(self, request: HttpRequest, target: _Target, exchange: Exchange) -> HttpResponse:
+        return self._answer_over_kept(request, target, exchange) or self._answer_anew(request, target, exchange)
 
-    def _asked_over_kept(self, request: HttpRequest, target: _Target, exchange: Exchange) -> HttpResponse | None:
+    def _answer_over_kept(self, request: HttpRequest, target: _Target, exchange: Exchange) -> HttpResponse | None:
         """Return the response over a kept connection; ``None`` if there is none, or a closed one to be replaced."""
         connection = self._kept.take((target.origin, request.guarded))
         if connection is None:
             return None
         try:
-            return self._exchanged_over(connection, request, target, exchange)
+            return self._exchange_over(connection, request, target, exchange)
         except _CLOSED:
             if exchange.answer_began or not request.repeatable:
                 raise
             return None
 
-    def _asked_anew(self, request: HttpRequest, target: _Target, exchange: Exchange) -> HttpResponse:
+    def _answer_anew(self, request: HttpRequest, target: _Target, exchange: Exchange) -> HttpResponse:
         """Return the response over a new connection: if a kept one is closed, the other kept ones may be, too."""
-        return self._exchanged_over(self._new_connection(target, guarded=request.guarded), request, target, exchange)
+        return self._exchange_over(self._new_connection(target, guarded=request.guarded), request, target, exchange)
 
-    def _exchanged_over(
+    def _exchange_over(
         self, connection: Connection, request: HttpRequest, target: _Target, exchange: Exchange
     ) -> HttpResponse:
         """Send the request over a connection, and keep the connection if the response came whole."""
@@ -221,16 +238,14 @@ class HttpClient:
                 connection.close()
 
     def _new_connection(self, target: _Target, *, guarded: bool) -> Connection:
-        tls = self._require_tls_context() if target.scheme == "https" else None
-        return Connection(target.host, target.port, tls=tls, rules=self._rules if guarded else None)
-
-    def _require_tls_context(self) -> ssl.SSLContext:
-        # Reading the certificate authorities takes milliseconds, so it waits for the first https request.
+        rules = self._rules if guarded else None
+        if target.scheme != "https":
+            return Connection(target.host, target.port, tls=None, rules=rules)
         with self._tls_lock:
-            if self._tls_context is None:
+            if self._tls_context is None:  # reading the certificate authorities takes milliseconds
                 self._tls_context = ssl.create_default_context()
                 self._tls_context.sslsocket_class = TimedTls
-            return self._tls_context
+        return Connection(target.host, target.port, tls=self._tls_context, rules=rules)
 
 
 class _Target(NamedTuple):
@@ -261,10 +276,6 @@ def _target_of(url: str) -> _Target:
     return _Target(parts.scheme, host, port, f"{path}?{parts.query}" if parts.query else path)
 
 
-_Way = Callable[[HttpRequest, _Target, Exchange], T]
-"""A method that gets the response to a request."""
-
-
 def _error_of(failure: BaseException, host: str, exchange: Exchange) -> HttpError:
     if exchange.aborted or isinstance(failure, TimeoutError):
         return HttpTimeout(host, timeout_s=exchange.timeout_s, sent=exchange.sent)
@@ -276,20 +287,3 @@ def _error_of(failure: BaseException, host: str, exchange: Exchange) -> HttpErro
         return HttpHeadTooLarge(host, f"the answer has {failure}", sent=True)
     reasons = (reason for kinds, reason in _REASONS if isinstance(failure, kinds))
     return HttpUnreachable(host, next(reasons, "the answer is not HTTP"), sent=exchange.sent)
-
-
-_OUR_HEADERS = {"accept-encoding": "gzip", "user-agent": "stile"}
-_PORTS = {"http": 80, "https": 443}
-_UNSENDABLE = "the request cannot be sent"
-_NEVER_IN_A_URL = re.compile(r"[\x00-\x20\x7f\\]")
-_FAILURES = (InvalidResponse, OSError, OtherEncoding, zlib.error)
-_CLOSED = (ConnectionResetError, BrokenPipeError, ssl.SSLEOFError, ssl.SSLZeroReturnError)
-_REASONS: tuple[tuple[type[BaseException] | tuple[type[BaseException], ...], str], ...] = (
-    (socket.gaierror, "name not resolved"),
-    (ConnectionRefusedError, "connection refused"),
-    (ssl.SSLCertVerificationError, "TLS verification failed"),
-    (zlib.error, "the body is not the gzip it claims to be"),
-    ((*_CLOSED, CutShort), "connection closed before the answer was complete"),
-    (ssl.SSLError, "TLS failed"),
-    (OSError, "no connection"),
-)
