@@ -14,10 +14,10 @@ import threading
 import time
 import zlib
 from collections.abc import Callable, Mapping
-from contextlib import closing
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import field
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 from handler.cold.records import record
@@ -33,9 +33,6 @@ from handler.errors.infrastructure import (
 from handler.http.addresses import STRICT, AddressRules, is_unnameable
 from handler.http.connections import Connection, Exchange, ForbiddenAddress, KeptConnections, TimedTls
 from handler.http.response import BodyTooLarge, CutShort, HeadTooLarge, InvalidResponse, OtherEncoding
-
-if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
 
 T = TypeVar("T")
 
@@ -109,10 +106,8 @@ class HttpClient:
             HttpUnreachable: no connection, a broken one, or a response that cannot be read.
             HttpTooLarge: a body of more than ``max_bytes``.
         """
-        if self.observer is None:
-            return self._send_now(request)
-        with self.observer(request) as answers:
-            answers.append(self._send_now(request))
+        with (self.observer or _unobserved)(request) as answers:
+            answers.append(self._send(request, Exchange(timeout_s=request.timeout_s), self._answer))
         return answers[0]
 
     async def send_async(self, request: HttpRequest) -> HttpResponse:
@@ -121,36 +116,29 @@ class HttpClient:
         The request's time begins when a thread is available to send it. A task cancelled after that time gets an
         ``HttpTimeout``: only this error says if the request was sent.
         """
-        if self.observer is None:
-            return await self._send_soon(request)
-        with self.observer(request) as answers:
-            answers.append(await self._send_soon(request))
+        with (self.observer or _unobserved)(request) as answers:
+            exchange, way = Exchange(timeout_s=request.timeout_s), self._answer
+            # Lambda gives a process one request at a time, and a thread's round trip takes as long as many a response.
+            if len(asyncio.all_tasks()) == 1:
+                answer = self._send(request, exchange, self._answer_over_kept)
+                if answer is not None:
+                    answers.append(answer)
+                    return answer
+                way = self._answer_anew  # in a thread, because no deadline ends the resolver
+            queued_at = time.monotonic()
+
+            def send() -> HttpResponse:
+                exchange.put_off(time.monotonic() - queued_at)
+                return self._send(request, exchange, way)
+
+            try:
+                answers.append(await asyncio.to_thread(send))
+            except asyncio.CancelledError as exc:
+                exchange.abort()
+                if exchange.is_over(margin_s=MARGIN_S):  # the canceller has the same deadline, a moment earlier
+                    raise _error_of(TimeoutError(), _target_of(request.url).host, exchange) from exc
+                raise
         return answers[0]
-
-    def _send_now(self, request: HttpRequest) -> HttpResponse:
-        return self._send(request, Exchange(timeout_s=request.timeout_s), self._answer)
-
-    async def _send_soon(self, request: HttpRequest) -> HttpResponse:
-        exchange, way = Exchange(timeout_s=request.timeout_s), self._answer
-        # Lambda gives a process one request at a time, and a thread's round trip takes as long as many a response.
-        if len(asyncio.all_tasks()) == 1:
-            answer = self._send(request, exchange, self._answer_over_kept)
-            if answer is not None:
-                return answer
-            way = self._answer_anew  # in a thread, because no deadline ends the resolver
-        queued_at = time.monotonic()
-
-        def send() -> HttpResponse:
-            exchange.put_off(time.monotonic() - queued_at)
-            return self._send(request, exchange, way)
-
-        try:
-            return await asyncio.to_thread(send)
-        except asyncio.CancelledError as exc:
-            exchange.abort()
-            if exchange.is_over(margin_s=MARGIN_S):  # the canceller has the same deadline, a moment earlier
-                raise _error_of(TimeoutError(), _target_of(request.url).host, exchange) from exc
-            raise
 
     def open(self, url: str, *, timeout_s: float) -> None:
         """Open a connection for the next request to a URL.
@@ -246,6 +234,10 @@ class HttpClient:
                 self._tls_context = ssl.create_default_context()
                 self._tls_context.sslsocket_class = TimedTls
         return Connection(target.host, target.port, tls=self._tls_context, rules=rules)
+
+
+def _unobserved(_: HttpRequest) -> AbstractContextManager[list[HttpResponse]]:
+    return nullcontext([])
 
 
 class _Target(NamedTuple):
