@@ -48,10 +48,10 @@ def add_compile_options(parser: argparse.ArgumentParser) -> None:
 def fault_in(options: argparse.Namespace) -> str:
     """Say that ``--endpoint`` names one endpoint and FOLDER has several; empty string if the arguments agree."""
     folder = Path(options.source if "source" in options else options.folder)
-    found = [each.as_posix() for each in find_endpoints(folder)]
-    names = some(found, most=MAX_NAMED)
-    several = f"argument --endpoint: {folder.as_posix()} has {len(found)} endpoints ({names})"
-    return f"{several}; name the folder of one" if len(found) > 1 else ""
+    endpoints = [each.as_posix() for each in find_endpoints(folder)]
+    names = some(endpoints, most=MAX_NAMED)
+    several = f"argument --endpoint: {folder.as_posix()} has {len(endpoints)} endpoints ({names})"
+    return f"{several}; name the folder of one" if len(endpoints) > 1 else ""
 
 
 def find_endpoints(folder: Path) -> Iterator[Path]:
@@ -67,7 +67,7 @@ def find_endpoints(folder: Path) -> Iterator[Path]:
 
 
 def _names_code(config: Path) -> bool:
-    """Tell if a config.yaml has the key ``code``, even if the file is not valid YAML."""
+    """Return whether a config.yaml has the key ``code``, even if the file is not valid YAML."""
     try:
         return NAMES_CODE.search(config.read_text(encoding="utf-8", errors="replace")) is not None
     except OSError:

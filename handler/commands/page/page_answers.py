@@ -12,7 +12,7 @@ from handler.audience.reach import Entrance, Passage, Reach, Visitor
 from handler.audience.view_paths import resolve_in
 from handler.audience.ways import Standing
 from handler.commands.console import plain_problem
-from handler.commands.explaining import FieldReach
+from handler.commands.explain import FieldReach
 from handler.commands.local.dev_session import Workbench
 from handler.commands.local.listening import client_lines
 from handler.commands.local.local_endpoint import local_settings
