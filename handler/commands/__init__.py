@@ -13,15 +13,20 @@ from pathlib import Path
 from typing import Protocol, cast
 
 from handler import __version__
-from handler.commands.terminal.command_line import (
+from handler.commands.command_line import (
+    CODE_OF_ERRORS,
+    DONE,
+    EXIT_CODES,
     HELP_OPTIONS,
+    INTERRUPTED,
+    REFUSED,
+    USAGE,
     CommandParser,
     answering,
     asks_for_json,
     exit_code_lines,
     parse_in_any_order,
 )
-from handler.commands.terminal.exit_codes import CODE_OF_ERRORS, DONE, EXIT_CODES, INTERRUPTED, REFUSED, USAGE
 from handler.errors.infrastructure import SettingsError
 from handler.text.sentences import did_you_mean
 
@@ -84,7 +89,7 @@ def run_command(arguments: Sequence[str] | None) -> int:
     with answering(as_json=asks_for_json(words)) as answer:
         code = _exit_code(words)
         if answer and code != DONE and not answer.is_printed:
-            from handler.commands.terminal.console import show_json
+            from handler.commands.console import show_json
 
             show_json({"error": answer.error(code)})
     return code
@@ -167,7 +172,7 @@ def _command_in(words: Sequence[str]) -> str:
 
 
 def _run(command: Command, options: argparse.Namespace, *, of_errors: int) -> int:
-    from handler.commands.terminal.console import EscapingFormatter, complain, degrade_characters
+    from handler.commands.console import EscapingFormatter, complain, degrade_characters
 
     degrade_characters()
     if logging.lastResort is not None:  # prints records that no handler of an author takes

@@ -6,13 +6,12 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
+from handler.commands.command_line import DONE, REFUSED, current_answer
+from handler.commands.console import ERR, OUT, complain, say, show_document, track
 from handler.commands.folders.endpoint_folders import add_folder_arguments
 from handler.commands.folders.endpoints import compile_or_complain
 from handler.commands.publishing.bundle_parts import BundleChange, changed_parts
 from handler.commands.publishing.checks import are_free_of_secrets, warn_of_upstreams
-from handler.commands.terminal.command_line import current_answer
-from handler.commands.terminal.console import ERR, OUT, complain, say, show_document, track
-from handler.commands.terminal.exit_codes import DONE, REFUSED
 from handler.compiler.compile import Compiled
 from handler.errors import StileError
 from handler.errors.infrastructure import ObjectNotFound, StorageError

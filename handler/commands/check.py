@@ -12,6 +12,8 @@ from typing import Any
 from handler.bundle.content import FileResource
 from handler.bundle.model import Bundle
 from handler.bundle.tools import CatalogTool, CompanionTool
+from handler.commands.command_line import DONE, REFUSED, current_answer
+from handler.commands.console import located, plain_problem, say, show_json, show_table
 from handler.commands.folders.endpoint_folders import add_folder_arguments
 from handler.commands.folders.endpoints import Outcome, compile_all
 from handler.commands.folders.tool_costs import sentences_on_tools, tool_list, tool_rows
@@ -22,9 +24,6 @@ from handler.commands.publishing.checks import (
     publish_rules,
     with_sealed_cursors,
 )
-from handler.commands.terminal.command_line import current_answer
-from handler.commands.terminal.console import located, plain_problem, say, show_json, show_table
-from handler.commands.terminal.exit_codes import DONE, REFUSED
 from handler.compiler.access.propagation import TakenAlong
 from handler.compiler.codes import CODES
 from handler.compiler.source.files import QUESTIONS

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from handler.commands import COMMANDS, load_command, parser_of
-from handler.commands.terminal.console import complain, show_verbatim
-from handler.commands.terminal.exit_codes import DONE, REFUSED
+from handler.commands.command_line import DONE, REFUSED
+from handler.commands.console import complain, show_verbatim
 
 EXAMPLES = ('eval "$(stile completion bash)"', "stile completion fish > ~/.config/fish/completions/stile.fish")
 EXIT_CODES = {REFUSED: "with --tools, an endpoint has problems"}

@@ -16,6 +16,8 @@ from functools import partial
 import uvicorn
 
 from handler.bundle.model import Bundle
+from handler.commands.command_line import DONE, REFUSED, USAGE
+from handler.commands.console import complain, say, show_verbatim
 from handler.commands.folders.endpoint_folders import add_folder_arguments
 from handler.commands.local.author_view import show_authors_frames
 from handler.commands.local.callers import SKIPS_POLICIES, NamedCaller, add_caller_argument
@@ -25,8 +27,6 @@ from handler.commands.local.listening import client_lines, open_listener, port_n
 from handler.commands.local.local_server import local_http, local_services
 from handler.commands.page.page_routes import DevPage
 from handler.commands.page.served import ServedEndpoints
-from handler.commands.terminal.console import complain, say, show_verbatim
-from handler.commands.terminal.exit_codes import DONE, REFUSED, USAGE
 from handler.errors.access import CredentialRefused
 from handler.errors.authoring import UnknownCaller
 from handler.server.app import create_app

@@ -5,20 +5,18 @@ from __future__ import annotations
 import argparse
 import gc
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 from handler.audience.ways import Published, version_in, version_of
 from handler.bundle.stored import bundle_key, older_bundle_keys
 from handler.commands.changes.endpoint_changes import EndpointChanges, compare, markdown, text_lines
+from handler.commands.command_line import BREAKING, DIFFERENT, DONE, NOT_COMPARED, OPENING
+from handler.commands.console import complain, complain_of, say, show_json, show_verbatim
 from handler.commands.folders.endpoint_folders import add_compile_options, find_endpoints
+from handler.commands.folders.endpoints import explain_all
 from handler.commands.publishing.destination import endpoints_in_bucket
-from handler.commands.terminal.console import ERR, complain, complain_of, say, show_json, show_verbatim, track
-from handler.commands.terminal.exit_codes import BREAKING, DIFFERENT, DONE, NOT_COMPARED, OPENING
-from handler.compiler.compile import compile_explained
-from handler.errors.authoring import CompileError
 from handler.errors.infrastructure import BundleError, ObjectNotFound, StorageError
 from handler.http.client import HttpClient
 from handler.storage.location import open_storage
@@ -36,6 +34,9 @@ EXIT_CODES = {
     OPENING: "there are openings, which publish stores with --allow-open, and no breaking differences",
     OPENING | BREAKING: "there are openings and breaking differences",
 }
+
+Side = Mapping[str, Published]
+"""The versions of one side by the name of the endpoint."""
 
 SOURCE = "a folder of endpoints, or s3://bucket/prefix or a folder with published bundles"
 
@@ -69,55 +70,115 @@ def run(options: argparse.Namespace) -> int:
 
 def _run(options: argparse.Namespace) -> int:
     with ExitStack() as stack:
-        sides = _sides(options, stack)
+        published = [_is_destination(source) for source in (options.before, options.after)]
+        sides = _sides(options, published, stack)
         if sides is None:
             return NOT_COMPARED
-        pairs, notes = _pairs(*sides)
+        pairs, notes = _pairs(*sides, published=any(published))
         if not pairs:
             raise StorageError(options.after, "no side has an endpoint to compare")
-        found = [compare(before, after) for before, after in pairs]
-    _show(options, found, notes)
-    code = BREAKING * any(each.breaking for each in found) | OPENING * any(each.opening for each in found)
-    return code or (DIFFERENT if any(not each.is_empty for each in found) else DONE)
+        differences = [compare(before, after) for before, after in pairs]
+    _show(options, differences, notes)
+    code = BREAKING * any(each.breaking for each in differences) | OPENING * any(each.opening for each in differences)
+    return code or (DIFFERENT if any(not each.is_empty for each in differences) else DONE)
 
 
-def _sides(options: argparse.Namespace, stack: ExitStack) -> tuple[Side, Side] | None:
-    """Read both sides, folders first: they may name the endpoints to read; ``None`` after printing problems."""
+def _is_destination(source: str) -> bool:
+    """Return whether a source has published bundles, and is not a folder of endpoints."""
+    return source.startswith("s3://") or not any(find_endpoints(Path(source)))
+
+
+def _sides(options: argparse.Namespace, published: Sequence[bool], stack: ExitStack) -> list[Side] | None:
+    """Read both sides, folders first: they may name the endpoints to read; ``None`` after printing problems.
+
+    Raises:
+        StorageError: a destination does not answer, or may not be listed.
+        BundleError: an object is not a bundle that this release reads, or two folders make one endpoint.
+        SettingsError: an AWS variable is missing or malformed.
+    """
     sources, stages = (options.before, options.after), (options.before_stage or options.stage, options.stage)
-    sides: list[Side | None] = [None, None]
-    destinations = [is_destination(source) for source in sources]
+    sides: list[Side] = [{}, {}]
     for place, source in enumerate(sources):
-        if not destinations[place]:
-            sides[place] = compiled_side(Path(source), stage=stages[place], endpoint=options.endpoint)
-            if sides[place] is None:
+        if not published[place]:
+            side = _compiled_side(Path(source), stage=stages[place], endpoint=options.endpoint)
+            if side is None:
                 return None
-    names: Sequence[str] | None = [options.endpoint] if options.endpoint else None
+            sides[place] = side
     for place, source in enumerate(sources):
-        if destinations[place]:
-            other = sides[1 - place]
-            wanted = list(other.versions) if other and not other.published and not options.prune else names
-            sides[place] = published_side(stack.enter_context(opened(source)), source, names=wanted)
-    before, after = sides
-    return (before, after) if before and after else None
+        if published[place]:
+            names: Sequence[str] | None = [options.endpoint] if options.endpoint else None
+            if not published[1 - place] and not options.prune:
+                names = list(sides[1 - place])
+            http = HttpClient()
+            stack.callback(http.close)
+            storage = open_storage(source, http=http, environ=os.environ)
+            sides[place] = _published_side(storage, source, names=_names_in(source) if names is None else names)
+    return sides
 
 
-def _pairs(before: Side, after: Side) -> tuple[list[tuple[Published | None, Published | None]], list[str]]:
-    """Return the versions of each endpoint, and notes on what is not compared."""
-    old, new = dict(before.versions), dict(after.versions)
-    if len(old) == len(new) == 1 and old.keys() != new.keys() and not before.published and not after.published:
-        (was,), (now,) = old, new
-        return [(old[was], new[now])], [f"{was} is compared with {now}: each side has one endpoint"]
-    return [(old.get(name), new.get(name)) for name in {**old, **new}], []
+def _compiled_side(folder: Path, *, stage: str | None, endpoint: str | None) -> Side | None:
+    """Compile the endpoints at or below a folder; ``None`` after printing their problems."""
+    endpoints = explain_all(folder, stage=stage, endpoint=endpoint, report=complain_of)
+    versions: dict[str, Published] = {}
+    for each, compiled, provenance in endpoints or ():
+        name = compiled.bundle.endpoint
+        if name in versions:
+            raise BundleError(f'the endpoint "{name}" is made by two folders, the second is {each.as_posix()}')
+        versions[name] = version_of(compiled, provenance=provenance, folder=each)
+    return None if endpoints is None else versions
 
 
-def _show(options: argparse.Namespace, found: Sequence[EndpointChanges], notes: Sequence[str]) -> None:
-    differing = [each for each in found if not each.is_empty]
+def _published_side(storage: Storage, source: str, *, names: Sequence[str]) -> Side:
+    """Read the bundles of endpoints from a destination."""
+    versions: dict[str, Published] = {}
+    for name in names:
+        for key in (bundle_key(name), *older_bundle_keys(name)):
+            try:
+                stored = storage.read(key)
+            except ObjectNotFound:
+                continue
+            if stored is None:
+                continue
+            try:
+                versions[name] = version_in(storage, stored.body, endpoint=name)
+            except BundleError as exc:
+                raise BundleError(f"{source}/{key}: {exc}") from exc
+            break
+    return versions
+
+
+def _names_in(source: str) -> list[str]:
+    """Return the names of the endpoints at a destination."""
+    patterns = (bundle_key("*/*"), *older_bundle_keys("*/*"))
+    if source.startswith("s3://"):
+        names = endpoints_in_bucket(source, patterns=patterns)
+        if names is None:
+            raise StorageError(source, "the credentials may not list the bucket, which s3:ListBucket allows")
+        return names
+    folder = Path(source)
+    if not folder.is_dir():
+        raise StorageError(source, "it is a file: expected a folder" if folder.exists() else "there is no such folder")
+    return sorted({each.parent.relative_to(folder).as_posix() for pattern in patterns for each in folder.glob(pattern)})
+
+
+def _pairs(
+    before: Side, after: Side, *, published: bool
+) -> tuple[list[tuple[Published | None, Published | None]], list[str]]:
+    """Return the versions of each endpoint, and notes on pairs of other names."""
+    if len(before) == len(after) == 1 and before.keys() != after.keys() and not published:
+        (was,), (now,) = before, after
+        return [(before[was], after[now])], [f"{was} is compared with {now}: each side has one endpoint"]
+    return [(before.get(name), after.get(name)) for name in {**before, **after}], []
+
+
+def _show(options: argparse.Namespace, differences: Sequence[EndpointChanges], notes: Sequence[str]) -> None:
+    differing = [each for each in differences if not each.is_empty]
     if options.json:
         answer: Mapping[str, object] = {
-            "breaking": any(each.breaking for each in found),
-            "opening": any(each.opening for each in found),
+            "breaking": any(each.breaking for each in differences),
+            "opening": any(each.opening for each in differences),
             "endpoints": [each.as_json() for each in differing],
-            "compared": len(found),
+            "compared": len(differences),
             "notes": list(notes),
         }
         show_json(answer)
@@ -138,96 +199,3 @@ def _source(text: str) -> str:
         fault = "it is a file" if text and Path(text).exists() else "there is no such folder"
         raise argparse.ArgumentTypeError(f'"{text}": {fault}; expected {SOURCE}')
     return text
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Side:
-    """One side: the versions by the name of the endpoint. ``published``: read from a destination."""
-
-    versions: Mapping[str, Published]
-    published: bool
-
-
-def is_destination(source: str) -> bool:
-    """Return whether a source has published bundles, and is not a folder of endpoints."""
-    return source.startswith("s3://") or not any(find_endpoints(Path(source)))
-
-
-def compiled_side(folder: Path, *, stage: str | None, endpoint: str | None) -> Side | None:
-    """Compile the endpoints at or below a folder; ``None`` after printing their problems."""
-    found: dict[str, Published] = {}
-    problems = 0
-    folders = list(find_endpoints(folder))
-    for each in track(folders, "Compiling", ERR, name=Path.as_posix):
-        try:
-            compiled, provenance = compile_explained(each, stage=stage, endpoint=endpoint, environ=os.environ)
-        except CompileError as exc:
-            problems += len(exc.problems)
-            for problem in exc.problems:
-                complain_of(problem, each)
-            continue
-        name = compiled.bundle.endpoint
-        if name in found:
-            raise BundleError(f'the endpoint "{name}" is made by two folders, the second is {each.as_posix()}')
-        found[name] = version_of(compiled, provenance=provenance, folder=each)
-    return None if problems else Side(versions=found, published=False)
-
-
-@contextmanager
-def opened(source: str) -> Iterator[Storage]:
-    """Open a destination until the block ends.
-
-    Raises:
-        StorageError: the location is not valid.
-        SettingsError: an AWS variable is missing or malformed.
-    """
-    http = HttpClient()
-    try:
-        yield open_storage(source, http=http, environ=os.environ)
-    finally:
-        http.close()
-
-
-def published_side(storage: Storage, source: str, *, names: Sequence[str] | None) -> Side:
-    """Read the bundles of endpoints from a destination; ``None`` for all that it has.
-
-    Raises:
-        StorageError: the destination does not answer, or may not be listed.
-        BundleError: an object is not a bundle that this release reads.
-    """
-    found: dict[str, Published] = {}
-    for name in names_in(source) if names is None else names:
-        for key in (bundle_key(name), *older_bundle_keys(name)):
-            try:
-                stored = storage.read(key)
-            except ObjectNotFound:
-                continue
-            if stored is None:
-                continue
-            try:
-                found[name] = version_in(storage, stored.body, endpoint=name)
-            except BundleError as exc:
-                raise BundleError(f"{source}/{key}: {exc}") from exc
-            break
-    return Side(versions=found, published=True)
-
-
-def names_in(source: str) -> list[str]:
-    """Return the names of the endpoints at a destination.
-
-    Raises:
-        StorageError: the destination does not answer, or may not be listed.
-    """
-    if source.startswith("s3://"):
-        names = endpoints_in_bucket(source, patterns=_BUNDLES)
-        if names is None:
-            raise StorageError(source, "the credentials may not list the bucket, which s3:ListBucket allows")
-        return names
-    folder = Path(source)
-    if not folder.is_dir():
-        raise StorageError(source, "it is a file: expected a folder" if folder.exists() else "there is no such folder")
-    found = [each for pattern in _BUNDLES for each in folder.glob(pattern)]
-    return sorted({each.parent.relative_to(folder).as_posix() for each in found})
-
-
-_BUNDLES = (bundle_key("*/*"), *older_bundle_keys("*/*"))

@@ -11,17 +11,16 @@ from pathlib import Path
 
 import yaml
 
+from handler.commands.command_line import REFUSED
+from handler.commands.console import complain, say, show_verbatim
 from handler.commands.folders.endpoint_folders import add_folder_argument, find_endpoints
-from handler.commands.terminal.console import complain, say, show_verbatim
-from handler.commands.terminal.exit_codes import REFUSED
 from handler.compiler.config.table import KEYS
 from handler.compiler.operations.sources import OPERATIONS_FOLDER
 from handler.compiler.problems import Problems
 from handler.compiler.schema.editor_definitions import definitions_for_editors
 from handler.compiler.schema.schema import read_schema
-from handler.compiler.source.files import CONFIG, SDL_SUFFIXES, EndpointFiles
+from handler.compiler.source.files import CONFIG, SDL_SUFFIXES, EndpointFiles, read_project
 from handler.compiler.source.keys import schema_of_mapping
-from handler.compiler.source.project import read_project
 from handler.strict_json import JSONObject
 
 FOLDER = ".editor"

@@ -4,21 +4,49 @@ from __future__ import annotations
 
 import argparse
 import gc
-import os
-from collections.abc import Sequence
+import json
+import re
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from handler.audience.reach import Reach, Visitor
+from handler.audience.caller_classes import MAX_CLASSES
+from handler.audience.closing_rules import Causes, hidden_by_patterns, hidden_parts, rules_at, rules_of
+from handler.audience.reach import (
+    UNNAMED,
+    CallerClass,
+    Entrance,
+    Passage,
+    Reach,
+    Visitor,
+    class_of,
+    entrances_to,
+    find_classes,
+)
 from handler.audience.view_paths import resolve_in
-from handler.commands.explaining import FieldReach, OneCaller, show_side_by_side
-from handler.commands.folders.endpoint_folders import add_folder_arguments, find_endpoints
+from handler.audience.ways import ROUTE, Standing
+from handler.commands.command_line import REFUSED, USAGE
+from handler.commands.console import (
+    OUT,
+    complain,
+    located,
+    one_line,
+    say,
+    show_json,
+    show_table,
+    show_verbatim,
+)
+from handler.commands.folders.endpoint_folders import add_folder_arguments
+from handler.commands.folders.endpoints import explain_all
 from handler.commands.local.callers import NOTATION, SKIPS_POLICIES, NamedCaller, caller_argument
-from handler.commands.terminal.console import ERR, complain, located, show_json, show_verbatim, track
-from handler.commands.terminal.exit_codes import REFUSED, USAGE
-from handler.compiler.compile import compile_explained
-from handler.errors.authoring import CompileError, UnknownCaller, UnknownCoordinate
-from handler.text.sentences import cut, did_you_mean
+from handler.compiler.access.policies import INTROSPECTION
+from handler.compiler.problems import Place
+from handler.compiler.provenance import Cause
+from handler.errors.authoring import UnknownCaller, UnknownCoordinate
+from handler.graph.sdl import print_view
+from handler.policy.evaluation import Mask
+from handler.text.sentences import counted, cut, did_you_mean, some
 
 EXAMPLES = (
     "stile explain endpoints --as anonymous --as claims.json",
@@ -28,6 +56,17 @@ EXIT_CODES = {
     REFUSED: "an endpoint has problems",
     USAGE: "the command line is not valid, or the tool, caller or coordinate does not exist",
 }
+
+FEDERATION = f"gives all there is, and no rule names it (at {ROUTE})"
+"""The reason for hiding Federation's fields."""
+
+NOTHING_LEFT = "nothing is left of it"
+
+MAX_CLASSES_SHOWN = 8
+MAX_NAMES = 5
+"""Classes of callers, and coordinates of a line, that are printed if not everything is asked for."""
+
+Endpoints = Sequence[tuple[Path, Reach]]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -67,123 +106,490 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _explain(options: argparse.Namespace) -> int:
-    found = _read(options)
-    if found is None:
+    compiled = explain_all(
+        options.folder,
+        stage=options.stage,
+        endpoint=options.endpoint,
+        report=lambda problem, folder: complain(located(problem, folder)),
+    )
+    if compiled is None:
         return 1
-    if options.tool and not any(
-        entrance.tool and entrance.name == options.tool for _, each in found for entrance in each.entrances
-    ):
-        with_alias = [
-            each for each in found if any(_is_called(entrance.tool, options.tool) for entrance in each[1].entrances)
+    endpoints = [(folder, Reach(endpoint, provenance)) for folder, endpoint, provenance in compiled]
+    if options.tool:
+        tools = [entrance for _, reach in endpoints for entrance in reach.entrances if entrance.tool]
+        having = [
+            (folder, reach)
+            for folder, reach in endpoints
+            if any(entrance.has_name(options.tool) for entrance in reach.entrances)
         ]
-        if not with_alias:
-            names = sorted(entrance.name for _, each in found for entrance in each.entrances if entrance.tool)
-            meant = did_you_mean(options.tool, names) or "."
-            complain(f'There is no tool "{options.tool}"{meant} There are: {", ".join(names)}')
+        if not having:
+            names = sorted(entrance.name for entrance in tools)
+            question = did_you_mean(options.tool, names) or "."
+            complain(f'There is no tool "{options.tool}"{question} There are: {", ".join(names)}')
             return 2
-        found = with_alias
+        if options.field is None or all(entrance.name != options.tool for entrance in tools):
+            endpoints = having
     if options.field is not None:
-        return _explain_field(found, options)
-    named = options.callers or [SKIPS_POLICIES]
-    endpoints = [
-        (folder, reach)
-        for folder, reach in found
-        if not options.tool or any(_is_called(entrance.tool, options.tool) for entrance in reach.entrances)
-    ]
-    visitors = _visitors([reach for _, reach in endpoints], named)
+        _explain_field(endpoints, options)
+        return 0
+    visitors = _visitors(endpoints, options.callers or [SKIPS_POLICIES])
     if options.json:
         views = [
-            OneCaller(folder, reach, visitor, tool=options.tool)
+            _OneCaller(folder, reach, visitor, tool=options.tool).plain()
             for (folder, reach), of_endpoint in zip(endpoints, visitors, strict=True)
             for visitor in of_endpoint
         ]
-        show_json({"endpoints": [view.plain() for view in views]})
+        show_json({"endpoints": views})
         return 0
     for (folder, reach), of_endpoint in zip(endpoints, visitors, strict=True):
         if len(of_endpoint) == 1:
-            OneCaller(folder, reach, of_endpoint[0], tool=options.tool).show(full=options.full)
+            _OneCaller(folder, reach, of_endpoint[0], tool=options.tool).show(full=options.full)
         elif of_endpoint:
-            show_side_by_side(folder, reach, of_endpoint, tool=options.tool, full=options.full)
+            _show_side_by_side(folder, reach, of_endpoint, tool=options.tool, full=options.full)
     return 0
 
 
-def _read(options: argparse.Namespace) -> list[tuple[Path, Reach]] | None:
-    """Compile the endpoints at or below a folder; ``None`` after printing their problems."""
-    found: list[tuple[Path, Reach]] = []
-    problems = 0
-    folders = list(find_endpoints(options.folder))
-    for folder in track(folders, "Compiling", ERR, name=Path.as_posix):
-        try:
-            made = compile_explained(folder, stage=options.stage, endpoint=options.endpoint, environ=os.environ)
-            found.append((folder, Reach(*made)))
-        except CompileError as exc:
-            problems += len(exc.problems)
-            for problem in exc.problems:
-                complain(located(problem, folder))
-    return None if problems else found
-
-
-def _explain_field(found: Sequence[tuple[Path, Reach]], options: argparse.Namespace) -> int:
-    """Explain who reaches a coordinate, at each endpoint that has it."""
-    coordinate, having = _known_coordinate([reach for _, reach in found], options.field)
-    endpoints = [(folder, reach) for folder, reach in found if reach in having]
-    visitors = _visitors([reach for _, reach in endpoints], options.callers)
-    views = [
-        FieldReach(folder, reach, coordinate[reach], visitors=of_endpoint)
-        for (folder, reach), of_endpoint in zip(endpoints, visitors, strict=True)
-    ]
-    if options.json:
-        show_json({"field": options.field, "endpoints": [view.plain() for view in views]})
-        return 0
-    if options.mermaid:
-        lines = [line for number, view in enumerate(views) for line in view.mermaid(f"e{number}")]
-        show_verbatim("\n".join(["flowchart LR", *lines]))
-        return 0
-    for view in views:
-        view.show(full=options.full)
-    return 0
-
-
-def _known_coordinate(reaches: Sequence[Reach], text: str) -> tuple[dict[Reach, str], list[Reach]]:
-    """Return the coordinate that a text names at each endpoint that has it, and these endpoints.
+def _explain_field(endpoints: Endpoints, options: argparse.Namespace) -> None:
+    """Explain who reaches a coordinate, at each endpoint that has it.
 
     Raises:
         UnknownCoordinate: no endpoint has it; the message is of the first with a schema.
     """
-    found: dict[Reach, str] = {}
-    refusal: UnknownCoordinate | None = None
-    for reach in reaches:
-        if reach.index is None:
-            continue
+    coordinates: list[str] = []
+    having: list[tuple[Path, Reach]] = []
+    refusals = []
+    for folder, reach in endpoints:
         try:
-            found[reach] = resolve_in(reach.index, text)
+            if reach.index is not None:
+                coordinates.append(resolve_in(reach.index, options.field))
+                having.append((folder, reach))
         except UnknownCoordinate as exc:
-            refusal = refusal or UnknownCoordinate(f'--field "{cut(text)}": {exc}')
-    if not found:
-        raise refusal or UnknownCoordinate(f'--field "{cut(text)}": no endpoint here has a schema')
-    return found, list(found)
+            refusals.append(str(exc))
+    if not having:
+        reason = next(iter(refusals), "no endpoint here has a schema")
+        raise UnknownCoordinate(f'--field "{cut(options.field)}": {reason}')
+    visitors = _visitors(having, options.callers)
+    views = [
+        FieldReach(folder, reach, coordinate, visitors=of_endpoint)
+        for (folder, reach), coordinate, of_endpoint in zip(having, coordinates, visitors, strict=True)
+    ]
+    if options.json:
+        show_json({"field": options.field, "endpoints": [view.plain() for view in views]})
+    elif options.mermaid:
+        lines = [line for number, view in enumerate(views) for line in view.mermaid(f"e{number}")]
+        show_verbatim("\n".join(["flowchart LR", *lines]))
+    else:
+        for view in views:
+            view.show(full=options.full)
 
 
-def _visitors(reaches: Sequence[Reach], callers: Sequence[NamedCaller]) -> list[list[Visitor]]:
+def _visitors(endpoints: Endpoints, callers: Sequence[NamedCaller]) -> list[list[Visitor]]:
     """Return the callers at each endpoint. An endpoint without a named API key leaves its holder out.
 
     Raises:
         UnknownCaller: no endpoint has an API key of the name.
     """
-    found: list[list[Visitor]] = [[] for _ in reaches]
+    visitors: list[list[Visitor]] = [[] for _ in endpoints]
     for caller in callers:
-        refusal: UnknownCaller | None = None
-        known = False
-        for reach, visitors in zip(reaches, found, strict=True):
+        refusals = []
+        for (_, reach), of_endpoint in zip(endpoints, visitors, strict=True):
             try:
-                visitors.append(reach.visitor(caller))
-                known = True
+                of_endpoint.append(reach.visitor(caller))
             except UnknownCaller as exc:
-                refusal = refusal or exc
-        if refusal and not known:
-            raise refusal
-    return found
+                refusals.append(exc)
+        if refusals and len(refusals) == len(endpoints):
+            raise refusals[0]
+    return visitors
 
 
-def _is_called(tool: Any, name: str) -> bool:
-    return tool is not None and name in (tool.name, *tool.options.aliases)
+class _OneCaller:
+    """One caller's view of one endpoint. ``tool``: of this tool alone."""
+
+    def __init__(self, folder: Path, reach: Reach, visitor: Visitor, *, tool: str | None) -> None:
+        self._folder = folder
+        self._reach = reach
+        self._visitor = visitor
+        self._whole = tool is None
+        # Policies explain even what a 401 keeps from everybody.
+        self._past = reach.visitor_of(visitor.principal, visitor.label)
+        self._tools = [each for each in reach.entrances if each.tool and (tool is None or each.has_name(tool))]
+
+    def plain(self) -> dict[str, Any]:
+        """Return the view as JSON."""
+        hidden = reasons(hidden_parts(self._reach, self._past), self._folder)
+        for coordinate, because in self._hidden_at_graphql().items():
+            hidden[coordinate] = (*hidden.get(coordinate, ()), *because)
+        return {
+            "endpoint": self._reach.compiled.bundle.endpoint,
+            "as": self._visitor.label,
+            "caller": caller_in_words(self._visitor),
+            "tools": [self._plain_tool(entrance) for entrance in self._tools],
+            "views": dict(self._views()),
+            "hidden": {coordinate: list(because) for coordinate, because in hidden.items()},
+            "hidden_by_patterns": {
+                entrance.name: hidden_by_patterns(self._reach, entrance, self._past)
+                for entrance in self._tools
+                if entrance.view_of
+            },
+        }
+
+    def show(self, *, full: bool) -> None:
+        """Print a summary, or everything."""
+        say(f"{self._reach.compiled.bundle.endpoint}, for {caller_in_words(self._visitor)}", "bold")
+        self._show_tools(full=full)
+        self._show_hidden(full=full)
+        if full:
+            for name, sdl in self._views():
+                say(f"The schema of {name}" if sdl else f"{name}: {NOTHING_LEFT} of its schema", "bold")
+                say(sdl.rstrip("\n"))
+        elif OUT.is_terminal:
+            say("--full adds every hidden part and the schemas.", "dim")
+
+    def _show_tools(self, *, full: bool) -> None:
+        standings = [(entrance, self._reach.standing(entrance, self._past)) for entrance in self._tools]
+        rows = [(each.name, each.kind, standing_in_words(standing, each)) for each, standing in standings]
+        if rows:
+            show_table("Tools", ("tool", "kind", "for this caller"), rows)
+        for entrance, standing in standings:
+            if entrance.scopes:
+                lacking = self._lacking(entrance)
+                otherwise = "is not asked for them" if self._visitor.principal.claims is None else "has them"
+                has = f"lacks {' '.join(lacking)}" if lacking else otherwise
+                _show_line(f"{entrance.name} asks for the scopes {' '.join(entrance.scopes)}: this caller {has}")
+            if standing.note and standing.verdict not in ("401", "403"):
+                _show_line(f"{entrance.name}: {standing.note}")
+            closing = standing.verdict in ("no", "call", "refused")
+            causes = rules_of(self._reach, entrance, self._past) if closing else {}
+            if standing.verdict == "no":
+                is_closed = f"{entrance.name} is not for this caller:"
+                _show_line(is_closed if causes else f"{entrance.name}: {NOTHING_LEFT}")
+            _show_rules(causes, self._folder, full=full)
+
+    def _lacking(self, entrance: Entrance) -> list[str]:
+        """Return the scopes for which a call is refused; an empty list if the caller needs no scopes."""
+        principal = self._visitor.principal
+        return [] if principal.unrestricted else [each for each in entrance.scopes if each not in principal.scopes]
+
+    def _show_hidden(self, *, full: bool) -> None:
+        shown = self._whole or full or any(entrance.view_of for entrance in self._tools)
+        causes = hidden_parts(self._reach, self._past) if shown else {}
+        if causes:
+            say(f"Hidden: {counted(len(causes), 'part')}", "bold")
+            _show_rules(causes, self._folder, full=full)
+        for coordinate, because in self._hidden_at_graphql().items():
+            _show_line(f"{coordinate}: {'; '.join(because)}", indent=2)
+        for entrance in self._tools:
+            names = hidden_by_patterns(self._reach, entrance, self._past)
+            if names:
+                at = _place_in_words(entrance.place, self._folder, end="")
+                in_words = some(names, most=len(names) if full else 5)
+                _show_line(f"Hidden by the patterns of {entrance.name}{f' ({at})' if at else ''}: {in_words}")
+
+    def _plain_tool(self, entrance: Entrance) -> dict[str, Any]:
+        tool = entrance.tool
+        standing = self._reach.standing(entrance, self._past)
+        closed = standing.verdict == "no"
+        causes = reasons(rules_of(self._reach, entrance, self._past), self._folder) if closed else {}
+        because = [f"{coordinate}: {reason}" for coordinate, each in causes.items() for reason in each]
+        return {
+            "name": entrance.name,
+            "kind": entrance.kind,
+            "listed": "no" if closed else "hidden" if tool and tool.options.hidden else "yes",
+            "verdict": standing.verdict,
+            "note": standing.note,
+            "fields": list(standing.fields) if standing.fields else None,
+            "because": because or ([NOTHING_LEFT] if closed else []),
+            "at": _place_in_words(entrance.place, self._folder, end=""),
+            "scopes": list(entrance.scopes),
+            "lacking": self._lacking(entrance),
+        }
+
+    def _views(self) -> Iterator[tuple[str, str]]:
+        """Yield each GraphQL tool with the caller's SDL, and the endpoint's own GraphQL if it is on."""
+        routes = [each for each in self._reach.entrances if each.kind == "route" and self._whole]
+        for entrance in (*self._tools, *routes):
+            if entrance.takes_documents:
+                yield entrance.name, print_view(self._reach.view(entrance, self._past))
+
+    def _hidden_at_graphql(self) -> dict[str, tuple[str, ...]]:
+        """Return the coordinates hidden only at the endpoint's own GraphQL, as policies name them, with the reasons."""
+        graphql = self._reach.compiled.bundle.graphql
+        if graphql.mode == "off" or not self._whole:
+            return {}
+        hidden: dict[str, tuple[str, ...]] = {}
+        for name, mask in graphql.guards.items():
+            if name not in INTROSPECTION:
+                hidden[name] = (FEDERATION,)
+            elif not self._past.evaluation.meets(mask):
+                hidden |= self._rules_of_introspection(name, mask)
+        return hidden
+
+    def _rules_of_introspection(self, name: str, mask: Mask) -> dict[str, tuple[str, ...]]:
+        """Return the coordinates of an introspection field with their rules."""
+        rules: dict[str, tuple[str, ...]] = {}
+        for rule in self._reach.compiled.rules:
+            for coordinate in rule.coordinates:
+                if coordinate.partition(".")[2] == name and not self._past.evaluation.meets(rule.mask & mask):
+                    words = f"{_place_in_words(rule.place, self._folder)}{rule.text} (at {ROUTE})"
+                    rules[coordinate] = (*rules.get(coordinate, ()), words)
+        return rules
+
+
+def _show_side_by_side(
+    folder: Path, reach: Reach, visitors: Sequence[Visitor], *, tool: str | None, full: bool
+) -> None:
+    """Print a table of tools by caller, and the reasons below it."""
+    entrances = [each for each in reach.entrances if tool is None or each.name == tool]
+    standings = {entrance.name: [reach.standing(entrance, each) for each in visitors] for entrance in entrances}
+    say(reach.compiled.bundle.endpoint, "bold")
+    rows = [
+        (entrance.name, *(standing_in_words(each, entrance) for each in standings[entrance.name]))
+        for entrance in entrances
+    ]
+    show_table("Tools by caller", ("tool", *(each.label or "no policies" for each in visitors)), rows)
+    for visitor in visitors:
+        if visitor.refusal:
+            _show_line(f"401 for {visitor.label}: {visitor.refusal}")
+    for entrance in entrances:
+        for standing, visitor in zip(standings[entrance.name], visitors, strict=True):
+            if standing.note and not visitor.refusal:
+                _show_line(f"{entrance.name} for {visitor.label}: {standing.note}")
+            if standing.verdict == "no":
+                _show_line(f"{entrance.name} is not for {visitor.label}:")
+                _show_rules(rules_of(reach, entrance, visitor), folder, full=full)
+
+
+class FieldReach:
+    """The callers who reach one coordinate of an endpoint, through which entrances and by which way.
+
+    ``classes`` has a class for each of ``visitors`` in their order; without any, all classes of callers.
+    """
+
+    def __init__(self, folder: Path, reach: Reach, coordinate: str, *, visitors: Sequence[Visitor]) -> None:
+        self._folder = folder
+        self._reach = reach
+        self._coordinate = coordinate
+        self._visitors = visitors
+        if visitors:
+            entrances = entrances_to(reach, coordinate)
+            self.classes = [class_of(reach, entrances, coordinate, each) for each in visitors]
+            self._complete = True
+        else:
+            self.classes, self._complete = find_classes(reach, coordinate)
+
+    def plain(self) -> dict[str, Any]:
+        """Return the answer as JSON."""
+        return {
+            "endpoint": self._reach.compiled.bundle.endpoint,
+            "coordinate": self._coordinate,
+            "complete": self._complete,
+            "classes": [self._plain_class(each) for each in self.classes],
+        }
+
+    def _plain_class(self, callers: CallerClass) -> dict[str, Any]:
+        return {
+            "callers": [
+                {"as": each.label, "claims": each.principal.claims, "refusal": each.refusal}
+                for each in callers.witnesses
+            ],
+            "reaches": bool(callers.ways) and not callers.witnesses[0].refusal,
+            "through": [
+                {
+                    "name": each.entrance.name,
+                    "kind": each.entrance.kind,
+                    "verdict": each.verdict,
+                    "note": each.note,
+                    "document": each.document,
+                    "path": each.path,
+                }
+                for each in callers.passages
+                if each.verdict != "no"
+            ],
+            "because": {name: list(each) for name, each in reasons(self.causes(callers), self._folder).items()},
+        }
+
+    def show(self, *, full: bool) -> None:
+        """Print who reaches the coordinate, and the rules for those who do not."""
+        say(f"{self._coordinate} of {self._reach.compiled.bundle.endpoint}", "bold")
+        shown = self.classes if full else self.classes[:MAX_CLASSES_SHOWN]
+        rows = [(_class_in_words(each), _ways_in_words(each)) for each in shown]
+        show_table("Who reaches it", ("caller", "through"), rows)
+        if len(shown) < len(self.classes):
+            _show_line(f"{len(self.classes) - len(shown)} more classes of callers: --full shows them")
+        self._show_ways()
+        rules = _joined(self.causes(each) for each in self.classes)
+        if rules:
+            say("Hidden from the others by", "bold")
+            _show_rules(rules, self._folder, full=full)
+        if not self._complete:
+            _show_line(f"Not complete: the conditions have more than {MAX_CLASSES:,} combinations, or too many claims")
+        identity = self._reach.compiled.bundle.identity
+        if not self._visitors and not identity.issuers and not identity.trusted_apis:
+            _show_line("The endpoint names no issuer of tokens: a token stands for claims that an issuer could give")
+
+    def _show_ways(self) -> None:
+        """Print the way through each entrance once, for the first caller who has one."""
+        ways: dict[str, Passage] = {}
+        for each in self.classes:
+            for passage in each.ways:
+                ways.setdefault(passage.entrance.name, passage)
+        if not ways:
+            type_ = self._coordinate.partition(".")[0]
+            causes = [each.sentence for each in self._reach.compiled.warnings if each.code == "unnamed-root-type"]
+            reason = next((f": {each}" for each in causes if each.startswith(f'"{type_}"')), ".")
+            say(f"{'None of these callers' if self._visitors else 'No caller'} reaches it{reason}")
+            return
+        say("By which way", "bold")
+        for passage in ways.values():
+            way = passage.document or passage.path or "the code may ask for it in its caller's name"
+            at = "" if passage.document else _place_in_words(passage.entrance.place, self._folder, end="")
+            _show_line(f"{passage.entrance.name}{f' ({at})' if at else ''}: {way}", indent=2)
+
+    def mermaid(self, prefix: str) -> Iterator[str]:
+        """Yield the lines of a Mermaid flowchart: callers, the ways to the coordinate, and the rules that close it.
+
+        ``prefix`` begins the names of nodes. Labels are quoted texts without markup.
+        """
+        target = f"{self._coordinate} of {self._reach.compiled.bundle.endpoint}"
+        yield f"  {prefix}[{_quoted(target)}]"
+        for number, each in enumerate(self.classes):
+            caller = f"{prefix}c{number}"
+            yield f"  {caller}[{_quoted(_class_in_words(each))}]"
+            refusal = each.witnesses[0].refusal
+            for passage in () if refusal else each.ways:
+                way = f"{passage.entrance.name}{_verdict(passage)}: {passage.document or passage.path or 'its code'}"
+                yield f"  {caller} -->|{_quoted(way)}| {prefix}"
+            if refusal or not each.ways:
+                causes = [cause for causes in self.causes(each).values() for cause in causes]
+                rules = dict.fromkeys(_rule_in_words(cause, self._folder) for cause in causes)
+                reason = f"401: {refusal}" if refusal else "; ".join(rules) or "no tool leads there"
+                yield f"  {caller} -.-x|{_quoted(reason)}| {prefix}"
+
+    def causes(self, callers: CallerClass) -> Causes:
+        """Return the rules for one class, through all entrances that are closed to it."""
+        visitor = callers.witnesses[0]
+        if visitor.refusal:
+            return {}
+        closed = [each.entrance for each in callers.passages if not each.is_open and each.entrance.kind != "code"]
+        if all(each.entrance.kind == "code" for each in callers.passages):  # no entrance leads there for anybody
+            closed = [each for each in self._reach.entrances if each.takes_documents]
+        return _joined(rules_at(self._reach, each, self._coordinate, visitor) for each in closed)
+
+
+def _ways_in_words(callers: CallerClass) -> str:
+    if refusal := callers.witnesses[0].refusal:
+        return f"- (401: {refusal})"
+    ways = [f"{each.entrance.name}{_verdict(each)}" for each in callers.passages if each.verdict != "no"]
+    return ", ".join(ways) or "-"
+
+
+def _verdict(passage: Passage) -> str:
+    words = {"yes": "", "call": " (variables decide)", "may ask": " (may ask)"}
+    return words.get(passage.verdict, f" ({passage.verdict}: {passage.note})")
+
+
+def _joined(causes: Iterable[Causes]) -> Causes:
+    """Return hidden coordinate -> its rules, each once."""
+    joined: Causes = {}
+    for coordinate, rules in (item for each in causes for item in each.items()):
+        of_coordinate = joined.setdefault(coordinate, [])
+        of_coordinate += [rule for rule in rules if rule not in of_coordinate]
+    return joined
+
+
+def _quoted(text: str) -> str:
+    """Return a text of Mermaid in quotes. Characters that have a meaning in Mermaid or HTML become entities."""
+    return '"' + re.sub(r"[#&<>\"`\\]", lambda match: f"#{ord(match[0])};", one_line(text)) + '"'
+
+
+def caller_in_words(visitor: Visitor) -> str:
+    """Return a caller in words, with the reason if the function answers 401."""
+    principal = visitor.principal
+    refused = f", who is answered 401 everywhere ({visitor.refusal}); policies alone would leave them this"
+    tail = refused if visitor.refusal else ""
+    match principal.kind:
+        case "anonymous":
+            return f"a caller without a credential{tail}"
+        case "development":
+            return "a caller who skips policies"
+        case "api_key":
+            skips = ", who skips policies" if principal.unrestricted else ""
+            return f"the holder of the API key {principal.name}{skips}{tail}"
+        case _:
+            return f"a caller with the claims of {principal.name}"
+
+
+def _class_in_words(callers: CallerClass) -> str:
+    """Return two witnesses of a class in words, and the number of others."""
+    words = []
+    for visitor in callers.witnesses[:2]:
+        claims = visitor.principal.claims
+        if visitor.label != UNNAMED:
+            words.append(visitor.label or "no policies")
+        else:
+            words.append(f"token {json.dumps(claims, ensure_ascii=False)}" if claims else "any token")
+    more = len(callers.witnesses) - len(words)
+    return " or ".join(words) + (f" or {more} more" if more else "")
+
+
+def standing_in_words(standing: Standing, entrance: Entrance) -> str:
+    """Return a cell of a table."""
+    if standing.fields:
+        seen, all_of_them = standing.fields
+        return f"part ({seen} of {all_of_them})"
+    words = "-" if standing.verdict == "no" else standing.verdict
+    unlisted = entrance.tool is not None and entrance.tool.options.hidden and standing.verdict in ("yes", "call")
+    return f"{words}, not listed" if unlisted else words
+
+
+def reasons(causes: Mapping[str, Iterable[Cause]], folder: Path) -> dict[str, tuple[str, ...]]:
+    """Return coordinate -> its rules in words."""
+    return {
+        coordinate: tuple(f"{'' if cause.own else 'follows from '}{_rule_in_words(cause, folder)}" for cause in each)
+        for coordinate, each in causes.items()
+    }
+
+
+def _show_rules(causes: Mapping[str, Sequence[Cause]], folder: Path, *, full: bool) -> None:
+    """Print each rule once, with the coordinates that it hides, by name or as a consequence."""
+    by_rule: dict[str, tuple[list[str], list[str]]] = {}
+    for coordinate, each in causes.items():
+        for cause in each:
+            own, others = by_rule.setdefault(_rule_in_words(cause, folder), ([], []))
+            (own if cause.own else others).append(coordinate)
+    for words, (own, others) in by_rule.items():
+        _show_line(words, indent=2)
+        most = len(causes) if full else MAX_NAMES
+        names = [some(own, most=most)] if own else []
+        if others:
+            label = f"with {'it' if len(own) == 1 else 'them'}" if own else "as a consequence"
+            names.append(f"{label}: {some(others, most=most)}")
+        _show_line("; ".join(names), indent=4)
+
+
+def _rule_in_words(cause: Cause, folder: Path) -> str:
+    """Return a rule with its place."""
+    return f"{_place_in_words(cause.rule.place, folder)}{cause.rule.text}"
+
+
+def _place_in_words(place: Place | None, folder: Path, *, end: str = ": ") -> str:
+    """Return ``file:line`` and an end; empty string if there is no place."""
+    return f"{(folder / place.file).as_posix()}:{place.line}{end}" if place and place.line else ""
+
+
+def _show_line(text: str, *, indent: int = 0) -> None:
+    """Print a line, wrapped between words on a terminal: a path or a coordinate stays whole."""
+    text = one_line(text)
+    if not OUT.is_terminal:
+        say(f"{' ' * indent}{text}")
+        return
+    lines = textwrap.wrap(
+        text,
+        max(OUT.width, 20),
+        initial_indent=" " * indent,
+        subsequent_indent=" " * (indent + 4),
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    for line in lines or [""]:
+        say(line)

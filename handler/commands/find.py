@@ -13,13 +13,13 @@ from statistics import median
 from typing import Any
 
 from handler.bundle.tools import CompanionTool, GraphQLTool
+from handler.commands.command_line import REFUSED, USAGE
+from handler.commands.console import complain, say, show_json
 from handler.commands.folders.endpoint_folders import add_folder_arguments
 from handler.commands.folders.endpoints import compile_or_complain
 from handler.commands.local.callers import SKIPS_POLICIES, NamedCaller, add_caller_argument, read_caller
 from handler.commands.local.local_endpoint import local_endpoint, stored
 from handler.commands.local.local_server import local_http, local_services
-from handler.commands.terminal.console import complain, say, show_json
-from handler.commands.terminal.exit_codes import REFUSED, USAGE
 from handler.compiler.compile import Compiled
 from handler.compiler.problems import Place, Problems, shown
 from handler.compiler.source.files import QUESTIONS, EndpointFiles

@@ -15,6 +15,8 @@ from typing import Any
 import yaml
 
 from handler.bundle.model import ENDPOINT_NAME
+from handler.commands.command_line import REFUSED
+from handler.commands.console import announce, complain, say, show_json, slow_work
 from handler.commands.editor import SCHEMA_COMMENT, write_editor_files
 from handler.commands.folders.atomic_writes import new_folder
 from handler.commands.folders.endpoints import Outcome, compile_one
@@ -36,11 +38,8 @@ from handler.commands.schema_source.source_options import (
     with_heading,
 )
 from handler.commands.schema_source.starters import Starter, best_starters, candidates
-from handler.commands.terminal.console import announce, complain, say, show_json, slow_work
-from handler.commands.terminal.exit_codes import REFUSED
 from handler.compiler.schema.schema import AuthorSchema
-from handler.compiler.source.files import CONFIG, ENTRY
-from handler.compiler.source.project import EXPECTED_NAME, STEPZEN_CONFIG
+from handler.compiler.source.files import CONFIG, ENTRY, EXPECTED_NAME, STEPZEN_CONFIG
 from handler.errors.authoring import Problem
 from handler.graph.view import BUILT_IN_SCALARS
 from handler.text.sentences import counted

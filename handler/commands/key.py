@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 import yaml
 
-from handler.commands.terminal.console import say, show_json
+from handler.commands.console import say, show_json
 from handler.server.auth.principal import KEY_PREFIX
 
 EXAMPLES = ("stile key partner",)

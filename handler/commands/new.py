@@ -14,11 +14,11 @@ from urllib.parse import unquote, urlsplit
 from zipfile import BadZipFile, ZipFile
 
 from handler import __version__
+from handler.commands.command_line import REFUSED
+from handler.commands.console import complain, say, show_json
 from handler.commands.editor import write_editor_files
 from handler.commands.folders.atomic_writes import new_folder
 from handler.commands.folders.endpoint_folders import find_endpoints
-from handler.commands.terminal.console import complain, say, show_json
-from handler.commands.terminal.exit_codes import REFUSED
 
 EXAMPLES = ("stile new ../shop-tools",)
 EXIT_CODES = {REFUSED: "no repository was made"}

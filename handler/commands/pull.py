@@ -9,6 +9,8 @@ from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from handler.commands.command_line import REFUSED
+from handler.commands.console import announce, complain, located, say, show_json, slow_work
 from handler.commands.folders.atomic_writes import replace_text
 from handler.commands.folders.endpoint_folders import add_folder_arguments, find_endpoints
 from handler.commands.schema_source.schema_file import SchemaChanges, are_equal, compare_schemas
@@ -28,8 +30,6 @@ from handler.commands.schema_source.source_options import (
     with_heading,
     without_heading,
 )
-from handler.commands.terminal.console import announce, complain, located, say, show_json, slow_work
-from handler.commands.terminal.exit_codes import REFUSED
 from handler.compiler.compile_context import read_context
 from handler.compiler.source.files import MAX_FILE_BYTES
 from handler.strict_json import JSONObject

@@ -5,11 +5,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from handler.commands.terminal.console import ERR
+from handler.commands.console import ERR
 
 
 def can_ask() -> bool:
-    """Tell if a person can answer: input and messages are on a terminal."""
+    """Return whether a person can answer: input and messages are on a terminal."""
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
@@ -20,12 +20,8 @@ def ask(question: str) -> str:
         KeyboardInterrupt: the input ended.
     """
     while True:
-        ERR.print(f"{question} ", end="", markup=False)
-        line = sys.stdin.readline()
-        if not line:
-            raise KeyboardInterrupt
-        if line.strip():
-            return line.strip()
+        if answer := _answer(question):
+            return answer
 
 
 def choose(question: str, choices: Sequence[str], *, default: str) -> str:
@@ -35,20 +31,23 @@ def choose(question: str, choices: Sequence[str], *, default: str) -> str:
         KeyboardInterrupt: the input ended.
     """
     while True:
-        ERR.print(f"{question} ({', '.join(choices)}; default {default}) ", end="", markup=False)
-        line = sys.stdin.readline()
-        if not line:
-            raise KeyboardInterrupt
-        if (line.strip() or default) in choices:
-            return line.strip() or default
+        answer = _answer(f"{question} ({', '.join(choices)}; default {default})") or default
+        if answer in choices:
+            return answer
+
+
+def _answer(question: str) -> str:
+    ERR.print(f"{question} ", end="", markup=False)
+    line = sys.stdin.readline()
+    if not line:
+        raise KeyboardInterrupt
+    return line.strip()
 
 
 def agreed(question: str, *, yes: bool) -> bool:
-    """Tell if the person at the terminal agrees, or has agreed with ``--yes``; ``False`` without a terminal.
+    """Return whether the person at the terminal agrees, or has agreed with ``--yes``; ``False`` without a terminal.
 
     Raises:
         KeyboardInterrupt: the input ended.
     """
-    if yes:
-        return True
-    return can_ask() and choose(question, ("y", "n"), default="n") == "y"
+    return yes or (can_ask() and choose(question, ("y", "n"), default="n") == "y")

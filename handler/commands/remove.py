@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import os
 
+from handler.commands.command_line import DONE, REFUSED
+from handler.commands.console import complain, say, show_json, warn
 from handler.commands.publishing.destination import (
     EndpointPlace,
     add_endpoint_place,
@@ -16,8 +18,6 @@ from handler.commands.publishing.destination import (
     withdraw,
 )
 from handler.commands.publishing.facts import gather_facts
-from handler.commands.terminal.console import complain, say, show_json, warn
-from handler.commands.terminal.exit_codes import DONE, REFUSED
 from handler.errors.infrastructure import ObjectNotFound
 from handler.storage.publishing import PublishStorage
 from handler.text.sentences import counted

@@ -10,6 +10,8 @@ from dataclasses import replace
 from handler.audience.ways import version_in
 from handler.bundle.stored import index_key
 from handler.commands.changes.endpoint_changes import EndpointChanges, compare
+from handler.commands.command_line import DONE, REFUSED
+from handler.commands.console import announce, say, show_json
 from handler.commands.publishing.destination import (
     Described,
     EndpointPlace,
@@ -19,8 +21,6 @@ from handler.commands.publishing.destination import (
     may_change,
 )
 from handler.commands.publishing.facts import gather_facts
-from handler.commands.terminal.console import announce, say, show_json
-from handler.commands.terminal.exit_codes import DONE, REFUSED
 from handler.errors.infrastructure import BundleError, ObjectNotFound, StorageError
 from handler.graph.index import load_index, read_index
 from handler.storage.publishing import ObjectHead, ObjectVersion, PublishStorage

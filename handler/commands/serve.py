@@ -19,15 +19,14 @@ import uvicorn
 from uvicorn.supervisors import Multiprocess
 
 from handler.bundle.stored import bundle_key, read_bundle
+from handler.commands.command_line import DONE, REFUSED, USAGE, whole_number
+from handler.commands.console import announce, complain
 from handler.commands.folders.endpoint_folders import add_compile_options, find_endpoints
 from handler.commands.folders.endpoints import compile_or_complain
 from handler.commands.local.listening import open_listener, port_number
 from handler.commands.local.serving import NO_AUTHORIZER, Service, make_application, require_location, settings_of
 from handler.commands.publishing.checks import are_publishable
 from handler.commands.publishing.destination import endpoints_in_bucket
-from handler.commands.terminal.command_line import whole_number
-from handler.commands.terminal.console import announce, complain
-from handler.commands.terminal.exit_codes import DONE, REFUSED, USAGE
 from handler.errors.infrastructure import BundleError, StorageError
 from handler.http.client import HttpClient
 from handler.server.asgi.own_machine import own_hosts

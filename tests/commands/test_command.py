@@ -13,7 +13,7 @@ import pytest
 
 from handler import __version__
 from handler.commands import COMMANDS, load_command
-from handler.commands.terminal.exit_codes import EXIT_CODES
+from handler.commands.command_line import EXIT_CODES
 from tests.commands.running import FILES, Stile, ran
 from tests.conftest import ROOT
 from tests.support.endpoints import write_endpoint
@@ -133,8 +133,7 @@ def test_help_of_all_loads_no_command_and_no_package_of_others() -> None:
     loaded = modules_after("--help")
 
     own = {name for name in loaded if name.startswith("handler.commands.")}
-    needed = ("", ".command_line", ".exit_codes")
-    assert own == {f"handler.commands.terminal{name}" for name in needed}
+    assert own == {"handler.commands.command_line"}
     assert not HEAVY & {name.partition(".")[0] for name in loaded}
 
 

@@ -15,7 +15,7 @@ from graphql import DocumentNode, build_schema, parse, print_ast, print_schema
 
 from handler.bundle.operations import Limits
 from handler.commands import COMMANDS, load_command, parser_of
-from handler.commands.terminal.exit_codes import EXIT_CODES
+from handler.commands.command_line import EXIT_CODES
 from handler.compiler.json_schemas.scalars import NUMBER_KEYWORDS, TEXT_KEYWORDS
 from handler.compiler.schema.directives import DEFINITIONS
 from handler.compiler.schema.tool_options import SHARED_ARGUMENTS

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from handler.commands.terminal.exit_codes import INTERRUPTED
+from handler.commands.command_line import INTERRUPTED
 from tests.commands.running import Stile, interrupt, started
 from tests.conftest import ROOT
 from tests.docs.reference import page, table, write_demo, write_files

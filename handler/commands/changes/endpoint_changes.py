@@ -13,7 +13,7 @@ from handler.bundle.model import Bundle
 from handler.commands.changes.bundle_changes import content_changes, renamed_tools, settings_changes, tool_changes
 from handler.commands.changes.change import Change
 from handler.commands.changes.reach_changes import ReachChanges
-from handler.commands.terminal.console import one_line
+from handler.commands.console import one_line
 from handler.text.sentences import counted
 
 MAX_MARKDOWN_CHARS = 60_000

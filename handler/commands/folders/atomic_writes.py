@@ -24,19 +24,15 @@ TERMINATED = 143
 def scratch_folder(above: Path | None = None) -> Iterator[Path]:
     """Yield an empty hidden folder in ``above`` (default: the system's), and remove it however the block ends."""
     with _ending_by_exception():
-        held = _Held()
+        folder = ""
         try:
-            folder = tempfile.mkdtemp(prefix=".stile-", dir=above)
-        except BaseException:
-            held.release()
-            raise
-        try:
-            held.release()
+            with _delayed_signals():
+                folder = tempfile.mkdtemp(prefix=".stile-", dir=above)
             yield Path(folder)
         finally:
-            held = _Held()
-            shutil.rmtree(folder, ignore_errors=True)
-            held.release()
+            with _delayed_signals():
+                if folder:
+                    shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextmanager
@@ -54,11 +50,24 @@ def new_folder(target: Path) -> Iterator[Path]:
         draft = scratch / target.parent.name / target.name
         draft.mkdir(parents=True)
         yield draft
-        held = _Held()
-        try:
+        with _delayed_signals():
             _move(draft, target)
-        finally:
-            held.release()
+
+
+def _move(draft: Path, target: Path) -> None:
+    new: list[Path] = []
+    try:
+        for folder in reversed([each for each in target.parents if not each.exists()]):
+            folder.mkdir()
+            new.append(folder)
+        if os.path.lexists(target):  # an empty folder would be replaced
+            raise FileExistsError(f"{target} exists")
+        draft.rename(target)
+    except OSError:
+        for folder in reversed(new):
+            with suppress(OSError):
+                folder.rmdir()
+        raise
 
 
 def replace_text(file: Path, text: str) -> None:
@@ -68,47 +77,18 @@ def replace_text(file: Path, text: str) -> None:
         OSError: the text cannot be written.
     """
     file = file.resolve()  # a link stays a link
-    with _ending_by_exception():
-        held = _Held()
+    with _ending_by_exception(), _delayed_signals():
+        descriptor, temporary = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)
         try:
-            _replace(file, text)
-        finally:
-            held.release()
-
-
-def _replace(file: Path, text: str) -> None:
-    descriptor, temporary = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as handle:
-            handle.write(text)
-        Path(temporary).chmod(stat.S_IMODE(file.stat().st_mode) if file.exists() else _mode_of_new_file())
-        Path(temporary).replace(file)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-
-
-def _mode_of_new_file() -> int:
-    umask = os.umask(0)  # the only way to read it
-    os.umask(umask)
-    return 0o666 & ~umask
-
-
-def _move(draft: Path, target: Path) -> None:
-    missing = [each for each in target.parents if not each.exists()]
-    made: list[Path] = []
-    try:
-        for folder in reversed(missing):
-            folder.mkdir()
-            made.append(folder)
-        if os.path.lexists(target):  # an empty folder would be replaced
-            raise FileExistsError(f"{target} exists")
-        draft.rename(target)
-    except OSError:
-        for folder in reversed(made):
-            with suppress(OSError):
-                folder.rmdir()
-        raise
+            with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as handle:
+                handle.write(text)
+            umask = os.umask(0)  # the only way to read it
+            os.umask(umask)
+            Path(temporary).chmod(stat.S_IMODE(file.stat().st_mode) if file.exists() else 0o666 & ~umask)
+            Path(temporary).replace(file)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
 
 
 @contextmanager
@@ -117,35 +97,35 @@ def _ending_by_exception() -> Iterator[None]:
     if not _handles_signals():
         yield
         return
-    former = signal.signal(signal.SIGTERM, _end)
+
+    def end(_number: int, _frame: FrameType | None) -> NoReturn:
+        raise SystemExit(TERMINATED)
+
+    former = signal.signal(signal.SIGTERM, end)
     try:
         yield
     finally:
         signal.signal(signal.SIGTERM, former)
 
 
-def _end(_number: int, _frame: FrameType | None) -> NoReturn:
-    raise SystemExit(TERMINATED)
+@contextmanager
+def _delayed_signals() -> Iterator[None]:
+    """Delay signals until the end of the block, where they take their effect."""
+    arrived: list[int] = []
 
+    def note(number: int, _frame: FrameType | None) -> None:
+        arrived.append(number)
 
-class _Held:
-    """A delay of signals until ``release``, which lets them take their effect where it is called."""
-
-    def __init__(self) -> None:
-        self._arrived: list[int] = []
-        numbers = SIGNALS if _handles_signals() else ()
-        self._former = {number: signal.signal(number, self._note) for number in numbers}
-
-    def _note(self, number: int, _frame: FrameType | None) -> None:
-        self._arrived.append(number)
-
-    def release(self) -> None:
-        for number, handler in self._former.items():
+    former = {number: signal.signal(number, note) for number in (SIGNALS if _handles_signals() else ())}
+    try:
+        yield
+    finally:
+        for number, handler in former.items():
             signal.signal(number, handler)
-        for arrived in self._arrived:
-            signal.raise_signal(arrived)
+        for arrival in arrived:
+            signal.raise_signal(arrival)
 
 
 def _handles_signals() -> bool:
-    """Tell if this is the thread that may set signal handlers."""
+    """Return whether this is the thread that may set signal handlers."""
     return threading.current_thread() is threading.main_thread()

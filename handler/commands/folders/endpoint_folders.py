@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from handler.bundle.model import ENDPOINT_NAME
-from handler.compiler.source.files import CONFIG, ENTRY, NEVER_ENTERED
-from handler.compiler.source.project import EXPECTED_NAME, STEPZEN_CONFIG
+from handler.compiler.source.files import CONFIG, ENTRY, EXPECTED_NAME, NEVER_ENTERED, STEPZEN_CONFIG
 from handler.text.sentences import some
 
 NAMES_CODE = re.compile(r"""^(\{\s*)?["']?code["']?\s*:""", re.MULTILINE)
@@ -48,10 +47,10 @@ def add_compile_options(parser: argparse.ArgumentParser) -> None:
 def fault_in(options: argparse.Namespace) -> str:
     """Say that ``--endpoint`` names one endpoint and FOLDER has several; empty string if the arguments agree."""
     folder = Path(options.source if "source" in options else options.folder)
-    found = [each.as_posix() for each in find_endpoints(folder)]
-    names = some(found, most=MAX_NAMED)
-    several = f"argument --endpoint: {folder.as_posix()} has {len(found)} endpoints ({names})"
-    return f"{several}; name the folder of one" if len(found) > 1 else ""
+    endpoints = [each.as_posix() for each in find_endpoints(folder)]
+    names = some(endpoints, most=MAX_NAMED)
+    several = f"argument --endpoint: {folder.as_posix()} has {len(endpoints)} endpoints ({names})"
+    return f"{several}; name the folder of one" if len(endpoints) > 1 else ""
 
 
 def find_endpoints(folder: Path) -> Iterator[Path]:
@@ -67,7 +66,7 @@ def find_endpoints(folder: Path) -> Iterator[Path]:
 
 
 def _names_code(config: Path) -> bool:
-    """Tell if a config.yaml has the key ``code``, even if the file is not valid YAML."""
+    """Return whether a config.yaml has the key ``code``, even if the file is not valid YAML."""
     try:
         return NAMES_CODE.search(config.read_text(encoding="utf-8", errors="replace")) is not None
     except OSError:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from handler.commands.console import ERR, complain_of, track
 from handler.commands.folders.endpoint_folders import find_endpoints
-from handler.commands.terminal.console import ERR, complain_of, track
-from handler.compiler.compile import Compiled, compile_endpoint
+from handler.compiler.compile import Compiled, compile_endpoint, compile_explained
+from handler.compiler.provenance import Provenance
 from handler.compiler.schema.schema_cache import SchemaCache
 from handler.compiler.source.files import ENTRY, POLICY_TESTS
 from handler.errors.authoring import CompileError, Problem
@@ -69,6 +70,22 @@ def compile_one(
     return Outcome(folder=folder, compiled=compiled, problems=())
 
 
+def explain_all(
+    folder: Path, *, stage: str | None, endpoint: str | None, report: Callable[[Problem, Path], None]
+) -> list[tuple[Path, Compiled, Provenance | None]] | None:
+    """Compile the endpoints at or below ``folder`` with the rules behind guards; ``None`` after reporting problems."""
+    endpoints = []
+    problems: list[Problem] = []
+    for each in track(list(find_endpoints(folder)), "Compiling", ERR, name=Path.as_posix):
+        try:
+            endpoints.append((each, *compile_explained(each, stage=stage, endpoint=endpoint, environ=os.environ)))
+        except CompileError as exc:
+            problems += exc.problems
+            for problem in exc.problems:
+                report(problem, each)
+    return None if problems else endpoints
+
+
 def compile_or_complain(folder: Path, *, stage: str | None, endpoint: str | None) -> list[Compiled]:
     """Compile all endpoints, and print every problem; an empty list if any endpoint has problems."""
     outcomes = compile_all(folder, stage=stage, endpoint=endpoint, tested=True)
@@ -89,15 +106,12 @@ def refuse_same_names(outcomes: Iterable[Outcome]) -> list[Outcome]:
     first: dict[str, Path] = {}
     checked = []
     for outcome in outcomes:
-        if outcome.compiled is None:
-            checked.append(outcome)
-            continue
-        name = outcome.compiled.bundle.endpoint
-        other = first.setdefault(name, outcome.folder)
-        if other == outcome.folder:
-            checked.append(outcome)
-        else:
+        name = outcome.compiled.bundle.endpoint if outcome.compiled else ""
+        other = first.setdefault(name, outcome.folder) if name else outcome.folder
+        if other != outcome.folder:
             sentence = f'the endpoint "{name}" is also made by {other.as_posix()}'
             problem = Problem(file=ENTRY, sentence=sentence, code="duplicate-endpoint")
             checked.append(replace(outcome, compiled=None, problems=(problem,)))
+        else:
+            checked.append(outcome)
     return checked

@@ -31,7 +31,7 @@ from handler.graph.view import build_view
 from handler.policy.evaluation import OPEN
 from handler.server.auth.principal import DEVELOPMENT, Principal
 from handler.server.context import Caller
-from handler.server.graphql_documents import Document, prepare_document
+from handler.server.graphql_documents import prepare_arguments
 from handler.server.mcp.tools_call import prepare_prescribed_call
 from handler.strict_json import JSONObject
 from handler.text.sentences import did_you_mean, some
@@ -46,7 +46,7 @@ def policy_problems(
     """Return the expectations of an endpoint that are not met, and the mistakes of their file."""
     problems = Problems()
     root = compiled.env_file.parent.relative_to(folder)
-    entries = read_expectations(folder, (root / POLICY_TESTS).as_posix(), problems, stage=stage)
+    entries = _read_expectations(folder, (root / POLICY_TESTS).as_posix(), problems, stage=stage)
     if not all(_judge(Reach(compiled, None), entry, Problems()) for entry in entries):
         explained, provenance = compile_explained(folder, stage=stage, endpoint=endpoint, environ=os.environ)
         reach = Reach(explained, provenance)  # the rules behind each guard are found only for a sentence
@@ -63,7 +63,14 @@ def _judge(reach: Reach, entry: Expectation, problems: Problems) -> bool:
         problems.add(entry.at, str(exc), code="unknown-caller")
         return False
     judge = _Judge(reach, visitor, problems)
-    judge.judge(entry)
+    for name, at in entry.sees:
+        judge.expect(name, at, wanted=True)
+    for name, at in entry.misses:
+        judge.expect(name, at, wanted=False)
+    if entry.exactly is not None:
+        judge.expect_exactly(entry.exactly, at=entry.exactly_at)
+    for each in entry.tries:
+        judge.expect_call(each)
     return not judge.failed
 
 
@@ -82,20 +89,10 @@ class _Judge:
         }
         self.failed = False
 
-    def judge(self, entry: Expectation) -> None:
-        for named in entry.sees:
-            self._expect(named, wanted=True)
-        for named in entry.misses:
-            self._expect(named, wanted=False)
-        if entry.exactly is not None:
-            self._expect_exactly(entry.exactly, at=entry.exactly_at)
-        for each in entry.tries:
-            self._expect_call(each)
-
-    def _expect(self, named: Named, *, wanted: bool) -> None:
-        text, at = named
-        entrance = self._tools.get(text)
-        coordinate = "" if entrance else self._coordinate(text, at)
+    def expect(self, name: str, at: Place, *, wanted: bool) -> None:
+        """Expect that the caller has a tool or reaches a coordinate, or does not if it is not ``wanted``."""
+        entrance = self._tools.get(name)
+        coordinate = "" if entrance else self._coordinate(name, at)
         if entrance and self._has(entrance) != wanted:
             self._refuse(at, self._lacking(entrance) if wanted else self._having(entrance))
         elif coordinate:
@@ -103,67 +100,70 @@ class _Judge:
             if bool(ways) != wanted:
                 self._refuse(at, self._unreached(coordinate) if wanted else self._reached(coordinate, ways))
 
-    def _expect_exactly(self, expected: Iterable[Named], *, at: Place) -> None:
+    def expect_exactly(self, expected: Iterable[Named], *, at: Place) -> None:
+        """Expect that the caller has these tools and no others."""
         has = {name for name, entrance in self._tools.items() if name == entrance.name and self._has(entrance)}
-        known = [(text, place) for text, place in expected if self._is_tool(text, place)]
-        names = {self._tools[text].name for text, _ in known}
-        for text, place in known:
-            if self._tools[text].name not in has:
-                self._refuse(place, self._lacking(self._tools[text]))
-        for name in sorted(has - names):
+        tools = [(self._tools[name], place) for name, place in expected if self._is_tool(name, place)]
+        for entrance, place in tools:
+            if entrance.name not in has:
+                self._refuse(place, self._lacking(entrance))
+        for name in sorted(has - {entrance.name for entrance, _ in tools}):
             self._refuse(at, f"{self._having(self._tools[name])}; it is not among the expected tools")
 
-    def _expect_call(self, tried: Try) -> None:
+    def expect_call(self, tried: Try) -> None:
+        """Expect that a call is let through, or refused before anything is sent."""
         if not self._is_tool(tried.tool, tried.at):
             return
         entrance = self._tools[tried.tool]
         if not isinstance(entrance.tool, PrescribedTool | GraphQLTool):
             self._unknown(tried.at, f'"{tried.tool}" is no operation: a tool in Python cannot be tried')
             return
-        misfit = self._misfit(entrance.tool, tried)
-        if misfit:
-            self._unknown(tried.at, f"this is a call of nobody: {misfit}")
+        try:
+            self._check_arguments(entrance.tool, tried)
+        except CallError as exc:
+            self._unknown(tried.at, f"this is a call of nobody: {_first_line(exc)}")
             return
-        refusal = self._refusal(entrance, tried)
+        refusal = self._refusal(entrance, entrance.tool, tried)
         if bool(refusal) != tried.refused:
             sentence = refusal or "the call is let through: expected that it is refused"
             self._refuse(tried.at, f"{self._visitor.label} calls {tried.tool}: {sentence}")
 
-    def _misfit(self, tool: PrescribedTool | GraphQLTool, tried: Try) -> str:
-        """Say why the arguments do not fit for any caller: such a call would be refused without any policy."""
-        everybody = self._reach.visitor_of(DEVELOPMENT, "").evaluation
-        try:
-            arguments = self._reach.endpoint.validator(tool, everybody).read(tried.arguments)
-            if isinstance(tool, GraphQLTool) and self._reach.index is not None:
-                whole = ViewSchemas(build_view(self._reach.index, ()))
-                document = _document_of(arguments)
-                check_document(
-                    document.text,
-                    schemas=whole,
-                    operation_name=document.operation_name,
-                    variables=document.variables,
-                    limits=tool.limits,
-                    for_model=True,
-                )
-        except CallError as exc:
-            return _first_line(exc)
-        return ""
+    def _check_arguments(self, tool: PrescribedTool | GraphQLTool, tried: Try) -> None:
+        """Check that the arguments fit for somebody: such a call would be refused without any policy.
 
-    def _refusal(self, entrance: Entrance, tried: Try) -> str:
-        """Return the reason for which a call is refused before anything is sent; empty string if it is let through."""
+        Raises:
+            CallError: the arguments fit for nobody.
+        """
+        everybody = self._reach.visitor_of(DEVELOPMENT, "").evaluation
+        arguments = self._reach.endpoint.validator(tool, everybody).read(tried.arguments)
+        if isinstance(tool, GraphQLTool) and self._reach.index is not None:
+            check_document(
+                arguments["query"],
+                schemas=ViewSchemas(build_view(self._reach.index, ())),
+                operation_name=arguments.get("operationName"),
+                variables=arguments.get("variables") or {},
+                limits=tool.limits,
+                for_model=True,
+            )
+
+    def _refusal(self, entrance: Entrance, tool: PrescribedTool | GraphQLTool, tried: Try) -> str:
+        """Return the reason for which a call is refused before anything is sent; empty string if it is let through.
+
+        These are the steps of a call up to the request to the API, as the function takes them.
+        """
         if not self._has(entrance):
             return self._lacking(entrance)
-        compiled = self._reach.compiled
+        compiled, endpoint = self._reach.compiled, self._reach.endpoint
         with closing(local_http()) as http:
             services = local_services(stored(compiled), http, find=lambda _: compiled)
-            caller = Caller(
-                endpoint=self._reach.endpoint,
-                principal=self._visitor.principal,
-                evaluation=self._visitor.evaluation,
-                services=services,
-            )
+            principal, evaluation = self._visitor.principal, self._visitor.evaluation
+            caller = Caller(endpoint=endpoint, principal=principal, evaluation=evaluation, services=services)
             try:
-                asyncio.run(_prepare(caller, entrance, tried))
+                arguments = endpoint.validator(tool, evaluation).read(tried.arguments)
+                if isinstance(tool, PrescribedTool):
+                    prepare_prescribed_call(caller, tool, arguments)
+                else:
+                    asyncio.run(prepare_arguments(caller, tool, arguments))
             except (AccessError, CallError) as exc:
                 return _first_line(exc)
         return ""
@@ -172,37 +172,36 @@ class _Judge:
         return self._reach.standing(entrance, self._visitor, counted=False).verdict in OPEN_VERDICTS
 
     def _lacking(self, entrance: Entrance) -> str:
-        """Say that a caller lacks a tool, and why."""
-        standing = self._reach.standing(entrance, self._visitor, counted=False)
-        why = (
-            standing.note or _causes_in_words(rules_of(self._reach, entrance, self._visitor)) or "nothing is left of it"
-        )
-        return f"{self._visitor.label} does not have {entrance.name}: {why}"
+        """Return the sentence that a caller lacks a tool, with the reason."""
+        note = self._reach.standing(entrance, self._visitor, counted=False).note
+        reason = note or _causes_in_words(rules_of(self._reach, entrance, self._visitor)) or "nothing is left of it"
+        return f"{self._visitor.label} does not have {entrance.name}: {reason}"
 
     def _having(self, entrance: Entrance) -> str:
-        """Say that a caller has a tool, and the rules that let the caller in."""
+        """Return the sentence that a caller has a tool, with the rules that let the caller in."""
         made = entrance.made
-        used = {*(made.uses if made else ()), f"tool {entrance.name}", made.runs if made else ""}
+        coordinates = {*(made.uses if made else ()), f"tool {entrance.name}", made.runs if made else ""}
         if isinstance(entrance.tool, GraphQLTool):
             view = self._reach.view(entrance, self._visitor)
-            used |= {f"{view.index.roots[kind]}.{name}" for kind, names in view.root_fields().items() for name in names}
-        return f"{self._visitor.label} has {entrance.name}, but should not{self._opening(used)}"
+            roots = view.root_fields().items()
+            coordinates |= {f"{view.index.roots[kind]}.{name}" for kind, names in roots for name in names}
+        return f"{self._visitor.label} has {entrance.name}, but should not{self._opening(coordinates)}"
 
     def _unreached(self, coordinate: str) -> str:
-        """Say that a caller does not reach a coordinate, and why."""
+        """Return the sentence that a caller does not reach a coordinate, with the reason."""
         causes: Causes = {}
         for entrance in self._reach.entrances:
             if self._reach.names(entrance, coordinate):
                 causes |= rules_at(self._reach, entrance, coordinate, self._visitor)
-        why = self._visitor.refusal or _causes_in_words(causes) or "no tool of this endpoint reads it"
-        return f"{self._visitor.label} does not reach {coordinate}: {why}"
+        reason = self._visitor.refusal or _causes_in_words(causes) or "no tool of this endpoint reads it"
+        return f"{self._visitor.label} does not reach {coordinate}: {reason}"
 
     def _reached(self, coordinate: str, ways: list[Passage]) -> str:
-        """Say that a caller reaches a coordinate, the ways, and the rules that let the caller in."""
+        """Return the sentence that a caller reaches a coordinate, with the ways there and the rules that open them."""
         names_of_ways = [f"{way.entrance.name} ({way.document or way.path or way.verdict})" for way in ways]
-        names = {coordinate, coordinate.partition(".")[0], coordinate.partition("(")[0]}
+        coordinates = {coordinate, coordinate.partition(".")[0], coordinate.partition("(")[0]}
         by = some(names_of_ways, most=MAX_REASONS)
-        return f"{self._visitor.label} reaches {coordinate}, but should not: by {by}{self._opening(names)}"
+        return f"{self._visitor.label} reaches {coordinate}, but should not: by {by}{self._opening(coordinates)}"
 
     def _opening(self, coordinates: set[str]) -> str:
         """Name the rules on coordinates that the caller meets."""
@@ -217,8 +216,8 @@ class _Judge:
         """Return the coordinate that a text names; an empty string after reporting that it names none."""
         index, is_name = self._reach.index, "." not in text and not text.startswith("@")
         if index is None or (is_name and text not in index and text not in USUAL_ROOTS):
-            known = [*self._tools, *(index or ())]
-            self._unknown(at, f'there is no tool and no type "{text:.80}"{did_you_mean(text, known)}')
+            names = [*self._tools, *(index or ())]
+            self._unknown(at, f'there is no tool and no type "{text:.80}"{did_you_mean(text, names)}')
             return ""
         try:
             return resolve_in(index, text)
@@ -238,29 +237,6 @@ class _Judge:
     def _refuse(self, at: Place, sentence: str) -> None:
         self.failed = True
         self._problems.add(at, sentence, code="unmet-expectation")
-
-
-async def _prepare(caller: Caller, entrance: Entrance, tried: Try) -> None:
-    """Take the steps of a call up to the request to the API, as the function does.
-
-    Raises:
-        CallError: the call is refused.
-    """
-    match entrance.tool:
-        case PrescribedTool() as tool:
-            arguments = caller.endpoint.validator(tool, caller.evaluation).read(tried.arguments)
-            prepare_prescribed_call(caller, tool, arguments)
-        case GraphQLTool() as tool:
-            arguments = caller.endpoint.validator(tool, caller.evaluation).read(tried.arguments)
-            await prepare_document(caller, _document_of(arguments), tool=tool)
-
-
-def _document_of(arguments: JSONObject) -> Document:
-    return Document(
-        text=arguments["query"],
-        operation_name=arguments.get("operationName"),
-        variables=arguments.get("variables") or {},
-    )
 
 
 def _first_line(reason: Exception) -> str:
@@ -295,7 +271,7 @@ class Try:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expectation:
-    """One entry of the file: what one caller is expected to have."""
+    """One entry of the file: the expected reach of one caller."""
 
     caller: NamedCaller
     at: Place  # of the caller
@@ -306,32 +282,26 @@ class Expectation:
     tries: Sequence[Try]
 
 
-def read_expectations(folder: Path, file: str, problems: Problems, *, stage: str | None) -> list[Expectation]:
+def _read_expectations(folder: Path, file: str, problems: Problems, *, stage: str | None) -> list[Expectation]:
     """Read the entries for a stage. Files of claims are found from the folder of ``file``."""
     files = EndpointFiles(folder, problems)
     text = files.read(file)
     node = None if text is None else parse_yaml_list(text, file, problems, key="tests")
     top = Section(node, file=file, problems=problems, variables=None)
-    found = []
     if text is not None and not top.has_items("tests") and not problems.any_errors:
         sentence = "it expects nothing: write an entry, as - {as: anonymous, tools: {exactly: []}}, or remove the file"
         problems.add(Place(file), sentence, code="unknown-expectation")
+    entries = []
     for section in top.sections("tests"):
         section.expect(*KEYS)
-        stages = list(_stages(section, files, file=file, problems=problems))
-        if not stages or (stage or "") in stages:
-            entry = _entry(section, problems, folder=(folder / file).parent)
-            found += [entry] if entry else []
-    return found
-
-
-def _stages(section: Section, files: EndpointFiles, *, file: str, problems: Problems) -> Iterator[str]:
-    """Yield the stages of an entry. An entry of a stage that does not exist would never be judged."""
-    for name, at in section.texts("stages"):
-        if name and not files.exists(join(file, f"config.{name}.yaml")):
-            sentence = f'there is no stage "{name:.80}": config.{name:.80}.yaml does not exist'
-            problems.add(at, sentence, code="unknown-expectation")
-        yield name
+        stages = section.texts("stages")
+        for name, at in stages:
+            if name and not files.exists(join(file, f"config.{name}.yaml")):  # the entry would never be judged
+                sentence = f'there is no stage "{name:.80}": config.{name:.80}.yaml does not exist'
+                problems.add(at, sentence, code="unknown-expectation")
+        if not stages or (stage or "") in [name for name, _ in stages]:
+            entries.append(_entry(section, problems, folder=(folder / file).parent))
+    return [entry for entry in entries if entry]
 
 
 def _entry(section: Section, problems: Problems, *, folder: Path) -> Expectation | None:
@@ -361,9 +331,9 @@ def _entry(section: Section, problems: Problems, *, folder: Path) -> Expectation
 
 def _caller(section: Section, problems: Problems, *, folder: Path) -> NamedCaller | None:
     if section.is_mapping("as"):
-        given = section.section("as")
-        given.expect("claims")
-        principal = Principal(kind="token", name="claims", claims=given.json_object("claims"))
+        inline = section.section("as")
+        inline.expect("claims")
+        principal = Principal(kind="token", name="claims", claims=inline.json_object("claims"))
         return NamedCaller(text=f"the caller of line {section.place('as').line}", known=principal)
     text = section.text("as")
     if not text:

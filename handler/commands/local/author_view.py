@@ -18,6 +18,7 @@ import handler
 from handler.bundle.identity import Identity, is_for_trials
 from handler.bundle.upstream import is_address_of
 from handler.code_tools.boundary import AuthorFailed
+from handler.commands.console import EscapingFormatter
 from handler.commands.local.local_server import SeenExchange
 from handler.commands.local.upstream_words import (
     MAX_BODY_CHARS,
@@ -28,7 +29,6 @@ from handler.commands.local.upstream_words import (
     shown_body,
     shown_url,
 )
-from handler.commands.terminal.console import EscapingFormatter
 from handler.compiler.compile import Compiled
 from handler.errors.access import CredentialRefused
 from handler.http.client import HttpRequest
@@ -73,7 +73,7 @@ def _body_lines(request: HttpRequest, hide: Hiding) -> list[str]:
         lines.append(f"variables {json.dumps(variables, ensure_ascii=False)}")
     if body:
         lines.append(json.dumps(body, ensure_ascii=False))
-    text = hide.apply("\n".join(lines))
+    text = hide("\n".join(lines))
     cut = text if len(text) <= MAX_BODY_CHARS else f"{text[: MAX_BODY_CHARS - 1]}…"
     return [f"  {line}" for line in cut.splitlines()]
 

@@ -18,15 +18,15 @@ from watchfiles import watch
 from handler.bundle.model import ENDPOINT_NAME
 from handler.bundle.stored import bundle_key
 from handler.code_tools.modules import is_among
+from handler.commands.console import complain, located, say
 from handler.commands.folders.endpoint_folders import find_endpoints, walk
 from handler.commands.folders.endpoints import Outcome, compile_one, complain_about, refuse_same_names
 from handler.commands.folders.user_secret import user_cache
 from handler.commands.local.local_endpoint import local_settings
 from handler.commands.local.local_server import unset_secrets
 from handler.commands.publishing.checks import warn_of_upstreams
-from handler.commands.terminal.console import complain, located, say
 from handler.compiler.compile import Compiled, compile_explained
-from handler.compiler.config.ignores import left_over
+from handler.compiler.config.config import left_over
 from handler.compiler.provenance import Provenance
 from handler.compiler.schema.schema_cache import SchemaCache
 from handler.errors.infrastructure import SettingsError

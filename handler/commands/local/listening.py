@@ -8,8 +8,8 @@ import shlex
 import socket
 from collections.abc import Iterator
 
-from handler.commands.terminal.command_line import whole_number
-from handler.commands.terminal.console import complain
+from handler.commands.command_line import whole_number
+from handler.commands.console import complain
 
 
 def listening_socket(host: str, port: int) -> socket.socket:

@@ -21,9 +21,9 @@ from handler.aws.json_client import AwsJson
 from handler.aws.sigv4 import CredentialSource
 from handler.bundle.identity import SECRET_REFERENCE, Issuer
 from handler.bundle.upstream import parse_reference
+from handler.commands.console import complain
 from handler.commands.local.development_tokens import LocalVerifier, find_issuer
 from handler.commands.local.local_endpoint import local_settings
-from handler.commands.terminal.console import complain
 from handler.compiler.compile import Compiled
 from handler.compiler.source.files import parse_env
 from handler.errors.authoring import KeyFileRefused

@@ -13,11 +13,11 @@ from typing import Any, Generic, TypeVar
 from handler.audience.ways import Published, version_in, version_of
 from handler.bundle.stored import bundle_key, older_bundle_keys
 from handler.commands.changes.endpoint_changes import EndpointChanges, compare
+from handler.commands.command_line import current_answer
+from handler.commands.console import ERR, OUT, complain, one_line, slow_work, track
 from handler.commands.publishing.bundle_parts import BundleChange, changed_parts
 from handler.commands.publishing.destination import AT_ONCE, bundles_by_endpoint, etags_of, withdraw
 from handler.commands.publishing.facts import PublishFacts, read_facts
-from handler.commands.terminal.command_line import current_answer
-from handler.commands.terminal.console import ERR, OUT, complain, one_line, slow_work, track
 from handler.compiler.compile import Compiled
 from handler.errors import StileError
 from handler.errors.infrastructure import BundleError, ObjectChanged, ObjectNotFound, StorageError, WriteUnconfirmed
@@ -295,8 +295,8 @@ class Parallel(Generic[T, R]):
         """Iterate with a progress bar; of many items without one, print the sentence if they take over a second."""
         with slow_work(sentence, when=len(self._items) > MANY):
             bar = track(self._items, verb, ERR if current_answer() else OUT, name=name)
-            for _, done in zip(bar, self, strict=False):
-                yield done
+            for _, outcome in zip(bar, self, strict=False):
+                yield outcome
 
     def stop(self) -> None:
         """Begin no further item. Those that are begun go on."""
@@ -310,13 +310,13 @@ class Parallel(Generic[T, R]):
     def _collected(self, timeout_s: float | None) -> Iterator[tuple[T, R | StileError]]:
         while self._threads:
             try:
-                done = self._done.get(timeout=timeout_s)
+                outcome = self._done.get(timeout=timeout_s)
             except Empty:
                 return
-            if done is None:
+            if outcome is None:
                 self._threads -= 1
             else:
-                yield done
+                yield outcome
 
     def _run(self) -> None:
         try:

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from handler.commands.terminal.console import Row, aligned, wrapped
+from handler.commands.console import Row, aligned, wrapped
 
 HEADINGS: Row = ("tool", "runs", "bytes")
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 from rich.cells import cell_len, set_cell_size
 
-from handler.commands.terminal.command_line import current_answer, note_complaint
+from handler.commands.command_line import current_answer, note_complaint
 from handler.errors.authoring import Problem
 from handler.text.invisible import escaped, escaped_json
 

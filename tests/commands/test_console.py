@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from handler.commands.terminal.console import complain, one_line, say, show_json, show_table, track
+from handler.commands.console import complain, one_line, say, show_json, show_table, track
 from tests.commands.running import FILES, Stile
 from tests.support.api import Reply, running_api
 from tests.support.endpoints import write_endpoint

@@ -1,1 +1,0 @@
-"""Command lines and what commands print: options, exit codes, lines and tables, progress, JSON documents."""
