@@ -220,6 +220,7 @@ _JUDGES: Mapping[str, Judge] = {
     "maximum": _number(operator.le),
     "exclusiveMinimum": _number(operator.gt),
     "exclusiveMaximum": _number(operator.lt),
+    "multipleOf": lambda value, rule, _: type(value) is type(rule) is int and value % rule == 0,
     "minLength": _length(str, operator.ge),
     "maxLength": _length(str, operator.le),
     "minItems": _length(list, operator.ge),
