@@ -83,24 +83,20 @@ class TypedArguments(Arguments):
     """Arguments that become a function's parameters."""
 
     def __init__(
-        self, signature: Signature, options: Options, place: SourceLocation, *, plain: PlainArguments | None = None
+        self, signature: Signature, options: Options, place: SourceLocation, *, model: ArgumentsModel | None = None
     ) -> None:
         self._signature = signature
         self._options = options
         self._place = place
-        self._plain = plain
-
-    @functools.cached_property
-    def _model(self) -> ArgumentsModel | PlainArguments:
-        return self._plain or ArgumentsModel(self._signature.parameters, self._place)
+        self._model = model or ArgumentsModel(signature.parameters, place)
 
     def plain(self) -> TypedArguments:
         try:
             with authors_code():  # hints may be of any class
-                plain = PlainArguments(self._signature.parameters, self._place)
+                model = PlainArguments(self._signature.parameters, self._place)
         except AuthorFailed:  # a Doubt, mostly
             return self
-        return TypedArguments(self._signature, self._options, self._place, plain=plain)
+        return TypedArguments(self._signature, self._options, self._place, model=model)
 
     @functools.cached_property
     def schema(self) -> JSONObject:
@@ -131,6 +127,7 @@ class SchemaArguments(Arguments):
         self._takes = takes
         self._options = options
         self._place = place
+        self._type = ValueType(options.input_schema, "input_schema", place)
         self._written: JSONObject | None = None
         self._takes_none = False
         if isinstance(options.input_schema, str | Mapping):
@@ -139,10 +136,6 @@ class SchemaArguments(Arguments):
             no_arguments: JSONObject = {"type": "object", "properties": {}, **_closed(options)}
             schema = no_arguments if self._takes_none else options.input_schema
             self._written = read_object_schema(schema, "input_schema", place)
-
-    @functools.cached_property
-    def _type(self) -> ValueType:
-        return ValueType(self._options.input_schema, "input_schema", self._place)
 
     @functools.cached_property
     def schema(self) -> JSONObject:

@@ -6,7 +6,6 @@ import base64
 import re
 import typing
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from enum import Enum
 from functools import partial
 from types import NoneType
@@ -16,10 +15,16 @@ from urllib.parse import unquote
 from handler.bundle.resource_uris import EXPRESSION, UriPattern, pattern_of
 from handler.code_tools.boundary import LOG, AuthorFailed, authors_code, no_task_left_behind, run
 from handler.code_tools.context import Context
-from handler.code_tools.docstrings import parse_docstring
 from handler.code_tools.options import PromptOptions, ResourceOptions, check_name, check_options
 from handler.code_tools.return_values import Content, EmbeddedResource, InputRequired, Text
-from handler.code_tools.signature import NO_DEFAULT, Signature, alternatives, read_signature, resolve_hints
+from handler.code_tools.signature import (
+    NO_DEFAULT,
+    Signature,
+    alternatives,
+    parse_docstring,
+    read_signature,
+    resolve_hints,
+)
 from handler.code_tools.source_location import SourceLocation, name_of, place_of, plain_function
 from handler.code_tools.type_schemas import to_json
 from handler.cold.records import record
@@ -111,13 +116,6 @@ class ResourceDefinition(_Definition):
         return None if values is None else {name: unquote(value) for name, value in values.items()}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SkillDefinition:
-    """A skill: the files by their paths, ``SKILL.md`` among them. The compiler reads its front matter."""
-
-    files: Mapping[str, str | bytes]
-
-
 def define_prompt(
     function: Callable[..., Any], options: Mapping[str, Any], names: Mapping[str, Any]
 ) -> PromptDefinition:
@@ -194,8 +192,8 @@ def _without_none(hint: Any) -> Any:
     return _without_none(parts[0]) if len(parts) == 1 and parts[0] is not hint else hint
 
 
-def define_skill(text: Any, files: Any) -> SkillDefinition:
-    """Make a skill of texts.
+def define_skill(text: Any, files: Any) -> Mapping[str, str | bytes]:
+    """Return the files of a skill by their paths, ``SKILL.md`` among them. The compiler reads its front matter.
 
     Raises:
         ToolDefinitionError: as ``Toolkit.add_skill``.
@@ -213,7 +211,7 @@ def define_skill(text: Any, files: Any) -> SkillDefinition:
     for content in (text, *files.values()):
         if isinstance(content, str) and re.search("[\ud800-\udfff]", content):
             place.refuse("expected texts of whole characters, got half a character")
-    return SkillDefinition(files={"SKILL.md": text, **files})
+    return {"SKILL.md": text, **files}
 
 
 async def run_prompt(prompt: PromptDefinition, arguments: Any, ctx: Context) -> JSONObject | InputRequired:

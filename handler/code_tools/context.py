@@ -9,15 +9,11 @@ import math
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 from handler.errors.calls import ToolError
 from handler.json_schema.json_bounds import MAX_RESULT_BYTES, MAX_VALUES
-from handler.strict_json import JSONObject
-
-if TYPE_CHECKING:
-    from handler.code_tools.fitting import FittedValue
-
+from handler.strict_json import JSONObject, parse_json, to_well_formed_json
 
 LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 """The levels of log messages, the least severe first. Source: RFC 5424, section 6.2.1."""
@@ -32,6 +28,21 @@ def _no_graphql(_query: str, _variables: Mapping[str, Any]) -> Any:
 
 def _no_operation(_name: str, _variables: Mapping[str, Any]) -> Any:
     raise ToolError("This tool runs an operation of its endpoint, and there is none behind it")
+
+
+MAX_CUTS = 5
+"""Cuts of one value, each with more room for the note."""
+
+
+class FittedValue(NamedTuple):
+    """A value within its limit, with its note.
+
+    The note is empty if nothing was cut. Otherwise its member ``truncated`` has each place that was cut: the path in
+    the value, and how many items or characters were kept and dropped.
+    """
+
+    value: Any
+    note: JSONObject
 
 
 @dataclass(kw_only=True)
@@ -115,11 +126,36 @@ class Context:
 
         Raises:
             ToolError: the value cannot be cut to that size.
-            TypeError, ValueError: the value is not JSON, or ``max_bytes`` is negative.
+            TypeError, ValueError, RecursionError: the value is not JSON, or ``max_bytes`` is negative.
         """
-        from handler.code_tools.fitting import fit_value  # most tools do not need it
+        from handler.answers.fit import cut_value  # most tools do not need it
+        from handler.answers.places import CHARACTERS
+        from handler.answers.plan import ANYTHING
 
-        return fit_value(value, max_bytes=self.max_result_bytes if max_bytes is None else max_bytes)
+        room = most = self.max_result_bytes if max_bytes is None else max_bytes  # 0 is no limit
+        if most < 0:
+            raise ValueError(f"max_bytes: expected 0 or more, got {most}")
+        text = to_well_formed_json(value)
+        if not most or len(text) <= most:
+            return FittedValue(value, {})
+        value = parse_json(text)  # tuples and other classes that JSON writes as lists, objects and texts
+        for _ in range(MAX_CUTS):
+            cut = cut_value(value, ANYTHING, max_bytes=room)
+            if cut is None:
+                break
+            note: JSONObject = {"truncated": []}
+            for place in cut[1]:
+                counts = {"path": list(place.path[1:]), "kept": place.kept, "dropped": place.dropped}
+                note["truncated"].append({**counts, "of": CHARACTERS} if place.of == CHARACTERS else counts)
+            size = len(to_well_formed_json(cut[0]))
+            excess = size + len(to_well_formed_json(note)) - most
+            if excess <= 0:
+                return FittedValue(cut[0], note)
+            room = size - excess
+        raise ToolError(
+            f"The result has {len(text):,} bytes, and a result of this tool may have {most:,}. It cannot be shortened "
+            "to that. Ask for less."
+        )
 
     def require_provider_token(self) -> str:
         """Return the upstream credential.

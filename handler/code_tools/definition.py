@@ -6,15 +6,13 @@ import functools
 import inspect
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar, Unpack, overload
 
 from handler.code_tools.arguments import Arguments, SchemaArguments, TypedArguments
 from handler.code_tools.context import Context
-from handler.code_tools.docstrings import parse_docstring
 from handler.code_tools.options import (
     TOOL_OPTIONS,
-    KitOptions,
     Options,
     ToolOptions,
     check_name,
@@ -23,7 +21,14 @@ from handler.code_tools.options import (
 )
 from handler.code_tools.results import Output
 from handler.code_tools.resuming import EXPECTED, Resume, read_resume
-from handler.code_tools.signature import caller_names, read_raw_signature, read_signature, resolve_hints, yields
+from handler.code_tools.signature import (
+    caller_names,
+    parse_docstring,
+    read_raw_signature,
+    read_signature,
+    resolve_hints,
+    yields,
+)
 from handler.code_tools.source_location import SourceLocation, name_of, place_of, plain_function
 from handler.cold.records import record
 from handler.list_entries import mirrored_in
@@ -130,20 +135,11 @@ class ToolDefinition:
         return all(allow(self.entry, ctx) for allow in self.allow)
 
 
-@record(frozen=True, slots=True, kw_only=True)
-class KitDefaults:
-    """A toolkit's defaults, for options that neither the tool nor its registration sets."""
-
-    options: KitOptions = field(default_factory=KitOptions)
-    category: str | None = None
-    hidden: bool = False
-
-
 def define(
     target: Any,
     overrides: Mapping[str, Any],
     *,
-    defaults: KitDefaults | None = None,
+    defaults: Mapping[str, Any] | None = None,
     names: Mapping[str, Any] | None = None,
 ) -> ToolDefinition:
     """Make a tool of a function, a ``Tool``, or a definition. ``overrides`` win over its options, these over defaults.
@@ -163,9 +159,9 @@ def define(
     declared = _declaration_of(target, names or {})
     own = {key: value for key, value in declared.options.items() if value is not None}
     registered = {key: value for key, value in overrides.items() if value is not None}
-    kit = defaults or KitDefaults()
-    options = {"category": kit.category, **kit.options, **own, **registered}
-    options["hidden"] = is_hidden(registered, default=is_hidden(own, default=kit.hidden))
+    of_kit = {"hidden": False, **(defaults or {})}
+    hidden = is_hidden(registered, default=is_hidden(own, default=of_kit["hidden"]))
+    options = {**of_kit, **own, **registered, "hidden": hidden}
     return _define(target, options, declared.hints, names or {})
 
 

@@ -222,7 +222,13 @@ async def _answer(
     try:
         async with no_task_left_behind():
             value, source = await _finished(tool, arguments, ctx)
-        return value if isinstance(value, InputRequired) else _result(tool, value, source)
+        if isinstance(value, InputRequired):
+            return value
+        try:
+            return tool.output.result_of(value, tool.name, source=source)
+        except (TypeError, ValueError, RecursionError) as exc:
+            kind = type(value).__name__
+            raise Misused(f"{source} returned a value of the type {kind}, which is not a result: {exc}") from exc
     except InvalidArguments as exc:
         on_failure(exc)
         if tool.options.validation_errors == "protocol":
@@ -242,15 +248,6 @@ def failed(request_id: str) -> JSONObject:
     """Return the result of a call whose failure only the log explains."""
     meta = {"_meta": {"request_id": request_id}} if request_id else {}
     return {"content": [Text("Tool execution failed").to_json()], "isError": True, **meta}
-
-
-def _result(tool: ToolDefinition, value: Any, source: str) -> JSONObject:
-    try:
-        return tool.output.result_of(value, tool.name, source=source)
-    except (TypeError, ValueError, RecursionError) as exc:
-        raise Misused(
-            f"{source} returned a value of the type {type(value).__name__}, which is not a result: {exc}"
-        ) from exc
 
 
 async def _finished(tool: ToolDefinition, arguments: JSONObject, ctx: Context) -> tuple[Any, str]:

@@ -6,10 +6,10 @@ import hashlib
 import inspect
 import re
 import typing
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import reduce
 from importlib import import_module
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from handler.code_tools.boundary import AuthorFailed, authors_code
 from handler.code_tools.definition import ToolDefinition
@@ -21,22 +21,12 @@ from handler.errors.infrastructure import CodeUnavailable
 from handler.strict_json import to_json_bytes
 from handler.text.sentences import did_you_mean
 
+if TYPE_CHECKING:
+    from handler.code_tools.content import PromptDefinition, ResourceDefinition
 
-class Contracted(Protocol):
-    """A tool, prompt or resource."""
+    AnyDefinition = ToolDefinition | PromptDefinition | ResourceDefinition
 
-    @property
-    def contract(self) -> Any:
-        """The part of the entry that callers rely on, as JSON."""
-        ...
-
-    @property
-    def function(self) -> Callable[..., Any]:
-        """The author's function."""
-        ...
-
-
-Definition = TypeVar("Definition", bound=Contracted)
+Definition = TypeVar("Definition", bound="AnyDefinition")
 
 
 def load_kit(use: str, *, modules: Sequence[str]) -> Toolkit:
@@ -78,12 +68,12 @@ def as_published(definition: Definition, digest: str) -> Definition | None:
     return next((form for form in (plain, definition) if digest_of(form) == digest), None)
 
 
-def digest_of(definition: Contracted) -> str:
+def digest_of(definition: AnyDefinition) -> str:
     """Return the digest of an entry's arguments and output, or URI. Changes of descriptions do not change it."""
     return hashlib.sha256(to_json_bytes(definition.contract)).hexdigest()
 
 
-def may_ask(definition: Contracted) -> bool:
+def may_ask(definition: AnyDefinition) -> bool:
     """Return whether a return annotation has ``InputRequired``, that of ``resume`` included.
 
     Questions to the client's user need a key for their state, and no other sign of questions precedes a call.

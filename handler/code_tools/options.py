@@ -18,62 +18,6 @@ from handler.strict_json import JSONObject
 from handler.text.sentences import did_you_mean
 
 
-class KitOptions(TypedDict, total=False):
-    """The options of a toolkit for all of its tools. A tool's own options win."""
-
-    extra: Literal["ignore", "forbid"]  # undeclared arguments: dropped, or refused
-    strict: bool  # True refuses a number sent as text, and null for a missing argument
-    formats: bool | Mapping[str, Callable[[str], bool]]  # False: texts are not checked; a mapping adds checks
-    output_validation: Literal["error", "warn", "off"]
-    validation_errors: Literal["result", "protocol"]
-    timeout: float  # seconds
-
-
-class ToolOptions(KitOptions, total=False):
-    """The options of a tool."""
-
-    name: str
-    title: str
-    description: str
-    annotations: Any  # a mapping of hints, or an object with model_dump
-    icons: Sequence[Mapping[str, Any]]
-    meta: Mapping[str, Any]
-    category: str
-    tags: Sequence[str] | set[str]
-    hidden: bool
-    visible: bool
-    pinned: bool  # listed, even if a catalog keeps other tools from the list
-    search_hint: str  # words for the tool search of hosts
-    view: str  # name of the page that hosts show the results with
-    aliases: Sequence[str]
-    version: str
-    last_update: str
-    requires_auth: bool | Sequence[str]
-    scopes: Sequence[str]
-    input_schema: Any  # JSON Schema as a mapping or JSON text, or a type
-    output_schema: Any
-    structured_output: bool
-    validate: Callable[..., Any]
-    validate_mode: Literal["replace", "before", "after"]
-    resume: Callable[..., Any]
-
-
-class RegistrationOptions(TypedDict, total=False):
-    """The options of a registration, which win over the tool's own."""
-
-    name: str
-    title: str
-    description: str
-    annotations: Any
-    meta: Mapping[str, Any]
-    category: str
-    hidden: bool
-    visible: bool
-    pinned: bool
-    aliases: Sequence[str]
-    bind: Mapping[str, Any]
-
-
 class PromptOptions(TypedDict, total=False):
     """The options of a prompt."""
 
@@ -88,6 +32,52 @@ class ResourceOptions(PromptOptions, total=False):
     """The options of a resource."""
 
     mime_type: str
+
+
+class EntryOptions(PromptOptions, total=False):
+    """The options of a tool that a registration may set again."""
+
+    annotations: Any  # a mapping of hints, or an object with model_dump
+    category: str
+    visible: bool
+    pinned: bool  # listed, even if a catalog keeps other tools from the list
+    aliases: Sequence[str]
+
+
+class RegistrationOptions(EntryOptions, total=False):
+    """The options of a registration, which win over the tool's own."""
+
+    bind: Mapping[str, Any]
+
+
+class KitOptions(TypedDict, total=False):
+    """The options of a toolkit for all of its tools. A tool's own options win."""
+
+    extra: Literal["ignore", "forbid"]  # undeclared arguments: dropped, or refused
+    strict: bool  # True refuses a number sent as text, and null for a missing argument
+    formats: bool | Mapping[str, Callable[[str], bool]]  # False: texts are not checked; a mapping adds checks
+    output_validation: Literal["error", "warn", "off"]
+    validation_errors: Literal["result", "protocol"]
+    timeout: float  # seconds
+
+
+class ToolOptions(KitOptions, EntryOptions, total=False):
+    """The options of a tool."""
+
+    icons: Sequence[Mapping[str, Any]]
+    tags: Sequence[str] | set[str]
+    search_hint: str  # words for the tool search of hosts
+    view: str  # name of the page that hosts show the results with
+    version: str
+    last_update: str
+    requires_auth: bool | Sequence[str]
+    scopes: Sequence[str]
+    input_schema: Any  # JSON Schema as a mapping or JSON text, or a type
+    output_schema: Any
+    structured_output: bool
+    validate: Callable[..., Any]
+    validate_mode: Literal["replace", "before", "after"]
+    resume: Callable[..., Any]
 
 
 @record(frozen=True, slots=True, kw_only=True)

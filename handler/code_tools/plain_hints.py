@@ -9,7 +9,6 @@ from __future__ import annotations
 import collections.abc
 import copy
 import dataclasses
-import functools
 import inspect
 import math
 import re
@@ -25,25 +24,26 @@ from handler.code_tools.field import is_field, options_of
 from handler.code_tools.plain_types import (
     MAX_EXACT,
     REFERENCE,
-    Anything,
-    Bounded,
-    Choice,
+    SCALARS,
     Doubt,
-    Float,
-    Items,
-    JsonScalar,
-    Nullable,
     PlainClass,
-    PlainDataclass,
-    PlainDict,
     PlainMember,
-    PlainMembers,
     PlainType,
-    Positions,
-    ScalarUnion,
-    Table,
+    any_json,
+    bounded,
+    choice,
+    dataclass_of,
     is_json,
+    items_of,
+    nullable,
+    number,
+    object_of,
+    positions,
     require,
+    scalar,
+    scalar_union,
+    table,
+    typed_dict,
 )
 from handler.code_tools.signature import NO_DEFAULT, Parameter, alternatives
 from handler.code_tools.source_location import SourceLocation
@@ -52,65 +52,53 @@ from handler.json_schema.input_types import references_in
 from handler.strict_json import JSONObject
 
 
-class PlainArguments:
-    """The parameters of a function as plain types, with the interface of ``ArgumentsModel``.
+class PlainArguments(ArgumentsModel):
+    """The parameters of a function as plain types.
 
     Raises:
         Doubt: a parameter is not plain.
     """
 
     def __init__(self, parameters: Sequence[Parameter], place: SourceLocation) -> None:
+        super().__init__(parameters, place)
         reader = HintReader()
-        self._parameters = parameters
         self.members = reader.members(parameters)
         """The plain types, whose ``cast`` never asks pydantic."""
         self._definitions = reader.definitions()
-        self._place = place
 
     def schema(self) -> JSONObject:
-        """Return the JSON Schema of the arguments."""
-        return arguments_schema(_schema_of(self.members.schema(), self._definitions), self.declared())
+        return arguments_schema(_schema_of(self.members.schema, self._definitions), self.declared())
 
     def cast(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Convert arguments to the parameters' types and add defaults; undeclared names are dropped.
-
-        Raises:
-            Misfits: a value that its type refuses.
-        """
         try:
             values: dict[str, Any] = self.members.cast(arguments)
         except (Doubt, RecursionError):
-            return self._exact.cast(arguments)
+            return super().cast(arguments)
         return values
 
     def declared(self) -> dict[str, Parameter]:
-        """Return the parameters by the names of arguments."""
         return {each.name: each for each in self._parameters}
 
-    @functools.cached_property
-    def _exact(self) -> ArgumentsModel:
-        return ArgumentsModel(self._parameters, self._place)
 
-
-class PlainValue:
-    """The type of a return value as a plain type, with the interface of ``ValueType`` for results.
+class PlainValue(ValueType):
+    """The type of a return value as a plain type.
 
     Raises:
         Doubt: the type is not plain.
     """
 
     def __init__(self, hint: Any, label: str, place: SourceLocation) -> None:
+        super().__init__(hint, label, place)
         reader = HintReader()
         self.type = reader.read(hint)
         """The plain type, whose ``dump`` never asks pydantic."""
-        root = self.type.schema()
+        root = self.type.schema
         require(len(root) == 1 or "$ref" not in root)  # pydantic lists such a class in two ways
         self._definitions = reader.definitions()
-        self._source = hint, label, place
 
     def schema(self, _mode: str) -> JSONObject:
         """Return the schema, which is the same for values that are received or sent."""
-        root, definitions = self.type.schema(), self._definitions
+        root, definitions = self.type.schema, self._definitions
         reference = root.get("$ref", "")
         if reference and reference not in references_in(definitions):  # a class that does not hold itself
             name = reference.removeprefix(REFERENCE)
@@ -119,15 +107,10 @@ class PlainValue:
         return tidy_schema(_schema_of(root, definitions))
 
     def to_json(self, value: Any) -> Any:
-        """Convert a value to JSON. A value of another type is written by its own type, for the schema check to find."""
         try:
             return self.type.dump(value)
         except (Doubt, RecursionError):
-            return self._exact.to_json(value)
-
-    @functools.cached_property
-    def _exact(self) -> ValueType:
-        return ValueType(*self._source)
+            return super().to_json(value)
 
 
 def _schema_of(root: JSONObject, definitions: JSONObject) -> JSONObject:
@@ -149,13 +132,13 @@ def _sorted(schema: Any, above: str = "") -> Any:
 RENAMED = "stile_argument_"
 """The start of names that the model of a function's arguments gives to parameters."""
 
-BARE: Mapping[Any, Callable[[], PlainType]] = {
-    Any: Anything,
-    float: Float,
-    **{kind: lambda kind=kind: JsonScalar(kind) for kind in JsonScalar.NAMES},  # type: ignore[misc]
-    None: lambda: JsonScalar(NoneType),
-    list: lambda: Items(list, Anything()),
-    dict: lambda: Table(Anything()),
+BARE: Mapping[Any, PlainType] = {
+    Any: any_json(),
+    float: number(),
+    **{kind: scalar(kind) for kind in SCALARS},
+    None: scalar(NoneType),
+    list: items_of(list, any_json()),
+    dict: table(any_json()),
 }
 
 LIMITS = {"gt": "exclusiveMinimum", "ge": "minimum", "lt": "exclusiveMaximum", "le": "maximum"}
@@ -196,7 +179,7 @@ class HintReader:
         except TypeError as exc:  # a hint that is not hashable
             raise Doubt from exc
         if bare is not None:
-            return bare()
+            return bare
         if isinstance(hint, type):
             return self._of_class(hint)
         return self._of_form(hint, typing.get_origin(hint), typing.get_args(hint))
@@ -205,7 +188,7 @@ class HintReader:
         """Return the schemas of the classes that were read, by their names."""
         return {name: each.definition() for name, each in self._classes.items()}
 
-    def members(self, parameters: Sequence[Parameter]) -> PlainMembers:
+    def members(self, parameters: Sequence[Parameter]) -> PlainType:
         """Return the parameters of a function as members of its arguments."""
         members = []
         for each in parameters:
@@ -213,35 +196,35 @@ class HintReader:
             members.append(
                 self._member(each.name, each.hint, options_of(each.default) if is_field(each.default) else default)
             )
-        return PlainMembers(members)
+        return object_of(members)
 
     def _of_form(self, hint: Any, form: Any, parts: tuple[Any, ...]) -> PlainType:
         match form:
             case typing.Annotated:
                 return self._annotated(hint, {})
             case typing.Literal:
-                return _choice({each: each for each in parts}, parts)
+                return _enumeration({each: each for each in parts}, parts)
             case typing.Union | types.UnionType:
                 return self._union(alternatives(hint))
             case builtins if builtins in (list, set) and len(parts) == 1:
-                return Items(form, self.read(parts[0]))
+                return items_of(form, self.read(parts[0]))
             case collections.abc.Sequence if len(parts) == 1:
-                return Items(list, self.read(parts[0]))
+                return items_of(list, self.read(parts[0]))
             case builtins if builtins is tuple and len(parts) == 2 and parts[1] is Ellipsis:
-                return Items(tuple, self.read(parts[0]))
+                return items_of(tuple, self.read(parts[0]))
             case builtins if builtins is tuple and parts and Ellipsis not in parts:
-                return Positions([self.read(each) for each in parts])
+                return positions([self.read(each) for each in parts])
             case builtins if builtins is dict and len(parts) == 2 and parts[0] is str:
-                return Table(self.read(parts[1]))
+                return table(self.read(parts[1]))
         raise Doubt
 
     def _union(self, parts: Sequence[Any]) -> PlainType:
         kinds = [each for each in parts if each is not NoneType]
         if len(kinds) == 1 and len(parts) == 2 and parts[1] is NoneType:
-            return Nullable(self.read(kinds[0]))
-        scalars = [each for each in map(self.read, parts) if isinstance(each, JsonScalar | Float)]
+            return nullable(self.read(kinds[0]))
+        scalars = [each for each in map(self.read, parts) if each.kind in (*SCALARS, float)]
         require(len(scalars) == len(parts) and NoneType not in parts[:-1])
-        return ScalarUnion(scalars)
+        return scalar_union(scalars)
 
     def _annotated(self, hint: Any, options: Mapping[str, Any]) -> PlainType:
         """Read a hint with its fields, and the options that an assigned field has."""
@@ -257,24 +240,23 @@ class HintReader:
         texts = {name: value for name, value in options.items() if name in TEXTS}
         require(is_json(texts))
         bounds = {name: value for name, value in options.items() if name not in TEXTS}
-        if bounds and isinstance(inner, Nullable):
-            return Bounded(Nullable(self._bounded(inner.inner, bounds)), texts)
-        kind = getattr(inner, "kind", None)
-        keywords = LENGTHS.get(kind, {})
-        require(all(name in keywords and _is_limit(value, name, kind) for name, value in bounds.items()))
-        return Bounded(inner, {**{keywords[name]: value for name, value in bounds.items()}, **texts})
+        if bounds and inner.inner:
+            return bounded(nullable(self._bounded(inner.inner, bounds)), texts)
+        keywords = LENGTHS.get(inner.kind, {})
+        require(all(name in keywords and _is_limit(value, name, inner.kind) for name, value in bounds.items()))
+        return bounded(inner, {**{keywords[name]: value for name, value in bounds.items()}, **texts})
 
     def _of_class(self, cls: type) -> PlainType:
         require(not any(name.startswith(HOOKS) for base in cls.__mro__ for name in vars(base)))
         if cls.__name__ in self._classes:
-            require(self._classes[cls.__name__].cls is cls)  # pydantic tells definitions of one name apart
-            return self._classes[cls.__name__]
+            require(self._classes[cls.__name__].cls is cls)  # pydantic distinguishes definitions of one name
+            return self._classes[cls.__name__].type
         plain = self._classes[cls.__name__] = PlainClass(cls)
         if isinstance(cls, EnumMeta):
             require(type(cls) is EnumMeta and not issubclass(cls, Flag))
             values = {member.value: member for member in typing.cast("type[Enum]", cls)}
-            plain.inner = _choice(values, [*values], is_enum=True)
-            return plain
+            plain.inner = _enumeration(values, [*values], is_enum=True)
+            return plain.type
         is_dataclass = "__dataclass_fields__" in vars(cls)
         require(is_dataclass or typing.is_typeddict(cls))
         require(
@@ -286,9 +268,9 @@ class HintReader:
         except AuthorFailed as exc:
             raise Doubt from exc
         plain.inner = self._of_dataclass(cls, hints) if is_dataclass else self._of_dict(cls, hints)
-        return plain
+        return plain.type
 
-    def _of_dataclass(self, cls: Any, hints: Mapping[str, Any]) -> PlainDataclass:
+    def _of_dataclass(self, cls: Any, hints: Mapping[str, Any]) -> PlainType:
         fields = sorted(dataclasses.fields(cls), key=lambda each: bool(each.kw_only))
         others = cls.__dataclass_fields__.keys() - {each.name for each in fields}
         require(is_plain_class(cls) and not any(isinstance(hints[name], dataclasses.InitVar) for name in others))
@@ -300,9 +282,9 @@ class HintReader:
             defaults = {"default": each.default, "default_factory": each.default_factory}
             options = {name: value for name, value in defaults.items() if value is not dataclasses.MISSING}
             members.append(self._member(each.name, hints[each.name], options))
-        return PlainDataclass(cls, members)
+        return dataclass_of(cls, members)
 
-    def _of_dict(self, cls: Any, hints: Mapping[str, Any]) -> PlainDict:
+    def _of_dict(self, cls: Any, hints: Mapping[str, Any]) -> PlainType:
         require(not getattr(cls, "__closed__", None) and cls.__bases__ == (dict,))
         members = []
         for name, hint in hints.items():
@@ -312,7 +294,7 @@ class HintReader:
             member = self._member(name, bare, {})
             absent = PlainMember(name=name, type=member.type, default=lambda: None, listed={})
             members.append(member if is_required else absent)
-        return PlainDict(members)
+        return typed_dict(members)
 
     def _member(self, name: str, hint: Any, options: Mapping[str, Any] | None) -> PlainMember:
         if options is None or name.startswith(("_", RENAMED)):
@@ -329,11 +311,11 @@ class HintReader:
         return PlainMember(name=name, type=kind, default=make, listed={"default": plain})
 
 
-def _choice(values: Mapping[Any, Any], listed: Sequence[Any], *, is_enum: bool = False) -> Choice:
+def _enumeration(values: Mapping[Any, Any], listed: Sequence[Any], *, is_enum: bool = False) -> PlainType:
     kinds = {type(each) for each in listed}
     require(kinds in ({str}, {int}) and len(values) == len(listed))
     form = {"const": listed[0]} if len(listed) == 1 and not is_enum else {"enum": [*listed]}
-    return Choice(values, {**form, "type": JsonScalar.NAMES[kinds.pop()]})
+    return choice(values, {**form, "type": SCALARS[kinds.pop()]})
 
 
 def is_plain_class(cls: type) -> bool:

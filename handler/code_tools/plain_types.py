@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import inspect
 import math
+import operator
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import Enum
 from types import NoneType
-from typing import Any, Protocol
+from typing import Any, NamedTuple
 
 from handler.cold.records import record
 from handler.json_schema.formats import matches
@@ -39,219 +40,160 @@ def require(is_certain: bool) -> None:  # noqa: FBT001 - an assertion
         raise Doubt
 
 
-class PlainType(Protocol):
-    """One type."""
+class PlainType(NamedTuple):
+    """One type: its JSON Schema, with references to the definitions of classes, and two conversions.
 
-    def schema(self) -> JSONObject:
-        """Return the JSON Schema, with references to the definitions of classes."""
-        ...
+    ``cast`` converts JSON to a value of the type, and ``dump`` a value of the type to JSON. They raise ``Doubt`` if
+    pydantic may refuse the value or convert it.
+    """
 
-    def cast(self, value: Any) -> Any:
-        """Convert JSON to a value of the type.
-
-        Raises:
-            Doubt: pydantic may refuse the value, or convert it.
-        """
-        ...
-
-    def dump(self, value: Any) -> Any:
-        """Convert a value of the type to JSON.
-
-        Raises:
-            Doubt: the value is of another type.
-        """
-        ...
+    schema: JSONObject
+    cast: Callable[[Any], Any]
+    dump: Callable[[Any], Any]
+    kind: Any = None  # the class of the values, if bounds may apply to them
+    inner: PlainType | None = None  # the type without ``None``
 
 
-class Anything:
-    """Any JSON."""
+def any_json() -> PlainType:
+    """Return the type of any JSON."""
 
-    def schema(self) -> JSONObject:
-        return {}
-
-    def cast(self, value: Any) -> Any:
-        return value
-
-    def dump(self, value: Any) -> Any:
+    def dump(value: Any) -> Any:
         require(is_json(value, is_text=is_unicode))
         return value
 
+    return PlainType({}, lambda value: value, dump)
 
-class JsonScalar:
-    """A type whose values JSON has: text, integer, boolean or null."""
 
-    NAMES: Mapping[type, str] = {str: "string", int: "integer", bool: "boolean", NoneType: "null"}
+SCALARS: Mapping[type, str] = {str: "string", int: "integer", bool: "boolean", NoneType: "null"}
 
-    def __init__(self, kind: type) -> None:
-        self.kind = kind
 
-    def schema(self) -> JSONObject:
-        return {"type": self.NAMES[self.kind]}
+def scalar(kind: type) -> PlainType:
+    """Return a type whose values JSON has: text, integer, boolean or null."""
 
-    def cast(self, value: Any) -> Any:
-        require(type(value) is self.kind and (self.kind is not str or is_unicode(value)))
+    def check(value: Any) -> Any:
+        require(type(value) is kind and (kind is not str or is_unicode(value)))
         return value
 
-    dump = cast
+    return PlainType({"type": SCALARS[kind]}, check, check, kind)
 
 
-class Float:
-    """A number that is finite. An integer becomes a float if it has one of its own."""
+def number() -> PlainType:
+    """Return the type of finite numbers. An integer becomes a float if it has one of its own."""
 
-    kind = float
-
-    def schema(self) -> JSONObject:
-        return {"type": "number"}
-
-    def cast(self, value: Any) -> Any:
+    def check(value: Any) -> Any:
         if type(value) is int and abs(value) <= MAX_EXACT:
             return float(value)
         require(type(value) is float and math.isfinite(value))
         return value
 
-    dump = cast
+    return PlainType({"type": "number"}, check, check, float)
 
 
-class Choice:
-    """A ``Literal`` or an ``Enum`` of texts or of integers. ``values``: what JSON has -> the value in Python."""
+def choice(values: Mapping[Any, Any], schema: JSONObject) -> PlainType:
+    """Return a ``Literal`` or an ``Enum`` of texts or of integers. ``values``: JSON -> the value in Python."""
+    kind = type(next(iter(values)))
 
-    def __init__(self, values: Mapping[Any, Any], schema: JSONObject) -> None:
-        self._values = values
-        self._schema = schema
-        self._kind = type(next(iter(values)))
+    def cast(value: Any) -> Any:
+        require(type(value) is kind and value in values)
+        return values[value]
 
-    def schema(self) -> JSONObject:
-        return self._schema
-
-    def cast(self, value: Any) -> Any:
-        require(type(value) is self._kind and value in self._values)
-        return self._values[value]
-
-    def dump(self, value: Any) -> Any:
+    def dump(value: Any) -> Any:
         plain = value.value if isinstance(value, Enum) else value
-        require(self.cast(plain) is value)
+        require(cast(plain) is value)
         return plain
 
+    return PlainType(schema, cast, dump)
 
-class Items:
-    """A list of items of one type, which becomes a ``list``, ``tuple`` or ``set``."""
 
-    def __init__(self, kind: Callable[[Iterator[Any]], Any], item: PlainType) -> None:
-        self.kind = kind
-        self._item = item
+def items_of(kind: Callable[[Iterator[Any]], Any], item: PlainType) -> PlainType:
+    """Return a list of items of one type, which becomes a ``list``, ``tuple`` or ``set``."""
 
-    def schema(self) -> JSONObject:
-        unique = {"uniqueItems": True} if self.kind is set else {}
-        return {"type": "array", "items": self._item.schema(), **unique}
-
-    def cast(self, value: Any) -> Any:
+    def cast(value: Any) -> Any:
         require(type(value) is list)
         try:
-            return self.kind(map(self._item.cast, value))
+            return kind(map(item.cast, value))
         except TypeError as exc:  # an item of a set that is not hashable
             raise Doubt from exc
 
-    def dump(self, value: Any) -> Any:
-        require(type(value) is self.kind and self.kind is not set)
-        return list(map(self._item.dump, value))
+    def dump(value: Any) -> Any:
+        require(type(value) is kind and kind is not set)
+        return list(map(item.dump, value))
+
+    unique = {"uniqueItems": True} if kind is set else {}
+    return PlainType({"type": "array", "items": item.schema, **unique}, cast, dump, kind)
 
 
-class Positions:
-    """A tuple with a type for each position."""
+def positions(types: Sequence[PlainType]) -> PlainType:
+    """Return a tuple with a type for each position."""
 
-    def __init__(self, items: Sequence[PlainType]) -> None:
-        self._items = items
+    def cast(value: Any) -> Any:
+        require(type(value) is list and len(value) == len(types))
+        return tuple(each.cast(item) for each, item in zip(types, value, strict=True))
 
-    def schema(self) -> JSONObject:
-        count = len(self._items)
-        items = [item.schema() for item in self._items]
-        return {"type": "array", "prefixItems": items, "minItems": count, "maxItems": count}
+    def dump(value: Any) -> Any:
+        require(type(value) is tuple and len(value) == len(types))
+        return [each.dump(item) for each, item in zip(types, value, strict=True)]
 
-    def cast(self, value: Any) -> tuple[Any, ...]:
-        require(type(value) is list and len(value) == len(self._items))
-        return tuple(item.cast(each) for item, each in zip(self._items, value, strict=True))
-
-    def dump(self, value: Any) -> Any:
-        require(type(value) is tuple and len(value) == len(self._items))
-        return [item.dump(each) for item, each in zip(self._items, value, strict=True)]
+    items = [each.schema for each in types]
+    schema = {"type": "array", "prefixItems": items, "minItems": len(types), "maxItems": len(types)}
+    return PlainType(schema, cast, dump)
 
 
-class Table:
-    """An object whose members are all of one type."""
+def table(item: PlainType) -> PlainType:
+    """Return an object whose members are all of one type."""
 
-    kind = dict
-
-    def __init__(self, item: PlainType) -> None:
-        self._item = item
-
-    def schema(self) -> JSONObject:
-        item = {name: rule for name, rule in self._item.schema().items() if name != "title"}  # pydantic lists none here
-        return {"type": "object", "additionalProperties": item or True}
-
-    def cast(self, value: Any) -> Any:
+    def members(value: Any) -> Mapping[str, Any]:
         require(type(value) is dict and all(map(is_unicode, value)))
-        return {name: self._item.cast(each) for name, each in value.items()}
+        members: Mapping[str, Any] = value
+        return members
 
-    def dump(self, value: Any) -> Any:
-        require(type(value) is dict and all(map(is_unicode, value)))
-        return {name: self._item.dump(each) for name, each in value.items()}
-
-
-class Nullable:
-    """A type or ``None``."""
-
-    def __init__(self, inner: PlainType) -> None:
-        self.inner = inner
-
-    def schema(self) -> JSONObject:
-        return {"anyOf": [self.inner.schema(), {"type": "null"}]}
-
-    def cast(self, value: Any) -> Any:
-        return None if value is None else self.inner.cast(value)
-
-    def dump(self, value: Any) -> Any:
-        return None if value is None else self.inner.dump(value)
+    rules = {name: rule for name, rule in item.schema.items() if name != "title"}  # pydantic lists none here
+    return PlainType(
+        {"type": "object", "additionalProperties": rules or True},
+        lambda value: {name: item.cast(each) for name, each in members(value).items()},
+        lambda value: {name: item.dump(each) for name, each in members(value).items()},
+        dict,
+    )
 
 
-class ScalarUnion:
-    """Scalars of different types. A value of no such type is a doubt."""
-
-    def __init__(self, members: Sequence[JsonScalar | Float]) -> None:
-        self._members = {member.kind: member for member in members}
-
-    def schema(self) -> JSONObject:
-        return {"anyOf": [member.schema() for member in self._members.values()]}
-
-    def cast(self, value: Any) -> Any:
-        require(type(value) in self._members)
-        return self._members[type(value)].cast(value)
-
-    dump = cast
+def nullable(inner: PlainType) -> PlainType:
+    """Return a type or ``None``."""
+    return PlainType(
+        {"anyOf": [inner.schema, {"type": "null"}]},
+        lambda value: None if value is None else inner.cast(value),
+        lambda value: None if value is None else inner.dump(value),
+        inner=inner,
+    )
 
 
-class Bounded:
-    """A type with bounds and texts. ``rules``: the keywords of the schema."""
+def scalar_union(types: Sequence[PlainType]) -> PlainType:
+    """Return scalars of different types. A value of no such type is a doubt."""
+    by_kind = {each.kind: each for each in types}
 
-    def __init__(self, inner: PlainType, rules: JSONObject) -> None:
-        self._rules = rules
-        self._inner = inner
-        self.dump = inner.dump
+    def check(value: Any) -> Any:
+        require(type(value) in by_kind)
+        return by_kind[type(value)].cast(value)
 
-    def schema(self) -> JSONObject:
-        return {**self._inner.schema(), **self._rules}
+    return PlainType({"anyOf": [each.schema for each in by_kind.values()]}, check, check)
 
-    def cast(self, value: Any) -> Any:
-        plain = self._inner.cast(value)
-        for name, limit in self._rules.items():
+
+def bounded(inner: PlainType, rules: JSONObject) -> PlainType:
+    """Return a type with bounds and texts. ``rules``: the keywords of the schema."""
+
+    def cast(value: Any) -> Any:
+        plain = inner.cast(value)
+        for name, limit in rules.items():
             require(name not in BOUNDS or BOUNDS[name](plain, limit))
         return plain
 
+    return PlainType({**inner.schema, **rules}, cast, inner.dump)
+
 
 BOUNDS: Mapping[str, Callable[[Any, Any], bool]] = {
-    "minimum": lambda value, limit: value >= limit,
-    "maximum": lambda value, limit: value <= limit,
-    "exclusiveMinimum": lambda value, limit: value > limit,
-    "exclusiveMaximum": lambda value, limit: value < limit,
+    "minimum": operator.ge,
+    "maximum": operator.le,
+    "exclusiveMinimum": operator.gt,
+    "exclusiveMaximum": operator.lt,
     "multipleOf": lambda value, limit: value % limit == 0,
     **dict.fromkeys(("minLength", "minItems", "minProperties"), lambda value, limit: len(value) >= limit),
     **dict.fromkeys(("maxLength", "maxItems", "maxProperties"), lambda value, limit: len(value) <= limit),
@@ -266,21 +208,19 @@ class PlainClass:
 
     def __init__(self, cls: type) -> None:
         self.cls = cls
+        self.type = PlainType({"$ref": f"{REFERENCE}{cls.__name__}"}, self._cast, self._dump)
 
-    def schema(self) -> JSONObject:
-        return {"$ref": f"{REFERENCE}{self.cls.__name__}"}
-
-    def definition(self) -> JSONObject:
-        """Return the schema that ``schema`` refers to, with the docstring unless it is a dataclass's own signature."""
-        text = self.cls.__doc__ or ""
-        text = "" if text.startswith(f"{self.cls.__name__}(") else inspect.cleandoc(text)
-        return {**self.inner.schema(), **({"description": text} if text else {})}
-
-    def cast(self, value: Any) -> Any:
+    def _cast(self, value: Any) -> Any:
         return self.inner.cast(value)
 
-    def dump(self, value: Any) -> Any:
+    def _dump(self, value: Any) -> Any:
         return self.inner.dump(value)
+
+    def definition(self) -> JSONObject:
+        """Return the schema that is referred to, with the docstring unless it is a dataclass's own signature."""
+        text = self.cls.__doc__ or ""
+        text = "" if text.startswith(f"{self.cls.__name__}(") else inspect.cleandoc(text)
+        return {**self.inner.schema, **({"description": text} if text else {})}
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -293,21 +233,13 @@ class PlainMember:
     listed: JSONObject  # the default in the schema, as its keyword
 
 
-class PlainMembers:
-    """An object with named members: the parameters of a function, or the fields of a class."""
+def object_of(members: Sequence[PlainMember]) -> PlainType:
+    """Return an object with named members: the parameters of a function, which are never written as JSON."""
 
-    def __init__(self, members: Sequence[PlainMember]) -> None:
-        self._members = members
-
-    def schema(self) -> JSONObject:
-        properties = {each.name: {**each.type.schema(), **each.listed} for each in self._members}
-        required = [each.name for each in self._members if each.default is None]
-        return {"type": "object", "properties": properties, **({"required": required} if required else {})}
-
-    def cast(self, value: Any) -> Any:
+    def cast(value: Any) -> dict[str, Any]:
         require(type(value) is dict)
         values: dict[str, Any] = {}
-        for each in self._members:
+        for each in members:
             if each.name in value:
                 values[each.name] = each.type.cast(value[each.name])
             elif each.default is None:
@@ -316,47 +248,53 @@ class PlainMembers:
                 values[each.name] = each.default()
         return values
 
+    properties = {each.name: {**each.type.schema, **each.listed} for each in members}
+    required = [each.name for each in members if each.default is None]
+    schema = {"type": "object", "properties": properties, **({"required": required} if required else {})}
+    return PlainType(schema, cast, cast)
 
-class PlainDict(PlainMembers):
-    """A ``TypedDict``."""
 
-    def cast(self, value: Any) -> Any:
-        values = super().cast(value)
+def typed_dict(members: Sequence[PlainMember]) -> PlainType:
+    """Return a ``TypedDict``."""
+    plain = object_of(members)
+    types = {each.name: each.type for each in members}
+    required = {each.name for each in members if each.default is None}
+
+    def cast(value: Any) -> Any:
+        values = plain.cast(value)
         require(all(map(is_unicode, value)))
         return {name: each for name, each in values.items() if name in value}
 
-    def dump(self, value: Any) -> Any:
-        require(type(value) is dict)
-        types = {each.name: each.type for each in self._members}
-        required = {each.name for each in self._members if each.default is None}
-        require(required <= value.keys() <= types.keys())
+    def dump(value: Any) -> Any:
+        require(type(value) is dict and required <= value.keys() <= types.keys())
         return {name: types[name].dump(each) for name, each in value.items()}
 
+    return PlainType(plain.schema, cast, dump)
 
-class PlainDataclass(PlainMembers):
-    """A dataclass whose instances are no more than the values of their fields."""
 
-    def __init__(self, cls: Any, members: Sequence[PlainMember]) -> None:
-        super().__init__(members)
-        self._cls = cls
+def dataclass_of(cls: Any, members: Sequence[PlainMember]) -> PlainType:
+    """Return a dataclass whose instances are no more than the values of their fields."""
+    plain = object_of(members)
 
-    def cast(self, value: Any) -> Any:
-        values = super().cast(value)
+    def cast(value: Any) -> Any:
+        values = plain.cast(value)
         require(all(map(is_unicode, value)))
-        instance = object.__new__(self._cls)
+        instance = object.__new__(cls)
         for name, each in values.items():
             object.__setattr__(instance, name, each)
         return instance
 
-    def dump(self, value: Any) -> Any:
-        require(type(value) is self._cls)
+    def dump(value: Any) -> Any:
+        require(type(value) is cls)
         if hasattr(value, "__dict__"):
-            require(vars(value).keys() == {each.name for each in self._members})
+            require(vars(value).keys() == {each.name for each in members})
         try:
-            values = {each.name: each.type.dump(getattr(value, each.name)) for each in self._members}
+            values = {each.name: each.type.dump(getattr(value, each.name)) for each in members}
         except AttributeError as exc:  # a slot without a value
             raise Doubt from exc
-        return {name: values[name] for name in self._cls.__dataclass_fields__ if name in values}
+        return {name: values[name] for name in cls.__dataclass_fields__ if name in values}
+
+    return PlainType(plain.schema, cast, dump)
 
 
 def is_json(value: Any, *, is_text: Callable[[Any], bool] = lambda value: type(value) is str) -> bool:

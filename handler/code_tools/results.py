@@ -35,7 +35,7 @@ class Output:
     """The output of a tool: its schema, and its results."""
 
     def __init__(
-        self, returns: Any, options: Options, place: SourceLocation, *, of: type[ValueType | PlainValue] = ValueType
+        self, returns: Any, options: Options, place: SourceLocation, *, of: type[ValueType] = ValueType
     ) -> None:
         self._returns = returns
         self._of = of
@@ -51,7 +51,7 @@ class Output:
         """True if the return annotation has ``Async``."""
 
     @functools.cached_property
-    def _type(self) -> ValueType | PlainValue | None:
+    def _type(self) -> ValueType | None:
         structured = self._options.structured_output
         if self._written is not None or structured is False:
             return None

@@ -9,11 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal
 
-from handler.code_tools.boundary import AuthorFailed
 from handler.code_tools.context import Context
 from handler.code_tools.return_values import Err, Ok
-from handler.code_tools.signature import NO_DEFAULT, alternatives, is_context, resolved_hint, yields
-from handler.code_tools.source_location import SourceLocation, place_of, plain_function
+from handler.code_tools.signature import NO_DEFAULT, alternatives, is_context, resolve_hints, yields
+from handler.code_tools.source_location import SourceLocation, place_of
 from handler.cold.records import record
 
 EXPECTED = "expected resume(tag, outcome), and a parameter of the type Context if it needs the context"
@@ -61,7 +60,7 @@ def read_resume(function: Callable[..., Any], names: Mapping[str, Any], place: S
         place.refuse(f"expected a function written in Python: {exc}", cause=exc)
     if parameters and parameters[0].name in ("self", "cls"):
         place.refuse(f"it waits for its instance: {EXPECTED}; a method resume of a Tool has its instance")
-    slots = _Slots(parameters, _hints(plain_function(function), names), place).by_parameter
+    slots = _Slots(parameters, resolve_hints(function, names, None), place).by_parameter
     # Arguments go by position where possible, since decorators may pass on no names.
     by_position = [each for each in parameters if each.kind in POSITIONAL]
     takes_any = _takes_any(parameters)
@@ -85,16 +84,6 @@ def _parameters(function: Callable[..., Any]) -> Sequence[inspect.Parameter]:
 
 def _takes_any(parameters: Sequence[inspect.Parameter]) -> bool:
     return any(each.kind is each.VAR_POSITIONAL for each in parameters)
-
-
-def _hints(plain: Any, names: Mapping[str, Any]) -> dict[str, Any]:
-    hints: dict[str, Any] = {}
-    for name, hint in getattr(plain, "__annotations__", {}).items():
-        try:
-            hints[name] = resolved_hint(plain, name, hint, names)
-        except AuthorFailed:  # the hint of a result is not needed
-            hints[name] = hint
-    return hints
 
 
 class _Slots:

@@ -6,7 +6,7 @@ Content blocks and full results; work to wait for, and questions for the client'
 from __future__ import annotations
 
 import base64
-from collections.abc import Awaitable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
@@ -156,26 +156,19 @@ class ErrorObject(dict[str, Any]):
     is_error = False
 
 
-class ToolFail:
-    """A maker of error objects: the defaults, with ``error``. See ``tool_fail``."""
-
-    def __init__(self, defaults: Mapping[str, Any], *, is_error: bool) -> None:
-        self._defaults = defaults
-        self._is_error = is_error
-
-    def __call__(self, message: str) -> dict[str, Any]:
-        error = ErrorObject({**self._defaults, "error": message})
-        error.is_error = self._is_error
-        return error
-
-
-def tool_fail(*, is_error: bool = False, **defaults: Any) -> ToolFail:
+def tool_fail(*, is_error: bool = False, **defaults: Any) -> Callable[[str], dict[str, Any]]:
     """Return a maker of error objects of one shape: ``tool_fail(ok=False)("no such order")``.
 
     Without ``is_error``, the call succeeds on the wire unless the object breaks the output schema. With ``is_error``,
     the result has ``isError`` and is not checked against the output schema.
     """
-    return ToolFail(defaults, is_error=is_error)
+
+    def fail(message: str) -> dict[str, Any]:
+        error = ErrorObject({**defaults, "error": message})
+        error.is_error = is_error
+        return error
+
+    return fail
 
 
 @record(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol, Unpack, overload
 
 from handler.code_tools.context import Context
-from handler.code_tools.definition import Allow, F, KitDefaults, ToolDefinition, declare, decorator_of, define
+from handler.code_tools.definition import Allow, F, ToolDefinition, declare, decorator_of, define
 from handler.code_tools.options import (
     KitOptions,
     PromptOptions,
@@ -24,7 +24,7 @@ from handler.errors.authoring import ToolDefinitionError
 from handler.strict_json import JSONObject
 
 if TYPE_CHECKING:
-    from handler.code_tools.content import PromptDefinition, ResourceDefinition, SkillDefinition
+    from handler.code_tools.content import PromptDefinition, ResourceDefinition
 
 
 class ToolProvider(Protocol):
@@ -69,12 +69,12 @@ class Toolkit:
     ) -> None:
         own = {"category": category, "hidden": hidden, "visible": visible}
         check_options({**defaults, **own}, {*KitOptions.__annotations__, *own}, SourceLocation(label="toolkit"))
-        self._defaults = KitDefaults(options=defaults, category=category, hidden=is_hidden(own, default=False))
+        self._defaults = {**defaults, "category": category, "hidden": is_hidden(own, default=False)}
         self._allow = () if allow is None else (allow,)
         self._tools: dict[str, ToolDefinition] = {}
         self._prompts: dict[str, PromptDefinition] = {}
         self._resources: dict[str, ResourceDefinition] = {}
-        self._skills: list[SkillDefinition] = []
+        self._skills: list[Mapping[str, str | bytes]] = []
         self._providers: list[Provided] = []
         self._decorated: dict[Any, str] = {}  # function -> the name of its tool
 
@@ -94,7 +94,7 @@ class Toolkit:
         return tuple(self._resources.values())
 
     @property
-    def skills(self) -> tuple[SkillDefinition, ...]:
+    def skills(self) -> tuple[Mapping[str, str | bytes], ...]:
         """The skills in the order of registration."""
         return tuple(self._skills)
 
@@ -145,7 +145,7 @@ class Toolkit:
             names = ", ".join(sorted(unfit))
             raise ToolDefinitionError("toolkit", f"{names}: ambiguous for a toolkit, which may have several tools")
         for tool in target.tools:
-            category = tool.options.category or self._defaults.category
+            category = tool.options.category or self._defaults["category"]
             self._put(self._define(tool, {"category": category, **of_kit}, {}))
         for prompt in target.prompts:
             self._put_prompt(prompt)

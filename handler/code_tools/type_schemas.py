@@ -40,7 +40,6 @@ class ArgumentsModel:
 
     def __init__(self, parameters: Sequence[Parameter], place: SourceLocation) -> None:
         self._parameters = parameters
-        self._model = _model_of(parameters, place)
         self._place = place
 
     def schema(self) -> JSONObject:
@@ -72,21 +71,34 @@ class ArgumentsModel:
         fields = self._model.model_fields.values()
         return {field.alias or "": parameter for field, parameter in zip(fields, self._parameters, strict=True)}
 
+    @functools.cached_property
+    def _model(self) -> type[BaseModel]:
+        _require_pydantic(self._place)
+        from pydantic import ConfigDict, create_model
+
+        names = {FIELD.format(at): parameter.name for at, parameter in enumerate(self._parameters)}
+        # Dataclasses among the parameters get this configuration too, and their fields keep their names.
+        config = ConfigDict(alias_generator=lambda name: names.get(name, name))
+        fields: dict[str, Any] = {
+            name: (each.hint, ... if each.default is NO_DEFAULT else pydantic_field(each.default))
+            for name, each in zip(names, self._parameters, strict=True)
+        }
+        try:
+            with authors_code():  # types may run any code
+                return create_model("Arguments", __config__=config, **fields)
+        except AuthorFailed as exc:
+            for each in self._parameters:
+                _ = ValueType(each.hint, each.name, self._place).adapter
+            self._place.refuse(_first_line(exc.error), cause=exc.error)
+
 
 class ValueType:
     """One type: its JSON Schema, and the conversion of its values from and to JSON."""
 
     def __init__(self, hint: Any, label: str, place: SourceLocation) -> None:
-        _require_pydantic(place)
-        from pydantic import TypeAdapter
-
+        self._hint = hint
         self._label = f"{label}: expected a type that JSON Schema can describe"
         self._place = place
-        try:
-            with authors_code():  # a type may run any code
-                self._adapter: TypeAdapter[Any] = TypeAdapter(hint)
-        except AuthorFailed as exc:
-            place.refuse(f"{self._label}, got {hint!r}: {_first_line(exc.error)}", cause=exc.error)
 
     def schema(self, mode: str) -> JSONObject:
         """Return the schema of values that are received (``validation``) or sent (``serialization``).
@@ -95,9 +107,9 @@ class ValueType:
             ToolDefinitionError: a type that JSON Schema cannot describe.
         """
         if mode == "validation":
-            _refuse_backtracking(self._adapter.core_schema, self._place)
+            _refuse_backtracking(self.adapter.core_schema, self._place)
         try:
-            return tidy_schema(_schema_of(self._adapter.json_schema, mode))
+            return tidy_schema(_schema_of(self.adapter.json_schema, mode))
         except ValueError as exc:
             self._place.refuse(f"{self._label}: {_first_line(exc)}", cause=exc)
 
@@ -107,11 +119,27 @@ class ValueType:
         Raises:
             Misfits: the type refuses the value.
         """
-        return _validated(self._adapter.validate_python, value)
+        return _validated(self.adapter.validate_python, value)
 
     def to_json(self, value: Any) -> Any:
         """Convert a value to JSON. A value of another type is written by its own type, for the schema check to find."""
-        return self._adapter.dump_python(value, mode="json", by_alias=True, warnings=False)
+        return self.adapter.dump_python(value, mode="json", by_alias=True, warnings=False)
+
+    @functools.cached_property
+    def adapter(self) -> TypeAdapter[Any]:
+        """The adapter of pydantic.
+
+        Raises:
+            ToolDefinitionError: pydantic does not take the type.
+        """
+        _require_pydantic(self._place)
+        from pydantic import TypeAdapter
+
+        try:
+            with authors_code():  # a type may run any code
+                return TypeAdapter(self._hint)
+        except AuthorFailed as exc:
+            self._place.refuse(f"{self._label}, got {self._hint!r}: {_first_line(exc.error)}", cause=exc.error)
 
 
 def to_json(value: Any) -> Any:
@@ -128,26 +156,6 @@ def to_json(value: Any) -> Any:
     if not is_json(converted):
         raise ValueError("JSON cannot hold a number that is not finite")
     return converted
-
-
-def _model_of(parameters: Sequence[Parameter], place: SourceLocation) -> type[BaseModel]:
-    _require_pydantic(place)
-    from pydantic import ConfigDict, create_model
-
-    names = {FIELD.format(at): parameter.name for at, parameter in enumerate(parameters)}
-    # Dataclasses among the parameters get this configuration too, and their fields keep their names.
-    config = ConfigDict(alias_generator=lambda name: names.get(name, name))
-    fields: dict[str, Any] = {
-        name: (each.hint, ... if each.default is NO_DEFAULT else pydantic_field(each.default))
-        for name, each in zip(names, parameters, strict=True)
-    }
-    try:
-        with authors_code():  # types may run any code
-            return create_model("Arguments", __config__=config, **fields)
-    except AuthorFailed as exc:
-        for each in parameters:
-            ValueType(each.hint, each.name, place)
-        place.refuse(_first_line(exc.error), cause=exc.error)
 
 
 def _require_pydantic(place: SourceLocation) -> None:

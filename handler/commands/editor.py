@@ -17,9 +17,8 @@ from handler.compiler.operations.sources import OPERATIONS_FOLDER
 from handler.compiler.problems import Problems
 from handler.compiler.schema.editor_definitions import definitions_for_editors
 from handler.compiler.schema.schema import read_schema
-from handler.compiler.source.files import CONFIG, SDL_SUFFIXES, EndpointFiles
+from handler.compiler.source.files import CONFIG, SDL_SUFFIXES, EndpointFiles, read_project
 from handler.compiler.source.keys import schema_of_mapping
-from handler.compiler.source.project import read_project
 from handler.strict_json import JSONObject
 
 FOLDER = ".editor"

@@ -38,8 +38,7 @@ from handler.commands.schema_source.source_options import (
 )
 from handler.commands.schema_source.starters import Starter, best_starters, candidates
 from handler.compiler.schema.schema import AuthorSchema
-from handler.compiler.source.files import CONFIG, ENTRY
-from handler.compiler.source.project import EXPECTED_NAME, STEPZEN_CONFIG
+from handler.compiler.source.files import CONFIG, ENTRY, EXPECTED_NAME, STEPZEN_CONFIG
 from handler.errors.authoring import Problem
 from handler.graph.view import BUILT_IN_SCALARS
 from handler.text.sentences import counted

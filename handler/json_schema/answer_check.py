@@ -77,11 +77,8 @@ class _Difference:
         self.foreign = foreign
 
 
-class _Absent:
-    """The type of an absent member."""
-
-
-_ABSENT = _Absent()
+_ABSENT: Any = object()
+"""An absent member, whose type is that of no JSON."""
 
 
 class _Judge:

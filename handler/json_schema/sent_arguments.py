@@ -51,7 +51,7 @@ def without_refused_nulls(value: Any, schema: JSONObject) -> Any:
 
     No alternative of a schema is chosen: a ``null`` stays if any of them accepts it.
     """
-    return _Sent(schema).left_out(value, [schema])
+    return _Sent(schema, keeps_nulls=False).repaired(value, [schema])
 
 
 def unstringified(value: Any, schema: JSONObject, *, kinds: frozenset[str] = ANY_TYPE) -> tuple[Any, list[str]]:
@@ -60,8 +60,8 @@ def unstringified(value: Any, schema: JSONObject, *, kinds: frozenset[str] = ANY
     Where GraphQL takes one item for a list, a text is read if it is the JSON of a list. No text inside a text is read.
     ``kinds``: the types of JSON to read.
     """
-    values = _Sent(schema, kinds)
-    return values.texts_read(value, [schema], ()), values.unreadable
+    values = _Sent(schema, kinds=kinds)
+    return values.repaired(value, [schema]), values.unreadable
 
 
 def read_text(text: str, types: Set[str]) -> Any:
@@ -109,40 +109,31 @@ def _definition(reference: str, root: JSONObject) -> Any:
 class _Sent:
     """Values as clients send them, of one root schema.
 
-    Alternatives are found once for each list of schemas, because many values have the same.
+    Alternatives are found once for each list of schemas, because many values have the same. ``kinds``: the types of
+    JSON that are read from texts.
     """
 
-    def __init__(self, root: JSONObject, kinds: frozenset[str] = ANY_TYPE) -> None:
+    def __init__(self, root: JSONObject, *, kinds: frozenset[str] = frozenset(), keeps_nulls: bool = True) -> None:
         self.unreadable: list[str] = []
-        self._kinds = kinds
         self._root = root
+        self._kinds = kinds
+        self._keeps_nulls = keeps_nulls
         self._cache: dict[tuple[int, ...], _Alternatives] = {}  # by the identities of schemas
 
-    def left_out(self, value: Any, schemas: Sequence[Any]) -> Any:
-        """Return a value that may have any of ``schemas``, without the ``null`` members that none of them wants."""
+    def repaired(self, value: Any, schemas: Sequence[Any], place: tuple[str | int, ...] = ()) -> Any:
+        """Return a value that may have any of ``schemas``, with texts read, or without a ``null`` that none wants."""
         match value:
             case dict():
                 alternatives = self._alternatives(schemas)
                 return {
-                    name: self.left_out(each, alternatives.members(name))
+                    name: self.repaired(each, alternatives.members(name), (*place, name))
                     for name, each in value.items()
-                    if each is not None or alternatives.wants_null(name)
+                    if each is not None or self._keeps_nulls or alternatives.wants_null(name)
                 }
             case list():
                 items = self._alternatives(schemas).items
-                return [self.left_out(each, items) for each in value]
-        return value
-
-    def texts_read(self, value: Any, schemas: Sequence[Any], place: tuple[str | int, ...]) -> Any:
-        """Return a value that may have any of ``schemas``, with JSON texts read."""
-        match value:
-            case dict():
-                of = self._alternatives(schemas).members
-                return {name: self.texts_read(each, of(name), (*place, name)) for name, each in value.items()}
-            case list():
-                items = self._alternatives(schemas).items
-                return [self.texts_read(each, items, (*place, number)) for number, each in enumerate(value)]
-            case str() if types := self._alternatives(schemas).instead_of_text & self._kinds:
+                return [self.repaired(each, items, (*place, number)) for number, each in enumerate(value)]
+            case str() if self._kinds and (types := self._alternatives(schemas).instead_of_text & self._kinds):
                 try:
                     return read_text(value, types)
                 except ValueError as exc:

@@ -64,9 +64,9 @@ def build_handler(
     def answer_other(event: Any, context: Any) -> dict[str, Any]:
         if metrics:
             metrics.warmed()
-        from handler.server.other_events import OtherEvents
+        from handler.server.other_events import answer_event
 
-        return OtherEvents(endpoints, settings.preload, logger).answer(event, context)
+        return answer_event(event, context, endpoints=endpoints, preload=settings.preload, logger=logger)
 
     def trace() -> None:
         http.observer = None

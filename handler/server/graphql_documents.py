@@ -30,15 +30,6 @@ if TYPE_CHECKING:
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Document:
-    """A caller's GraphQL text, the name of the operation to run, and values for its variables."""
-
-    text: str
-    operation_name: str | None
-    variables: Mapping[str, Any]
-
-
-@record(frozen=True, slots=True, kw_only=True)
 class Prepared:
     """A request that its caller may make, with the user's consent if ``consent_for`` names a tool or operation.
 
@@ -55,13 +46,25 @@ class Prepared:
     hidden_names: HiddenNames | None = None
 
 
+async def prepare_arguments(caller: Caller, tool: GraphQLTool, arguments: JSONObject) -> Prepared:
+    """Check the document in the arguments of a GraphQL tool, as ``prepare_document`` does."""
+    operation_name, variables = arguments.get("operationName"), arguments.get("variables") or {}
+    return await prepare_document(caller, arguments["query"], variables, operation_name=operation_name, tool=tool)
+
+
 async def prepare_document(
-    caller: Caller, document: Document, *, tool: GraphQLTool | None, for_model: bool = True
+    caller: Caller,
+    text: str,
+    variables: Mapping[str, Any],
+    *,
+    operation_name: str | None = None,
+    tool: GraphQLTool | None = None,
+    for_model: bool = True,
 ) -> Prepared:
     """Check a document against the caller's view of a tool, or without a tool, of the whole endpoint.
 
-    ``for_model``: a model wrote the request and reads the answer: JSON texts in variables are read, and introspection
-    is bounded accordingly.
+    ``variables``: values for the variables of the operation to run. ``for_model``: a model wrote the request and reads
+    the answer: JSON texts in variables are read, and introspection is bounded accordingly.
 
     Raises:
         InvalidArguments: the variables are too many, or nested too deeply.
@@ -69,15 +72,15 @@ async def prepare_document(
         UpstreamError: the schema cannot be loaded.
     """
     limits = (tool or caller.endpoint.bundle).limits
-    refuse_excess(tool.name if tool else "graphql", document.variables, max_values=limits.max_values)
+    refuse_excess(tool.name if tool else "graphql", variables, max_values=limits.max_values)
     from handler.graph.documents.document_check import answer_introspection, check_document
 
     schemas = await with_schema(caller.endpoint.schema.view_schemas, tool, caller.evaluation)
     checked = check_document(
-        document.text,
+        text,
         schemas=schemas,
-        operation_name=document.operation_name,
-        variables=document.variables,
+        operation_name=operation_name,
+        variables=variables,
         limits=limits,
         for_model=for_model,
     )

@@ -40,7 +40,6 @@ from handler.server.auth.principal import require_scopes
 from handler.server.context import Caller, Services, find_endpoint, identify_caller, read_body
 from handler.server.denials import deny, status_of
 from handler.server.graphql_documents import (
-    Document,
     Prepared,
     choose_persisted,
     noting_refusal,
@@ -171,15 +170,15 @@ async def _prepare(http_call: HttpCall, caller: Caller, parameters: Parameters, 
     if not tool and caller.endpoint.bundle.graphql.mode != "on":
         sentence = "this endpoint runs persisted documents only: send documentId instead of query"
         raise Refused("persisted-documents-only", sentence)
-    document = Document(text=parameters.query, operation_name=parameters.operation_name, variables=parameters.variables)
+    text, name, variables = parameters.query, parameters.operation_name, parameters.variables
     try:
-        return await prepare_document(caller, document, tool=tool, for_model=False)
+        return await prepare_document(caller, text, variables, operation_name=name, tool=tool, for_model=False)
     except DocumentRefused:
         if http_call.method == "GET":  # a mutation is refused as a mutation, whatever else is wrong with it
             from handler.graph.documents.operation import asks_for_mutation
 
             limits = (tool or caller.endpoint.bundle).limits
-            if asks_for_mutation(document.text, document.operation_name, max_tokens=limits.max_tokens):
+            if asks_for_mutation(text, name, max_tokens=limits.max_tokens):
                 _refuse_mutation(http_call)
         raise
 

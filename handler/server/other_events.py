@@ -81,32 +81,26 @@ HTTP_ANSWERS: Mapping[str, tuple[str, str]] = {
 """Kind -> code and error message, for kinds with a waiting HTTP client."""
 
 
-class OtherEvents:
-    """Responses to events that are not requests, with a log line for each. ``preload``: endpoints to keep warm."""
+def answer_event(
+    event: Any, context: Any, *, endpoints: Endpoints, preload: Iterable[str], logger: Logger
+) -> dict[str, Any]:
+    """Log an event that is not a request, and return the response. ``preload``: endpoints to keep warm.
 
-    def __init__(self, endpoints: Endpoints, preload: Iterable[str], logger: Logger) -> None:
-        self._endpoints = endpoints
-        self._preload = tuple(preload)
-        self._logger = logger
-
-    def answer(self, event: Any, context: Any) -> dict[str, Any]:
-        """Log an event and return the response.
-
-        Raises:
-            UnservedSource: the event's source would lose records after any response.
-        """
-        kind = kind_of(event)
-        request_id = str(getattr(context, "aws_request_id", ""))
-        outcome = "warm" if kind == "warm" else "refused" if kind in POLLED else "ignored"
-        self._logger.info("event", kind=kind, outcome=outcome, request_id=request_id, stile=__version__)
-        if kind in POLLED:
-            raise UnservedSource(kind)
-        if kind in HTTP_ANSWERS:
-            return _http_answer(event, kind, request_id)
-        if kind == "warm":
-            asyncio.get_event_loop().run_until_complete(warm(self._endpoints, self._preload))
-            return {"stile": "warm", "endpoints": self._endpoints.count}
-        return {"stile": "ignored", "kind": kind}
+    Raises:
+        UnservedSource: the event's source would lose records after any response.
+    """
+    kind = kind_of(event)
+    request_id = str(getattr(context, "aws_request_id", ""))
+    outcome = "warm" if kind == "warm" else "refused" if kind in POLLED else "ignored"
+    logger.info("event", kind=kind, outcome=outcome, request_id=request_id, stile=__version__)
+    if kind in POLLED:
+        raise UnservedSource(kind)
+    if kind in HTTP_ANSWERS:
+        return _http_answer(event, kind, request_id)
+    if kind == "warm":
+        asyncio.get_event_loop().run_until_complete(warm(endpoints, preload))
+        return {"stile": "warm", "endpoints": endpoints.count}
+    return {"stile": "ignored", "kind": kind}
 
 
 async def warm(endpoints: Endpoints, preload: Iterable[str]) -> None:

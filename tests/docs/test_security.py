@@ -305,7 +305,7 @@ def test_oauth_proxies_of_the_pages_are_read(tmp_path: Path, provider: str) -> N
         "http://localhost:6274/oauth/callback",  # the Inspector
         "http://localhost:49152/callback",  # Claude Code
     ):
-        assert site.allows(uri)
+        assert site.require_allowed(uri, code="invalid_request") == uri
 
 
 def test_all_keys_of_the_oauth_proxy_are_told() -> None:

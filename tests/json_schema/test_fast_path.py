@@ -13,10 +13,9 @@ from jsonschema import Draft202012Validator, ValidationError
 from jsonschema._utils import equal
 from jsonschema.validators import extend
 
-from handler.json_schema.checker import MAX_VIOLATIONS, Checker
+from handler.json_schema.checker import MAX_VIOLATIONS, Checker, sentences
 from handler.json_schema.fast_path import surely_fits
 from handler.json_schema.formats import FORMATS
-from handler.json_schema.messages import sentences
 from tests.support.examples import examples
 
 LINE: dict[str, Any] = {

@@ -31,7 +31,7 @@ from handler.graph.view import build_view
 from handler.policy.evaluation import OPEN
 from handler.server.auth.principal import DEVELOPMENT, Principal
 from handler.server.context import Caller
-from handler.server.graphql_documents import Document, prepare_document
+from handler.server.graphql_documents import prepare_arguments
 from handler.server.mcp.tools_call import prepare_prescribed_call
 from handler.strict_json import JSONObject
 from handler.text.sentences import did_you_mean, some
@@ -137,12 +137,11 @@ class _Judge:
         everybody = self._reach.visitor_of(DEVELOPMENT, "").evaluation
         arguments = self._reach.endpoint.validator(tool, everybody).read(tried.arguments)
         if isinstance(tool, GraphQLTool) and self._reach.index is not None:
-            document = _document_of(arguments)
             check_document(
-                document.text,
+                arguments["query"],
                 schemas=ViewSchemas(build_view(self._reach.index, ())),
-                operation_name=document.operation_name,
-                variables=document.variables,
+                operation_name=arguments.get("operationName"),
+                variables=arguments.get("variables") or {},
                 limits=tool.limits,
                 for_model=True,
             )
@@ -164,7 +163,7 @@ class _Judge:
                 if isinstance(tool, PrescribedTool):
                     prepare_prescribed_call(caller, tool, arguments)
                 else:
-                    asyncio.run(prepare_document(caller, _document_of(arguments), tool=tool))
+                    asyncio.run(prepare_arguments(caller, tool, arguments))
             except (AccessError, CallError) as exc:
                 return _first_line(exc)
         return ""
@@ -238,14 +237,6 @@ class _Judge:
     def _refuse(self, at: Place, sentence: str) -> None:
         self.failed = True
         self._problems.add(at, sentence, code="unmet-expectation")
-
-
-def _document_of(arguments: JSONObject) -> Document:
-    return Document(
-        text=arguments["query"],
-        operation_name=arguments.get("operationName"),
-        variables=arguments.get("variables") or {},
-    )
 
 
 def _first_line(reason: Exception) -> str:

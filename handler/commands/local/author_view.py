@@ -73,7 +73,7 @@ def _body_lines(request: HttpRequest, hide: Hiding) -> list[str]:
         lines.append(f"variables {json.dumps(variables, ensure_ascii=False)}")
     if body:
         lines.append(json.dumps(body, ensure_ascii=False))
-    text = hide.apply("\n".join(lines))
+    text = hide("\n".join(lines))
     cut = text if len(text) <= MAX_BODY_CHARS else f"{text[: MAX_BODY_CHARS - 1]}…"
     return [f"  {line}" for line in cut.splitlines()]
 

@@ -9,7 +9,8 @@ import json
 import os
 import re
 import ssl
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 from urllib.parse import parse_qsl, quote, unquote_plus, urlsplit
 
@@ -50,6 +51,7 @@ PLAIN_HEADERS = frozenset({"accept", "accept-encoding", "content-type", "tracepa
 """Headers of requests whose values may be shown."""
 
 HIDDEN = "…"
+Hiding = Callable[[str], str]
 OF_UPSTREAM = re.compile(r"Upstream|Drift|CallerTokenRefused|CredentialUnavailable|key_set")
 """The beginning of a reason that a request to another server explains."""
 
@@ -86,11 +88,11 @@ def describe(exchange: SeenExchange, compiled: Compiled) -> str:
         return where
     hide = hiding(request, compiled)
     if 300 <= answer.status < 400:
-        kind = f", a redirect to {hide.apply(shown_url(answer.headers.get('location', ''))) or 'no place'}"
+        kind = f", a redirect to {hide(shown_url(answer.headers.get('location', ''))) or 'no place'}"
     else:
         media_type = plain_text(media_type_of(answer.headers.get("content-type", "")), most=80)
         kind = f" with {media_type}" if media_type else ""
-    line = hide.apply(first_line(answer.body)) if of_api or answer.status >= 400 else ""
+    line = hide(first_line(answer.body)) if of_api or answer.status >= 400 else ""
     quotation = f': "{plain_text(line, most=MAX_LINE_CHARS)}"' if line else ""
     advice = _advice(answer, upstream.auth) if of_api else ""
     return f"{where} answered {answer.status}{kind}{quotation}{f'. {advice}' if advice else ''}"
@@ -156,45 +158,30 @@ def shown_url(url: str) -> str:
 
 def first_line(body: bytes) -> str:
     """Return the message in JSON, the text of a page, or the first line of another body that is not empty."""
-    text = body[:MAX_READ_CHARS].decode(errors="replace").strip()
-    return _message_in(body) or page_text(body) or next(iter(text.splitlines()), "").rstrip()
-
-
-def _message_in(body: bytes) -> str:
-    """Return the message of the first error in JSON; empty string if there is none."""
     try:
         answer: Any = parse_json(body)
     except ValueError:
-        return ""
+        answer = None
     match answer:
-        case {"errors": [{"message": str() as message}, *_]}:
-            return message
+        case {"errors": [{"message": str() as words}, *_]}:
+            pass
         case _:
-            return words_in(answer)
+            words = words_in(answer)
+    text = body[:MAX_READ_CHARS].decode(errors="replace").strip()
+    return words or page_text(body) or next(iter(text.splitlines()), "").rstrip()
 
 
 def shown_body(body: bytes, hide: Hiding) -> str:
     """Return the beginning of a body without secrets."""
-    text = hide.apply(body[:MAX_READ_CHARS].decode(errors="replace")).strip()
+    text = hide(body[:MAX_READ_CHARS].decode(errors="replace")).strip()
     return text if len(text) <= MAX_BODY_CHARS else f"{text[: MAX_BODY_CHARS - 1]}… ({len(body)} bytes)"
 
 
-class Hiding:
-    """The secrets that no output may repeat, in each form that an answer could have them in."""
-
-    def __init__(self, secrets: Iterable[str]) -> None:
-        forms = {form for secret in secrets for form in (secret, json.dumps(secret)[1:-1], quote(secret, safe=""))}
-        self._forms = sorted(forms, key=len, reverse=True)
-
-    def apply(self, text: str) -> str:
-        """Replace the secrets in a text."""
-        for form in self._forms:
-            text = text.replace(form, HIDDEN)
-        return text
-
-
 def hiding(request: HttpRequest, compiled: Compiled) -> Hiding:
-    """Return the secrets of a request: those of its headers, and all that this machine has for the endpoint."""
+    """Return a function that replaces secrets in a text, in each form that an answer could have them in.
+
+    The secrets are those of a request's headers, and all that this machine has for the endpoint.
+    """
     upstream = compiled.bundle.upstream
     values = [value for name, value in request.headers.items() if name.lower() not in PLAIN_HEADERS]
     words = [word for value in values for word in (value, value.rpartition(" ")[2]) if len(word) >= MIN_HEADER_CHARS]
@@ -209,4 +196,9 @@ def hiding(request: HttpRequest, compiled: Compiled) -> Hiding:
     for name, equals, value in (pair.partition("=") for pair in urlsplit(request.url).query.split("&")):
         sent = value if equals else name
         secrets += [sent, unquote_plus(sent)]
-    return Hiding([*words, *(secret.strip() for secret in secrets if len(secret.strip()) >= MIN_SECRET_CHARS)])
+    words += [secret.strip() for secret in secrets if len(secret.strip()) >= MIN_SECRET_CHARS]
+    forms = {form for word in words for form in (word, json.dumps(word)[1:-1], quote(word, safe=""))}
+    if not forms:
+        return str
+    pattern = re.compile("|".join(map(re.escape, sorted(forms, key=len, reverse=True))))
+    return partial(pattern.sub, HIDDEN)

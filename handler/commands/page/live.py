@@ -225,7 +225,7 @@ def _sent(exchange: SeenExchange, compiled: Compiled) -> dict[str, Any]:
         "variables": variables,
         "status": answer.status if answer else 0,
         "ms": exchange.duration_ms,
-        "answer": _cut(hide.apply(body.decode(errors="replace")).strip()),
+        "answer": _cut(hide(body.decode(errors="replace")).strip()),
         "said": describe(exchange, compiled),
     }
 
@@ -237,12 +237,12 @@ def _sent_text(body: bytes | None, hide: Hiding) -> tuple[str, Any]:
     except ValueError:
         return "", None
     document = request.get("query")
-    text = hide.apply(json.dumps(request.get("variables"), ensure_ascii=False))
+    text = hide(json.dumps(request.get("variables"), ensure_ascii=False))
     try:
         variables = _cut(text) if len(text) > MAX_TEXT_CHARS else parse_json(text.encode(errors="replace"))
     except ValueError:  # a secret was more than the text inside of quotation marks
         variables = text
-    return _cut(hide.apply(document)) if isinstance(document, str) else "", variables
+    return _cut(hide(document)) if isinstance(document, str) else "", variables
 
 
 def _cut(text: str) -> str:

@@ -20,10 +20,8 @@ from handler.compiler.operations.sources import OPERATIONS_FOLDER
 from handler.compiler.problems import Problems
 from handler.compiler.schema.coordinates import members_of
 from handler.compiler.schema.directives import ON_SCHEMA
-from handler.compiler.schema.schema import AuthorSchema, read_schema
-from handler.compiler.schema.sdl_parser import parse_sdl
-from handler.compiler.source.files import ENTRY, ENV_FILE, NEVER_ENTERED, EndpointFiles
-from handler.compiler.source.project import read_project
+from handler.compiler.schema.schema import AuthorSchema, parse_sdl, read_schema
+from handler.compiler.source.files import ENTRY, ENV_FILE, NEVER_ENTERED, EndpointFiles, read_project
 from handler.errors.authoring import Problem
 from handler.graph.sdl import print_view
 from handler.policy.evaluation import Evaluation

@@ -58,8 +58,8 @@ def read_code(context: CompileContext, grounds: AccessDefaults, *, modules: Sequ
     skills: dict[str, CompiledSkill] = {}
     for kit, toolkit, mask in loaded:
         parts += _freeze(kit, toolkit, mask, grounds, problems)
-        for definition in toolkit.skills:
-            skill = code_skill(definition.files, at=kit.at, mask=mask, problems=problems)
+        for files in toolkit.skills:
+            skill = code_skill(files, at=kit.at, mask=mask, problems=problems)
             if skill and skills.setdefault(skill.skill.name, skill) is not skill:
                 sentence = f'"{kit.use}": a toolkit has a skill named "{skill.skill.name}" already'
                 problems.add(kit.at, sentence, code="duplicate-skill")

@@ -60,7 +60,7 @@ class Jwk:
     members: Mapping[str, str]  # public members only
 
     def fits(self, algorithm: str) -> bool:
-        """Tell if the key fits an algorithm."""
+        """Return whether the key fits an algorithm."""
         type_ = (self.members["kty"], self.members.get("crv", ""))
         return self.algorithm in (None, algorithm) and KEY_TYPES.get(algorithm) == type_
 
@@ -71,7 +71,7 @@ class KeySets:
     def __init__(self, http: HttpClient, *, timeout_s: float = TIMEOUT_S, max_sets: int = MAX_SETS) -> None:
         self._http = http
         self._timeout_s = timeout_s
-        self._held: Lru[str, _KeySet] = Lru(most=max_sets)
+        self._sets: Lru[str, _KeySet] = Lru(most=max_sets)
 
     async def find(self, url: str, *, algorithm: str, key_id: str | None, now: float) -> Mapping[str, str]:
         """Return the members of the one key that fits a token's header. ``now`` is a UNIX time.
@@ -80,17 +80,16 @@ class KeySets:
             CredentialRefused: no key fits, or more than one.
             KeysUnavailable: the key set cannot be fetched.
         """
-        key_set = self._held.use_or_make(url, lambda: _KeySet(url, self._http, timeout_s=self._timeout_s))
-        keys = await key_set.keys(key_id, now)
-        found = [key for key in keys if key_id in (None, key.id) and key.fits(algorithm)]
-        if len(found) != 1:
+        key_set = self._sets.use_or_make(url, lambda: _KeySet(url, self._http, timeout_s=self._timeout_s))
+        keys = [key for key in await key_set.keys(key_id, now) if key_id in (None, key.id) and key.fits(algorithm)]
+        if len(keys) != 1:
             raise CredentialRefused("unknown_key")
-        return found[0].members
+        return keys[0].members
 
     def fetched_at(self, url: str) -> float:
         """Return the UNIX time when the cached set was fetched; ``-inf`` if no set is cached."""
-        held = self._held.peek(url)
-        return held.fetched_at if held else -inf
+        key_set = self._sets.peek(url)
+        return key_set.fetched_at if key_set else -inf
 
 
 class _KeySet:
@@ -151,9 +150,8 @@ def parse_key_set(raw: bytes) -> tuple[Jwk, ...]:
         raise ValueError("nested too deeply")
     match content:
         case {"keys": list(keys)}:
-            return tuple(found for key in keys if isinstance(key, dict) and (found := _jwk(key)))
-        case _:
-            raise ValueError("no key set")
+            return tuple(jwk for key in keys if isinstance(key, dict) and (jwk := _jwk(key)))
+    raise ValueError("no key set")
 
 
 def _jwk(key: Mapping[str, Any]) -> Jwk | None:

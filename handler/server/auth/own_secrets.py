@@ -31,6 +31,10 @@ REFUSED_PAUSE_S = 10.0
 """Minimum time between reads because of a refusal. Otherwise each request with a bad token could cause a read."""
 
 
+_PERMISSIONS = "who reads it needs secretsmanager:GetSecretValue for it, and kms:Decrypt if it has a key of your own"
+_NO_TEXT = "expected the secret itself as text, not a binary or empty secret, nor a JSON object of keys and values"
+
+
 class OwnSecrets:
     """A reader of the owner's secrets. A secret in Secrets Manager is read when it is first needed.
 
@@ -117,7 +121,11 @@ class OwnSecrets:
         answer = await self._aws.call(SERVICE, ACTION, {"SecretId": secret.arn}, region=secret.region)
         value = answer.get("SecretString")
         text = value.strip() if isinstance(value, str) else ""
-        if not text or _is_json_object(text):
+        try:
+            is_object = text.startswith("{") and isinstance(parse_json(text.encode()), dict)
+        except ValueError:
+            is_object = False
+        if not text or is_object:
             raise SecretUnavailable(secret.variable, _NO_TEXT)
         if fault := fault_of(text):
             raise SecretUnavailable(secret.variable, f"its text does not fit: expected {fault}")
@@ -133,16 +141,3 @@ class _Read:
         self.reason = ""  # of the last failure, until a read succeeds
         self.pause_s = RETRY_S  # after the next failure
         self.due_at = self.stale_until = self.refused_at = -inf
-
-
-_PERMISSIONS = "who reads it needs secretsmanager:GetSecretValue for it, and kms:Decrypt if it has a key of your own"
-_NO_TEXT = "expected the secret itself as text, not a binary or empty secret, nor a JSON object of keys and values"
-
-
-def _is_json_object(text: str) -> bool:
-    if not text.startswith("{"):
-        return False
-    try:
-        return isinstance(parse_json(text.encode()), dict)
-    except ValueError:
-        return False

@@ -56,13 +56,13 @@ def authorization_servers(bundle: Bundle, public_url: str) -> list[str]:
 
 
 def takes_tokens(bundle: Bundle) -> bool:
-    """Tell if clients can find an authorization server."""
+    """Return whether clients can find an authorization server."""
     return bundle.identity.oauth_proxy is not None or bool(_named_issuers(bundle))
 
 
 def _named_issuers(bundle: Bundle) -> list[str]:
-    named = (issuer.issuer for issuer in bundle.identity.issuers)
-    return list(dict.fromkeys(issuer for issuer in named if issuer.startswith(("https://", "http://"))))
+    urls = (issuer.issuer for issuer in bundle.identity.issuers)
+    return list(dict.fromkeys(issuer for issuer in urls if issuer.startswith(("https://", "http://"))))
 
 
 def oauth_proxy_url(bundle: Bundle, public_url: str) -> str:

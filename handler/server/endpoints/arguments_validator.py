@@ -50,11 +50,10 @@ class ArgumentsValidator:
         """Return arguments that nothing has checked with JSON texts read, for the log."""
         from handler.json_schema.sent_arguments import unstringified
 
-        return (
-            arguments
-            if excess_of(arguments, max_values=self._max_values)
-            else unstringified(arguments, self._schema)[0]
-        )
+        if excess_of(arguments, max_values=self._max_values):
+            return arguments
+        values: JSONObject = unstringified(arguments, self._schema)[0]
+        return values
 
     def check(self, arguments: Mapping[str, Any]) -> None:
         """Check the variables of a GraphQL request, or arguments that have been read.
@@ -66,8 +65,7 @@ class ArgumentsValidator:
         refuse_excess(self._tool, arguments, max_values=self._max_values)
         if self._surely_fits(arguments):
             return
-        violations = self._checker.violations(arguments)
-        if violations:
+        if violations := self._checker.violations(arguments):
             raise InvalidArguments(self._tool, violations)
 
     def misfits(self, values: Mapping[str, Any]) -> list[str]:
@@ -90,6 +88,5 @@ def refuse_excess(tool: str, values: Mapping[str, Any], *, max_values: int) -> N
     Raises:
         InvalidArguments: as above.
     """
-    excess = excess_of(values, max_values=max_values)
-    if excess:
+    if excess := excess_of(values, max_values=max_values):
         raise InvalidArguments(tool, [excess])

@@ -132,10 +132,6 @@ class Endpoint:
         return Evaluation(self._conditions, claims=None)
 
     @cached_property
-    def _unrestricted(self) -> Evaluation:
-        return Evaluation(self._conditions, claims=None, unrestricted=True)
-
-    @cached_property
     def _of_tokens(self) -> Mask:
         """The conditions that hold only for callers with a token of their own."""
         return frozenset(number for number, each in enumerate(self.bundle.conditions) if each == OWN_TOKEN)
@@ -155,15 +151,12 @@ class Endpoint:
     def evaluation_of(self, principal: Principal) -> Evaluation:
         """Return the evaluation for a principal. Those with the same claims and kind of credential share it."""
         lacking = self._of_tokens if principal.kind in WITHOUT_TOKEN else OPEN
-        if principal.unrestricted:
-            if not lacking:
-                return self._unrestricted
-            return Evaluation(self._conditions, claims=None, unrestricted=True, lacking=lacking)
-        if principal.claims is None:
+        claims, unrestricted = None if principal.unrestricted else principal.claims, principal.unrestricted
+        if claims is None and not unrestricted:
             return self.everybody
-        key = hashlib.sha256(to_json_bytes([principal.claims, sorted(lacking)])).digest()
+        key = hashlib.sha256(to_json_bytes([claims, unrestricted, sorted(lacking)])).digest()
         return self._evaluations.use_or_make(
-            key, lambda: Evaluation(self._conditions, claims=principal.claims, lacking=lacking)
+            key, lambda: Evaluation(self._conditions, claims=claims, unrestricted=unrestricted, lacking=lacking)
         )
 
     def validator(self, tool: Tool, evaluation: Evaluation) -> ArgumentsValidator:
@@ -188,7 +181,15 @@ class Endpoint:
     def misfit(self, tool: Tool, answer: JSONObject) -> Misfit | None:
         """Check a response against the tool's output schema. ``None`` if it fits, or there is no output schema."""
         schema = tool.entry.get("outputSchema")
-        return None if schema is None else self._answer_checker(schema).misfit(answer)
+        if schema is None:
+            return None
+        from handler.json_schema.answer_check import AnswerChecker
+
+        with self._lock:
+            checker = self._answer_checkers.get(id(schema))
+            if checker is None:
+                checker = self._answer_checkers[id(schema)] = AnswerChecker(schema)
+        return checker.misfit(answer)
 
     def needs_schema(self, tool: Tool, evaluation: Evaluation) -> bool:
         """Return whether ``is_visible`` and ``entry`` must build a view of the schema, which blocks."""
@@ -250,8 +251,16 @@ class Endpoint:
                 is_open = evaluation.meets(tool.mask)
                 return self._listing(tool, evaluation.outcome(tool.conditions)).entry if is_open else None
             case PrescribedTool():
-                is_open = self.is_visible(tool, evaluation)
-                return self._seen_entry(tool, evaluation.outcome(tool.conditions)) if is_open else None
+                if not self.is_visible(tool, evaluation):
+                    return None
+                if not tool.conditions and tool.shortening is None:
+                    return tool.entry
+                outcome = evaluation.outcome(tool.conditions)
+                with self._lock:
+                    key, listed = (tool.name, outcome), self._listed.listed
+                    return self._entries.use_or_make(
+                        key, lambda: Listing(outcome=outcome, entry=Entry(listed(tool, outcome)))
+                    ).entry
             case CompanionTool() | CodeTool() | CatalogTool():
                 return tool.entry if self.is_visible(tool, evaluation) else None
             case _:
@@ -265,32 +274,14 @@ class Endpoint:
     def _validator(
         self, kind: str, name: str, schema: JSONObject, outcome: Mask, *, limits: Limits | None = None
     ) -> ArgumentsValidator:
-        def made() -> ArgumentsValidator:
+        def build() -> ArgumentsValidator:
             from handler.server.endpoints.arguments_validator import ArgumentsValidator
 
             schema_of_caller = self._guarded.seen_by(schema, outcome) if self._guarded.conditions_in(schema) else schema
             return ArgumentsValidator(name, schema_of_caller, max_values=(limits or self.bundle.limits).max_values)
 
         with self._lock:
-            return self._validators.use_or_make((kind, outcome), made)
-
-    def _answer_checker(self, schema: JSONObject) -> AnswerChecker:
-        from handler.json_schema.answer_check import AnswerChecker
-
-        with self._lock:
-            if id(schema) not in self._answer_checkers:
-                self._answer_checkers[id(schema)] = AnswerChecker(schema)
-            return self._answer_checkers[id(schema)]
-
-    def _seen_entry(self, tool: PrescribedTool, outcome: Mask) -> JSONObject | None:
-        if not tool.conditions and tool.shortening is None:
-            return tool.entry
-        with self._lock:
-            key, listed = (tool.name, outcome), self._listed.listed
-            listing = self._entries.use_or_make(
-                key, lambda: Listing(outcome=outcome, entry=Entry(listed(tool, outcome)))
-            )
-            return listing.entry
+            return self._validators.use_or_make((kind, outcome), build)
 
     def _listing(self, tool: GraphQLTool, outcome: Mask) -> Listing:
         if (listing := tool.listing_for(outcome)) is not None:

@@ -108,12 +108,12 @@ class SchemaViews:
         """
         from handler.graph.view import build_view
 
-        def made() -> View:
+        def build() -> View:
             hidden = hidden_from(outcome, self._bundle.guards, (tool or self._bundle.graphql).guards)
             return build_view(self._require_index(), hidden)
 
         with self._lock:
-            return self._views.use_or_make((tool.name if tool else "", outcome), made)
+            return self._views.use_or_make((tool.name if tool else "", outcome), build)
 
     def has_fields(self, evaluation: Evaluation) -> bool:
         """Return whether the caller may use any field over GraphQL. Blocks while the view is built.
@@ -121,7 +121,7 @@ class SchemaViews:
         Raises:
             StorageError, BundleError: the schema index cannot be loaded.
         """
-        return bool(self.view(None, evaluation.outcome(self._bundle.graphql.conditions)).root_fields())
+        return bool(self._view_of(None, evaluation)[1].root_fields())
 
     def sdl(self, tool: GraphQLTool | None, evaluation: Evaluation) -> str:
         """Return a view as SDL; empty string if it has no fields. Blocks while it is built.
@@ -131,8 +131,7 @@ class SchemaViews:
         """
         from handler.graph.sdl import print_view
 
-        outcome = evaluation.outcome((tool or self._bundle.graphql).conditions)
-        key, view = (tool.name if tool else "", outcome), self.view(tool, outcome)
+        key, view = self._view_of(tool, evaluation)
         with self._lock:
             return self._printed.use_or_make(key, lambda: print_view(view) if view.root_fields() else "")
 
@@ -145,11 +144,9 @@ class SchemaViews:
         """
         from handler.graph.documents.partial_schema import ViewSchemas
 
-        outcome = evaluation.outcome((tool or self._bundle.graphql).conditions)
-        view = self.view(tool, outcome)
+        key, view = self._view_of(tool, evaluation)
         if not view.root_fields():
             raise DocumentRefused(Fault("nothing here is open to this caller"))
-        key = (tool.name if tool else "", outcome)
         with self._lock:
             schemas = self._schemas.use(key)
             if schemas is None or schemas.view is not view:
@@ -163,8 +160,12 @@ class SchemaViews:
         Raises:
             StorageError, BundleError: the schema index cannot be loaded.
         """
+        return self._search_of(*self._view_of(tool, evaluation))
+
+    def _view_of(self, tool: GraphQLTool | None, evaluation: Evaluation) -> tuple[tuple[str, Mask], View]:
+        """Return a caller's view, and its key in the caches."""
         outcome = evaluation.outcome((tool or self._bundle.graphql).conditions)
-        return self._search_of((tool.name if tool else "", outcome), self.view(tool, outcome))
+        return (tool.name if tool else "", outcome), self.view(tool, outcome)
 
     def _search_of(self, key: tuple[str, Mask], view: View) -> SchemaSearch:
         from handler.search.schema_search import SchemaSearch

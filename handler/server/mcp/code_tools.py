@@ -33,7 +33,6 @@ from handler.server.auth.principal import ANONYMOUS, require_scopes
 from handler.server.context import Caller
 from handler.server.endpoints.arguments_validator import refuse_excess
 from handler.server.graphql_documents import (
-    Document,
     Prepared,
     noting_refusal,
     prepare_document,
@@ -351,10 +350,9 @@ class OwnRequests:
         """
         if not self._caller.endpoint.bundle.index:
             raise ToolError("This tool asks a GraphQL API, and its endpoint does not have one.")
-        document = Document(text=query, operation_name=None, variables=variables)
         with noting_refusal(self._caller, text=query):
             with _tool_errors():
-                prepared = await prepare_document(self._caller, document, tool=None, for_model=False)
+                prepared = await prepare_document(self._caller, query, variables, for_model=False)
             if prepared.kind != "query" and self._caller.endpoint.asks_for_consent:
                 raise ToolError(
                     "Nothing was sent: writing needs consent at this endpoint, and a tool's document cannot ask for "

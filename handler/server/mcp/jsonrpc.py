@@ -16,11 +16,11 @@ Two more need the endpoint: ``methods.py`` checks the method, ``tools_call.py`` 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import field
-from typing import Any, NoReturn
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
 
-from handler.cold.records import record
+from handler.cold.records import record, replaced
 from handler.errors import MAX_SAID_CHARS
 from handler.errors.protocol import McpError
 from handler.server.asgi.headers import decoded
@@ -136,18 +136,6 @@ class SignInRequired(Rejected):
         super().__init__(reason.code, reason.message, id=id, status=401, stile_code=reason.stile_code)
 
 
-@record(frozen=True, slots=True)
-class _Message:
-    body: Mapping[str, Any]
-    headers: Mapping[str, str]
-    id: Id
-    params: Mapping[str, Any]
-    meta: Mapping[str, Any] = field(default_factory=dict)
-
-    def reject(self, code: int, message: str, facts: object = None) -> NoReturn:
-        raise Rejected(code, message, id=self.id, facts=facts)
-
-
 Item = Request | Notification | Rejected
 """One message of a batch. A rejected message is answered beside the others."""
 
@@ -175,28 +163,6 @@ def classify(headers: Mapping[str, str], body: bytes) -> Request | Notification 
     return _classified(raw, headers)
 
 
-def _classified(raw: Mapping[str, Any], headers: Mapping[str, str]) -> Request | Notification:
-    if "method" not in raw and ("result" in raw or "error" in raw):
-        # MCP 2025-11-25, basic/transports ("Sending Messages to the Server"); 2026-07-28 has no such messages.
-        if is_modern(revision_of_header(headers.get(VERSION))):
-            raise Rejected(
-                INVALID_REQUEST, "Invalid request: expected a request, and not a response: the server asked nothing"
-            )
-        return Notification(method="response")
-    if "id" not in raw:
-        if raw.get("jsonrpc") != "2.0" or not isinstance(raw.get("method"), str):
-            raise Rejected(INVALID_REQUEST, 'Invalid request: expected "jsonrpc": "2.0" and a method')
-        return Notification(method=raw["method"])
-    message = _message(raw, headers)
-    method = raw["method"]
-    header = headers.get(VERSION)
-    if is_legacy(header, message.meta):
-        return Request(id=message.id, method=method, params=message.params, revision=revision_of_header(header))
-    if PROTOCOL_VERSION not in message.meta:
-        _require_served(message, (header or "").strip(" \t"), among=(*MODERN, *LEGACY))
-    return Request(id=message.id, method=method, params=message.params, revision=_modern_revision(message, method))
-
-
 def _item(raw: Any) -> Item:
     if not isinstance(raw, dict):
         return Rejected(INVALID_REQUEST, "Invalid request: expected a JSON-RPC message")
@@ -209,54 +175,62 @@ def _item(raw: Any) -> Item:
     return item
 
 
-def _message(raw: Mapping[str, Any], headers: Mapping[str, str]) -> _Message:
-    identifier = raw["id"]
-    if isinstance(identifier, bool) or not isinstance(identifier, str | int):
+def _classified(raw: Mapping[str, Any], headers: Mapping[str, str]) -> Request | Notification:
+    header, method, identifier = headers.get(VERSION), raw.get("method"), raw.get("id")
+    if "method" not in raw and ("result" in raw or "error" in raw):
+        # MCP 2025-11-25, basic/transports ("Sending Messages to the Server"); 2026-07-28 has no such messages.
+        if is_modern(revision_of_header(header)):
+            sentence = "Invalid request: expected a request, and not a response: the server asked nothing"
+            raise Rejected(INVALID_REQUEST, sentence)
+        return Notification(method="response")
+    if "id" in raw and (isinstance(identifier, bool) or not isinstance(identifier, str | int)):
         raise Rejected(INVALID_REQUEST, "Invalid request: the id must be a string or an integer")
+    reject = partial(Rejected, id=identifier)
+    if raw.get("jsonrpc") != "2.0" or not isinstance(method, str):
+        raise reject(INVALID_REQUEST, 'Invalid request: expected "jsonrpc": "2.0" and a method')
+    if identifier is None:
+        return Notification(method=method)
     params = raw.get("params", {})
-    meta = params.get("_meta", {}) if isinstance(params, dict) else {}
-    message = _Message(raw, headers, identifier, params, meta if isinstance(meta, dict) else {})
-    if raw.get("jsonrpc") != "2.0" or not isinstance(raw.get("method"), str):
-        message.reject(INVALID_REQUEST, 'Invalid request: expected "jsonrpc": "2.0" and a method')
     if not isinstance(params, dict):
-        message.reject(INVALID_PARAMS, "Invalid params: expected an object")
-    return message
+        raise reject(INVALID_PARAMS, "Invalid params: expected an object")
+    request = Request(id=identifier, method=method, params=params, revision=revision_of_header(header))
+    meta = params["_meta"] if isinstance(params.get("_meta"), dict) else {}
+    if is_legacy(header, meta):
+        return request
+    if PROTOCOL_VERSION not in meta:
+        _require_served((header or "").strip(" \t"), among=(*MODERN, *LEGACY), reject=reject)
+    return replaced(request, revision=_modern_revision(request, meta, headers, reject=reject))
 
 
-def _modern_revision(message: _Message, method: str) -> str:
-    version = message.meta.get(PROTOCOL_VERSION)
-    if not isinstance(version, str) or not isinstance(message.meta.get(CLIENT_CAPABILITIES), dict):
-        message.reject(
-            INVALID_PARAMS,
-            f"Invalid params: _meta needs {PROTOCOL_VERSION} (a string) and {CLIENT_CAPABILITIES} (an object)",
-        )
-    _require_header(message, VERSION, version)
-    _require_header(message, "mcp-method", method)
-    if method in NAMED_METHODS:
-        _require_header(message, "mcp-name", message.params.get(NAMED_METHODS[method]))
-    _require_served(message, version, among=MODERN)
-    if LOG_LEVEL in message.meta:
+def _modern_revision(
+    request: Request, meta: Mapping[str, Any], headers: Mapping[str, str], *, reject: Callable[..., Rejected]
+) -> str:
+    version = meta.get(PROTOCOL_VERSION)
+    if not isinstance(version, str) or not isinstance(meta.get(CLIENT_CAPABILITIES), dict):
+        sentence = f"_meta needs {PROTOCOL_VERSION} (a string) and {CLIENT_CAPABILITIES} (an object)"
+        raise reject(INVALID_PARAMS, f"Invalid params: {sentence}")
+    routing: dict[str, object] = {VERSION: version, "mcp-method": request.method}
+    if request.method in NAMED_METHODS:
+        routing["mcp-name"] = request.params.get(NAMED_METHODS[request.method])
+    for name, expected in routing.items():
+        header = headers.get(name)
+        if header is None:
+            raise reject(HEADER_MISMATCH, f"Header mismatch: {name} is missing")
+        value = decoded(header) if name == "mcp-name" else header.strip(" \t")
+        if value != expected:
+            raise reject(HEADER_MISMATCH, f"Header mismatch: {name} differs from the body")
+    _require_served(version, among=MODERN, reject=reject)
+    if LOG_LEVEL in meta:
         from handler.code_tools.context import LEVELS  # few requests ask for log messages
 
-        if message.meta[LOG_LEVEL] not in LEVELS:
-            message.reject(INVALID_PARAMS, f"Invalid params: {LOG_LEVEL} has to be one of {', '.join(LEVELS)}")
+        if meta[LOG_LEVEL] not in LEVELS:
+            raise reject(INVALID_PARAMS, f"Invalid params: {LOG_LEVEL} has to be one of {', '.join(LEVELS)}")
     return version
 
 
-def _require_served(message: _Message, version: str, *, among: Sequence[str]) -> None:
+def _require_served(version: str, *, among: Sequence[str], reject: Callable[..., Rejected]) -> None:
     """Refuse a version that is not served. ``supported`` has those of ``server/discover``, the message all of them."""
     if version not in among:
-        message.reject(
-            UNSUPPORTED_VERSION,
-            f"Unsupported protocol version {version:.{MAX_SAID_CHARS}}: expected {', '.join(among)}",
-            {"supported": list(MODERN), "requested": version[:MAX_SAID_CHARS]},
-        )
-
-
-def _require_header(message: _Message, name: str, expected: object) -> None:
-    header = message.headers.get(name)
-    if header is None:
-        message.reject(HEADER_MISMATCH, f"Header mismatch: {name} is missing")
-    value = decoded(header) if name == "mcp-name" else header.strip(" \t")
-    if value != expected:
-        message.reject(HEADER_MISMATCH, f"Header mismatch: {name} differs from the body")
+        sentence = f"Unsupported protocol version {version:.{MAX_SAID_CHARS}}: expected {', '.join(among)}"
+        facts = {"supported": list(MODERN), "requested": version[:MAX_SAID_CHARS]}
+        raise reject(UNSUPPORTED_VERSION, sentence, facts=facts)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from handler.bundle.tools import (
     CONFIRM,
@@ -47,9 +47,6 @@ from handler.server.upstream.bound_variables import fill_bound
 from handler.server.upstream.graphql_client import carried_out, execute, telling_answer
 from handler.server.upstream.graphql_request import GraphQLRequest
 from handler.strict_json import JSONObject, to_well_formed_json
-
-if TYPE_CHECKING:
-    from handler.server.graphql_documents import Prepared
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -212,7 +209,9 @@ async def call_over_graphql(call: Call, tool: PrescribedTool | GraphQLTool, argu
         if isinstance(tool, PrescribedTool):
             request, asks = prepare_prescribed_call(caller, tool, arguments), bool(tool.options.confirm)
         else:
-            document = await _prepare_document(caller, tool, arguments)
+            from handler.server.graphql_documents import prepare_arguments
+
+            document = await prepare_arguments(caller, tool, arguments)
             request, asks = document.request, bool(document.consent_for)
         if asks:
             from handler.server.mcp.input_required import ask_consent
@@ -270,17 +269,6 @@ def _variables(tool: PrescribedTool, arguments: Mapping[str, Any]) -> JSONObject
     variables = tool.operation.sendable(arguments if tool.flat else arguments.get("variables") or {})
     confirmed = tool.options.confirm == "advisory" and tool.flat
     return {name: value for name, value in variables.items() if not (confirmed and name == CONFIRM)}
-
-
-async def _prepare_document(caller: Caller, tool: GraphQLTool, arguments: JSONObject) -> Prepared:
-    from handler.server.graphql_documents import Document, prepare_document
-
-    document = Document(
-        text=arguments["query"],
-        operation_name=arguments.get("operationName"),
-        variables=arguments.get("variables") or {},
-    )
-    return await prepare_document(caller, document, tool=tool)
 
 
 def _result(response: JSONObject, text: bytes, tool: Tool, room: Room) -> JSONObject:

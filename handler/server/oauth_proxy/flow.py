@@ -43,14 +43,14 @@ TOKEN_MEMBERS = ("access_token", "token_type", "expires_in", "refresh_token", "i
 
 
 def metadata(site: ProxySite, *, jwks_url: str) -> JSONObject:
-    """Return the document of RFC 8414, section 2, with what OpenID Connect Discovery requires, for its clients."""
-    offline = [scope for scope in site.proxy.extra_scopes if scope == "offline_access"]
+    """Return the document of RFC 8414, section 2, with the members of OpenID Connect Discovery, for its clients."""
+    scopes = [*site.scopes, *(scope for scope in site.proxy.extra_scopes if scope == "offline_access")]
     openid = {
         "jwks_uri": jwks_url,
         "subject_types_supported": ["public"],
         "id_token_signing_alg_values_supported": ["RS256"],
     }
-    scopes = [*site.scopes, *offline]
+    assertions = site.takes_assertions
     return {
         "issuer": site.url,
         "authorization_endpoint": f"{site.url}/oauth/authorize",
@@ -59,9 +59,9 @@ def metadata(site: ProxySite, *, jwks_url: str) -> JSONObject:
         **({"scopes_supported": scopes} if scopes else {}),
         "response_types_supported": ["code"],
         "response_modes_supported": ["query"],
-        "grant_types_supported": [*GRANTS, *([JWT_BEARER] if site.takes_assertions else [])],
-        **({"authorization_grant_profiles_supported": [ID_JAG_PROFILE]} if site.takes_assertions else {}),
-        "token_endpoint_auth_methods_supported": ["none", *(SECRET_METHODS if site.takes_assertions else ())],
+        "grant_types_supported": [*GRANTS, *([JWT_BEARER] if assertions else [])],
+        **({"authorization_grant_profiles_supported": [ID_JAG_PROFILE]} if assertions else {}),
+        "token_endpoint_auth_methods_supported": ["none", *(SECRET_METHODS if assertions else ())],
         "code_challenge_methods_supported": ["S256"],
         "authorization_response_iss_parameter_supported": True,
         "client_id_metadata_document_supported": bool(site.proxy.client_metadata_documents),
@@ -122,14 +122,13 @@ def callback_location(site: ProxySite, query: str) -> str:
     Raises:
         OAuthRefused: the answer belongs to no request that went through the proxy, or is another provider's.
     """
-    answered = parse_form(query)
-    redirect_uri, state = _opened(answered.get("state", ""))
+    answer = parse_form(query)
+    redirect_uri, state = _opened(answer.get("state", ""))
     site.require_allowed(redirect_uri, code="invalid_request")
-    if answered.get("iss", site.proxy.issuer) != site.proxy.issuer:
+    if answer.get("iss", site.proxy.issuer) != site.proxy.issuer:
         raise OAuthRefused("invalid_request", "the answer is another provider's")
-    if "code" in answered:
-        return _client_location(site, redirect_uri, state, {"code": answered["code"]})
-    return _client_location(site, redirect_uri, state, error_of(answered))
+    outcome = {"code": answer["code"]} if "code" in answer else error_of(answer)
+    return _client_location(site, redirect_uri, state, outcome)
 
 
 def to_state(redirect_uri: str, state: str | None) -> str:
@@ -156,7 +155,7 @@ def _provider_location(site: ProxySite, asked: Mapping[str, str], state: str) ->
     if asked.get("code_challenge_method") != "S256" or not CHALLENGE.fullmatch(asked.get("code_challenge", "")):
         raise OAuthRefused("invalid_request", "expected a code_challenge, with code_challenge_method=S256")
     fixed = parse_qs(urlsplit(site.proxy.authorize_url).query, keep_blank_values=True)
-    sent = {
+    parameters = {
         "response_type": "code",
         "client_id": site.proxy.client_id,
         "redirect_uri": site.callback,
@@ -167,11 +166,11 @@ def _provider_location(site: ProxySite, asked: Mapping[str, str], state: str) ->
     }
     scopes = site.wanted(asked.get("scope", "").split()) or site.qualified(site.scopes)
     if scope := " ".join(dict.fromkeys((*scopes, *site.proxy.extra_scopes))):
-        sent["scope"] = scope
+        parameters["scope"] = scope
     resource = site.require_resource(asked)
     if site.proxy.resource == "keep":
-        sent["resource"] = resource
-    return _with_query(site.proxy.authorize_url, sent)
+        parameters["resource"] = resource
+    return _with_query(site.proxy.authorize_url, parameters)
 
 
 def _client_location(site: ProxySite, redirect_uri: str, state: str | None, answer: Mapping[str, str]) -> str:
@@ -214,11 +213,11 @@ def token_form(site: ProxySite, asked: Mapping[str, str]) -> dict[str, str]:
 
 def token_answer(site: ProxySite, answer: Mapping[str, Any]) -> JSONObject:
     """Return the client's part of the provider's answer, with the names of scopes that clients ask for."""
-    kept = {name: answer[name] for name in TOKEN_MEMBERS if answer.get(name) is not None}
+    members = {name: answer[name] for name in TOKEN_MEMBERS if answer.get(name) is not None}
     if isinstance(answer.get("scope"), str):
         prefix = site.proxy.scope_prefix
-        kept["scope"] = " ".join(scope.removeprefix(prefix) for scope in answer["scope"].split())
-    return kept
+        members["scope"] = " ".join(scope.removeprefix(prefix) for scope in answer["scope"].split())
+    return members
 
 
 def _grant(site: ProxySite, asked: Mapping[str, str]) -> dict[str, str]:
@@ -228,17 +227,13 @@ def _grant(site: ProxySite, asked: Mapping[str, str]) -> dict[str, str]:
                 site.require_redirect_uri(asked)
             if "code" not in asked or not VERIFIER.fullmatch(asked.get("code_verifier", "")):
                 raise OAuthRefused("invalid_request", "expected code and code_verifier")
-            return {
-                "grant_type": "authorization_code",
-                "code": asked["code"],
-                "code_verifier": asked["code_verifier"],
-                "redirect_uri": site.callback,
-            }
+            grant = {name: asked[name] for name in ("grant_type", "code", "code_verifier")}
+            return {**grant, "redirect_uri": site.callback}
         case "refresh_token":
             if "refresh_token" not in asked:
                 raise OAuthRefused("invalid_request", "expected refresh_token")
             scope = " ".join(dict.fromkeys(site.wanted(asked.get("scope", "").split())))
-            form = {"grant_type": "refresh_token", "refresh_token": asked["refresh_token"]}
-            return {**form, "scope": scope} if scope else form
+            grant = {name: asked[name] for name in ("grant_type", "refresh_token")}
+            return {**grant, "scope": scope} if scope else grant
         case _:
             raise OAuthRefused("unsupported_grant_type", f"expected {' or '.join(GRANTS)}")

@@ -44,14 +44,6 @@ class ProxySite:
         """The one redirect URI that the provider has to know."""
         return f"{self.url}/oauth/callback"
 
-    def allows(self, redirect_uri: str) -> bool:
-        """Tell if the owner's list has a redirect URI as it is, or for loopback, with any port.
-
-        Source: RFC 8252, section 7.3.
-        """
-        allowed, own = self.proxy.redirect_uris, LOOPBACK.fullmatch(redirect_uri)
-        return redirect_uri in allowed or bool(own and f"{own[1]}{own[2]}" in allowed)
-
     def require_client(self, asked: Mapping[str, str]) -> None:
         """Refuse a client with neither the proxy's client id nor an allowed metadata document."""
         if asked.get("client_id") not in (self.proxy.client_id, *self.proxy.client_metadata_documents):
@@ -62,8 +54,12 @@ class ProxySite:
         return self.require_allowed(asked.get("redirect_uri", ""), code="invalid_request")
 
     def require_allowed(self, redirect_uri: str, *, code: str) -> str:
-        """Return a redirect URI that the owner allows. ``code`` is OAuth's error code if the owner does not."""
-        if not self.allows(redirect_uri):
+        """Return a redirect URI that is on the owner's list as it is, or for loopback, with any port.
+
+        ``code`` is OAuth's error code if it is not. Source: RFC 8252, section 7.3.
+        """
+        allowed, loopback = self.proxy.redirect_uris, LOOPBACK.fullmatch(redirect_uri)
+        if redirect_uri not in allowed and not (loopback and f"{loopback[1]}{loopback[2]}" in allowed):
             raise RedirectRefused(code, redirect_uri)
         return redirect_uri
 
@@ -81,8 +77,8 @@ class ProxySite:
 
         Source: RFC 6749, section 3.3.
         """
-        known = {*self.qualified(self.known_scopes), *self.proxy.extra_scopes}
-        return [scope for scope in self.qualified(asked) if scope in known]
+        scopes = {*self.qualified(self.known_scopes), *self.proxy.extra_scopes}
+        return [scope for scope in self.qualified(asked) if scope in scopes]
 
     def qualified(self, scopes: Iterable[str]) -> list[str]:
         """Return scopes by the provider's names for them."""
@@ -109,8 +105,8 @@ def parse_form(text: str) -> dict[str, str]:
 def error_of(answer: Mapping[str, Any]) -> dict[str, str]:
     """Return a provider's error as far as it can be passed on; ``server_error`` if it cannot."""
     code, description = answer.get("error"), answer.get("error_description")
-    known = isinstance(code, str) and ERROR_CODE.fullmatch(code)
-    found = {"error": str(code) if known else "server_error"}
-    if known and isinstance(description, str) and DESCRIPTION.fullmatch(description):
-        found["error_description"] = description
-    return found
+    if not isinstance(code, str) or not ERROR_CODE.fullmatch(code):
+        return {"error": "server_error"}
+    if isinstance(description, str) and DESCRIPTION.fullmatch(description):
+        return {"error": code, "error_description": description}
+    return {"error": code}
