@@ -22,7 +22,7 @@ from handler.policy.evaluation import Evaluation
 from handler.server.auth.principal import Principal
 from handler.server.context import Caller, with_schema
 from handler.server.endpoints.endpoint import Endpoint
-from handler.server.mcp.method_call import Call
+from handler.server.mcp.jsonrpc import Call
 from handler.server.mcp.revisions import listed as listed_for
 from handler.strict_json import Entries, Entry, JSONObject
 
@@ -156,8 +156,7 @@ def seen_entry(tool: Tool, entry: JSONObject, evaluation: Evaluation) -> JSONObj
 
 def kits_per_caller(call: Call) -> list[CodeKit]:
     """Return the toolkits of this caller that list their tools per caller."""
-    caller = call.caller
-    return [kit for kit in caller.endpoint.bundle.code if kit.per_caller and caller.evaluation.meets(kit.mask)]
+    return [kit for kit in call.caller.permitted(call.caller.endpoint.bundle.code) if kit.per_caller]
 
 
 DIGEST_BYTES = 12
