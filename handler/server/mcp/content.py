@@ -328,19 +328,16 @@ def complete(caller: Caller, params: Mapping[str, Any]) -> JSONObject:
             prompt = find_prompt(caller, name)
             if not any(declared["name"] == argument for declared in prompt.entry.get("arguments", [])):
                 raise InvalidParams(f"Invalid params: the prompt {name} has no argument {argument:.80}")
-            return _completed(prompt.completions.get(argument, ()), begun)
+            values = prompt.completions.get(argument, ())
         case {
             "ref": {"type": "ref/resource", "uri": str() as uri},
             "argument": {"name": str(), "value": str() as begun},
         }:
             if find_template(caller, uri) is None:
                 raise InvalidParams(f"Unknown resource template: {uri:.200}")
-            return _completed((), begun)  # only the function knows its resources
+            values = ()  # only the function knows its resources
         case _:
             raise InvalidParams(f"Invalid params: {EXPECTED}")
-
-
-def _completed(values: tuple[str, ...], begun: str) -> JSONObject:
     texts = {value: value.casefold() for value in values}
     longest = max(map(len, texts.values()), default=0)
     start = begun.casefold() if len(begun) <= longest else None  # folding makes no text shorter
