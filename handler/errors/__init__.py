@@ -14,7 +14,7 @@
         ObjectNotFound          the storage has no such object
         StorageDenied           the credentials may not do this with the storage
         ObjectChanged           another object is there than a conditional write is for
-        WriteUnconfirmed        the storage did not tell if it carried out a write
+        WriteUnconfirmed        the storage did not confirm a write
       AwsError                  AWS refused, or there are no credentials to sign a request with
         AwsDenied               the credentials do not allow the call
         AwsUnanswered           an AWS service did not answer, or says to try later

@@ -22,45 +22,39 @@ class EndpointNotFound(StileError):
 class NotFound(StileError):
     """An object that does not exist for this caller. The error never says if it exists for others."""
 
+    sentence = "Not found"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"{self.sentence}: {name:.{MAX_SAID_CHARS}}")
+        self.name = name  # or URI
+
 
 class ToolNotFound(NotFound):
     """No tool of that name exists for this caller."""
 
     stile_code = "tool-not-found"
-
-    def __init__(self, name: str) -> None:
-        super().__init__(f"Unknown tool: {name:.{MAX_SAID_CHARS}}")
-        self.name = name
+    sentence = "Unknown tool"
 
 
 class PromptNotFound(NotFound):
     """No prompt of that name exists for this caller."""
 
     stile_code = "prompt-not-found"
-
-    def __init__(self, name: str) -> None:
-        super().__init__(f"Unknown prompt: {name:.{MAX_SAID_CHARS}}")
-        self.name = name
+    sentence = "Unknown prompt"
 
 
 class ResourceNotFound(NotFound):
     """No resource of that URI exists for this caller."""
 
     stile_code = "resource-not-found"
-
-    def __init__(self, uri: str) -> None:
-        super().__init__(f"Resource not found: {uri:.{MAX_SAID_CHARS}}")
-        self.uri = uri
+    sentence = "Resource not found"
 
 
 class SkillNotFound(NotFound):
     """No skill whose ``SKILL.md`` has that URI exists for this caller."""
 
     stile_code = "skill-not-found"
-
-    def __init__(self, uri: str) -> None:
-        super().__init__(f"Skill not found: {uri:.{MAX_SAID_CHARS}}")
-        self.uri = uri
+    sentence = "Skill not found"
 
 
 class DocumentNotFound(StileError):

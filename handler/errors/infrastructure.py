@@ -1,4 +1,4 @@
-"""Errors of what the function stands on: bundles, settings, storage, AWS, HTTP and authors' modules."""
+"""Errors of the ground of the function: bundles, settings, storage, AWS, HTTP and authors' modules."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class ObjectChanged(StorageError):
 
 
 class WriteUnconfirmed(StorageError):
-    """The storage did not tell if it carried out a write."""
+    """The storage did not confirm a write, which it may have carried out."""
 
 
 class AwsError(StileError):

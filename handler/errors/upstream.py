@@ -70,6 +70,14 @@ class UpstreamError(CallError):
 
     stile_code = "upstream-error"
 
+    reason = ""
+    """For the log."""
+
+    @property
+    def log_reason(self) -> str:
+        """The class name, with the reason, which the caller does not see."""
+        return f"{type(self).__name__}: {self.reason}" if self.reason else type(self).__name__
+
 
 class AnswerMisfit(UpstreamError):
     """An answer of the API that violates its published schema.
@@ -130,11 +138,6 @@ class UpstreamForbidden(UpstreamError):
         )
         self.reason = reason
 
-    @property
-    def log_reason(self) -> str:
-        """The class name, with the kind of address."""
-        return f"{type(self).__name__}: {self.reason}"
-
 
 class CircuitOpen(UpstreamError):
     """The API did not answer several times in a row, so no request is sent for ``pause_s`` seconds."""
@@ -168,8 +171,3 @@ class CredentialUnavailable(UpstreamError):
         super().__init__(advice)
         self.reason = reason
         self.refused = refused
-
-    @property
-    def log_reason(self) -> str:
-        """The class name, with the reason, which the caller does not see."""
-        return f"{type(self).__name__}: {self.reason}"

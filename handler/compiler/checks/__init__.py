@@ -2,85 +2,54 @@
 
 from __future__ import annotations
 
-from handler.compiler.checks.admission import (
-    closed_toolkit,
-    open_toolkit,
-    uncallable_tool,
-    unmet_required_auth,
-    unmet_tenant_claim,
-    unused_exception,
-)
-from handler.compiler.checks.bypasses import consent_bypass, policy_bypass, variable_walk
-from handler.compiler.checks.client_rules import (
-    reads_and_writes,
-    undescribed_tool,
-    unportable_name,
-    untitled_tool,
-    untyped_parameter,
-)
-from handler.compiler.checks.exposure import (
-    count_exposure,
-    lookup_by_id,
-    mutation_data_exposure,
-    opaque_value,
-    same_name_exposure,
-    similar_name_exposure,
+from handler.compiler.checks import (
+    admission,
+    bypasses,
+    client_rules,
+    exposure,
+    ignored_input,
+    large_entries,
+    misleading_text,
 )
 from handler.compiler.checks.finding import Check
-from handler.compiler.checks.ignored_input import (
-    old_import,
-    template_variable,
-    unexplained_enum,
-    unknown_parameter,
-    unread_description,
-    unread_file,
-)
-from handler.compiler.checks.large_entries import (
-    large_tool,
-    long_description,
-    long_tool_list,
-    missing_cursor,
-    too_many_tools,
-)
-from handler.compiler.checks.misleading_text import invisible_characters, prompt_markup
 
 CHECKS: tuple[Check, ...] = (
-    policy_bypass,
-    variable_walk,
-    consent_bypass,
-    uncallable_tool,
-    unmet_required_auth,
-    unmet_tenant_claim,
-    open_toolkit,
-    closed_toolkit,
-    unused_exception,
-    same_name_exposure,
-    count_exposure,
-    similar_name_exposure,
-    mutation_data_exposure,
-    opaque_value,
-    lookup_by_id,
-    invisible_characters,
-    prompt_markup,
-    unread_file,
-    unread_description,
-    unknown_parameter,
-    template_variable,
-    unexplained_enum,
-    long_description,
-    large_tool,
-    missing_cursor,
-    old_import,
+    bypasses.policy_bypass,
+    bypasses.variable_walk,
+    bypasses.consent_bypass,
+    admission.uncallable_tool,
+    admission.unmet_required_auth,
+    admission.unmet_tenant_claim,
+    admission.open_toolkit,
+    admission.closed_toolkit,
+    admission.unused_exception,
+    exposure.same_name_exposure,
+    exposure.count_exposure,
+    exposure.similar_name_exposure,
+    exposure.mutation_data_exposure,
+    exposure.opaque_value,
+    exposure.lookup_by_id,
+    misleading_text.invisible_characters,
+    misleading_text.prompt_markup,
+    ignored_input.unread_file,
+    ignored_input.unread_description,
+    ignored_input.unknown_parameter,
+    ignored_input.template_variable,
+    ignored_input.unexplained_enum,
+    large_entries.long_description,
+    large_entries.large_tool,
+    large_entries.missing_cursor,
+    ignored_input.old_import,
 )
 """The order in which an author should read the warnings: access first, then ignored input, then sizes."""
 
 CLIENT_CHECKS: tuple[Check, ...] = (
-    unportable_name,
-    reads_and_writes,
-    untyped_parameter,
-    untitled_tool,
-    undescribed_tool,
-    too_many_tools,
-    long_tool_list,
+    client_rules.unportable_name,
+    client_rules.reads_and_writes,
+    client_rules.untyped_parameter,
+    client_rules.untitled_tool,
+    client_rules.undescribed_tool,
+    large_entries.too_many_tools,
+    large_entries.long_tool_list,
 )
 """Reasons for clients and models to leave a tool out or refuse the whole list. `stile dev` does not print these."""

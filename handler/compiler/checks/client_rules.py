@@ -12,8 +12,7 @@ from typing import Any
 
 from handler.bundle.tools import CompanionTool, GraphQLTool, PrescribedTool
 from handler.compiler.checks.finding import CompiledEndpoint, Finding, check
-from handler.compiler.tools.declaration import CompiledTool, fullest_entry
-from handler.strict_json import JSONObject
+from handler.compiler.tools.declaration import CompiledTool
 from handler.text.sentences import some
 
 PORTABLE_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -58,7 +57,9 @@ SAYING_A_TYPE = ("type", "$ref", "anyOf", "oneOf", "allOf")
 def untyped_parameter(endpoint: CompiledEndpoint) -> Iterator[Finding]:
     """Find tools that take values without a type."""
     for each in endpoint.tools:
-        untyped = _untyped_in(fullest_entry(each).get("inputSchema", {"type": "object"}))
+        schema = each.fullest_entry.get("inputSchema", {"type": "object"})
+        definitions = ((f"/$defs/{name}", definition) for name, definition in schema.get("$defs", {}).items())
+        untyped = [at for pointer, root in (("", schema), *definitions) for at in _untyped(root, pointer)]
         if untyped:
             sentence = (
                 f'"{each.tool.name}" takes values without a type ({some(untyped)}), for which some models refuse all '
@@ -67,13 +68,8 @@ def untyped_parameter(endpoint: CompiledEndpoint) -> Iterator[Finding]:
             yield Finding(each.at, sentence, (each.tool.name,))
 
 
-def _untyped_in(schema: JSONObject) -> list[str]:
-    """List the parts of an input schema without a type, as JSON pointers. ``[]`` stands for the items of an array."""
-    roots = [("", schema), *((f"/$defs/{name}", each) for name, each in schema.get("$defs", {}).items())]
-    return [place for pointer, root in roots for place in _untyped(root, pointer)]
-
-
 def _untyped(schema: Any, pointer: str) -> Iterator[str]:
+    """Yield the parts of a schema without a type, as JSON pointers. ``[]`` stands for the items of an array."""
     if not isinstance(schema, dict) or not any(keyword in schema for keyword in SAYING_A_TYPE):
         yield pointer
         return
@@ -95,7 +91,7 @@ def _untyped(schema: Any, pointer: str) -> Iterator[str]:
 )
 def untitled_tool(endpoint: CompiledEndpoint) -> Iterator[Finding]:
     """Find tools without a title."""
-    untitled = [each for each in endpoint.tools if "title" not in fullest_entry(each)]
+    untitled = [each for each in endpoint.tools if "title" not in each.fullest_entry]
     if endpoint.context.project.stepzen:  # StepZen's @tool has no title
         untitled = [each for each in untitled if not isinstance(each.tool, GraphQLTool | CompanionTool)]
         untitled = [each for each in untitled if not isinstance(each.tool, PrescribedTool) or each.tool.flat]

@@ -11,7 +11,6 @@ from handler.answers.plan import Members
 from handler.bundle.tools import PrescribedTool
 from handler.compiler.checks.finding import CompiledEndpoint, Finding, check
 from handler.compiler.json_schemas.planned_answer import plan_of
-from handler.compiler.tools.declaration import entries_of, size_of
 from handler.list_entries import BYTES_PER_TOKEN
 
 MAX_DESCRIPTION_BYTES = 2_048
@@ -38,7 +37,7 @@ WAYS_OUT = "expected fewer, or catalog: true in config.yaml, or several endpoint
 def long_description(endpoint: CompiledEndpoint) -> Iterator[Finding]:
     """Find descriptions that clients cut."""
     for each in endpoint.tools:
-        texts = [entry.get("description", "") for entry in entries_of(each)]
+        texts = [entry.get("description", "") for entry in each.entries]
         size = max((len(text.encode(errors="replace")) for text in texts), default=0)
         if size > MAX_DESCRIPTION_BYTES:
             fault = f"a description of {size} bytes: clients cut it after {MAX_DESCRIPTION_BYTES}"
@@ -53,7 +52,7 @@ def long_description(endpoint: CompiledEndpoint) -> Iterator[Finding]:
 def large_tool(endpoint: CompiledEndpoint) -> Iterator[Finding]:
     """Find entries of the tool list that take a good part of a model's context."""
     for each in endpoint.tools:
-        size = size_of(each)
+        size = each.listed_bytes
         if size > MAX_ENTRY_BYTES:
             sentence = (
                 f'"{each.tool.name}" takes {size} bytes of the list of tools, about {size // BYTES_PER_TOKEN} tokens '
@@ -111,7 +110,7 @@ def too_many_tools(endpoint: CompiledEndpoint) -> Iterator[Finding]:
 )
 def long_tool_list(endpoint: CompiledEndpoint) -> Iterator[Finding]:
     """Find a list that takes a good part of a model's context."""
-    tokens = sum(size_of(each) for each in endpoint.tools if not each.tool.options.hidden) // BYTES_PER_TOKEN
+    tokens = sum(each.listed_bytes for each in endpoint.tools if not each.tool.options.hidden) // BYTES_PER_TOKEN
     if tokens > MAX_LIST_TOKENS and not _is_shortened(endpoint):
         size = f"about {tokens} tokens in every conversation, more than {MAX_LIST_TOKENS}"
         yield Finding(endpoint.context.entry, f"the tools take {size}: {WAYS_OUT}", ())

@@ -16,7 +16,6 @@ from handler.bundle.tools import GraphQLTool, PrescribedTool
 from handler.compiler.checks.finding import CompiledEndpoint, Finding, check
 from handler.compiler.problems import At, Place, where
 from handler.compiler.source.files import CONFIG, EndpointFiles
-from handler.compiler.tools.declaration import entries_of
 from handler.compiler.tools.resources import RESOURCES_FOLDER
 from handler.compiler.tools.views import SUFFIX, VIEWS_FOLDER
 from handler.text import invisible
@@ -66,11 +65,12 @@ def prompt_markup(endpoint: CompiledEndpoint) -> Iterator[Finding]:
 
 def _find(pieces_in: Finder, why: str, endpoint: CompiledEndpoint) -> Iterator[Finding]:
     names_at: dict[str, dict[Place, tuple[str, list[str]]]] = {}  # by file
-    for text, subject, at in _texts(endpoint):
-        for offset, name in islice(pieces_in(text), MAX_PIECES):
-            place, of = _place_of(text, offset, endpoint.context.files) or (where(at), subject)
-            _, names = names_at.setdefault(place.file, {}).setdefault(place, (of, []))
-            names.append(name)
+    for value, subject, at in _readable(endpoint):
+        for text in dict.fromkeys(_texts_in(value)):
+            for offset, name in islice(pieces_in(text), MAX_PIECES):
+                place, of = _place_of(text, offset, endpoint.context.files) or (where(at), subject)
+                _, names = names_at.setdefault(place.file, {}).setdefault(place, (of, []))
+                names.append(name)
     for places in names_at.values():
         in_order = sorted(places.items(), key=lambda each: (each[0].line, each[0].column))
         (place, (of, _)), *others = in_order
@@ -79,20 +79,13 @@ def _find(pieces_in: Finder, why: str, endpoint: CompiledEndpoint) -> Iterator[F
         yield Finding(place, f"{of} has {pieces} here{lines and f', or in {lines}'}, {why}", (place.file,))
 
 
-def _texts(endpoint: CompiledEndpoint) -> Iterator[tuple[str, str, At]]:
-    """Yield all texts that models read, each with its subject and the place where that is declared."""
-    for value, subject, at in _readable(endpoint):
-        for text in dict.fromkeys(_texts_in(value)):
-            yield text, subject, at
-
-
 def _readable(endpoint: CompiledEndpoint) -> Iterator[tuple[Any, str, At]]:
-    """Yield the JSON values with texts that models read."""
+    """Yield the JSON values with texts that models read, each with its subject and the place of its declaration."""
     config, project, content, code = endpoint.context.config, endpoint.context.project, endpoint.content, endpoint.code
     for tool in endpoint.tools:  # with texts of the API's schema
         # The entry of a prescribed tool has texts for other callers, and a catalog shows more of the input schema.
         unlisted = [tool.tool.entry, tool.tool.whole] if isinstance(tool.tool, PrescribedTool) else []
-        yield [*entries_of(tool), *unlisted], f'"{tool.tool.name}"', tool.at
+        yield [*tool.entries, *unlisted], f'"{tool.tool.name}"', tool.at
     for prompt in content.prompts:
         messages = [message.text for message in prompt.messages]
         texts = [prompt.entry, dict(prompt.completions), messages]

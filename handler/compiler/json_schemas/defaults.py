@@ -40,25 +40,24 @@ def default_of(node: ConstValueNode | None, type_: GraphQLInputType) -> JSONObje
     return {"default": value}
 
 
-def with_fitting_defaults(schema: JSONObject) -> JSONObject:
-    """Remove each ``default`` that the schema itself rejects: the API applies the default, but models would copy it."""
-    return _with_fitting_defaults(schema, schema.get("$defs", {}))
+def with_fitting_defaults(schema: JSONObject, definitions: JSONObject | None = None) -> JSONObject:
+    """Remove each ``default`` that the schema itself rejects: the API applies the default, but models would copy it.
 
-
-def _with_fitting_defaults(schema: JSONObject, definitions: JSONObject) -> JSONObject:
-    found = dict(schema)
-    if "default" in found and not fits(found["default"], {**found, "$defs": definitions}):
-        del found["default"]
+    ``definitions`` are those of the whole schema, if this is a part of one.
+    """
+    result, shared = dict(schema), schema.get("$defs", {}) if definitions is None else definitions
+    if "default" in result and not fits(result["default"], {**result, "$defs": shared}):
+        del result["default"]
     for key in ("properties", "$defs"):
-        if key in found:
-            found[key] = {name: _with_fitting_defaults(below, definitions) for name, below in found[key].items()}
-    if "items" in found:
-        found["items"] = _with_fitting_defaults(found["items"], definitions)
-    return found
+        if key in result:
+            result[key] = {name: with_fitting_defaults(below, shared) for name, below in result[key].items()}
+    if "items" in result:
+        result["items"] = with_fitting_defaults(result["items"], shared)
+    return result
 
 
 def fits(value: Any, schema: JSONObject) -> bool:
-    """Tell if a value is valid against a schema. Formats and patterns are asserted; undeclared properties are invalid.
+    """Return whether a schema accepts a value. Formats and patterns are asserted; undeclared properties are invalid.
 
     A value that is nested too deeply to validate does not fit.
     """

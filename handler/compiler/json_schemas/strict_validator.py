@@ -27,10 +27,8 @@ Source: RFC 3339, section 5.6; RFC 9562, section 4.
 
 
 def _check_format(_validator: Any, name: Any, text: Any, _schema: Any) -> Iterator[ValidationError]:
-    if not isinstance(text, str):
-        return
-    known, strict = FORMATS.get(name), STRICT_FORMATS.get(name)
-    if (known and not known.fits(text)) or (strict and not re.fullmatch(strict, text)):
+    form, strict = FORMATS.get(name), STRICT_FORMATS.get(name, ".*")
+    if isinstance(text, str) and ((form and not form.fits(text)) or not re.fullmatch(strict, text, re.DOTALL)):
         yield ValidationError("format")
 
 

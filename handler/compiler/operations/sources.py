@@ -51,7 +51,9 @@ _TOOL = re.compile(_OUTSIDE_COMMENTS + r"(?<!directive )(@(?:mcpTool|tool))\b", 
 def operation_texts(context: CompileContext, author: AuthorSchema) -> list[OperationText]:
     """Return the texts of all sources, each once: a text that a source has is not taken from a later source too."""
     texts: dict[tuple[str, str], OperationText] = {}
-    for text in chain(_named_by_sdl(context, author), _in_folder(context), _in_manifests(context)):
+    files = operation_files(context.files, context.project.path(OPERATIONS_FOLDER), context.problems)
+    in_folder = (_file(context.files, name, named_at=Place(name), persisted=True) for name in files)
+    for text in chain(_named_by_sdl(context, author), in_folder, _in_manifests(context)):
         texts.setdefault((text.file, text.id), text)
     return list(texts.values())
 
@@ -64,12 +66,6 @@ def _named_by_sdl(context: CompileContext, author: AuthorSchema) -> Iterator[Ope
         files[one.name] = replace(first, persisted=first.persisted or one.persisted)
     for one in files.values():
         yield _file(context.files, one.name, named_at=one.named_at, persisted=one.persisted)
-
-
-def _in_folder(context: CompileContext) -> Iterator[OperationText]:
-    """Yield the texts of the files in or below the folder of operations. All of them are persisted."""
-    for name in operation_files(context.files, context.project.path(OPERATIONS_FOLDER), context.problems):
-        yield _file(context.files, name, named_at=Place(name), persisted=True)
 
 
 def _file(files: EndpointFiles, name: str, *, named_at: Place, persisted: bool) -> OperationText:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,7 +17,6 @@ from graphql import (
     GraphQLError,
     GraphQLSchema,
     LoneAnonymousOperationRule,
-    NamedTypeNode,
     NoDeprecatedCustomRule,
     NonNullTypeNode,
     NoUnusedVariablesRule,
@@ -38,8 +37,8 @@ from handler.compiler.operations.author_operations import is_bound
 from handler.compiler.operations.used_coordinates import nodes_in
 from handler.compiler.problems import Place, Problems
 from handler.compiler.schema.directives import BELONGS, FOR_PARTS, ON_OPERATIONS
-from handler.compiler.schema.rule_codes import code_of, coded, sentence_of
 from handler.compiler.schema.schema import AuthorSchema
+from handler.compiler.schema.schema_building import code_of, coded, sentence_of
 from handler.graph.documents.operation import bare
 from handler.text.sentences import some
 
@@ -47,7 +46,7 @@ NAME_RULES = (LoneAnonymousOperationRule, UniqueOperationNamesRule)
 """Not among ``RULES``: ``read.py`` checks names over all files, and unnamed operations."""
 
 RULES = coded(rule for rule in specified_rules if rule not in (*NAME_RULES, NoUnusedVariablesRule))
-"""All other rules of GraphQL, except that unused variables are valid: ``sendable`` removes them."""
+"""All other rules of GraphQL, except that unused variables are valid: ``normalize`` removes them."""
 
 UNKNOWN_FIELD = re.compile(r"Cannot query field '\w+' on type '(\w+)'\.")
 """graphql-core's message about an unknown field, without suggestions."""
@@ -95,7 +94,6 @@ class Validator:
     def validate(self, document: DocumentNode, *, file: str) -> Validated:
         """Report the mistakes in a document, and separate its operations."""
         problems, schema = self.context.problems, self.author.schema
-        own = [node for node in document.definitions if isinstance(node, ExecutableDefinitionNode)]
         foreign = [node for node in document.definitions if not isinstance(node, ExecutableDefinitionNode)]
         for node in foreign:
             sentence = "this is a type definition: expected operations and fragments"
@@ -104,19 +102,19 @@ class Validator:
             return Validated()
         known = not self.context.takes_any_document
         try:
-            sent = sendable(DocumentNode(definitions=tuple(own)), schema, problems, known=known)
+            sendable, operations, unused = normalize(document, schema, problems, known=known)
         except RecursionError:  # fragments nested too deeply
             problems.add(Place(file), TOO_MUCH, code="too-complex")
             return Validated()
         deprecated: list[GraphQLError] = []
         gathering = _gathering(NoDeprecatedCustomRule, deprecated)
-        mistakes = validate(schema, sent.document, rules=(*RULES, gathering))
+        mistakes = validate(schema, sendable, rules=(*RULES, gathering))
         for error in mistakes:
             self._report(error, schema, file=file)
-        if mistakes or self.refuse(sent.document) or foreign:
+        if mistakes or self.refuse(sendable) or foreign:
             return Validated()
-        _warn_of_unused(sent.unused, own, problems)
-        return Validated(sent=dict(_separated(sent, document)), deprecated=deprecated)
+        _warn_of_unused(unused, document, problems)
+        return Validated(sent=operations, deprecated=deprecated)
 
     def _report(self, error: GraphQLError, schema: GraphQLSchema, *, file: str) -> None:
         problems = self.context.problems
@@ -168,26 +166,20 @@ class Unused:
     sentence: str  # of the warning
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sendable:
-    """A document as the API gets it. ``unchanged``: it equals the author's, whose own text may be sent."""
+def normalize(
+    document: DocumentNode, schema: GraphQLSchema, problems: Problems, *, known: bool
+) -> tuple[DocumentNode, dict[str, SentOperation], list[Unused]]:
+    """Return a document as the API gets it, its operations by name, and the unused variables of its author.
 
-    document: DocumentNode
-    unchanged: bool
-    optional_conditions: Mapping[str, set[str]]  # by operation, as those of SentOperation
-    unsent: Mapping[str, set[str]]
-    unused: Sequence[Unused]
-
-
-def sendable(document: DocumentNode, schema: GraphQLSchema, problems: Problems, *, known: bool) -> Sendable:
-    """Remove descriptions, which older servers reject, and directives of Stile, of clients and for partial responses.
-
-    A variable that was used only in removed directives is removed, with a warning. An unused variable is removed too,
-    unless the API accepts only ``known`` texts: then it stays in the text, and callers give it only if it is required.
-    A nullable variable that is used only in ``@skip`` and ``@include`` gets the default ``false``, with a warning:
-    GraphQL rejects nullable variables there, yet published operations have them. Nothing else is added.
+    Descriptions, which older servers reject, are removed, and directives of Stile, of clients and for partial
+    responses. A variable that was used only in removed directives is removed, with a warning. An unused variable is
+    removed too, unless the API accepts only ``known`` texts: then it stays in the text, and callers give it only if it
+    is required. A nullable variable that is used only in ``@skip`` and ``@include`` gets the default ``false``, with a
+    warning: GraphQL rejects nullable variables there, yet published operations have them. Nothing else is added.
     """
-    own = bare(document, without_directives=ON_OPERATIONS)
+    definitions = [node for node in document.definitions if isinstance(node, ExecutableDefinitionNode)]
+    executable = DocumentNode(definitions=tuple(definitions))
+    own = bare(executable, without_directives=ON_OPERATIONS)
     stripped = visit(own, _WithoutClientDirectives(schema, problems))
     before, after = separate_operations(own), separate_operations(stripped)
     optional: dict[str, set[str]] = {operation: set() for operation in after}
@@ -196,7 +188,7 @@ def sendable(document: DocumentNode, schema: GraphQLSchema, problems: Problems, 
     removed, defaulted = set[int](), set[int]()  # identities of variable definitions
     for operation, alone in after.items():
         uses, uses_left = _uses(before[operation]), _uses(alone)
-        for node in _variable_definitions(alone):
+        for node in (each for each in nodes_in(alone) if isinstance(each, VariableDefinitionNode)):
             name = node.variable.name.value
             if name not in uses:
                 is_required = isinstance(node.type, NonNullTypeNode) and node.default_value is None
@@ -212,19 +204,28 @@ def sendable(document: DocumentNode, schema: GraphQLSchema, problems: Problems, 
                 problems.warn(node, sentence, code="unsent-variable", about=[f"${name}"])
                 removed.add(id(node))
                 unsent[operation].add(name)
-            elif _is_nullable_boolean(node) and CONDITIONS.issuperset(uses_left[name]):
+            elif (
+                print_ast(node.type) == "Boolean" and not node.default_value and CONDITIONS.issuperset(uses_left[name])
+            ):
                 sentence = f"${name} may be null, which @skip and @include reject: null is sent as false"
                 problems.warn(node, sentence, code="nullable-condition", about=[f"${name}"])
                 defaulted.add(id(node))
                 optional[operation].add(name)
     changed = visit(stripped, _Declarations(removed=removed, defaulted=defaulted))
-    return Sendable(
-        document=changed,
-        unchanged=print_ast(changed) == print_ast(document),
-        optional_conditions=optional,
-        unsent=unsent,
-        unused=unused,
-    )
+    separate = separate_operations(changed)
+    # A lone, unchanged operation is sent as its file's text, so that its digest is the file's.
+    is_whole = len(separate) == 1 and print_ast(changed) == print_ast(executable)
+    text = document.loc.source.body if document.loc and is_whole else ""
+    operations = {
+        name: SentOperation(
+            document=alone,
+            text=text or print_ast(alone),
+            optional_conditions=frozenset(optional[name]),
+            unsent=frozenset(unsent[name]),
+        )
+        for name, alone in separate.items()
+    }
+    return changed, operations, unused
 
 
 def _uses(document: DocumentNode) -> dict[str, list[str]]:
@@ -243,23 +244,12 @@ def _uses(document: DocumentNode) -> dict[str, list[str]]:
     return uses
 
 
-def _variable_definitions(document: DocumentNode) -> list[VariableDefinitionNode]:
-    operations = [node for node in document.definitions if isinstance(node, OperationDefinitionNode)]
-    return [node for operation in operations for node in operation.variable_definitions or ()]
-
-
 def _fate_of_unused(*, known: bool, is_required: bool) -> str:
     if not known:
         return "is not taken: the operation does not use it, so it is not sent"
     if is_required:
         return "is not used in the operation: it is asked for because the text that the API knows declares it"
     return "is not taken: the operation does not use it, and its text stays as the API knows it"
-
-
-def _is_nullable_boolean(node: VariableDefinitionNode) -> bool:
-    """Return whether a variable may be null, and is null if callers do not give it."""
-    is_boolean = isinstance(node.type, NamedTypeNode) and node.type.name.value == "Boolean"
-    return is_boolean and not node.default_value
 
 
 class _WithoutClientDirectives(Visitor):
@@ -291,11 +281,11 @@ class _Declarations(Visitor):
         return replace(node, default_value=BooleanValueNode(value=False)) if id(node) in self._defaulted else None
 
 
-def _warn_of_unused(unused: Iterable[Unused], nodes: Iterable[ExecutableDefinitionNode], problems: Problems) -> None:
+def _warn_of_unused(unused: Iterable[Unused], document: DocumentNode, problems: Problems) -> None:
     """Warn of unused variables. An unused bound variable is an error: its author relies on it."""
     bound = {
         (node.name.value if node.name else "", each.variable.name.value)
-        for node in nodes
+        for node in document.definitions
         if isinstance(node, OperationDefinitionNode)
         for each in node.variable_definitions or ()
         if is_bound(each)
@@ -307,21 +297,6 @@ def _warn_of_unused(unused: Iterable[Unused], nodes: Iterable[ExecutableDefiniti
             problems.add(one.node, sentence, code="unused-binding")
         else:
             problems.warn(one.node, one.sentence, code="unused-variable", about=[one.operation])
-
-
-def _separated(sent: Sendable, document: DocumentNode) -> Iterator[tuple[str, SentOperation]]:
-    """Yield each operation of a valid document by its name. ``document`` is the document as written."""
-    alone = separate_operations(sent.document)
-    # A lone, unchanged operation is sent as its file's text, so that its digest is the file's.
-    text = document.loc.source.body if document.loc and sent.unchanged and len(alone) == 1 else ""
-    for name, each in alone.items():
-        operation = SentOperation(
-            document=each,
-            text=text or print_ast(each),
-            optional_conditions=frozenset(sent.optional_conditions[name]),
-            unsent=frozenset(sent.unsent[name]),
-        )
-        yield name, operation
 
 
 def warn_of_deprecations(errors: Iterable[GraphQLError], problems: Problems) -> None:

@@ -5,7 +5,7 @@ Source: IBM API Connect for GraphQL, "directive @tool" and "directive @sdl"; Cos
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,8 +22,10 @@ from graphql import (
     ObjectValueNode,
     ValueNode,
     VariableNode,
+    Visitor,
     build_schema,
     is_specified_directive,
+    visit,
 )
 from graphql.execution.values import get_argument_values
 
@@ -191,14 +193,14 @@ def read_arguments(node: DirectiveNode, problems: Problems) -> dict[str, Any] | 
         name = argument.name.value
         remedy = did_you_mean(name, definition.args) or f": expected {some([*definition.args])}"
         problems.add(argument, f'@{node.name.value} has no argument "{name}"{remedy}', code="unknown-argument")
-    repeated = _repeated(node.arguments or ())
-    for extra in repeated:
+    parts = _Parts()
+    visit(node, parts)
+    for extra in parts.repeated:
         problems.add(extra, f'"{extra.name.value}" appears twice', code="duplicate-argument")
-    variables = [variable for argument in node.arguments or () for variable in _variables_in(argument.value)]
-    for variable in variables:  # get_argument_values would take the argument's default, as if it were not written
+    for variable in parts.variables:  # get_argument_values would take the default, as if the argument were not written
         sentence = f"@{node.name.value} has ${variable.name.value} here: expected a value, which no request changes"
         problems.add(variable, sentence, code="wrong-value")
-    if variables:
+    if parts.variables:
         return None
     try:
         values = get_argument_values(definition, node)
@@ -207,32 +209,29 @@ def read_arguments(node: DirectiveNode, problems: Problems) -> dict[str, Any] | 
             return None
         problems.add(exc if exc.nodes else node, f"@{node.name.value}: {exc.message}", code="wrong-value")
         return None
-    return None if unknown or repeated else values
+    return None if unknown or parts.repeated else values
 
 
-def _variables_in(value: ValueNode) -> Iterator[VariableNode]:
-    """Yield the variables in a value, which the directives of operations may syntactically have."""
-    match value:
-        case VariableNode():
-            yield value
-        case ListValueNode():
-            for each in value.values:
-                yield from _variables_in(each)
-        case ObjectValueNode():
-            for field in value.fields:
-                yield from _variables_in(field.value)
+class _Parts(Visitor):
+    """Collector of the parts that a directive of Stile may not have, although the syntax has them."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.variables: list[VariableNode] = []
+        self.repeated: list[ArgumentNode | ObjectFieldNode] = []
 
-def _repeated(nodes: Iterable[ArgumentNode | ObjectFieldNode]) -> list[ArgumentNode | ObjectFieldNode]:
-    """Return the repeated arguments and input fields, in order."""
-    names: set[str] = set()
-    repeats: list[ArgumentNode | ObjectFieldNode] = []
-    for node in nodes:
-        repeats += [node] if node.name.value in names else []
-        names.add(node.name.value)
-        for below in node.value.values if isinstance(node.value, ListValueNode) else [node.value]:
-            repeats += _repeated(below.fields) if isinstance(below, ObjectValueNode) else []
-    return repeats
+    def enter_variable(self, node: VariableNode, *_: Any) -> None:
+        self.variables.append(node)
+
+    def enter_directive(self, node: DirectiveNode, *_: Any) -> None:
+        self._note(node.arguments or ())
+
+    def enter_object_value(self, node: ObjectValueNode, *_: Any) -> None:
+        self._note(node.fields)
+
+    def _note(self, nodes: Sequence[ArgumentNode | ObjectFieldNode]) -> None:
+        names = [node.name.value for node in nodes]
+        self.repeated += [node for place, node in enumerate(nodes) if node.name.value in names[:place]]
 
 
 EXECUTABLE_LOCATIONS = (

@@ -66,15 +66,13 @@ def circles(graph: Graph, start: Iterable[str]) -> list[list[str]]:
             waiting += [other for other in graph.get(name, ()) if other not in entered]
     above = turned({name: graph.get(name, ()) for name in names})
     placed: set[str] = set()
-    return [part for name in reversed(names) if (part := _unplaced(name, above, placed))]
-
-
-def _unplaced(name: str, graph: Graph, placed: set[str]) -> list[str]:
-    """Return the unplaced names reachable from a name, itself included, and mark them as placed."""
-    part = [name] if name not in placed else []
-    placed.add(name)
-    for each in part:
-        new = set(graph.get(each, ())) - placed
-        placed |= new
-        part += new
-    return part
+    parts: list[list[str]] = []
+    for name in reversed(names):
+        part = [name] if name not in placed else []
+        placed.add(name)
+        for each in part:  # it grows
+            new = set(above.get(each, ())) - placed
+            placed |= new
+            part += new
+        parts += [part] if part else []
+    return parts

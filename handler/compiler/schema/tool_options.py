@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
-from collections.abc import Container, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlsplit
@@ -162,13 +162,11 @@ class AuthorOptions:
         annotations = {"annotations": {**entry["annotations"], **self.annotations}}
         icons = {"icons": list(self.icons)} if self.icons else {}
         size = size_hint(self.limits.get(RESULT, limits.max_result_bytes))
-        meta = {**size, **self._hints(entry), **self.meta, **self.versions}
-        return {**name, **rest, **output, **annotations, **icons, **({"_meta": meta} if meta else {})}
-
-    def _hints(self, entry: JSONObject) -> JSONObject:
-        """Return the hints of a tool. Its host asks a person before each call only if each call sends a mutation."""
+        # A host asks a person before each call only if each call sends a mutation.
         asks = self.confirm == "required" and entry["annotations"].get("readOnlyHint") is False
-        return tool_hints(pinned=self.pinned, asks=asks, search=self.search_hint)
+        hints = tool_hints(pinned=self.pinned, asks=asks, search=self.search_hint)
+        meta = {**size, **hints, **self.meta, **self.versions}
+        return {**name, **rest, **output, **annotations, **icons, **({"_meta": meta} if meta else {})}
 
     def completed(self, arguments: JSONObject) -> JSONObject:
         """Add the arguments that are Stile's own to a schema of arguments.
@@ -181,8 +179,7 @@ class AuthorOptions:
 
     def limited(self, limits: Limits) -> Limits:
         """Return the endpoint's limits, overridden by the tool's."""
-        own = {name: getattr(limits, name) for name in Limits.__slots__}
-        return Limits(**{**own, **self.limits})
+        return Limits(**{**{name: getattr(limits, name) for name in Limits.__slots__}, **self.limits})
 
 
 NO_OPTIONS = AuthorOptions(annotations={}, meta={}, versions={}, limits={})
@@ -191,8 +188,14 @@ NO_OPTIONS = AuthorOptions(annotations={}, meta={}, versions={}, limits={})
 
 def read_options(node: DirectiveNode, values: Mapping[str, Any], problems: Problems) -> AuthorOptions:
     """Read the shared arguments among the values of ``@tool`` or ``@mcpTool``. Invalid values are reported."""
-    meta = _meta(values["meta"])
-    for sentence in [*_faults(values), *_meta_faults(meta)]:
+    meta: JSONObject | None = values["meta"]
+    if isinstance(meta, str):  # JSON text: GraphQL keys cannot have dots
+        try:
+            meta = json.loads(meta)
+        except ValueError:
+            meta = None
+    meta = meta if isinstance(meta, dict) else None
+    for sentence in (*_faults(values), *_meta_faults(meta)):
         problems.add(node, f"@{node.name.value}: {sentence}", code="invalid-option")
     category = values.get("category")
     versions = {"tool_version": values.get("version"), "tool_last_update": values.get("lastUpdate")}
@@ -224,30 +227,36 @@ def _given(values: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}
 
 
-def _faults(values: Mapping[str, Any]) -> list[str]:
-    """Return the faults of the shared arguments, each as a sentence."""
-    texts = ("title", "category", "version", "lastUpdate", "view")
-    faults = [f"{name} is empty" for name in texts if values.get(name) is not None and not values[name].strip()]
-    fault = search_hint_fault(values["searchHint"]) if values.get("searchHint") is not None else ""
-    faults += [f"searchHint: {fault}"] if fault else []
-    faults += ["a tool is either hidden or pinned"] if values["hidden"] and values["pinned"] else []
-    faults += [
-        f'the icon "{icon["src"]:.60}" is not an https or data URL'
-        for icon in values["icons"]
-        if not _is_icon(icon["src"])
-    ]
-    faults += [
-        f'"{scope:.60}" is not a scope: expected printable ASCII without spaces, " and \\'
-        for scope in values["scopes"]
-        if not SCOPE.fullmatch(scope)
-    ]
-    faults += ["condition is null: expected a condition, such as ?$jwt"] if values.get("condition", "") is None else []
-    faults += [
-        f"limits.{name} is {value}: expected a number above {-1 if name == RESULT else 0}"
-        for name, value in _given(values["limits"]).items()
-        if name != CONTINUE and value < (name != RESULT)
-    ]
-    return faults
+def _faults(values: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the faults of the shared arguments but ``meta``, each as a sentence."""
+    for name in ("title", "category", "version", "lastUpdate", "view"):
+        if values.get(name) is not None and not values[name].strip():
+            yield f"{name} is empty"
+    if values.get("searchHint") is not None and (fault := search_hint_fault(values["searchHint"])):
+        yield f"searchHint: {fault}"
+    if values["hidden"] and values["pinned"]:
+        yield "a tool is either hidden or pinned"
+    for src in (icon["src"] for icon in values["icons"]):
+        if not _is_icon(src):
+            yield f'the icon "{src:.60}" is not an https or data URL'
+    for scope in values["scopes"]:
+        if not SCOPE.fullmatch(scope):
+            yield f'"{scope:.60}" is not a scope: expected printable ASCII without spaces, " and \\'
+    if values.get("condition", "") is None:
+        yield "condition is null: expected a condition, such as ?$jwt"
+    for name, value in _given(values["limits"]).items():
+        if name != CONTINUE and value < (name != RESULT):
+            yield f"limits.{name} is {value}: expected a number above {-1 if name == RESULT else 0}"
+
+
+def _meta_faults(meta: JSONObject | None) -> Iterator[str]:
+    if meta is None:
+        yield "meta: expected an object, or a text with a JSON object"
+    for key in meta or ():
+        if not META_KEY.fullmatch(key):
+            yield f'"{key:.60}" is not a key of _meta: expected name or prefix/name'
+        if RESERVED_PREFIX.match(key):
+            yield f'the prefix of "{key:.60}" is reserved for MCP'
 
 
 def _is_icon(src: str) -> bool:
@@ -256,24 +265,3 @@ def _is_icon(src: str) -> bool:
     except ValueError:
         return False
     return parts.scheme == "data" or (parts.scheme == "https" and bool(parts.hostname))
-
-
-def _meta(value: Any) -> JSONObject | None:
-    """Read ``meta``, an object or its JSON text (GraphQL keys cannot have dots); ``None`` if it is not valid."""
-    if isinstance(value, str):
-        try:
-            value = json.loads(value)
-        except ValueError:
-            return None
-    return value if isinstance(value, dict) else None
-
-
-def _meta_faults(meta: JSONObject | None) -> list[str]:
-    if meta is None:
-        return ["meta: expected an object, or a text with a JSON object"]
-    faults = [
-        f'"{key:.60}" is not a key of _meta: expected name or prefix/name'
-        for key in meta
-        if not META_KEY.fullmatch(key)
-    ]
-    return faults + [f'the prefix of "{key:.60}" is reserved for MCP' for key in meta if RESERVED_PREFIX.match(key)]

@@ -27,13 +27,12 @@ Call a tool by name that only reads. "{search}" finds names and arguments."""
 CALL_MUTATION = """\
 Call a tool by name that may change something. "{search}" finds names and arguments."""
 
-QUERY: JSONObject = {
-    "type": "string",
-    "maxLength": MAX_QUERY_CHARS,
-    "description": "What you want to do or know, in your own words.",
-}
 PROPERTIES: JSONObject = {
-    "query": QUERY,
+    "query": {
+        "type": "string",
+        "maxLength": MAX_QUERY_CHARS,
+        "description": "What you want to do or know, in your own words.",
+    },
     "names": {
         "type": "array",
         "items": {"type": "string"},

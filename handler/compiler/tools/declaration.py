@@ -65,23 +65,23 @@ class CompiledTool:
     view: str = ""  # name of the page that hosts show the results with
     shortened_from: Mapping[str, int] = field(default_factory=dict)  # schema of its entry -> its bytes if it were whole
 
+    @property
+    def entries(self) -> list[JSONObject]:
+        """The list entries of the tool: one, or those of a GraphQL tool's precomputed listings."""
+        if not isinstance(self.tool, GraphQLTool):
+            return [self.listed or self.tool.entry]
+        return [listing.entry for listing in self.tool.listings if listing.entry is not None]
 
-def size_of(made: CompiledTool) -> int:
-    """Return the bytes of a tool's largest list entry; 0 if it has none."""
-    return max((len(to_json_bytes(entry)) for entry in entries_of(made)), default=0)
+    @property
+    def fullest_entry(self) -> JSONObject:
+        """The list entry for unrestricted callers; empty if the tool is not listed."""
+        tool = self.tool
+        return tool.listings[-1].entry or {} if isinstance(tool, GraphQLTool) else self.listed or tool.entry
 
-
-def entries_of(made: CompiledTool) -> list[JSONObject]:
-    """Return the list entries of a tool: one, or those of a GraphQL tool's precomputed listings."""
-    if not isinstance(made.tool, GraphQLTool):
-        return [made.listed or made.tool.entry]
-    return [listing.entry for listing in made.tool.listings if listing.entry is not None]
-
-
-def fullest_entry(made: CompiledTool) -> JSONObject:
-    """Return a tool's list entry for unrestricted callers; empty if it is not listed."""
-    tool = made.tool
-    return tool.listings[-1].entry or {} if isinstance(tool, GraphQLTool) else made.listed or tool.entry
+    @property
+    def listed_bytes(self) -> int:
+        """The bytes of the largest list entry; 0 if there is none."""
+        return max((len(to_json_bytes(entry)) for entry in self.entries), default=0)
 
 
 def argument_place(at: At, name: str) -> At:

@@ -35,8 +35,9 @@ def read_call_log(
         if isinstance(argument, LoggedArgument):
             arguments[argument] = None
         else:
-            fault, code = argument
-            context.problems.add(at, f'log.arguments "{text:.80}": {fault}', code=code)
+            fault, exists = argument
+            sentence = f'log.arguments "{text:.80}": {fault}'
+            context.problems.add(at, sentence, code="unloggable-argument" if exists else "unknown-logged-argument")
     if not config.coordinates and not arguments:
         return None
     reads: dict[str, tuple[str, ...]] = {}  # digest of an operation -> the fields that it reads
@@ -47,20 +48,19 @@ def read_call_log(
     return CallLog(coordinates=config.coordinates, reads=reads, arguments=tuple(arguments))
 
 
-def _argument(text: str, tools: Mapping[str, Tool]) -> LoggedArgument | tuple[str, str]:
-    """Read ``tool.argument``, or return its fault with a code. Names of tools may have dots."""
+def _argument(text: str, tools: Mapping[str, Tool]) -> LoggedArgument | tuple[str, bool]:
+    """Read ``tool.argument``, or return its fault, and whether it exists. Names of tools may have dots."""
     name, _, argument = text.rpartition(".")
     tool = tools.get(name)
-    unknown, unloggable = "unknown-logged-argument", "unloggable-argument"
     if tool is None:
         missing = f'there is no tool "{name:.80}"{did_you_mean(name, tools)}'
-        return missing if name else "expected tool.argument", unknown
+        return missing if name else "expected tool.argument", False
     if isinstance(tool, GraphQLTool):
         fault = "a model writes what it holds, which may be anything; log.coordinates tells the fields of a request"
-        return fault, unloggable
+        return fault, True
     if isinstance(tool, CatalogTool) and argument == "arguments":
         fault = "it holds the arguments of any tool; name those of the tool itself, which are logged by this way, too"
-        return fault, unloggable
+        return fault, True
     is_nested = isinstance(tool, PrescribedTool) and not tool.flat
     properties: Mapping[str, Any] = tool.arguments.get("properties", {})
     if is_nested:
@@ -68,9 +68,9 @@ def _argument(text: str, tools: Mapping[str, Tool]) -> LoggedArgument | tuple[st
     if argument not in properties:
         is_bound = isinstance(tool, PrescribedTool) and argument in (each.variable for each in tool.bindings)
         hint = ": @mcpBind fills it, and no caller" if is_bound else did_you_mean(argument, properties)
-        return f'{name} has no argument "{argument:.80}"{hint}', unknown
+        return f'{name} has no argument "{argument:.80}"{hint}', False
     if is_secret(argument) or _has_secret(properties[argument], tool.arguments):
-        return "it is a secret, or has one in it, by its name or by its schema", unloggable
+        return "it is a secret, or has one in it, by its name or by its schema", True
     return LoggedArgument(tool=name, name=argument, inside="variables" if is_nested else "")
 
 

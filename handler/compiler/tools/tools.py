@@ -12,7 +12,7 @@ from handler.compiler.json_schemas.descriptions import names_in
 from handler.compiler.operations.author_operations import Operations
 from handler.compiler.problems import At, Problems, shown, where
 from handler.compiler.schema.directives import ToolDirective
-from handler.compiler.tools.declaration import CompiledTool, argument_place, entries_of
+from handler.compiler.tools.declaration import CompiledTool, argument_place
 from handler.compiler.tools.graphql import graphql_tool
 from handler.compiler.tools.prescribed import mcp_tool, prescribed_tool
 from handler.list_entries import is_listable
@@ -80,7 +80,7 @@ def judge_tools(tools: Sequence[CompiledTool], problems: Problems) -> None:
                     f'"{name}" and "{alike}" ({first[alike]}) differ by case only: people and some clients mix them up'
                 )
                 problems.warn(each.at, sentence, code="name-differs-by-case", about=[name, alike])
-        if not all(is_listable(Entry(entry).brief.json) for entry in entries_of(each)):
+        if not all(is_listable(Entry(entry).brief.json) for entry in each.entries):
             sentence = "cannot be listed, as its inputs exceed the size of a response: expected fewer or shorter inputs"
             problems.add(each.at, f'"{each.tool.name}" {sentence}', code="unlistable-tool")
 

@@ -223,7 +223,7 @@ def _rejected(
     note(decision="denied", outcome="rejected", reason=type(reason).__name__)
     code, facts = INVALID_PARAMS, None
     if isinstance(reason, ResourceNotFound) and isinstance(request, Request):
-        code, facts = resource_not_found_code(request.revision), {"uri": reason.uri[:MAX_URI_CHARS]}
+        code, facts = resource_not_found_code(request.revision), {"uri": reason.name[:MAX_URI_CHARS]}
     elif isinstance(reason, ToolNotFound):
         facts = {"tool": reason.name[:MAX_SAID_CHARS]}
     return Rejected(code, str(reason), id=request.id if request else None, facts=facts, stile_code=reason.stile_code)
