@@ -37,8 +37,7 @@ from handler.compiler.operations.validation import (
 )
 from handler.compiler.problems import Problems, place_of, shown
 from handler.compiler.schema.directives import ON_OPERATIONS, read_arguments
-from handler.compiler.schema.schema import AuthorSchema
-from handler.compiler.schema.sdl_parser import is_empty
+from handler.compiler.schema.schema import AuthorSchema, is_empty
 from handler.compiler.schema.tool_options import NO_OPTIONS, read_options
 
 TOOL_ARGUMENT = "mcpToolArg"

@@ -212,8 +212,15 @@ async def main(url, mode, calls):
             try:
                 answers.append(await call(name, arguments))
             except Exception as exc:  # noqa: BLE001 - of any package: a model gets its words
-                answers.append(f"{type(exc).__name__}: {exc}")
+                answers.append(words_of(exc))
     return {"tools": names, "answers": answers}
+
+
+def words_of(exc: BaseException) -> str:
+    """Return the words of an error, or of those in a group, as AutoGen's workbench shows them."""
+    if isinstance(exc, BaseExceptionGroup):
+        return "; ".join(words_of(each) for each in exc.exceptions)
+    return f"{type(exc).__name__}: {exc}"
 
 
 if __name__ == "__main__":
