@@ -177,8 +177,8 @@ def spliced(value: Mapping[str, Any]) -> bytes:
             ready[name] = each.json
         elif isinstance(each, dict) and any(isinstance(inner, Entries) for inner in each.values()):
             ready[name] = spliced(each)
-    written = to_well_formed_json({name: each for name, each in value.items() if name not in ready})
-    members = [written[1:-1], *(b"%b:%b" % (to_well_formed_json(name), json) for name, json in ready.items())]
+    others = to_well_formed_json({name: each for name, each in value.items() if name not in ready})
+    members = [others[1:-1], *(b"%b:%b" % (to_well_formed_json(name), json) for name, json in ready.items())]
     return b"{%b}" % b",".join(filter(None, members))
 
 

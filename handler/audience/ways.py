@@ -29,7 +29,7 @@ from handler.bundle.operations import PersistedOperation
 from handler.bundle.stored import read_bundle
 from handler.bundle.tools import CatalogTool, CodeTool, CompanionTool, GraphQLTool, PrescribedTool
 from handler.compiler.compile import Compiled
-from handler.compiler.config.ignores import Ignore
+from handler.compiler.config.config import Ignore
 from handler.compiler.provenance import Provenance
 from handler.graph.documents.used_fields import fields_of_text
 from handler.graph.index import SchemaIndex, load_index, read_index

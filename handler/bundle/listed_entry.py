@@ -25,11 +25,6 @@ def listed_entry(tool: PrescribedTool, outcome: Mask) -> JSONObject:
     return ListedEntries(GuardedSchemas()).listed(tool, outcome)
 
 
-def whole_entry(tool: PrescribedTool, outcome: Mask) -> JSONObject:
-    """Return the entry with an input schema of ``MAX_WHOLE_BYTES`` or less, for a caller who asks for this tool."""
-    return ListedEntries(GuardedSchemas()).whole(tool, outcome)
-
-
 class ListedEntries:
     """The entries of tools that share schemas: each schema is shortened once, and each definition is read once.
 
@@ -51,7 +46,7 @@ class ListedEntries:
         return _with_schema(tool, self._guarded.seen_by(schema, outcome)) if tool.conditions else tool.entry
 
     def whole(self, tool: PrescribedTool, outcome: Mask) -> JSONObject:
-        """Return the entry as the function ``whole_entry`` does."""
+        """Return the entry with an input schema of ``MAX_WHOLE_BYTES`` or less, for a call about this tool."""
         rules, schema = tool.shortening, tool.entry["inputSchema"]
         if rules is None:
             return _with_schema(tool, tool.whole) if tool.whole else self.listed(tool, outcome)
@@ -62,12 +57,12 @@ class ListedEntries:
     def _short(
         self, schema: JSONObject, outcome: Mask, *, max_bytes: int, recursive: bool, ways: Mapping[str, str]
     ) -> JSONObject:
-        def made() -> JSONObject:
-            seen = self._guarded.seen_by(schema, outcome)
-            return shortened(seen, max_bytes=max_bytes, recursive=recursive, shown_by=ways, shared=self._types)
+        def shorten() -> JSONObject:
+            visible = self._guarded.seen_by(schema, outcome)
+            return shortened(visible, max_bytes=max_bytes, recursive=recursive, shown_by=ways, shared=self._types)
 
         rules = max_bytes, recursive, tuple(sorted(ways.items()))
-        return self._shortened.use_or_make((id(schema), outcome, rules), made)
+        return self._shortened.use_or_make((id(schema), outcome, rules), shorten)
 
 
 def _with_schema(tool: PrescribedTool, schema: JSONObject) -> JSONObject:

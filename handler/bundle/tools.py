@@ -13,18 +13,14 @@ from handler.strict_json import JSONObject
 CONFIRM_LEVELS = ("", "advisory", "required")
 """Levels of the consent that a tool asks its user for, weakest first."""
 
-
 CONFIRM = "confirm"
 """The argument with which a caller says that its user agreed."""
-
 
 CURSOR = "stileCursor"
 """The argument with which a call continues a cut answer, unless a variable of its operation has that name."""
 
-
 MAX_CONSENT_CHARS = 8_000
 """Length of an operation, and of its variables, in a question to a user. Both are shown in full, or not asked about."""
-
 
 ListedEntry = JSONObject
 """An entry that is read as ``Entry``, whose JSON is made once."""
@@ -43,7 +39,7 @@ class ToolOptions:
     max_result_bytes: int | None = None  # of this tool; None: the endpoint's limit
     pinned: bool = False  # listed, even if a catalog keeps other tools from the list
     cursor: str = ""  # the argument that continues a cut answer; empty: no answer is continued
-    view_mask: Mask = OPEN  # of the page that _meta.ui of the entry names: only callers who may read it are told
+    view_mask: Mask = OPEN  # of the page that _meta.ui of the entry names: it is named to callers that may read it
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -122,7 +118,7 @@ class GraphQLTool:
 
 @record(frozen=True, slots=True, kw_only=True)
 class CompanionTool:
-    """A tool beside a GraphQL tool, for callers to whom that tool's entry does not show its whole schema.
+    """A tool beside a GraphQL tool, for callers that do not see its whole schema in that tool's entry.
 
     Policies, scopes and limits are those of the GraphQL tool.
     """
@@ -212,5 +208,5 @@ class CallLog:
 
 
 def only_reads(entry: JSONObject) -> bool:
-    """Tell if a tool says that it changes nothing. The compiler refuses the hint of tools that can send mutations."""
+    """Return whether a tool says that it changes nothing. The compiler refuses it of tools that can send mutations."""
     return entry.get("annotations", {}).get("readOnlyHint") is True

@@ -21,8 +21,8 @@ from handler.compiler.access.propagation import TakenAlong
 from handler.compiler.checks import CHECKS, CLIENT_CHECKS
 from handler.compiler.checks.finding import CompiledEndpoint, run_checks
 from handler.compiler.compile_context import CompileContext, read_context
+from handler.compiler.config.config import Ignore
 from handler.compiler.config.identity import read_identity
-from handler.compiler.config.ignores import Ignore
 from handler.compiler.config.upstream import judge_passthrough
 from handler.compiler.graphql_api import read_api
 from handler.compiler.operations.author_operations import AuthorDocument, AuthorOperation

@@ -17,9 +17,6 @@ from handler.graph.view import BUILT_IN_SCALARS, View
 NAME = "[_A-Za-z][_0-9A-Za-z]*"
 COORDINATE = re.compile(rf"@{NAME}|{NAME}(?:\.{NAME}(?:\({NAME}:\))?)?")
 
-MATCH_BYTES = 400
-"""Room for one match: an answer has as many of them as fit, within the next two bounds."""
-
 MIN_MATCHES, MAX_MATCHES = 3, 8
 
 MAX_VALUES = 12
@@ -53,7 +50,7 @@ def found_text(view: View, matches: Sequence[tuple[str, Sequence[Sequence[str]]]
     """
     if not matches:
         return NOTHING
-    count = min(max(max_bytes // MATCH_BYTES, MIN_MATCHES), MAX_MATCHES)
+    count = min(max(max_bytes // 400, MIN_MATCHES), MAX_MATCHES)  # as many as fit with their surroundings
     ways = []
     for coordinate, paths in matches[:count]:
         way = list(paths[0] if paths else ())

@@ -50,15 +50,19 @@ class S3PublishStorage:
         self._objects.warm()
 
     def write(self, key: str, body: bytes) -> None:
-        """See ``WritableStorage``."""
+        """See ``PublishStorage``."""
         _, failure = self._put(key, body)
         self._require_done(failure, "s3:PutObject")
 
     def add(self, key: str, body: bytes) -> bool:
-        """See ``WritableStorage``."""
+        """See ``PublishStorage``."""
         _, failure = self._put(key, body, IfNoneMatch="*")
         if failure and failure.code == _NOT_AS_EXPECTED:
-            if not self._is_fresh(key):
+            try:
+                is_fresh = self.head(key).modified >= datetime.now(UTC) - FRESH
+            except ObjectNotFound:  # discarded meanwhile
+                is_fresh = False
+            if not is_fresh:
                 self.write(key, body)
             return False
         self._require_done(failure, "s3:PutObject")
@@ -161,12 +165,6 @@ class S3PublishStorage:
         self._require_done(failure, "s3:GetBucketTagging")
         return dict(tags)
 
-    def _is_fresh(self, key: str) -> bool:
-        try:
-            return self.head(key).modified >= datetime.now(UTC) - FRESH
-        except ObjectNotFound:  # discarded since it was seen
-            return False
-
     def _put(self, key: str, body: bytes, **more: Any) -> tuple[Any, Failure | None]:
         described = {"ChecksumAlgorithm": "SHA256", "ContentType": "application/json", **more}
         place = self._place(key)
@@ -191,7 +189,7 @@ class S3PublishStorage:
 
     def _in_conflict_again(self, request: Callable[[Any], Any]) -> tuple[Any, Failure | None]:
         """Ask again if S3 says that two writers met: at most one of them then has its condition."""
-        for _ in range(_TRIES_IN_CONFLICT):
+        for _ in range(3):
             answer, failure = self._requests.ask(request)
             if failure is None or failure.code != _CONFLICT:
                 break
@@ -200,7 +198,7 @@ class S3PublishStorage:
     def _read(self, request: Callable[[Any, Mapping[str, str]], T], key: str, *, version: str) -> T:
         place = {**self._place(key), "ChecksumMode": "ENABLED", **({"VersionId": version} if version else {})}
         answer, failure = self._requests.ask(lambda client: request(client, place))
-        if failure and failure.code in _NOT_THERE:
+        if failure and failure.code in ("404", "405", "NoSuchKey", "NoSuchVersion", "MethodNotAllowed"):
             raise ObjectNotFound(f"{self.location}/{key}")
         self._require_done(failure, "s3:GetObjectVersion" if version else "s3:GetObject")
         content: T = answer
@@ -226,7 +224,8 @@ class S3PublishStorage:
             pages = list(client.get_paginator(operation).paginate(**place))
             if not all(page["Name"] for page in pages) or pages[-1]["IsTruncated"]:
                 raise ValueError("a page of another server, or the last ones are missing")
-            return [read(each) for page in pages for kind in _KINDS for each in page.get(kind, ())]
+            kinds = ("Contents", "Versions", "DeleteMarkers")
+            return [read(each) for page in pages for kind in kinds for each in page.get(kind, ())]
 
         entries, failure = self._requests.ask(listed)
         self._require_done(failure, action)
@@ -238,7 +237,8 @@ class S3PublishStorage:
 
     def _require_done(self, failure: Failure | None, action: str) -> None:
         if failure:
-            error = StorageDenied if failure.code in _DENIED else StorageError
+            is_denied = failure.code in ("403", "AccessDenied", "AllAccessDisabled")
+            error = StorageDenied if is_denied else StorageError
             raise error(self.location, self._requests.reason(failure, action))
 
 
@@ -276,15 +276,9 @@ def _keyed_version(entry: Mapping[str, Any]) -> tuple[str, ObjectVersion]:
     )
 
 
-_KINDS = ("Contents", "Versions", "DeleteMarkers")
 _NOT_AS_EXPECTED = "PreconditionFailed"
 _CONFLICT = "ConditionalRequestConflict"
-_NOT_THERE = ("404", "405", "NoSuchKey", "NoSuchVersion", "MethodNotAllowed")
-_DENIED = ("403", "AccessDenied", "AllAccessDisabled")
 _OTHER_OBJECT = (_NOT_AS_EXPECTED, _CONFLICT, "NoSuchKey")
-_TRIES_IN_CONFLICT = 3
-"""S3 asks for a repetition if two writers of one object meet."""
-
 
 MAX_ATTEMPTS = 4
 MAX_CONNECTIONS = 16

@@ -17,10 +17,10 @@ from handler.errors.infrastructure import ObjectNotFound, SettingsError, Storage
 from handler.http.client import HttpClient
 from handler.storage.local import FolderStorage, MemoryStorage
 from handler.storage.location import open_publish_storage, open_storage
-from handler.storage.publishing import PublishStorage
+from handler.storage.publishing import PublishStorage, WritableStorage
 from handler.storage.s3 import S3Storage
 from handler.storage.s3_publishing import Boto3Requests
-from handler.storage.storage import StoredObject, WritableStorage
+from handler.storage.storage import StoredObject
 from tests.support.moto import Moto, running_moto
 from tests.support.raw_http import answer, answering, running_server
 
@@ -67,12 +67,6 @@ class TestEveryStorage:
         assert found is not None
         assert found.body == b'{"a": 1}'
         assert found.etag
-
-    def test_an_object_is_added_where_there_is_none(self, storage: WritableStorage) -> None:
-        assert storage.add(KEY, b"first") is True
-        assert storage.add(KEY, b"second") is False
-
-        assert body_at(storage, KEY) == b"first"
 
     @pytest.mark.parametrize("body", [b"", bytes(range(256)) * 5000], ids=["empty", "a megabyte"])
     def test_any_bytes_come_back(self, storage: WritableStorage, body: bytes) -> None:

@@ -15,7 +15,7 @@ from handler.commands.console import complain, warn
 from handler.commands.folders.endpoints import Outcome
 from handler.commands.local.local_endpoint import local_settings
 from handler.compiler.compile import Compiled
-from handler.compiler.config.ignores import left_over, unused_ignores
+from handler.compiler.config.config import left_over, unused_ignores
 from handler.compiler.problems import Place, Problems
 from handler.compiler.source.files import CONFIG
 from handler.errors.authoring import Problem

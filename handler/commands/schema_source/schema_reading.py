@@ -23,7 +23,7 @@ from handler.commands.schema_source.source_options import (
     UsageRefused,
     quoted,
 )
-from handler.compiler.schema.sdl_parser import parse_sdl
+from handler.compiler.schema.schema import parse_sdl
 from handler.compiler.source.files import MAX_FILE_BYTES
 from handler.errors.infrastructure import AddressRefused, HttpError, HttpTimeout, HttpTooLarge
 from handler.http.client import HttpClient, HttpRequest, HttpResponse

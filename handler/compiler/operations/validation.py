@@ -37,8 +37,8 @@ from handler.compiler.operations.author_operations import is_bound
 from handler.compiler.operations.used_coordinates import nodes_in
 from handler.compiler.problems import Place, Problems
 from handler.compiler.schema.directives import BELONGS, FOR_PARTS, ON_OPERATIONS
-from handler.compiler.schema.rule_codes import code_of, coded, sentence_of
 from handler.compiler.schema.schema import AuthorSchema
+from handler.compiler.schema.schema_building import code_of, coded, sentence_of
 from handler.graph.documents.operation import bare
 from handler.text.sentences import some
 

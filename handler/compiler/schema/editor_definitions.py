@@ -21,7 +21,7 @@ from graphql import (
 )
 
 from handler.compiler.schema.directives import DEFINITIONS
-from handler.compiler.schema.sdl_parser import parse_sdl
+from handler.compiler.schema.schema import parse_sdl
 from handler.compiler.schema.vendor_directives import is_foreign, missing_definitions
 
 UNUSED = "Query"

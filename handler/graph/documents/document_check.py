@@ -62,13 +62,8 @@ from handler.strict_json import JSONObject, to_json_bytes
 MAX_ERRORS = DocumentRefused.MAX_FAULTS + 1
 """Errors to look for: those that are reported, and one to know that there are more."""
 
-ABORTED = " aborted."
-"""The end of graphql-core's message when it gives up, which has no location."""
-
 JSON_TYPES_OF: Mapping[str, Set[str]] = {"Int": {"integer"}, "Float": {"number"}, "Boolean": {"boolean"}}
 """The scalars that take no text. Enums, and scalars of the schema's own, may take one."""
-
-Rule = type[ASTValidationRule]
 
 RULES_OF_OPERATIONS = (
     NoUndefinedVariablesRule,
@@ -78,8 +73,6 @@ RULES_OF_OPERATIONS = (
     VariablesInAllowedPositionRule,
 )
 """Rules that walk a fragment once for each operation that uses it, or for each field beside it."""
-
-RULES_OF_PARTS = tuple(rule for rule in specified_rules if rule not in RULES_OF_OPERATIONS)
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -188,7 +181,8 @@ def _valid_schema(
     schema = schemas.touched_by(document)
     errors = _validate(schema, document, specified_rules)
     if errors and not _about_the_document(errors) and len(operations_of(document)) > 1:
-        _refuse(_validate(schema, document, RULES_OF_PARTS), schemas.view)
+        rules = [rule for rule in specified_rules if rule not in RULES_OF_OPERATIONS]
+        _refuse(_validate(schema, document, rules), schemas.view)
         _refuse(_validate(schema, alone(document, operation), specified_rules), schemas.view)
         return schema
     _refuse(errors, schemas.view)
@@ -196,13 +190,15 @@ def _valid_schema(
     return schema
 
 
-def _validate(schema: GraphQLSchema, document: DocumentNode, rules: Collection[Rule]) -> list[GraphQLError]:
+def _validate(
+    schema: GraphQLSchema, document: DocumentNode, rules: Collection[type[ASTValidationRule]]
+) -> list[GraphQLError]:
     return validate(schema, document, rules, max_errors=MAX_ERRORS, hide_suggestions=True)
 
 
 def _about_the_document(errors: Sequence[GraphQLError]) -> list[GraphQLError]:
-    """Return the errors without graphql-core's message that it gave up."""
-    return [error for error in errors if error.nodes or not error.message.endswith(ABORTED)]
+    """Return the errors without graphql-core's message that it gave up, which has no location."""
+    return [error for error in errors if error.nodes or not error.message.endswith(" aborted.")]
 
 
 def _refuse(errors: Sequence[GraphQLError], view: View) -> None:

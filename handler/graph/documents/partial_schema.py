@@ -56,11 +56,9 @@ MAX_KEPT_CHARS = 4_000
 A model repeats a request with other variables, and validation is most of the cost of a call.
 """
 
-COORDINATE_BYTES = 4_000
-"""Approximate memory of a schema for each of its coordinates, measured on GitHub's: 2,500 to 7,000."""
-
-CHARACTER_BYTES = 80
-"""Approximate memory of a document for each of its characters."""
+COORDINATE_BYTES, CHARACTER_BYTES = 4_000, 80
+"""Approximate memory of a schema for each of its coordinates (measured on GitHub's: 2,500 to 7,000), and of a document
+for each of its characters."""
 
 
 @record(frozen=True, slots=True)
