@@ -123,8 +123,7 @@ class S3PublishStorage:
             return False
         for each in reversed(versions):
             request = methodcaller("delete_object", **self._place(key), VersionId=each.version)
-            _, failure = self._requests.ask(request)
-            self._require_done(failure, "s3:DeleteObjectVersion")
+            self._answer(request, "s3:DeleteObjectVersion")
         return not self.versions(key)
 
     def versions(self, key: str) -> Sequence[ObjectVersion]:
@@ -136,10 +135,8 @@ class S3PublishStorage:
 
     def keeps_versions(self) -> bool:
         """See ``PublishStorage``."""
-        bucket = self._objects.bucket
-        answer, failure = self._requests.ask(methodcaller("get_bucket_versioning", Bucket=bucket))
-        self._require_done(failure, "s3:GetBucketVersioning")
-        return bool(answer.get("Status") == "Enabled")
+        request = methodcaller("get_bucket_versioning", Bucket=self._objects.bucket)
+        return bool(self._answer(request, "s3:GetBucketVersioning").get("Status") == "Enabled")
 
     def read_tags(self) -> dict[str, str]:
         """Read the tags of the bucket; empty if it has none.
@@ -230,13 +227,16 @@ class S3PublishStorage:
             kinds = ("Contents", "Versions", "DeleteMarkers")
             return [read(each) for page in pages for kind in kinds for each in page.get(kind, ())]
 
-        entries, failure = self._requests.ask(listed)
-        self._require_done(failure, action)
-        return list(entries)
+        return list(self._answer(listed, action))
 
     def _place(self, key: str) -> dict[str, str]:
         require_key(key, self.location)
         return {"Bucket": self._objects.bucket, "Key": f"{self._objects.prefix}{key}"}
+
+    def _answer(self, request: Callable[[Any], Any], action: str) -> Any:
+        answer, failure = self._requests.ask(request)
+        self._require_done(failure, action)
+        return answer
 
     def _require_done(self, failure: Failure | None, action: str) -> None:
         if failure:
