@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import re
 import typing
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from enum import Enum
 from functools import partial
 from types import NoneType
@@ -225,7 +225,10 @@ async def run_prompt(prompt: PromptDefinition, arguments: Any, ctx: Context) -> 
         f"Prompt {prompt.name}",
         prompt,
         _read_arguments(prompt, arguments),
-        lambda value: {**described, "messages": _messages(value)},
+        lambda value: {
+            **described,
+            "messages": list(map(_message, [value] if isinstance(value, str | Content | Mapping) else value)),
+        },
         ctx,
     )
 
@@ -280,13 +283,8 @@ def _read_arguments(prompt: PromptDefinition, arguments: Any) -> dict[str, Any]:
     return values
 
 
-def _messages(value: Any) -> list[JSONObject]:
-    """Return the messages in MCP's form. A message without a role is the user's."""
-    messages: Iterable[Any] = [value] if isinstance(value, str | Content | Mapping) else value
-    return [_message(each) for each in messages]
-
-
 def _message(message: Any) -> JSONObject:
+    """Return a message in MCP's form. A message without a role is the user's."""
     match message:
         case {"role": "user" | "assistant" as role, "content": str() | Content() as content, **rest} if not rest:
             block = Text(content) if isinstance(content, str) else content

@@ -81,40 +81,12 @@ async def call_tool(
     if tool is None:
         tool = next((each for each in await _provided(kit, ctx) if each.name == name), None)
     if tool is None or not tool.allows(ctx):
-        raise _unknown("tool", name)
+        raise unknown("tool", name)
     return await run_tool(tool.named(name), arguments, ctx, on_failure=on_failure)
 
 
-async def get_prompt(kit: Toolkit, name: str, arguments: Any, ctx: Context) -> JSONObject | InputRequired:
-    """Write a prompt of the kit.
-
-    Raises:
-        McpError: no such prompt, or as ``run_prompt``.
-    """
-    from handler.code_tools.content import run_prompt  # most calls are of tools
-
-    prompt = next((each for each in kit.prompts if each.name == name), None)
-    if prompt is None:
-        raise _unknown("prompt", name)
-    return await run_prompt(prompt, arguments, ctx)
-
-
-async def read_resource(kit: Toolkit, uri: str, ctx: Context) -> JSONObject | InputRequired:
-    """Read a resource of the kit. A resource of exactly this URI wins over templates, and the first template wins.
-
-    Raises:
-        McpError: no such resource, or as ``run_resource``.
-    """
-    from handler.code_tools.content import run_resource  # as above
-
-    ordered = sorted(kit.resources, key=lambda each: each.is_template)
-    resource = next((each for each in ordered if each.values_in(uri) is not None), None)
-    if resource is None:
-        raise _unknown("resource", uri, member="uri")
-    return await run_resource(resource, uri, ctx)
-
-
-def _unknown(kind: str, name: str, *, member: str = "") -> InvalidParams:
+def unknown(kind: str, name: str, *, member: str = "") -> InvalidParams:
+    """Return the error for a name without an entry. ``member``: the name of the fact, if not the kind."""
     name = name[:MAX_SAID_CHARS]
     return InvalidParams(f"Unknown {kind}: {name}", {member or kind: name})
 

@@ -47,7 +47,7 @@ from handler.code_tools.plain_types import (
 )
 from handler.code_tools.signature import NO_DEFAULT, Parameter, alternatives
 from handler.code_tools.source_location import SourceLocation
-from handler.code_tools.type_schemas import ArgumentsModel, ValueType, arguments_schema, tidy_schema
+from handler.code_tools.type_schemas import FIELD, ArgumentsModel, ValueType, arguments_schema, tidy_schema
 from handler.json_schema.input_types import references_in
 from handler.strict_json import JSONObject
 
@@ -128,9 +128,6 @@ def _sorted(schema: Any, above: str = "") -> Any:
             return [_sorted(each, above) for each in schema]
     return schema
 
-
-RENAMED = "stile_argument_"
-"""The start of names that the model of a function's arguments gives to parameters."""
 
 BARE: Mapping[Any, PlainType] = {
     Any: any_json(),
@@ -297,7 +294,7 @@ class HintReader:
         return typed_dict(members)
 
     def _member(self, name: str, hint: Any, options: Mapping[str, Any] | None) -> PlainMember:
-        if options is None or name.startswith(("_", RENAMED)):
+        if options is None or name.startswith(("_", FIELD)):
             raise Doubt
         kind = self._annotated(hint, {key: value for key, value in options.items() if key not in DEFAULTS})
         if "default_factory" in options:

@@ -23,7 +23,7 @@ MISSING = (
     "tools in Python need pydantic, which is in the extra `code`: install the wheel of Stile with that extra, or run "
     "`make setup` in a clone"
 )
-FIELD = "stile_argument_{}"
+FIELD = "stile_argument_"
 """The model's names for parameters, because pydantic refuses names such as ``schema`` and ``_id``."""
 
 
@@ -64,7 +64,7 @@ class ArgumentsModel:
             Misfits: a value that its type refuses.
         """
         values = _validated(self._model.model_validate, arguments)
-        return {parameter.name: getattr(values, FIELD.format(at)) for at, parameter in enumerate(self._parameters)}
+        return {parameter.name: getattr(values, f"{FIELD}{at}") for at, parameter in enumerate(self._parameters)}
 
     def declared(self) -> dict[str, Parameter]:
         """Return the parameters by the names of arguments."""
@@ -76,7 +76,7 @@ class ArgumentsModel:
         _require_pydantic(self._place)
         from pydantic import ConfigDict, create_model
 
-        names = {FIELD.format(at): parameter.name for at, parameter in enumerate(self._parameters)}
+        names = {f"{FIELD}{at}": parameter.name for at, parameter in enumerate(self._parameters)}
         # Dataclasses among the parameters get this configuration too, and their fields keep their names.
         config = ConfigDict(alias_generator=lambda name: names.get(name, name))
         fields: dict[str, Any] = {

@@ -62,7 +62,7 @@ Read = Callable[[Any], Any]
 """A function that returns a value of one type as it is compared, or ``MISSING`` for a value of another type."""
 
 
-def compile_predicate(predicate: Any) -> Evaluate:
+def compile_predicate(predicate: Any, depth: int = MAX_DEPTH) -> Evaluate:
     """Compile a predicate, so that its shape is examined only once.
 
     The claims are those of a verified token, ``None`` without one. The variables are GraphQL variables by name; a
@@ -70,10 +70,6 @@ def compile_predicate(predicate: Any) -> Evaluate:
     variable gives ``DEPENDS``. A comparison with a claim or variable that is missing or not of its declared type gives
     ``NEITHER``. So does a predicate of unknown kind or shape.
     """
-    return _compile(predicate, MAX_DEPTH)
-
-
-def _compile(predicate: Any, depth: int) -> Evaluate:
     make = _RULES.get(frozenset(predicate)) if depth and isinstance(predicate, dict) else None
     return make(predicate, depth - 1) if make else _always(NEITHER)
 
@@ -89,7 +85,7 @@ def _literal(predicate: Predicate, _depth: int) -> Evaluate:
 
 
 def _not(predicate: Predicate, depth: int) -> Evaluate:
-    negated = _compile(predicate["not"], depth)
+    negated = compile_predicate(predicate["not"], depth)
     return lambda claims, variables: negation(negated(claims, variables))
 
 
@@ -97,7 +93,7 @@ def _joined(predicate: Predicate, depth: int) -> Evaluate:
     """Compile an ``and`` or an ``or``. Without parts, it has one of unknown kind."""
     [(keyword, value)] = predicate.items()
     join = conjunction if keyword == "and" else disjunction
-    parts = [_compile(part, depth) for part in (value if isinstance(value, list) and value else (None,))]
+    parts = [compile_predicate(part, depth) for part in (value if isinstance(value, list) and value else (None,))]
     return lambda claims, variables: join([part(claims, variables) for part in parts])
 
 

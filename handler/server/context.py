@@ -5,15 +5,16 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field, replace
 from typing import Any, TypeVar
 
 from starlette.requests import Request as HttpCall
 from starlette.routing import Route
 
+from handler.bundle.content import Prompt, Resource, Skill
 from handler.bundle.model import ENDPOINT_NAME, Bundle
-from handler.bundle.tools import Tool
+from handler.bundle.tools import CodeKit, Tool
 from handler.cold.records import record
 from handler.errors.access import CredentialRefused, CredentialRequired
 from handler.errors.calls import EndpointNotFound, NotFound, ToolNotFound
@@ -37,6 +38,7 @@ from handler.server.endpoints.schema_views import schema_loading
 from handler.server.outgoing.outgoing_services import OutgoingServices
 
 T = TypeVar("T")
+P = TypeVar("P", Prompt, Resource, Skill, CodeKit)
 
 
 def development_at(_: Bundle) -> Principal:
@@ -119,6 +121,10 @@ class Caller:
     def as_anybody(self) -> Caller:
         """Return this caller as an anonymous caller."""
         return replace(self, principal=ANONYMOUS, evaluation=self.endpoint.everybody, credential="", headers={})
+
+    def permitted(self, parts: Iterable[P]) -> list[P]:
+        """Return the parts of the bundle whose conditions the caller meets."""
+        return [part for part in parts if self.evaluation.meets(part.mask)]
 
     async def can_use(self, tool: Tool) -> bool:
         """Return whether the caller may use a tool.

@@ -9,10 +9,13 @@ Source: MCP 2026-07-28, server/tools ("Output Schema"); GraphQL specification, s
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
+from itertools import accumulate, chain, count
 from types import MappingProxyType
+from typing import Any
 
 from graphql import (
     DocumentNode,
@@ -34,9 +37,9 @@ from graphql import (
     is_leaf_type,
 )
 
-from handler.compiler.json_schemas.definitions import SharedParts
 from handler.compiler.operations.used_coordinates import fragments_of
 from handler.compiler.schema.vendor_directives import EXECUTABLE
+from handler.json_schema.input_types import references_in
 from handler.policy.evaluation import OPEN, Mask, hidden_from_everybody
 from handler.strict_json import JSONObject, to_json_bytes
 from handler.text.sentences import some
@@ -70,6 +73,9 @@ ERRORS: JSONObject = {
 
 MAX_DEPTH = 40
 """Deeper shapes stay open: nobody reads them, and any JSON parser must be able to read the bundle."""
+
+WORTHWHILE_BYTES = 64
+"""A definition must save more than this: for less, the look-up of the reference costs the reader more."""
 
 CONDITIONS = frozenset({"skip", "include"})
 """The directives that may omit a field and do not change its value."""
@@ -338,3 +344,57 @@ class Selections:
 
     def _applies(self, on: GraphQLNamedType, type_: GraphQLNamedType) -> bool:
         return on is type_ or (is_abstract_type(on) and self._schema.is_sub_type(on, type_))
+
+
+class SharedParts:
+    """Collector of the reusable parts of one schema, inner parts first, for ``$defs`` if this saves bytes.
+
+    Sharing also keeps the work linear: a fragment that is reached by many chains of fragment spreads would otherwise be
+    written out once for each chain.
+    """
+
+    def __init__(self) -> None:
+        self._keys: dict[str, str] = {}  # by the JSON of a part
+        self._parts: dict[str, tuple[str, JSONObject]] = {}  # name for ``$defs``, and schema with keys of other parts
+
+    def add(self, name: str, schema: JSONObject) -> JSONObject:
+        """Return a reference to ``schema``. Equal schemas become one part, which keeps the first ``name``."""
+        key = self._keys.setdefault(json.dumps(schema), str(len(self._keys)))
+        self._parts.setdefault(key, (name, schema))
+        return {"$ref": key}
+
+    def write(self, schema: JSONObject) -> JSONObject:
+        """Resolve the references that ``add`` returned: inline the parts, or refer to them in ``$defs``."""
+        schemas = [schema, *(part for _, part in self._parts.values())]
+        uses = Counter(key for each in schemas for key in references_in(each))
+        replacements: dict[str, Any] = {}
+        definitions: JSONObject = {}
+        for key, (name, part) in self._parts.items():
+            whole = _replaced(part, replacements)
+            names = chain([name], (f"{name}{number}" for number in count(2)))
+            free = next(each for each in names if each not in definitions)
+            reference, size = {"$ref": f"#/$defs/{free}"}, _size(whole)
+            is_shared = uses[key] * (size - _size(reference)) - _size({free: whole}) > WORTHWHILE_BYTES
+            definitions |= {free: whole} if is_shared else {}
+            replacements[key] = reference if is_shared else whole
+        result: JSONObject = _replaced(schema, replacements)
+        return {**result, "$defs": definitions} if definitions else result
+
+
+def _size(schema: JSONObject) -> int:
+    return len(json.dumps(schema, separators=(",", ":")))
+
+
+def _replaced(schema: Any, replacements: dict[str, Any]) -> Any:
+    match schema:
+        case {"$ref": str(key)}:
+            return replacements[key]
+        case {"anyOf": [*branches]}:
+            inner = [_replaced(branch, replacements) for branch in branches]
+            return {"anyOf": [part for each in inner for part in each.get("anyOf", [each])]}  # without nesting
+        case dict():
+            return {key: _replaced(value, replacements) for key, value in schema.items()}
+        case list():
+            return [_replaced(value, replacements) for value in schema]
+        case _:
+            return schema

@@ -37,10 +37,9 @@ from handler.compiler.operations.used_coordinates import asked_of_the_schema, co
 from handler.compiler.problems import Problems
 from handler.compiler.schema.directives import ToolDirective, items_of, value_of_argument
 from handler.compiler.schema.tool_options import RESULT, AuthorOptions
-from handler.compiler.tools.bindings import coordinates_bound, read_bindings
 from handler.compiler.tools.declaration import CompiledTool, ToolDeclaration, directive_declaration
 from handler.compiler.tools.persisted import sent
-from handler.compiler.tools.uploads import judge_files
+from handler.compiler.tools.variables import coordinates_bound, judge_files, read_bindings
 from handler.graph.tool_entry import default_annotations
 from handler.json_schema.shortening import size_of
 from handler.policy.evaluation import OPEN, Mask, union_of

@@ -10,8 +10,7 @@ from typing import Any
 from handler.bundle.tools import GraphQLTool, PrescribedTool
 from handler.errors.access import AccessError
 from handler.errors.calls import NotFound
-from handler.server.mcp.jsonrpc import Rejected
-from handler.server.mcp.method_call import Call
+from handler.server.mcp.jsonrpc import Call, Rejected
 from handler.server.upstream.read_coordinates import note_refused
 from handler.strict_json import JSONObject, to_well_formed_json
 from handler.text.invisible import escaped

@@ -25,10 +25,10 @@ from handler.server.mcp.jsonrpc import (
     INVALID_REQUEST,
     METHOD_NOT_FOUND,
     PARSE_ERROR,
+    Call,
     Rejected,
     SignInRequired,
 )
-from handler.server.mcp.method_call import Call
 from handler.server.mcp.revisions import (
     APPS,
     MODERN,
@@ -124,10 +124,8 @@ def _offered(call: Call) -> list[str]:
 
 def _has_pages(caller: Caller) -> bool:
     """Return whether the caller may read any page. The extension is declared to such callers only."""
-    return any(
-        isinstance(resource, FileResource) and resource.is_page and caller.evaluation.meets(resource.mask)
-        for resource in caller.endpoint.bundle.resources
-    )
+    resources = caller.permitted(caller.endpoint.bundle.resources)
+    return any(isinstance(resource, FileResource) and resource.is_page for resource in resources)
 
 
 def _introduction(call: Call, revision: str) -> JSONObject:
@@ -199,19 +197,19 @@ def _name_and_arguments(call: Call) -> tuple[str, JSONObject]:
 
 
 async def _list_prompts(call: Call) -> JSONObject:
-    from handler.server.mcp.prompts import prompts_for
+    from handler.server.mcp.content import prompts_for
 
     return await _list(call, "prompts", prompts_for)
 
 
 async def _list_resources(call: Call) -> JSONObject:
-    from handler.server.mcp.resources import resources_for
+    from handler.server.mcp.content import resources_for
 
     return await _list(call, "resources", resources_for)
 
 
 async def _list_templates(call: Call) -> JSONObject:
-    from handler.server.mcp.resources import templates_for
+    from handler.server.mcp.content import templates_for
 
     return await _list(call, "resourceTemplates", templates_for)
 
@@ -240,14 +238,14 @@ async def _get_prompt(call: Call) -> JSONObject:
     name, arguments = _name_and_arguments(call)
     _refuse_excess(call, arguments)
     call.note(prompt=name)
-    from handler.server.mcp.prompts import find_prompt, get_prompt
+    from handler.server.mcp.content import find_prompt, get_prompt
 
     texts = {argument: text for argument, text in arguments.items() if text is not None}
     return await get_prompt(call, find_prompt(call.caller, name), texts)
 
 
 async def _read_resource(call: Call) -> JSONObject:
-    from handler.server.mcp.resources import fixed_contents, read_resource
+    from handler.server.mcp.content import fixed_contents, read_resource
 
     uri = _require_uri(call)
     try:
@@ -270,7 +268,7 @@ def _require_uri(call: Call) -> str:
 
 
 async def _complete(call: Call) -> JSONObject:
-    from handler.server.mcp.prompts import complete
+    from handler.server.mcp.content import complete
 
     _refuse_excess(call, call.request.params)
     return complete(call.caller, call.request.params)
@@ -302,7 +300,7 @@ async def _get_skill(call: Call) -> JSONObject:
 
 def _skills_of(caller: Caller) -> list[JSONObject]:
     """Return the entries of the skills that a caller may read, by name. Their files are resources."""
-    return [skill.entry for skill in caller.endpoint.bundle.skills if caller.evaluation.meets(skill.mask)]
+    return [skill.entry for skill in caller.permitted(caller.endpoint.bundle.skills)]
 
 
 METHODS: Mapping[str, Method] = {

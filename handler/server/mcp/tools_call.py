@@ -39,8 +39,7 @@ from handler.server.asgi.headers import find_mismatch
 from handler.server.asgi.response_size import TOO_LARGE, Room, encoded
 from handler.server.auth.principal import require_scopes
 from handler.server.context import Caller, with_schema
-from handler.server.mcp.jsonrpc import HEADER_MISMATCH, Rejected
-from handler.server.mcp.method_call import Call
+from handler.server.mcp.jsonrpc import HEADER_MISMATCH, Call, Rejected
 from handler.server.mcp.revisions import is_modern
 from handler.server.mcp.tools_list import entry_for, kits_per_caller
 from handler.server.upstream.bound_variables import fill_bound
