@@ -51,8 +51,6 @@ RULES = (
 NOTHING = "schema { subscription: Subscription } type Subscription { nothing: Boolean }"
 """A schema for which no operation of a tool is valid."""
 
-WHY = "@sdl(visibility:) or @inaccessible hides it from clients."
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Demands:
@@ -174,5 +172,6 @@ class ExternalSchema:
         """Report the hidden coordinates in a valid document; true if there are any."""
         errors = validate(self._schema, document, rules=RULES, hide_suggestions=True)
         for error in errors:
-            self._problems.add(error, f"{error.message} {WHY}", code="hidden-from-clients")
+            sentence = f"{error.message} @sdl(visibility:) or @inaccessible hides it from clients."
+            self._problems.add(error, sentence, code="hidden-from-clients")
         return bool(errors)
