@@ -28,8 +28,7 @@ from handler.bundle.operations import GraphQLEndpoint, Operation, PersistedDocum
 from handler.bundle.tools import CONFIRM_LEVELS, PrescribedTool, Tool
 from handler.compiler.api_context import ApiContext
 from handler.compiler.json_schemas.defaults import default_of
-from handler.compiler.json_schemas.input_schema import bound_schema, enforced_schema
-from handler.compiler.json_schemas.inputs import Inputs
+from handler.compiler.json_schemas.input_schema import Inputs, bound_schema, enforced_schema
 from handler.compiler.operations.author_operations import AuthorOperation, Operations
 from handler.compiler.operations.used_coordinates import asked_of_the_schema, coordinates_used
 from handler.compiler.tools.variables import coordinates_bound, read_bindings
