@@ -134,6 +134,7 @@ class _AsSent(Arguments):
     """Arguments that only the provider checks."""
 
     schema: JSONObject = {"type": "object"}  # noqa: RUF012 - a constant
+    _options = Options()
 
     def check(self, arguments: JSONObject, _: Context) -> JSONObject:
         return arguments
