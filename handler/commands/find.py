@@ -34,8 +34,7 @@ from handler.search.schema_search import Match
 from handler.search.words import split
 from handler.server.context import Caller
 from handler.server.mcp.catalog import found_tools
-from handler.server.mcp.jsonrpc import Request
-from handler.server.mcp.method_call import Call
+from handler.server.mcp.jsonrpc import Call, Request
 from handler.server.mcp.revisions import MODERN
 from handler.server.mcp.tools_call import answer_of
 from handler.server.mcp.tools_list import entry_for, list_entries, list_tools

@@ -11,8 +11,8 @@ from handler.bundle.operations import Limits
 from handler.compiler.access.propagation import Consequences
 from handler.compiler.compile_context import CompileContext
 from handler.compiler.conditions import ConditionTable
-from handler.compiler.json_schemas.definitions import SharedDefinitions
 from handler.compiler.json_schemas.descriptions import GRAPHQL_TOOL
+from handler.compiler.json_schemas.input_schema import SharedDefinitions
 from handler.compiler.json_schemas.scalars import Scalar
 from handler.compiler.problems import Problems
 from handler.graph.index import SchemaIndex

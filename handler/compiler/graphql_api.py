@@ -32,15 +32,14 @@ from handler.compiler.schema.schema_cache import key_of
 from handler.compiler.schema.schema_index import build_index, with_words
 from handler.compiler.schema.vendor_directives import with_list_sizes
 from handler.compiler.source.files import ENTRY
-from handler.compiler.tools.client_schema import ExternalSchema
 from handler.compiler.tools.declaration import CompiledTool
 from handler.compiler.tools.graphql import default_tool
-from handler.compiler.tools.persisted import graphql_endpoint
+from handler.compiler.tools.persisted import ExternalSchema, graphql_endpoint
 from handler.compiler.tools.prompts import PROMPTS_FOLDER
 from handler.compiler.tools.resources import RESOURCES_FOLDER
 from handler.compiler.tools.skills import SKILLS_FOLDER
 from handler.compiler.tools.tools import make_tools
-from handler.compiler.tools.uploads import types_of_files
+from handler.compiler.tools.variables import types_of_files
 from handler.graph.index import SchemaIndex, read_index, write_index
 from handler.policy.evaluation import HIDDEN, OPEN, Mask
 from handler.strict_json import JSONObject

@@ -14,10 +14,10 @@ import threading
 import time
 import zlib
 from collections.abc import Callable, Mapping
-from contextlib import closing
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import field
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 from handler.cold.records import record
@@ -34,13 +34,27 @@ from handler.http.addresses import STRICT, AddressRules, is_unnameable
 from handler.http.connections import Connection, Exchange, ForbiddenAddress, KeptConnections, TimedTls
 from handler.http.response import BodyTooLarge, CutShort, HeadTooLarge, InvalidResponse, OtherEncoding
 
-if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-
 T = TypeVar("T")
 
 MARGIN_S = 0.05
 """Largest difference at which the deadlines of an exchange and of the task that waits for it count as one."""
+
+
+_OUR_HEADERS = {"accept-encoding": "gzip", "user-agent": "stile"}
+_PORTS = {"http": 80, "https": 443}
+_UNSENDABLE = "the request cannot be sent"
+_NEVER_IN_A_URL = re.compile(r"[\x00-\x20\x7f\\]")
+_FAILURES = (InvalidResponse, OSError, OtherEncoding, zlib.error)
+_CLOSED = (ConnectionResetError, BrokenPipeError, ssl.SSLEOFError, ssl.SSLZeroReturnError)
+_REASONS: tuple[tuple[type[BaseException] | tuple[type[BaseException], ...], str], ...] = (
+    (socket.gaierror, "name not resolved"),
+    (ConnectionRefusedError, "connection refused"),
+    (ssl.SSLCertVerificationError, "TLS verification failed"),
+    (zlib.error, "the body is not the gzip it claims to be"),
+    ((*_CLOSED, CutShort), "connection closed before the answer was complete"),
+    (ssl.SSLError, "TLS failed"),
+    (OSError, "no connection"),
+)
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -92,10 +106,8 @@ class HttpClient:
             HttpUnreachable: no connection, a broken one, or a response that cannot be read.
             HttpTooLarge: a body of more than ``max_bytes``.
         """
-        if self.observer is None:
-            return self._send_now(request)
-        with self.observer(request) as answers:
-            answers.append(self._send_now(request))
+        with (self.observer or _unobserved)(request) as answers:
+            answers.append(self._send(request, Exchange(timeout_s=request.timeout_s), self._answer))
         return answers[0]
 
     async def send_async(self, request: HttpRequest) -> HttpResponse:
@@ -104,36 +116,29 @@ class HttpClient:
         The request's time begins when a thread is available to send it. A task cancelled after that time gets an
         ``HttpTimeout``: only this error says if the request was sent.
         """
-        if self.observer is None:
-            return await self._send_soon(request)
-        with self.observer(request) as answers:
-            answers.append(await self._send_soon(request))
+        with (self.observer or _unobserved)(request) as answers:
+            exchange, way = Exchange(timeout_s=request.timeout_s), self._answer
+            # Lambda gives a process one request at a time, and a thread's round trip takes as long as many a response.
+            if len(asyncio.all_tasks()) == 1:
+                answer = self._send(request, exchange, self._answer_over_kept)
+                if answer is not None:
+                    answers.append(answer)
+                    return answer
+                way = self._answer_anew  # in a thread, because no deadline ends the resolver
+            queued_at = time.monotonic()
+
+            def send() -> HttpResponse:
+                exchange.put_off(time.monotonic() - queued_at)
+                return self._send(request, exchange, way)
+
+            try:
+                answers.append(await asyncio.to_thread(send))
+            except asyncio.CancelledError as exc:
+                exchange.abort()
+                if exchange.is_over(margin_s=MARGIN_S):  # the canceller has the same deadline, a moment earlier
+                    raise _error_of(TimeoutError(), _target_of(request.url).host, exchange) from exc
+                raise
         return answers[0]
-
-    def _send_now(self, request: HttpRequest) -> HttpResponse:
-        return self._send(request, Exchange(timeout_s=request.timeout_s), self._asked)
-
-    async def _send_soon(self, request: HttpRequest) -> HttpResponse:
-        exchange, way = Exchange(timeout_s=request.timeout_s), self._asked
-        # Lambda gives a process one request at a time, and a thread's round trip takes as long as many a response.
-        if len(asyncio.all_tasks()) == 1:
-            answered = self._send(request, exchange, self._asked_over_kept)
-            if answered is not None:
-                return answered
-            way = self._asked_anew  # in a thread, because no deadline ends the resolver
-        queued_at = time.monotonic()
-
-        def send() -> HttpResponse:
-            exchange.put_off(time.monotonic() - queued_at)
-            return self._send(request, exchange, way)
-
-        try:
-            return await asyncio.to_thread(send)
-        except asyncio.CancelledError as exc:
-            exchange.abort()
-            if exchange.is_over(margin_s=MARGIN_S):  # the canceller has the same deadline, a moment earlier
-                raise _error_of(TimeoutError(), _target_of(request.url).host, exchange) from exc
-            raise
 
     def open(self, url: str, *, timeout_s: float) -> None:
         """Open a connection for the next request to a URL.
@@ -155,7 +160,7 @@ class HttpClient:
         """Drop the kept connections, as after a restored snapshot. The client stays usable."""
         self._kept.clear()
 
-    def _send(self, request: HttpRequest, exchange: Exchange, way: _Way[T]) -> T:
+    def _send(self, request: HttpRequest, exchange: Exchange, way: Callable[[HttpRequest, _Target, Exchange], T]) -> T:
         target = _target_of(request.url)
         fault = self._rules.url_fault(target.scheme, target.host) if request.guarded else ""
         if fault:
@@ -177,26 +182,26 @@ class HttpClient:
             raise HttpUnreachable(target.host, _UNSENDABLE) from None
         return response
 
-    def _asked(self, request: HttpRequest, target: _Target, exchange: Exchange) -> HttpResponse:
-        return self._asked_over_kept(request, target, exchange) or self._asked_anew(request, target, exchange)
+    def _answer(self, request: HttpRequest, target: _Target, exchange: Exchange) -> HttpResponse:
+        return self._answer_over_kept(request, target, exchange) or self._answer_anew(request, target, exchange)
 
-    def _asked_over_kept(self, request: HttpRequest, target: _Target, exchange: Exchange) -> HttpResponse | None:
+    def _answer_over_kept(self, request: HttpRequest, target: _Target, exchange: Exchange) -> HttpResponse | None:
         """Return the response over a kept connection; ``None`` if there is none, or a closed one to be replaced."""
         connection = self._kept.take((target.origin, request.guarded))
         if connection is None:
             return None
         try:
-            return self._exchanged_over(connection, request, target, exchange)
+            return self._exchange_over(connection, request, target, exchange)
         except _CLOSED:
             if exchange.answer_began or not request.repeatable:
                 raise
             return None
 
-    def _asked_anew(self, request: HttpRequest, target: _Target, exchange: Exchange) -> HttpResponse:
+    def _answer_anew(self, request: HttpRequest, target: _Target, exchange: Exchange) -> HttpResponse:
         """Return the response over a new connection: if a kept one is closed, the other kept ones may be, too."""
-        return self._exchanged_over(self._new_connection(target, guarded=request.guarded), request, target, exchange)
+        return self._exchange_over(self._new_connection(target, guarded=request.guarded), request, target, exchange)
 
-    def _exchanged_over(
+    def _exchange_over(
         self, connection: Connection, request: HttpRequest, target: _Target, exchange: Exchange
     ) -> HttpResponse:
         """Send the request over a connection, and keep the connection if the response came whole."""
@@ -221,16 +226,18 @@ class HttpClient:
                 connection.close()
 
     def _new_connection(self, target: _Target, *, guarded: bool) -> Connection:
-        tls = self._require_tls_context() if target.scheme == "https" else None
-        return Connection(target.host, target.port, tls=tls, rules=self._rules if guarded else None)
-
-    def _require_tls_context(self) -> ssl.SSLContext:
-        # Reading the certificate authorities takes milliseconds, so it waits for the first https request.
+        rules = self._rules if guarded else None
+        if target.scheme != "https":
+            return Connection(target.host, target.port, tls=None, rules=rules)
         with self._tls_lock:
-            if self._tls_context is None:
+            if self._tls_context is None:  # reading the certificate authorities takes milliseconds
                 self._tls_context = ssl.create_default_context()
                 self._tls_context.sslsocket_class = TimedTls
-            return self._tls_context
+        return Connection(target.host, target.port, tls=self._tls_context, rules=rules)
+
+
+def _unobserved(_: HttpRequest) -> AbstractContextManager[list[HttpResponse]]:
+    return nullcontext([])
 
 
 class _Target(NamedTuple):
@@ -261,10 +268,6 @@ def _target_of(url: str) -> _Target:
     return _Target(parts.scheme, host, port, f"{path}?{parts.query}" if parts.query else path)
 
 
-_Way = Callable[[HttpRequest, _Target, Exchange], T]
-"""A method that gets the response to a request."""
-
-
 def _error_of(failure: BaseException, host: str, exchange: Exchange) -> HttpError:
     if exchange.aborted or isinstance(failure, TimeoutError):
         return HttpTimeout(host, timeout_s=exchange.timeout_s, sent=exchange.sent)
@@ -276,20 +279,3 @@ def _error_of(failure: BaseException, host: str, exchange: Exchange) -> HttpErro
         return HttpHeadTooLarge(host, f"the answer has {failure}", sent=True)
     reasons = (reason for kinds, reason in _REASONS if isinstance(failure, kinds))
     return HttpUnreachable(host, next(reasons, "the answer is not HTTP"), sent=exchange.sent)
-
-
-_OUR_HEADERS = {"accept-encoding": "gzip", "user-agent": "stile"}
-_PORTS = {"http": 80, "https": 443}
-_UNSENDABLE = "the request cannot be sent"
-_NEVER_IN_A_URL = re.compile(r"[\x00-\x20\x7f\\]")
-_FAILURES = (InvalidResponse, OSError, OtherEncoding, zlib.error)
-_CLOSED = (ConnectionResetError, BrokenPipeError, ssl.SSLEOFError, ssl.SSLZeroReturnError)
-_REASONS: tuple[tuple[type[BaseException] | tuple[type[BaseException], ...], str], ...] = (
-    (socket.gaierror, "name not resolved"),
-    (ConnectionRefusedError, "connection refused"),
-    (ssl.SSLCertVerificationError, "TLS verification failed"),
-    (zlib.error, "the body is not the gzip it claims to be"),
-    ((*_CLOSED, CutShort), "connection closed before the answer was complete"),
-    (ssl.SSLError, "TLS failed"),
-    (OSError, "no connection"),
-)

@@ -27,8 +27,7 @@ from handler.server.asgi.responses import Refused, json_response
 from handler.server.auth.resource_metadata import metadata_url, open_scopes, takes_tokens
 from handler.server.context import Caller, Services, find_endpoint, identify_caller
 from handler.server.denials import denial_response, status_of
-from handler.server.mcp.jsonrpc import Request
-from handler.server.mcp.method_call import Call
+from handler.server.mcp.jsonrpc import Call, Request
 from handler.server.mcp.revisions import MODERN
 from handler.server.mcp.revisions import listed as listed_for
 from handler.server.mcp.tools_list import list_tools

@@ -100,8 +100,11 @@ class Door(Mangum):
         return door(cycle(self.app))
 
     def _read(self, event: Any, context: Any) -> tuple[LambdaHandler, HTTPCycle] | None:
-        """Read an event as a request of a front door; ``None`` if it is not a valid one."""
-        if not _is_request(event):
+        """Read an event as a request of API Gateway, a function URL or a load balancer; ``None`` if it is not one."""
+        members = event.get("requestContext") if isinstance(event, dict) else None
+        if not isinstance(members, dict) or "methodArn" in event or "routeArn" in event:  # of authorizers are alike
+            return None
+        if members.keys().isdisjoint(("http", "elb")) and "httpMethod" not in event:
             return None
         try:
             door = self.infer(event, context)
@@ -110,14 +113,6 @@ class Door(Mangum):
         except Exception:  # noqa: BLE001 - the edge of a Lambda event: any member may be missing or of another type
             return None
         return (door, cycle) if isinstance(scope["method"], str) else None  # Mangum does not check the type
-
-
-def _is_request(event: Any) -> bool:
-    """Return whether an event has the form of a request from API Gateway, a function URL or a load balancer."""
-    context = event.get("requestContext") if isinstance(event, dict) else None
-    if not isinstance(context, dict) or "methodArn" in event or "routeArn" in event:  # events for authorizers are alike
-        return False
-    return "http" in context or "elb" in context or "httpMethod" in event
 
 
 SNAP_START = ("AWS_LAMBDA_INITIALIZATION_TYPE", "snap-start")

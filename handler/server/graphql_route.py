@@ -213,20 +213,16 @@ def _refusal(http_call: HttpCall, exc: Exception) -> _Refusal:
             return _Refusal(status=status_of(exc), code=exc.stile_code, faults=[Fault(str(exc))], firm=False)
         case CallError():
             note(http_call.scope, decision="refused", outcome="refused", reason=exc.log_reason)
-            return _Refusal(status=status_of(exc), code=exc.stile_code, faults=_faults(exc), firm=False)
+            faults: Sequence[Fault] = [Fault(str(exc))]
+            if isinstance(exc, DocumentRefused):
+                faults = exc.faults
+            elif isinstance(exc, InvalidArguments):
+                # Each violation begins with a JSON pointer, "/" for all variables, except the last of too many.
+                faults = [Fault(re.sub(r"\A/(?=:)|\A(?=/)", "variables", each)) for each in exc.violations]
+            return _Refusal(status=status_of(exc), code=exc.stile_code, faults=faults, firm=False)
         case _:
             note(http_call.scope, outcome="failed", failure=exc)
             return _Refusal(status=500, code=StileError.stile_code, faults=[Fault("Internal error")])
-
-
-def _faults(exc: CallError) -> Sequence[Fault]:
-    match exc:
-        case DocumentRefused():
-            return exc.faults
-        case InvalidArguments():
-            # Each violation begins with a JSON pointer, "/" for all variables, except the last of too many.
-            return [Fault(re.sub(r"\A/(?=:)|\A(?=/)", "variables", violation)) for violation in exc.violations]
-    return [Fault(str(exc))]
 
 
 def _graphql_response(

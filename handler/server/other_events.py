@@ -96,7 +96,13 @@ def answer_event(
     if kind in POLLED:
         raise UnservedSource(kind)
     if kind in HTTP_ANSWERS:
-        return _http_answer(event, kind, request_id)
+        code, sentence = HTTP_ANSWERS[kind]
+        body = json.dumps({"error": sentence, "code": code})
+        headers = {"content-type": "application/json", "cache-control": "no-store", "x-request-id": request_id}
+        answer = {"statusCode": STATUS_OF_REFUSAL[code], "body": body, "isBase64Encoded": False}
+        if isinstance(event.get("multiValueHeaders"), dict):
+            return {**answer, "multiValueHeaders": {name: [value] for name, value in headers.items()}}
+        return {**answer, "headers": headers}
     if kind == "warm":
         asyncio.get_event_loop().run_until_complete(warm(endpoints, preload))
         return {"stile": "warm", "endpoints": endpoints.count}
@@ -136,31 +142,18 @@ def kind_of(event: Any) -> str:
         return "custom"
     if any(all(event.get(name) == value for name, value in warmer.items()) for warmer in WARMERS):
         return "warm"
-    return _source_of(event) or _marked(event, MARKS) or _marked(event.get("requestContext"), CONTEXT_MARKS) or "custom"
-
-
-def _source_of(event: Mapping[str, Any]) -> str:
     records = event.get("Records")
     first = records[0] if isinstance(records, list) and records else event
-    if not isinstance(first, dict):
-        return ""
-    source = first.get("eventSource", first.get("EventSource"))
-    if "cf" in first:
-        return "lambda_edge"
-    return SOURCES.get(source, "") if isinstance(source, str) else ""
+    if isinstance(first, dict):
+        source = first.get("eventSource", first.get("EventSource"))
+        if "cf" in first:
+            return "lambda_edge"
+        if isinstance(source, str) and source in SOURCES:
+            return SOURCES[source]
+    return _marked(event, MARKS) or _marked(event.get("requestContext"), CONTEXT_MARKS) or "custom"
 
 
 def _marked(members: Any, marks: Mapping[str, tuple[str, ...]]) -> str:
     if not isinstance(members, dict):
         return ""
     return next((kind for kind, names in marks.items() if any(name in members for name in names)), "")
-
-
-def _http_answer(event: Mapping[str, Any], kind: str, request_id: str) -> dict[str, Any]:
-    code, sentence = HTTP_ANSWERS[kind]
-    body = json.dumps({"error": sentence, "code": code})
-    headers = {"content-type": "application/json", "cache-control": "no-store", "x-request-id": request_id}
-    answer = {"statusCode": STATUS_OF_REFUSAL[code], "body": body, "isBase64Encoded": False}
-    if isinstance(event.get("multiValueHeaders"), dict):
-        return {**answer, "multiValueHeaders": {name: [value] for name, value in headers.items()}}
-    return {**answer, "headers": headers}

@@ -259,13 +259,12 @@ def read_access(context: CompileContext, *, opened: Sequence[str]) -> Access:
     default = "challenge" if (has_identity and not (opened and lets_in)) or "policies" not in access else "allow"
     if has_identity and opened and "policies" in access and "anonymous" not in access:
         ends, verb = ("challenge", "may") if lets_in else ("allow", "get 401, and in StepZen they may")
-        context.problems.warn(
-            access.key_place("policies"),
+        sentence = (
             f"callers without a credential {verb} use {some(opened)}{', as in StepZen' * lets_in}; "
-            f"access.anonymous: {ends} ends that",
-            code="open-to-anonymous" if lets_in else "closed-to-anonymous",
-            about=opened,
+            f"access.anonymous: {ends} ends that"
         )
+        code = "open-to-anonymous" if lets_in else "closed-to-anonymous"
+        context.problems.warn(access.key_place("policies"), sentence, code=code, about=opened)
     scopes = access.section("scopes")
     return Access(
         anonymous=access.choice("anonymous", default=default),

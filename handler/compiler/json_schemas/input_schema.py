@@ -305,3 +305,22 @@ def _nullable(schema: JSONObject) -> JSONObject:
         return schema
     types = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
     return {**schema, "type": [*types, "null"]}
+
+
+class SharedDefinitions:
+    """Keeps one object of all equal definitions: memory and the work of later steps do not grow with tools times types.
+
+    Nothing may change a schema that it has returned.
+    """
+
+    def __init__(self) -> None:
+        self._definitions: dict[str, Any] = {}  # by their JSON
+        self._groups: dict[tuple[tuple[str, int], ...], JSONObject] = {}  # by names and identities of definitions
+
+    def shared(self, schema: JSONObject) -> JSONObject:
+        """Return an equal schema whose ``$defs`` are the objects that equal schemas have."""
+        if "$defs" not in schema:
+            return schema
+        group = {name: self._definitions.setdefault(json.dumps(each), each) for name, each in schema["$defs"].items()}
+        key = tuple((name, id(each)) for name, each in group.items())
+        return {**schema, "$defs": self._groups.setdefault(key, group)}

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from graphql import (
     DirectiveNode,
     DocumentNode,
+    FragmentDefinitionNode,
+    FragmentSpreadNode,
     GraphQLError,
+    Node,
     OperationDefinitionNode,
     OperationType,
     VariableDefinitionNode,
     parse,
+    print_ast,
 )
 
 from handler.compiler.compile_context import CompileContext
@@ -23,16 +27,15 @@ from handler.compiler.operations.author_operations import (
     Operations,
     OperationText,
 )
-from handler.compiler.operations.shared_fragments import complete_documents
 from handler.compiler.operations.sources import operation_texts
-from handler.compiler.operations.used_coordinates import asked_of_the_schema
+from handler.compiler.operations.used_coordinates import asked_of_the_schema, fragments_of, nodes_in
 from handler.compiler.operations.validation import (
     Refuse,
     SentOperation,
     Validator,
     warn_of_deprecations,
 )
-from handler.compiler.problems import Problems, place_of
+from handler.compiler.problems import Problems, place_of, shown
 from handler.compiler.schema.directives import ON_OPERATIONS, read_arguments
 from handler.compiler.schema.schema import AuthorSchema, is_empty
 from handler.compiler.schema.tool_options import NO_OPTIONS, read_options
@@ -48,6 +51,8 @@ NOT_SENT = SentOperation(
 """An operation of a document with errors."""
 
 NO_OPERATION = "it has no operation"
+
+Fragments = Mapping[str, FragmentDefinitionNode]
 
 
 def read_operations(context: CompileContext, author: AuthorSchema, *, refuse: Refuse = lambda _: False) -> Operations:
@@ -121,9 +126,9 @@ class _TextReader:
     def read(self, text: OperationText, document: DocumentNode | None) -> _ReadText:
         if document is None or not document.definitions:  # all of its fragments are for other files
             return _ReadText(text=text, document=document)
-        validated = self.validator.validate(document, file=text.file)
-        operations = tuple(self._operations(document, text, validated.sent))
-        return _ReadText(text=text, document=document, operations=operations, deprecated=validated.deprecated)
+        sent_by_name, deprecated = self.validator.validate(document, file=text.file)
+        operations = tuple(self._operations(document, text, sent_by_name))
+        return _ReadText(text=text, document=document, operations=operations, deprecated=deprecated)
 
     def _operations(
         self, document: DocumentNode, text: OperationText, sent_by_name: Mapping[str, SentOperation]
@@ -271,3 +276,64 @@ def _uniquely_named(operations: Sequence[AuthorOperation], problems: Problems) -
                 code="duplicate-operation",
             )
     return [operation for operation in operations if first[operation.name] is operation]
+
+
+def complete_documents(documents: Sequence[DocumentNode], problems: Problems) -> list[DocumentNode]:
+    """Return the documents, each with the fragments that it takes and without those that only others take.
+
+    An operation takes a fragment of its own file first, and then of the other files. The completed document has each
+    fragment once, so two fragments of one name that differ are an error in it. A document without a change is returned
+    as it is. The others have no place, so that they are printed anew.
+    """
+    homes = [fragments_of(document) for document in documents]
+    triples = [
+        (document, own, _Search(own=own, homes=homes, problems=problems).fragments_for(document))
+        for document, own in zip(documents, homes, strict=True)
+    ]
+    lent = {id(node) for _, own, taken in triples for name, node in taken.items() if own.get(name) is not node}
+    completed: list[DocumentNode] = []
+    for document, own, taken in triples:
+        needed = {id(node) for node in taken.values()}
+        remaining = [node for node in document.definitions if id(node) not in lent or id(node) in needed]
+        added = [node for name, node in taken.items() if own.get(name) is not node]
+        is_whole = not added and len(remaining) == len(document.definitions)
+        completed.append(document if is_whole else DocumentNode(definitions=(*remaining, *added)))
+    return completed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Search:
+    """The search for the fragments of one document, in its ``own`` and in those of all documents."""
+
+    own: Fragments
+    homes: Sequence[Fragments]
+    problems: Problems
+
+    def fragments_for(self, document: DocumentNode) -> Fragments:
+        """Return the fragments that the document's operations reach. Missing ones are left to validation."""
+        fragments: dict[str, FragmentDefinitionNode] = {}
+        operations = [node for node in document.definitions if isinstance(node, OperationDefinitionNode)]
+        waiting = [(name, self.own) for node in operations for name in _spreads(node)]
+        while waiting:
+            name, user = waiting.pop()
+            # The fragments of the file that uses it come first.
+            homes = [user] if name in user else [each for each in self.homes if name in each]
+            if homes:
+                self._refuse_difference(home[name] for home in homes)
+                node = homes[0][name]
+                if name not in fragments:
+                    fragments[name] = node
+                    waiting += [(each, homes[0]) for each in _spreads(node)]
+                self._refuse_difference((fragments[name], node))
+        return fragments
+
+    def _refuse_difference(self, fragments: Iterable[FragmentDefinitionNode]) -> None:
+        first, *others = fragments
+        for other in others:
+            if other is not first and print_ast(other) != print_ast(first):
+                sentence = f'a fragment "{first.name.value}" is also defined at {shown(place_of(first))}'
+                self.problems.add(other, f"{sentence}, and an operation reaches both", code="duplicate-definition")
+
+
+def _spreads(node: Node) -> list[str]:
+    return list(dict.fromkeys(each.name.value for each in nodes_in(node) if isinstance(each, FragmentSpreadNode)))

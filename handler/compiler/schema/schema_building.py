@@ -17,7 +17,6 @@ from graphql import (
     EnumTypeDefinitionNode,
     EnumTypeExtensionNode,
     GraphQLError,
-    GraphQLNamedType,
     GraphQLObjectType,
     GraphQLSchema,
     InputObjectTypeDefinitionNode,
@@ -122,7 +121,7 @@ def _has_roots(schema: GraphQLSchema, problems: Problems, *, entry: Place) -> bo
     if schema.query_type is None:
         sentence = "the schema definition leads to no query type" if schema.ast_node else "the schema has no query type"
         problems.add(schema.ast_node or entry, sentence, code="missing-query-type")
-    roots: list[GraphQLNamedType | None] = [schema.query_type, schema.mutation_type, schema.subscription_type]
+    roots: tuple[Any, ...] = (schema.query_type, schema.mutation_type, schema.subscription_type)
     wrong = [root for root in roots if root and not isinstance(root, GraphQLObjectType)]
     for root in wrong:
         at = root.ast_node or schema.ast_node or entry
@@ -136,16 +135,17 @@ def _has_roots(schema: GraphQLSchema, problems: Problems, *, entry: Place) -> bo
     return schema.query_type is not None and not wrong
 
 
-DEFINITION_OF: Mapping[type, type] = {
-    EnumTypeExtensionNode: EnumTypeDefinitionNode,
-    InputObjectTypeExtensionNode: InputObjectTypeDefinitionNode,
-    InterfaceTypeExtensionNode: InterfaceTypeDefinitionNode,
-    ObjectTypeExtensionNode: ObjectTypeDefinitionNode,
-    ScalarTypeExtensionNode: ScalarTypeDefinitionNode,
-    UnionTypeExtensionNode: UnionTypeDefinitionNode,
-}
 TypePart = TypeDefinitionNode | TypeExtensionNode
-EXTENSION_OF: Mapping[type, type] = {definition: extension for extension, definition in DEFINITION_OF.items()}
+EXTENSION_OF: Mapping[type, type] = {
+    EnumTypeDefinitionNode: EnumTypeExtensionNode,
+    InputObjectTypeDefinitionNode: InputObjectTypeExtensionNode,
+    InterfaceTypeDefinitionNode: InterfaceTypeExtensionNode,
+    ObjectTypeDefinitionNode: ObjectTypeExtensionNode,
+    ScalarTypeDefinitionNode: ScalarTypeExtensionNode,
+    UnionTypeDefinitionNode: UnionTypeExtensionNode,
+}
+DEFINITION_OF = {kind: kind for kind in EXTENSION_OF} | {part: kind for kind, part in EXTENSION_OF.items()}
+"""The class of a definition or an extension -> the definition's class."""
 
 
 def mend(
@@ -163,7 +163,7 @@ def mend(
     types.sort(key=lambda node: isinstance(node, TypeExtensionNode))  # definitions, then extensions
     kinds: dict[str, list[type]] = {}  # of the parts of each type, which differ only by mistake
     for node in types:
-        kinds.setdefault(node.name.value, []).append(_kind(node))
+        kinds.setdefault(node.name.value, []).append(DEFINITION_OF[type(node)])
     named = (node for error in errors for node in error.nodes or () if isinstance(node, NamedTypeNode))
     missing = {node.name.value for node in named} - kinds.keys()
     scalars = [ScalarTypeDefinitionNode(name=NameNode(value=name)) for name in sorted(missing)]
@@ -175,11 +175,6 @@ def mend(
         return None, frozenset()
 
 
-def _kind(node: Any) -> type:
-    """Return the definition's class for a definition or an extension."""
-    return DEFINITION_OF.get(type(node), type(node))
-
-
 def _one_definition_each(types: Iterable[Any], kinds: Mapping[str, Sequence[type]]) -> Iterator[Any]:
     """Yield the parts of each type that have its first kind: one definition, then extensions.
 
@@ -189,7 +184,7 @@ def _one_definition_each(types: Iterable[Any], kinds: Mapping[str, Sequence[type
     for node in types:
         name = node.name.value
         kind = kinds[name][0]
-        if _kind(node) is not kind:
+        if DEFINITION_OF[type(node)] is not kind:
             continue
         part_kind = EXTENSION_OF[kind] if name in begun else kind
         begun.add(name)

@@ -1,4 +1,7 @@
-"""The GraphQL route ``/{folder}/{name}/graphql``: its mode, its own guards, and the persisted documents."""
+"""The GraphQL route ``/{folder}/{name}/graphql``: its mode, its own guards, and the persisted documents.
+
+Persisted operations are validated against the schema that clients of the API see.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,19 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from graphql import GraphQLSchema, type_from_ast
+from graphql import (
+    DocumentNode,
+    FieldsOnCorrectTypeRule,
+    GraphQLSchema,
+    KnownArgumentNamesRule,
+    KnownOperationTypesRule,
+    KnownTypeNamesRule,
+    PossibleFragmentSpreadsRule,
+    ValuesOfCorrectTypeRule,
+    build_schema,
+    type_from_ast,
+    validate,
+)
 
 from handler.bundle.operations import GraphQLEndpoint, Operation, PersistedDocument, PersistedOperation
 from handler.bundle.tools import CONFIRM_LEVELS, PrescribedTool, Tool
@@ -17,9 +32,26 @@ from handler.compiler.json_schemas.input_schema import bound_schema, enforced_sc
 from handler.compiler.json_schemas.inputs import Inputs
 from handler.compiler.operations.author_operations import AuthorOperation, Operations
 from handler.compiler.operations.used_coordinates import asked_of_the_schema, coordinates_used
-from handler.compiler.tools.bindings import coordinates_bound, read_bindings
-from handler.policy.evaluation import OPEN, Mask, union_of
+from handler.compiler.tools.variables import coordinates_bound, read_bindings
+from handler.graph.sdl import print_view
+from handler.graph.view import build_view
+from handler.policy.evaluation import OPEN, Mask, hidden_from, union_of
 from handler.strict_json import JSONObject
+
+RULES = (
+    FieldsOnCorrectTypeRule,
+    KnownArgumentNamesRule,
+    KnownOperationTypesRule,
+    KnownTypeNamesRule,
+    PossibleFragmentSpreadsRule,
+    ValuesOfCorrectTypeRule,
+)
+"""The rules that a hidden coordinate can break. A view has no directives, so their rules are not among these."""
+
+NOTHING = "schema { subscription: Subscription } type Subscription { nothing: Boolean }"
+"""A schema for which no operation of a tool is valid."""
+
+WHY = "@sdl(visibility:) or @inaccessible hides it from clients."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,3 +159,20 @@ def _persisted(context: ApiContext, operation: AuthorOperation, *, demands: Dema
         scopes=demands.scopes,
         confirm=demands.confirm,
     )
+
+
+class ExternalSchema:
+    """An endpoint's schema as its clients see it: without all that ``@sdl(visibility:)`` and ``@inaccessible`` hide."""
+
+    def __init__(self, context: ApiContext) -> None:
+        self._problems = context.problems
+        view = build_view(context.index, hidden_from(OPEN, context.external_guards))
+        sdl = print_view(view) if view.root_fields() else NOTHING
+        self._schema = build_schema(sdl, assume_valid=True, assume_valid_sdl=True)
+
+    def refuse(self, document: DocumentNode) -> bool:
+        """Report the hidden coordinates in a valid document; true if there are any."""
+        errors = validate(self._schema, document, rules=RULES, hide_suggestions=True)
+        for error in errors:
+            self._problems.add(error, f"{error.message} {WHY}", code="hidden-from-clients")
+        return bool(errors)

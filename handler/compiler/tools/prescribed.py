@@ -30,17 +30,15 @@ from handler.compiler.json_schemas.descriptions import (
 )
 from handler.compiler.json_schemas.input_schema import advertised_schema, bound_schema, enforced_schema
 from handler.compiler.json_schemas.inputs import Inputs
-from handler.compiler.json_schemas.output_schema import output_schema
-from handler.compiler.json_schemas.planned_answer import planned_answer
+from handler.compiler.json_schemas.output_schema import output_schema, planned_answer
 from handler.compiler.operations.author_operations import AuthorOperation, McpTool, Operations
 from handler.compiler.operations.used_coordinates import asked_of_the_schema, coordinates_used
 from handler.compiler.problems import Problems
 from handler.compiler.schema.directives import ToolDirective, items_of, value_of_argument
 from handler.compiler.schema.tool_options import RESULT, AuthorOptions
-from handler.compiler.tools.bindings import coordinates_bound, read_bindings
 from handler.compiler.tools.declaration import CompiledTool, ToolDeclaration, directive_declaration
 from handler.compiler.tools.persisted import sent
-from handler.compiler.tools.uploads import judge_files
+from handler.compiler.tools.variables import coordinates_bound, judge_files, read_bindings
 from handler.graph.tool_entry import default_annotations
 from handler.json_schema.shortening import size_of
 from handler.policy.evaluation import OPEN, Mask, union_of

@@ -11,9 +11,8 @@ from handler.errors.calls import ToolError
 from handler.search.ranking import Ranked, rank
 from handler.search.words import Vocabulary
 from handler.server.asgi.response_size import TOO_LARGE, encoded
-from handler.server.mcp.method_call import Call
-from handler.server.mcp.prompts import prompts_for
-from handler.server.mcp.resources import resources_for, templates_for
+from handler.server.mcp.content import prompts_for, resources_for, templates_for
+from handler.server.mcp.jsonrpc import Call
 from handler.server.mcp.tools_list import seen_entry, shortened, usable_tools
 from handler.strict_json import JSONObject, to_well_formed_json
 

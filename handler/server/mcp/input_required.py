@@ -33,8 +33,7 @@ from handler.errors.consent_errors import ConsentDeclined, ConsentImpossible, Co
 from handler.errors.protocol import InvalidParams, StateRefused
 from handler.json_schema.json_bounds import MAX_NESTING, nests_deeper
 from handler.server.context import Caller
-from handler.server.mcp.jsonrpc import MISSING_CAPABILITY, NAMED_METHODS, Rejected
-from handler.server.mcp.method_call import Call
+from handler.server.mcp.jsonrpc import MISSING_CAPABILITY, NAMED_METHODS, Call, Rejected
 from handler.server.mcp.revisions import is_modern
 from handler.server.upstream.bound_variables import find_claim
 from handler.server.upstream.graphql_request import GraphQLRequest

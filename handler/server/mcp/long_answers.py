@@ -20,7 +20,7 @@ from handler.errors.protocol import StateRefused
 from handler.errors.upstream import ResultTooLarge
 from handler.server.context import Caller, with_schema
 from handler.server.mcp.input_required import binding_of
-from handler.server.mcp.method_call import Call
+from handler.server.mcp.jsonrpc import Call
 from handler.server.upstream.graphql_client import carried_out
 from handler.server.upstream.graphql_request import GraphQLRequest
 from handler.strict_json import JSONObject

@@ -27,6 +27,7 @@ from handler.server.mcp.jsonrpc import (
     DENIED,
     INTERNAL_ERROR,
     INVALID_PARAMS,
+    Call,
     Item,
     Notification,
     Rejected,
@@ -34,7 +35,6 @@ from handler.server.mcp.jsonrpc import (
     SignInRequired,
     classify,
 )
-from handler.server.mcp.method_call import Call
 from handler.server.mcp.methods import answer
 from handler.server.mcp.revisions import BATCHING, error_id, is_modern, resource_not_found_code, revision_of_header
 from handler.strict_json import Entries, JSONObject, spliced, to_json_bytes, to_well_formed_json

@@ -29,6 +29,7 @@ from handler.strict_json import JSONObject, parse_json, to_json_bytes
 
 MAX_STATE_CHARS = 4_096
 MAX_REDIRECT_URIS = 20
+MAX_QUERY_BYTES = 16_384
 
 PASSED_ON = ("prompt", "login_hint")
 """The parameters that a client may pass to the provider's sign-in page, unless ``authorize_url`` has them already."""
@@ -97,13 +98,13 @@ def registration(site: ProxySite, body: bytes) -> JSONObject:
     }
 
 
-def authorize_location(site: ProxySite, query: str) -> str:
+def authorize_location(site: ProxySite, query: bytes) -> str:
     """Return the target of a client's authorization request: the provider, or the client with an error.
 
     Raises:
         OAuthRefused: the client or its redirect URI is not known, so no redirect is safe; or the request is malformed.
     """
-    asked = parse_form(query)
+    asked = _parse_query(query)
     site.require_client(asked)
     redirect_uri = site.require_redirect_uri(asked)
     state = asked.get("state")
@@ -116,19 +117,25 @@ def authorize_location(site: ProxySite, query: str) -> str:
         return _client_location(site, redirect_uri, state, answer)
 
 
-def callback_location(site: ProxySite, query: str) -> str:
+def callback_location(site: ProxySite, query: bytes) -> str:
     """Return the target of the provider's answer: the client that asked.
 
     Raises:
         OAuthRefused: the answer belongs to no request that went through the proxy, or is another provider's.
     """
-    answer = parse_form(query)
+    answer = _parse_query(query)
     redirect_uri, state = _opened(answer.get("state", ""))
     site.require_allowed(redirect_uri, code="invalid_request")
     if answer.get("iss", site.proxy.issuer) != site.proxy.issuer:
         raise OAuthRefused("invalid_request", "the answer is another provider's")
     outcome = {"code": answer["code"]} if "code" in answer else error_of(answer)
     return _client_location(site, redirect_uri, state, outcome)
+
+
+def _parse_query(query: bytes) -> dict[str, str]:
+    if len(query) > MAX_QUERY_BYTES:
+        raise OAuthRefused("invalid_request", f"a query may have {MAX_QUERY_BYTES} bytes")
+    return parse_form(query, expected="a query that is percent-encoded")
 
 
 def to_state(redirect_uri: str, state: str | None) -> str:
@@ -181,18 +188,6 @@ def _client_location(site: ProxySite, redirect_uri: str, state: str | None, answ
 def _with_query(url: str, parameters: Mapping[str, str]) -> str:
     joint = "&" if "?" in url else "?"
     return f"{url}{joint}{urlencode(parameters, quote_via=quote)}"
-
-
-def parse_token_request(body: bytes) -> dict[str, str]:
-    """Return the parameters of a client's token request.
-
-    Raises:
-        OAuthRefused: the body is not a form.
-    """
-    try:
-        return parse_form(body.decode("ascii"))
-    except UnicodeDecodeError:
-        raise OAuthRefused("invalid_request", "expected a form") from None
 
 
 def token_form(site: ProxySite, asked: Mapping[str, str]) -> dict[str, str]:

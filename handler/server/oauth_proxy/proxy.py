@@ -87,12 +87,16 @@ class ProxySite:
         return [each if each in whole or each.startswith(prefix) else f"{prefix}{each}" for each in scopes]
 
 
-def parse_form(text: str) -> dict[str, str]:
+def parse_form(raw: bytes, *, expected: str) -> dict[str, str]:
     """Return the parameters of a query or form. Those without a value count as left out (RFC 6749, section 3.1).
 
     Raises:
-        OAuthRefused: there are too many parameters, one is repeated, or the text is not UTF-8.
+        OAuthRefused: it is not ``expected``, has too many parameters or one of them twice, or is not UTF-8.
     """
+    try:
+        text = raw.decode("ascii")
+    except UnicodeDecodeError:
+        raise OAuthRefused("invalid_request", f"expected {expected}") from None
     try:
         pairs = parse_qsl(text, keep_blank_values=True, max_num_fields=MAX_PARAMETERS, errors="strict")
     except ValueError:
