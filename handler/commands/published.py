@@ -41,7 +41,6 @@ OWN_MACHINE = ("127.0.0.1", "::1", "localhost")
 SHORT_CHARS = 12
 """The characters of a version or a commit in a table."""
 
-MAX_CARD_BYTES = 2_000_000
 MAX_HEADER_CHARS = 6_000
 """The length of the header with versions. API Gateway takes 10 KB of headers."""
 
@@ -143,7 +142,7 @@ def _wait_until_served(
     }
 
     def ask(name: str) -> str:
-        return headers.hidden_in(_ask_function(http, f"{options.url}/{name}", ids[name], headers=headers.fields()))
+        return headers.hidden_in(_ask_function(http, f"{options.url}/{name}", ids[name], headers=headers.fields))
 
     deadline = time.monotonic() + options.wait
     answers = for_each(list(ids), ask)
@@ -179,7 +178,7 @@ def _ask_function(http: HttpClient, url: str, versions: Sequence[str], *, header
         url=url,
         headers={"accept": "application/json", "stile-versions": ids, **headers},
         timeout_s=30,
-        max_bytes=MAX_CARD_BYTES,
+        max_bytes=2_000_000,
         repeatable=True,
         guarded=False,
     )

@@ -25,10 +25,6 @@ from handler.strict_json import parse_json
 FACTS = ("method", "operation", "tool", "status", "outcome", "reason", "coordinate", "redirect_uri")
 """The facts of a request's log line that are printed, in this order."""
 
-BAD_OUTCOMES = frozenset({"tool_error", "failed"})
-REFUSALS = frozenset({"denied", "rejected"})
-
-STREAM_PATH = r"/[^/]+/[^/]+/mcp/?"
 NO_STREAM = "there is no stream and no session here, for which SDKs ask first"
 
 PAGE = "page"
@@ -172,14 +168,14 @@ class DevLog:
 def style_of(facts: Mapping[str, Any], seen: Seen) -> Style:
     """Return the word before a line and its style: for a terminal without colours, the word is the difference."""
     outcomes = {facts.get("outcome"), *(each.get("outcome") for each in facts.get("calls", ()))}
-    if outcomes & BAD_OUTCOMES or level_of(facts) == WARNING or facts.get("status", 0) >= 500:
+    if outcomes & {"tool_error", "failed"} or level_of(facts) == WARNING or facts.get("status", 0) >= 500:
         return BAD
     if _asks_for_stream(facts, seen):
         return GOOD
-    return REFUSED if outcomes & REFUSALS else GOOD
+    return REFUSED if outcomes & {"denied", "rejected"} else GOOD
 
 
 def _asks_for_stream(facts: Mapping[str, Any], seen: Seen) -> bool:
     """Return whether an SDK asks if the server has streams (GET) or sessions (DELETE)."""
     asks = seen.http_method == "DELETE" or "text/event-stream" in seen.headers.get("accept", "")
-    return facts.get("status") == 405 and asks and re.fullmatch(STREAM_PATH, seen.path) is not None
+    return facts.get("status") == 405 and asks and re.fullmatch(r"/[^/]+/[^/]+/mcp/?", seen.path) is not None
