@@ -137,7 +137,7 @@ _CHARACTER = re.compile(r"\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u\{[^}]*\}|\\u...
 
 
 def offset_in_literal(text: str, start: int, position: int) -> int:
-    """Return the offset of a character of a literal whose first character, behind the quotation mark, is at ``start``."""
+    """Return the offset of a character of a literal whose text begins, behind the quotation mark, at ``start``."""
     return start + sum(len(match[0]) for match in islice(_CHARACTER.finditer(text, start), position))
 
 
