@@ -104,7 +104,7 @@ def write_plan(root: Members) -> str:
 
 
 def read_plan(text: str) -> Members:
-    """Read what ``write_plan`` returns.
+    """Read the stored form that ``write_plan`` returns.
 
     Raises:
         BundleError: another text.

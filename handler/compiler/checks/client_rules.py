@@ -13,7 +13,7 @@ from typing import Any
 from handler.answers.plan import Members
 from handler.bundle.tools import CompanionTool, GraphQLTool, PrescribedTool
 from handler.compiler.checks.finding import CompiledEndpoint, Finding, check
-from handler.compiler.json_schemas.planned_answer import plan_of
+from handler.compiler.json_schemas.output_schema import plan_of
 from handler.compiler.tools.declaration import CompiledTool
 from handler.list_entries import BYTES_PER_TOKEN
 from handler.text.sentences import some

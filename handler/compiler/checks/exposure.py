@@ -22,7 +22,6 @@ from graphql import (
 from handler.bundle.tools import GraphQLTool
 from handler.compiler.access.input_inference import Questions
 from handler.compiler.access.name_matching import joined, mentions, spellings, words_in
-from handler.compiler.api_context import ApiContext
 from handler.compiler.checks.finding import CompiledEndpoint, Finding, check
 from handler.compiler.problems import At
 from handler.compiler.schema.visibility import fields_of, types_with_fields
@@ -195,18 +194,11 @@ class GuardedTool:
     """A GraphQL tool with guarded fields, and its widest view."""
 
     at: At
-    context: ApiContext
+    schema: GraphQLSchema
+    questions: Questions
     view: View
     guards: Mapping[str, Mask]  # the endpoint's and the tool's own, with all that follows
     guarded: list[tuple[str, str]]  # type and name of every field that the author guarded
-
-    @property
-    def schema(self) -> GraphQLSchema:
-        return self.context.schema
-
-    @property
-    def questions(self) -> Questions:
-        return self.context.consequences.questions
 
     @property
     def types(self) -> set[str]:
@@ -271,9 +263,14 @@ def guarded_tools(endpoint: CompiledEndpoint) -> Iterator[GuardedTool]:
                 if type_ not in roots and not places.isdisjoint((type_.name, f"{type_.name}.{name}"))
             ]
             if guarded:
-                view = context.view_of(each.tool.conditions, each.tool.guards)
-                guards = {**context.guards, **own}
-                yield GuardedTool(at=each.at, context=context, view=view, guards=guards, guarded=guarded)
+                yield GuardedTool(
+                    at=each.at,
+                    schema=schema,
+                    questions=context.consequences.questions,
+                    view=context.view_of(each.tool.conditions, each.tool.guards),
+                    guards={**context.guards, **own},
+                    guarded=guarded,
+                )
 
 
 def parts_of(coordinate: str) -> tuple[str, str, str]:

@@ -1,5 +1,7 @@
 """The ``outputSchema`` of a prescribed tool: the shape of its selection set in the GraphQL response envelope.
 
+The plan of its answers is for ``handler/answers/plan.py``.
+
 The schema states only facts that an API cannot change without breaking its clients. An API may add enum values, union
 members and interface implementations: a response with one of them stays valid. A directive that the API defines
 may omit a field or change its value, so a field with such a directive has an open schema.
@@ -23,22 +25,28 @@ from graphql import (
     FragmentSpreadNode,
     GraphQLAbstractType,
     GraphQLEnumType,
+    GraphQLInputObjectType,
+    GraphQLInterfaceType,
     GraphQLList,
     GraphQLNamedType,
     GraphQLNonNull,
     GraphQLObjectType,
     GraphQLOutputType,
     GraphQLSchema,
+    GraphQLUnionType,
     InlineFragmentNode,
     OperationDefinitionNode,
     SelectionNode,
     SelectionSetNode,
     is_abstract_type,
     is_leaf_type,
+    parse,
 )
 
+from handler.answers.plan import Members, write_plan
 from handler.compiler.operations.used_coordinates import fragments_of
 from handler.compiler.schema.vendor_directives import EXECUTABLE
+from handler.graph.documents.answer_plan import TypedField, answer_plan
 from handler.json_schema.input_types import references_in
 from handler.policy.evaluation import OPEN, Mask, hidden_from_everybody
 from handler.strict_json import JSONObject, to_json_bytes
@@ -94,7 +102,7 @@ def output_schema(
     A schema of more than ``max_bytes``, if given, loses its deepest levels: their objects have any members.
 
     Enum values and possible types that ``guards`` hide from all callers are left out. If one of them needs more than
-    the operation's ``mask``, the schema lists no names: callers who may not use that one would read its name.
+    the operation's ``mask``, the schema lists no names: callers without these conditions would read that name.
     """
     operation = next(node for node in document.definitions if isinstance(node, OperationDefinitionNode))
     root = schema.get_root_type(operation.operation)
@@ -103,7 +111,7 @@ def output_schema(
     selections, hidden = Selections(document, schema), hidden_from_everybody(guards)
 
     def lists(coordinates: Iterable[str]) -> bool:
-        """Return whether every caller who meets the mask may use all coordinates: such callers read the schema."""
+        """Return whether all callers that meet the mask may use the coordinates: such callers read the schema."""
         return all(guards.get(coordinate, OPEN) <= mask for coordinate in coordinates)
 
     def schema_of(levels: int) -> tuple[JSONObject, int]:
@@ -398,3 +406,43 @@ def _replaced(schema: Any, replacements: dict[str, Any]) -> Any:
             return [_replaced(value, replacements) for value in schema]
         case _:
             return schema
+
+
+def planned_answer(text: str, schema: GraphQLSchema, *, settable: Iterable[str]) -> str:
+    """Return the stored plan of a valid operation's answer. ``settable`` are the variables that a call gives."""
+    return write_plan(plan_of(text, schema, settable=settable))
+
+
+def plan_of(text: str, schema: GraphQLSchema, *, settable: Iterable[str]) -> Members:
+    """Return the plan of a valid operation's answer."""
+    roots = {"query": schema.query_type, "mutation": schema.mutation_type}
+    names = {kind: type_.name for kind, type_ in roots.items() if type_}
+    return answer_plan(parse(text, no_location=True), _SchemaTypes(schema), names, settable=settable)
+
+
+class _SchemaTypes:
+    """The types of a whole schema: a condition that hides a field from a caller hides the tool."""
+
+    def __init__(self, schema: GraphQLSchema) -> None:
+        self._types = schema.type_map
+
+    def kind(self, name: str) -> str:
+        match self._types.get(name):
+            case GraphQLObjectType() | GraphQLInterfaceType():
+                return "object"
+            case GraphQLUnionType():
+                return "union"
+            case _:
+                return "leaf"
+
+    def field(self, type_name: str, name: str) -> TypedField | None:
+        fields = getattr(self._types.get(type_name), "fields", {})
+        if name not in fields:
+            return None
+        return TypedField(str(fields[name].type), {each: str(value.type) for each, value in fields[name].args.items()})
+
+    def inputs(self, name: str) -> Mapping[str, str]:
+        type_ = self._types.get(name)
+        if not isinstance(type_, GraphQLInputObjectType):
+            return {}
+        return {each: str(value.type) for each, value in type_.fields.items()}

@@ -126,9 +126,9 @@ class _TextReader:
     def read(self, text: OperationText, document: DocumentNode | None) -> _ReadText:
         if document is None or not document.definitions:  # all of its fragments are for other files
             return _ReadText(text=text, document=document)
-        validated = self.validator.validate(document, file=text.file)
-        operations = tuple(self._operations(document, text, validated.sent))
-        return _ReadText(text=text, document=document, operations=operations, deprecated=validated.deprecated)
+        sent_by_name, deprecated = self.validator.validate(document, file=text.file)
+        operations = tuple(self._operations(document, text, sent_by_name))
+        return _ReadText(text=text, document=document, operations=operations, deprecated=deprecated)
 
     def _operations(
         self, document: DocumentNode, text: OperationText, sent_by_name: Mapping[str, SentOperation]

@@ -46,7 +46,7 @@ class CompiledContent:
 def read_content(context: CompileContext, grounds: AccessDefaults) -> CompiledContent:
     """Read ``prompts/``, ``resources/`` and ``skills/``. Warn of folders whose names may be slips for these.
 
-    Files without a condition have the mask ``AccessDefaults.unsaid``. Without policies, that admits only callers who
+    Files without a condition have the mask ``AccessDefaults.unsaid``. Without policies, that admits only callers that
     skip policies, as for the rest of the endpoint.
     """
     default, config = grounds.unsaid, context.config

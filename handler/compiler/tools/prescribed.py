@@ -30,8 +30,7 @@ from handler.compiler.json_schemas.descriptions import (
 )
 from handler.compiler.json_schemas.input_schema import advertised_schema, bound_schema, enforced_schema
 from handler.compiler.json_schemas.inputs import Inputs
-from handler.compiler.json_schemas.output_schema import output_schema
-from handler.compiler.json_schemas.planned_answer import planned_answer
+from handler.compiler.json_schemas.output_schema import output_schema, planned_answer
 from handler.compiler.operations.author_operations import AuthorOperation, McpTool, Operations
 from handler.compiler.operations.used_coordinates import asked_of_the_schema, coordinates_used
 from handler.compiler.problems import Problems

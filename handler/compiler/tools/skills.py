@@ -246,7 +246,7 @@ def _ambiguous(node: yaml.Node) -> Iterator[tuple[Place, str]]:
     """Yield the values that readers of YAML 1.1 and 1.2 take for different ones.
 
     A host compares its reading of the file with the entry, and refuses the skill if they differ. So does a host that
-    cannot read the file, as MCP's SDK for TypeScript, which reads only what most skills have.
+    cannot read the file, as MCP's SDK for TypeScript, which reads only the common forms.
     """
     is_marked = node.style in ("'", '"') if isinstance(node, yaml.ScalarNode) else getattr(node, "flow_style", False)
     if is_marked and node.start_mark.line != node.end_mark.line:

@@ -159,7 +159,7 @@ def _page(
 
 
 def _metadata(settings: Section, problems: Problems) -> JSONObject:
-    """Return ``_meta.ui`` of a page: only what its author says, so that hosts allow nothing else."""
+    """Return ``_meta.ui`` of a page: only the author's settings, so that hosts allow nothing else."""
     csp = settings.section("csp")
     origins = {name: texts for key, name in ORIGINS.items() if (texts := _origins(csp, key, problems))}
     permissions: JSONObject = {}
