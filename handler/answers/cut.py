@@ -354,10 +354,10 @@ class CuttableText:
             return None
         room = self._room - size_of(ELLIPSIS)
         lengths = range(1, min(room, len(text)) + 1)
-        kept = bisect_right(lengths, room, key=lambda length: size_of(text[:length]))
-        self._holder[self._key] = text[:kept] + ELLIPSIS
+        length = bisect_right(lengths, room, key=lambda length: size_of(text[:length]))
+        self._holder[self._key] = text[:length] + ELLIPSIS
         path, origin = self._spot.path, self._spot.origin
-        place = CutPlace(path=path, origin=origin, kept=kept, dropped=len(text) - kept, of=CHARACTERS, paging={})
+        place = CutPlace(path=path, origin=origin, kept=length, dropped=len(text) - length, of=CHARACTERS, paging={})
         return Kept(size=self._room, places=(place,))
 
 
@@ -425,14 +425,14 @@ class CuttableRows:
                 self.kept -= step
         step, look = 1, True
         while not self.whole and self.used < room:
-            step, left = min(step, self._length - self.kept), room - self.used
+            step, free = min(step, self._length - self.kept), room - self.used
             parts = self._rows(self.kept, self.kept + step)
-            too_large = look and any(exceeds(part, left) for part in parts)
-            size = 2 * left + 2 if too_large else sum(map(_size_of_rows, parts))
-            if size > left:
+            too_large = look and any(exceeds(part, free) for part in parts)
+            size = 2 * free + 2 if too_large else sum(map(_size_of_rows, parts))
+            if size > free:
                 if step == 1:
                     return
-                step, look = max(1, min(step // 2, step * left // size)), True
+                step, look = max(1, min(step // 2, step * free // size)), True
                 continue
             self.kept += step
             self.used += size

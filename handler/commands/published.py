@@ -142,7 +142,7 @@ def _wait_until_served(
     }
 
     def ask(name: str) -> str:
-        return headers.hidden_in(_ask_function(http, f"{options.url}/{name}", ids[name], headers=headers.fields()))
+        return headers.hidden_in(_ask_function(http, f"{options.url}/{name}", ids[name], headers=headers.fields))
 
     deadline = time.monotonic() + options.wait
     answers = for_each(list(ids), ask)

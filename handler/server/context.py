@@ -52,7 +52,7 @@ class Services:
 
     ``development``: the server is for trials, so no authorizer is trusted, and a request without a credential has the
     development principal, or the one that ``stand_in`` returns. ``verifiers``: the verifier of an endpoint's tokens if
-    each endpoint has its own secrets. ``signpost``: a hint for a path without a route; empty if the hint could tell a
+    each endpoint has its own secrets. ``signpost``: a hint for a path without a route; empty if the hint could show a
     caller too much. ``public_url``: the owner's setting; if it is empty, ``PublicUrl`` uses the event.
     ``code_modules``: modules whose tools in Python may run. ``outgoing``: services for requests to APIs. ``hosts``: the
     accepted values of ``Host``; empty where the front door decides. ``own_machine``: the server is for its author

@@ -185,7 +185,7 @@ async def run(caller: Caller, prepared: Prepared) -> JSONObject:
 def _refuse_introspection(caller: Caller, document: DocumentNode, schemas: ViewSchemas) -> None:
     """Refuse ``__schema`` and ``__type`` of the whole endpoint if ``Query``'s policy hides them from the caller.
 
-    A policy that hides one of the two hides ``__search`` and ``__definitions``, too: they answer what both answer.
+    A policy that hides one of the two hides ``__search`` and ``__definitions``, too: they answer both.
     """
     from handler.graph.documents.locations import fault_at
     from handler.graph.documents.search_fields import SEARCH_FIELDS

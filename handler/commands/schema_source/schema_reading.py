@@ -183,7 +183,7 @@ class _Api:
         request = HttpRequest(
             method="POST",
             url=self.source.text,
-            headers={**self.headers.fields(), **HEADERS},
+            headers={**self.headers.fields, **HEADERS},
             body=body,
             timeout_s=rest_s,
             max_bytes=MAX_ANSWER_BYTES,

@@ -182,7 +182,7 @@ def _loaded(call: Call, use: str) -> Toolkit:
 
 
 def _published(definition: Definition | None, digest: str, label: str) -> Definition:
-    """Return the definition if it takes and returns what the bundle says.
+    """Return the definition if it takes and returns the values of the bundle's definition.
 
     Raises:
         CodeChanged: the definition differs from the bundle, or is ``None``.

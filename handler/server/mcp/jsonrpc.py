@@ -136,7 +136,7 @@ class Rejected(Exception):
 
 
 class SignInRequired(Rejected):
-    """A message that needs a token, in either era. The answer tells the client where to get one."""
+    """A message that needs a token, in either era. The answer names the place to get one."""
 
     def __init__(self, reason: McpError, *, id: Id | None = None) -> None:  # noqa: A002 - JSON-RPC's word
         super().__init__(reason.code, reason.message, id=id, status=401, stile_code=reason.stile_code)
@@ -269,15 +269,15 @@ class Call:
         self.failures.append(failure)
         cause = _cause_of(failure)
         reason = cause.log_reason if isinstance(cause, CallError) else type(cause).__name__
-        match failure:
-            case GraphQLErrors():  # the reason is noted where the errors are read
-                self.note(decision="allowed")
-            case NotInCatalog():
-                self.note(decision="denied", reason=reason)
-            case CallError() if not isinstance(failure, UpstreamError | DeadlinePassed | ToolError):
-                self.note(decision="refused", reason=reason)
-            case _:
-                self.note(decision="allowed", reason=reason)
+        if isinstance(failure, GraphQLErrors):  # the reason is noted where the errors are read
+            self.note(decision="allowed")
+        elif isinstance(failure, NotInCatalog):
+            self.note(decision="denied", reason=reason)
+        else:
+            was_sent = not isinstance(failure, CallError) or isinstance(
+                failure, UpstreamError | DeadlinePassed | ToolError
+            )
+            self.note(decision="allowed" if was_sent else "refused", reason=reason)
 
     @property
     def failure_code(self) -> str:

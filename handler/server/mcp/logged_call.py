@@ -33,10 +33,10 @@ def logged(call: Call, name: str, arguments: JSONObject) -> Iterator[None]:
     log, tool = call.caller.endpoint.bundle.log, call.caller.endpoint.tools.get(name)
     own = [each for each in log.arguments if each.tool == tool.name] if log and tool else []
     if own and tool:
-        meant = call.caller.endpoint.validator(tool, call.caller.evaluation).meant(arguments)
+        values_read = call.caller.endpoint.validator(tool, call.caller.evaluation).meant(arguments)
         values: JSONObject = {}
         for each in own:
-            holder = meant.get(each.inside) if each.inside else meant
+            holder = values_read.get(each.inside) if each.inside else values_read
             if isinstance(holder, dict) and each.name in holder:
                 values[each.name] = shown_value(holder[each.name])
         if values:

@@ -6,7 +6,7 @@ Modules of prompts, resources, completion and tool calls load with the first req
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from handler.bundle.content import FileResource
 from handler.bundle.tools import GraphQLTool
@@ -43,9 +43,6 @@ from handler.server.mcp.revisions import (
 from handler.server.mcp.tools_list import list_entries, list_tools, page_of
 from handler.strict_json import JSONObject, to_well_formed_json
 
-if TYPE_CHECKING:
-    from handler.code_tools.sections import Listed
-
 T = TypeVar("T")
 
 STATUS_OF_CODE: Mapping[int, int] = {PARSE_ERROR: 400, INVALID_REQUEST: 400, METHOD_NOT_FOUND: 404, INVALID_PARAMS: 400}
@@ -56,8 +53,8 @@ STATUS_OF_CODE: Mapping[int, int] = {PARSE_ERROR: 400, INVALID_REQUEST: 400, MET
 class Method:
     """A method of MCP: its capability, and the function that returns the result of a call.
 
-    A capability is the endpoint's and reveals nothing of a caller: a caller who may use nothing of it gets an empty
-    list. An extension is the caller's: a caller who may use nothing of it has no such methods.
+    A capability is the endpoint's and reveals nothing of a caller: a caller without rights to any part of it gets an
+    empty list. An extension is the caller's: a caller without such rights has no such methods.
 
     Source: MCP 2026-07-28, server/tools ("Capabilities"); schema, ``ServerCapabilities``.
     """
@@ -160,7 +157,7 @@ async def _set_level(call: Call) -> JSONObject:
 async def _discover(call: Call) -> JSONObject:
     revision = call.request.revision
     result = {"supportedVersions": list(MODERN), **_introduction(call, revision)}
-    # The introduction differs between callers by what they are offered.
+    # The introduction differs between callers by their extensions.
     anybody, caller = _anybody(call), call.caller
     public = anybody is not None and all(has(anybody) or not has(caller) for has in (_skills_of, _has_pages))
     return cacheable(result, revision, public=public)
@@ -196,26 +193,15 @@ def _name_and_arguments(call: Call) -> tuple[str, JSONObject]:
     return name, arguments
 
 
-async def _list_prompts(call: Call) -> JSONObject:
-    from handler.server.mcp.content import prompts_for
+async def _list_content(call: Call) -> JSONObject:
+    """Return a page of the prompts, resources or templates that a caller may use and that are not hidden."""
+    from handler.server.mcp.content import prompts_for, resources_for, templates_for
 
-    return await _list(call, "prompts", prompts_for)
-
-
-async def _list_resources(call: Call) -> JSONObject:
-    from handler.server.mcp.content import resources_for
-
-    return await _list(call, "resources", resources_for)
-
-
-async def _list_templates(call: Call) -> JSONObject:
-    from handler.server.mcp.content import templates_for
-
-    return await _list(call, "resourceTemplates", templates_for)
-
-
-async def _list(call: Call, key: str, listed_for: Callable[[Caller], Awaitable[list[Listed]]]) -> JSONObject:
-    """Return a page of the entries of one kind that a caller may use and that are not hidden."""
+    key, listed_for = {
+        "prompts/list": ("prompts", prompts_for),
+        "resources/list": ("resources", resources_for),
+        "resources/templates/list": ("resourceTemplates", templates_for),
+    }[call.request.method]
 
     async def entries_for(caller: Caller) -> list[JSONObject]:
         return [listed.entry for listed in await listed_for(caller) if not listed.hidden]
@@ -310,10 +296,10 @@ METHODS: Mapping[str, Method] = {
     "logging/setLevel": Method("", _set_level, era="legacy"),
     "tools/list": Method("tools", _list_tools),
     "tools/call": Method("tools", _call_tool),
-    "prompts/list": Method("prompts", _list_prompts),
+    "prompts/list": Method("prompts", _list_content),
     "prompts/get": Method("prompts", _get_prompt),
-    "resources/list": Method("resources", _list_resources),
-    "resources/templates/list": Method("resources", _list_templates),
+    "resources/list": Method("resources", _list_content),
+    "resources/templates/list": Method("resources", _list_content),
     "resources/read": Method("resources", _read_resource),
     "completion/complete": Method("completions", _complete),
     "skills/list": Method(SKILLS, _list_skills),

@@ -215,8 +215,8 @@ async def call_over_graphql(call: Call, tool: PrescribedTool | GraphQLTool, argu
         if asks:
             from handler.server.mcp.input_required import ask_consent
 
-            shown = _variables(tool, arguments) if isinstance(tool, PrescribedTool) else request.variables
-            consent = await ask_consent(call, tool, arguments, request, shown=shown)
+            variables = _variables(tool, arguments) if isinstance(tool, PrescribedTool) else request.variables
+            consent = await ask_consent(call, tool, arguments, request, shown=variables)
             if not isinstance(consent, GraphQLRequest):
                 return consent
             request = consent
@@ -237,7 +237,7 @@ async def call_over_graphql(call: Call, tool: PrescribedTool | GraphQLTool, argu
             if (document is None or document.answer is None) and (is_begun or 0 < max_bytes < len(text)):
                 from handler.server.mcp.long_answers import fit_response
 
-                size, text = len(text), b""  # a large text is not kept beside what is cut from it
+                size, text = len(text), b""  # a large text is not kept beside its cut
                 fitted = await fit_response(caller, tool, response, request, size=size, continued=continued)
                 response, text = fitted.answer, fitted.text
                 if fitted.places:
