@@ -15,7 +15,11 @@ from handler.graph.sdl import keyword_of, print_directive
 from handler.graph.view import BUILT_IN_SCALARS, View
 
 NAME = "[_A-Za-z][_0-9A-Za-z]*"
-COORDINATE = re.compile(rf"@{NAME}|{NAME}(?:\.{NAME}(?:\({NAME}:\))?)?")
+COORDINATE = re.compile(
+    rf"@(?P<directive>{NAME})(?:\((?P<taken>{NAME}):\))?"
+    rf"|(?P<type>{NAME})(?:\.(?P<member>{NAME})(?:\((?P<argument>{NAME}):\))?)?"
+)
+"""Source: GraphQL specification, section 3.14 (Schema Coordinates)."""
 
 MIN_MATCHES, MAX_MATCHES = 3, 8
 
@@ -124,19 +128,16 @@ def _returned(view: View, coordinate: str) -> Iterator[str]:
 
 def is_visible(view: View, coordinate: str) -> bool:
     """Return whether a view has a part of this coordinate."""
-    if not COORDINATE.fullmatch(coordinate):
+    match = COORDINATE.fullmatch(coordinate)
+    if match is None or match["directive"]:
+        return match is not None and not match["taken"] and match["directive"] in view.directives()
+    type_name, member, argument = match["type"], match["member"], match["argument"]
+    if type_name not in view.members or not member:
+        return type_name in view.members
+    kind = view.index.kind(type_name)
+    if kind == "union" or member not in view.members[type_name]:
         return False
-    if coordinate.startswith("@"):
-        return coordinate.removeprefix("@") in view.directives()
-    type_name, _, rest = coordinate.partition(".")
-    member, _, argument = rest.removesuffix(":)").partition("(")
-    if type_name not in view.members or (member and view.index.kind(type_name) == "union"):
-        return False
-    if member and member not in view.members[type_name]:
-        return False
-    return not argument or (
-        view.index.kind(type_name) in ("object", "interface") and argument in view.arguments(type_name, member)
-    )
+    return not argument or (kind in ("object", "interface") and argument in view.arguments(type_name, member))
 
 
 def _some(names: Sequence[str]) -> str:
@@ -219,9 +220,11 @@ class Slice:
         entry = self._view.index[type_name]
         match entry.kind:
             case "object" | "interface":
-                field = entry.fields[member]
-                arguments = _arguments(self._view.arguments(type_name, member), whole=whole)
-                line = f"  {member}{arguments}: {field.type}{_deprecated(field.directives)}"
+                field, arguments = entry.fields[member], self._view.arguments(type_name, member)
+                parts = [_input(name, value) for name, value in arguments.items() if whole or value.required]
+                parts += ["…"] if len(parts) < len(arguments) else []
+                signature = f"{member}({', '.join(parts)})" if arguments else member
+                line = f"  {signature}: {field.type}{_deprecated(field.directives)}"
                 description = field.description
             case "input":
                 line, description = f"  {_input(member, entry.inputs[member])}", entry.inputs[member].description
@@ -279,12 +282,6 @@ def members_named(coordinates: Iterable[str]) -> Iterator[tuple[str, str]]:
         type_name, _, member = coordinate.partition(".")
         if not coordinate.startswith("@"):
             yield type_name, member.partition("(")[0]
-
-
-def _arguments(arguments: Mapping[str, InputValue], *, whole: bool) -> str:
-    parts = [_input(name, value) for name, value in arguments.items() if whole or value.required]
-    left_out = ["…"] if len(parts) < len(arguments) else []
-    return f"({', '.join(parts + left_out)})" if arguments else ""
 
 
 def _input(name: str, value: InputValue) -> str:

@@ -24,11 +24,6 @@ def print_view(view: View) -> str:
     return "\n\n".join(part for part in parts if part) + "\n" if any(parts) else ""
 
 
-def print_type(view: View, name: str) -> str:
-    """Return the SDL of one type of a view; empty string for a built-in scalar."""
-    return _Printer(view).type(name, view.members[name])
-
-
 def print_directive(view: View, name: str) -> str:
     """Return the SDL of a visible directive that a request may carry."""
     return _Printer(view).directive(name, view.directives()[name])
@@ -79,8 +74,9 @@ class _Printer:
             case "union":
                 return f"{head}{entry.directives} = {' | '.join(members)}"
             case "enum":
-                values = [self._value(member, *entry.values[member]) for member in members]
-                return f"{head}{entry.directives}{_block(values)}"
+                values = ((member, *entry.values[member]) for member in members)
+                lines = [f"{self._described(text, '  ')}  {member}{directives}" for member, text, directives in values]
+                return f"{head}{entry.directives}{_block(lines)}"
             case "input":
                 inputs = [self._input(member, entry.inputs[member], "  ") for member in members]
                 return f"{head}{entry.directives}{_block(inputs)}"
@@ -90,9 +86,6 @@ class _Printer:
     def _field(self, name: str, field: Field, arguments: Mapping[str, InputValue]) -> str:
         head = self._described(field.description, "  ")
         return f"{head}  {name}{self._arguments(arguments, '  ')}: {field.type}{field.directives}"
-
-    def _value(self, name: str, description: str, directives: str) -> str:
-        return f"{self._described(description, '  ')}  {name}{directives}"
 
     def _arguments(self, arguments: Mapping[str, InputValue], indentation: str) -> str:
         if not arguments:

@@ -11,12 +11,12 @@ from handler.cold.records import record
 from handler.search.stems import doers, stem
 from handler.search.words import MAX_CHARS, MAX_WORDS, Vocabulary
 
-WEAK_WORDS = frozenset(
-    map(
-        stem,
-        ("display", "find", "get", "give", "know", "list", "look", "need", "return", "see", "show", "tell", "want"),
-    )
-)
+
+def _stems(words: str) -> frozenset[str]:
+    return frozenset(map(stem, words.split()))
+
+
+WEAK_WORDS = _stems("display find get give know list look need return see show tell want")
 """Words that say to look, and seldom at what."""
 
 WEAK = 0.3
@@ -59,14 +59,8 @@ _TELLS = re.compile(
 )
 """A verb and the beginning of its object."""
 
-_READS = frozenset(
-    map(
-        stem,
-        (
-            *("browse", "calculate", "check", "compare", "compute", "count", "describe", "explain", "filter", "print"),
-            *("query", "read", "search", "sort", "summarize", "view"),
-        ),
-    )
+_READS = _stems(
+    "browse calculate check compare compute count describe explain filter print query read search sort summarize view"
 )
 """Verbs of reading."""
 
@@ -76,7 +70,7 @@ _NUMBER_OF = re.compile(
 """Words that are read as "how many": what is counted follows."""
 
 _HINTS = {
-    re.compile(rf"\b{words}\b", re.IGNORECASE): frozenset(map(stem, names.split()))
+    re.compile(rf"\b{words}\b", re.IGNORECASE): _stems(names)
     for words, names in {
         "when": "date time datetime timestamp at",
         "whom?": "user person actor author by",

@@ -74,7 +74,12 @@ class S3PublishStorage:
 
     def get(self, key: str, *, version: str = "") -> tuple[ObjectHead, bytes]:
         """See ``PublishStorage``."""
-        return self._read(_get_whole, key, version=version)
+
+        def whole(client: Any, place: Mapping[str, str]) -> tuple[ObjectHead, bytes]:
+            answer = client.get_object(**place)
+            return _head_of(answer), answer["Body"].read()
+
+        return self._read(whole, key, version=version)
 
     def put(self, key: str, body: bytes, *, expected: str | None, facts: Mapping[str, str]) -> ObjectHead:
         """See ``PublishStorage``. A write may have been done though its answer was lost, so it is looked for."""
@@ -83,15 +88,10 @@ class S3PublishStorage:
         if failure is None:
             stored: ObjectHead = answer
             return stored
-        digest = hashlib.sha256(body).hexdigest()
-        if failure.is_certain and failure.code not in _OTHER_OBJECT:
-            self._require_done(failure, "s3:PutObject and s3:GetObject")
-        present = self._look(key, after=failure)
-        if present and (present.sha256, present.facts) == (digest, facts):
+        present = self._look(key, after=failure, action="s3:PutObject and s3:GetObject")
+        if present and (present.sha256, present.facts) == (hashlib.sha256(body).hexdigest(), facts):
             return present
-        if failure.code in _OTHER_OBJECT:
-            raise ObjectChanged(f"{self.location}/{key}")
-        raise StorageError(f"{self.location}/{key}", self._requests.reason(failure, "s3:PutObject"))
+        raise self._not_done(key, failure, "s3:PutObject")
 
     def remove(self, key: str, *, expected: str, facts: Mapping[str, str]) -> None:  # noqa: ARG002 (S3 keeps none)
         """See ``PublishStorage``. In a versioned bucket, a delete marker hides the versions.
@@ -100,14 +100,9 @@ class S3PublishStorage:
         """
         _, failure = self._in_conflict_again(methodcaller("delete_object", **self._place(key), IfMatch=expected))
         fault = failure or NOT_AN_ANSWER
-        if fault.is_certain and fault.code not in _OTHER_OBJECT:
-            self._require_done(fault, "s3:DeleteObject and s3:GetObject")
-        present = self._look(key, after=fault)
-        if present is None or (failure is None and present.etag != expected):
-            return
-        if fault.code in _OTHER_OBJECT:
-            raise ObjectChanged(f"{self.location}/{key}")
-        raise StorageError(f"{self.location}/{key}", self._requests.reason(fault, "s3:DeleteObject"))
+        present = self._look(key, after=fault, action="s3:DeleteObject and s3:GetObject")
+        if present and (failure or present.etag == expected):
+            raise self._not_done(key, fault, "s3:DeleteObject")
 
     def keys(self) -> Sequence[str]:
         """See ``PublishStorage``."""
@@ -128,8 +123,7 @@ class S3PublishStorage:
             return False
         for each in reversed(versions):
             request = methodcaller("delete_object", **self._place(key), VersionId=each.version)
-            _, failure = self._requests.ask(request)
-            self._require_done(failure, "s3:DeleteObjectVersion")
+            self._answer(request, "s3:DeleteObjectVersion")
         return not self.versions(key)
 
     def versions(self, key: str) -> Sequence[ObjectVersion]:
@@ -141,10 +135,8 @@ class S3PublishStorage:
 
     def keeps_versions(self) -> bool:
         """See ``PublishStorage``."""
-        bucket = self._objects.bucket
-        answer, failure = self._requests.ask(methodcaller("get_bucket_versioning", Bucket=bucket))
-        self._require_done(failure, "s3:GetBucketVersioning")
-        return bool(answer.get("Status") == "Enabled")
+        request = methodcaller("get_bucket_versioning", Bucket=self._objects.bucket)
+        return bool(self._answer(request, "s3:GetBucketVersioning").get("Status") == "Enabled")
 
     def read_tags(self) -> dict[str, str]:
         """Read the tags of the bucket; empty if it has none.
@@ -204,8 +196,10 @@ class S3PublishStorage:
         content: T = answer
         return content
 
-    def _look(self, key: str, *, after: Failure) -> ObjectHead | None:
+    def _look(self, key: str, *, after: Failure, action: str) -> ObjectHead | None:
         """Describe the object that is there after a failed write; ``None`` if there is none."""
+        if after.is_certain and after.code not in _OTHER_OBJECT:
+            self._require_done(after, action)
         try:
             return self.head(key)
         except ObjectNotFound:
@@ -215,6 +209,12 @@ class S3PublishStorage:
                 raise ObjectChanged(f"{self.location}/{key}") from exc
             reason = self._requests.reason(after, "s3:PutObject")
             raise WriteUnconfirmed(f"{self.location}/{key}", reason) from exc
+
+    def _not_done(self, key: str, failure: Failure, action: str) -> StorageError:
+        place = f"{self.location}/{key}"
+        if failure.code in _OTHER_OBJECT:
+            return ObjectChanged(place)
+        return StorageError(place, self._requests.reason(failure, action))
 
     def _listed(self, operation: str, prefix: str, *, action: str, read: Callable[[Any], T]) -> list[T]:
         """Return each entry of a list, as ``read`` reads it. A list that is not whole is not an answer of S3."""
@@ -227,24 +227,22 @@ class S3PublishStorage:
             kinds = ("Contents", "Versions", "DeleteMarkers")
             return [read(each) for page in pages for kind in kinds for each in page.get(kind, ())]
 
-        entries, failure = self._requests.ask(listed)
-        self._require_done(failure, action)
-        return list(entries)
+        return list(self._answer(listed, action))
 
     def _place(self, key: str) -> dict[str, str]:
         require_key(key, self.location)
         return {"Bucket": self._objects.bucket, "Key": f"{self._objects.prefix}{key}"}
+
+    def _answer(self, request: Callable[[Any], Any], action: str) -> Any:
+        answer, failure = self._requests.ask(request)
+        self._require_done(failure, action)
+        return answer
 
     def _require_done(self, failure: Failure | None, action: str) -> None:
         if failure:
             is_denied = failure.code in ("403", "AccessDenied", "AllAccessDisabled")
             error = StorageDenied if is_denied else StorageError
             raise error(self.location, self._requests.reason(failure, action))
-
-
-def _get_whole(client: Any, place: Mapping[str, str]) -> tuple[ObjectHead, bytes]:
-    answer = client.get_object(**place)
-    return _head_of(answer), answer["Body"].read()
 
 
 def _head_of(answer: Mapping[str, Any]) -> ObjectHead:

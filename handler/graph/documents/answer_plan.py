@@ -28,14 +28,13 @@ from graphql import (
 from handler.answers.plan import OFFSETS, PAGES, SIZES, TOKENS, Argument, Member, Members
 from handler.cold.records import record
 from handler.graph.documents.operation import expanded, fragments_of, only_operation
+from handler.graph.documents.used_fields import COMPOSITE
 from handler.graph.index import named
 from handler.graph.view import View
 from handler.strict_json import JSONObject
 
 CONDITIONS = {"skip", "include"}
 """Directives that may omit a field and do not change its value."""
-
-COMPOSITE = frozenset({"object", "interface", "union"})
 
 ROLES: Mapping[str, str] = {
     **{name: name for name in ("first", "last", "after", "before")},

@@ -6,7 +6,6 @@ would take longer than the answer.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from functools import cache, cached_property
 from typing import Any, cast
@@ -25,6 +24,7 @@ from graphql import (
 
 from handler.cold.records import record
 from handler.graph.documents.search_fields import DEFINED, DEFINITION, SEARCH_TYPES
+from handler.graph.found_sdl import COORDINATE
 from handler.graph.index import Directive, Field, InputValue, TypeSlice, named
 from handler.graph.view import BUILT_IN_SCALARS, View
 
@@ -272,13 +272,6 @@ def _current(items: Iterable[Item], *, includeDeprecated: bool = False) -> list[
     return [item for item in items if includeDeprecated or item.deprecation is None]
 
 
-NAME = "[_A-Za-z][_0-9A-Za-z]*"
-COORDINATE = re.compile(
-    rf"@(?P<directive>{NAME})(?:\((?P<taken>{NAME}):\))?"
-    rf"|(?P<type>{NAME})(?:\.(?P<member>{NAME})(?:\((?P<argument>{NAME}):\))?)?"
-)
-
-
 @record(frozen=True, slots=True)
 class Definition:
     """One member of ``__SchemaDefinition``: the name of its introspection type, and the source of the fields below."""
@@ -288,10 +281,7 @@ class Definition:
 
 
 def find_definition(view: Introspected, coordinate: str) -> Definition | None:
-    """Return the definition of a coordinate; ``None`` if a view has none, whether or not its schema has one.
-
-    Source: GraphQL specification, section 3.14 (Schema Coordinates).
-    """
+    """Return the definition of a coordinate; ``None`` if a view has none, whether or not its schema has one."""
     match = COORDINATE.fullmatch(coordinate)
     if match is None:
         return None

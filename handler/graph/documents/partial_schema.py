@@ -38,7 +38,7 @@ from handler.bundle.operations import Limits
 from handler.cold.records import record
 from handler.graph.documents.search_fields import SEARCH_TYPES, TAKEN_TYPES, SearchableSchema
 from handler.graph.documents.used_fields import COMPOSITE, Touched, touched_by
-from handler.graph.index import Directive, InputValue
+from handler.graph.index import InputValue
 from handler.graph.view import View
 from handler.lru import Lru
 
@@ -125,7 +125,15 @@ class ViewSchemas:
         types = OutputTypes(view, self._inputs, fields)
         touched_types = touched.types | touched.parents
         visible = view.directives() if touched.directives else {}
-        directives = [self._directive(name, visible[name]) for name in sorted(touched.directives)]
+        directives = [
+            GraphQLDirective(
+                name,
+                [DirectiveLocation[location] for location in visible[name].on],
+                {each: _argument(value, self._inputs) for each, value in visible[name].arguments.items()},
+                is_repeatable=visible[name].repeatable,
+            )
+            for name in sorted(touched.directives)
+        ]
         all_types = [types(name) for name in sorted(touched_types | self._compared_implementers(touched_types))]
         if touched.searches:  # a schema's own types of these names stay, against the specification
             all_types += [type_ for name, type_ in SEARCH_TYPES.items() if name not in view.members]
@@ -151,14 +159,6 @@ class ViewSchemas:
             return set()
         implementers = self.view.index.implementers
         return {name for each in abstract for name in implementers.get(each, ()) if name in self.view.members}
-
-    def _directive(self, name: str, directive: Directive) -> GraphQLDirective:
-        return GraphQLDirective(
-            name,
-            [DirectiveLocation[location] for location in directive.on],
-            {argument: _argument(value, self._inputs) for argument, value in directive.arguments.items()},
-            is_repeatable=directive.repeatable,
-        )
 
 
 def _search_of(view: View) -> SchemaSearch:
