@@ -20,11 +20,13 @@ from handler.code_tools.options import (
     read_options,
 )
 from handler.code_tools.results import Output
-from handler.code_tools.resuming import EXPECTED, Resume, read_resume
 from handler.code_tools.signature import (
+    EXPECTED_RESUME,
+    Resume,
     caller_names,
     parse_docstring,
     read_raw_signature,
+    read_resume,
     read_signature,
     resolve_hints,
     yields,
@@ -91,7 +93,7 @@ class ToolDefinition:
         if self.listed is not None:
             return self.listed
         if self.resume is None and self.output.may_go_on:  # not at definition: an outer decorator may add resume
-            self.place.refuse(f"it returns Async and has no resume to continue with: {EXPECTED}")
+            self.place.refuse(f"it returns Async and has no resume to continue with: {EXPECTED_RESUME}")
         options = self.options
         members = {
             "title": options.title,

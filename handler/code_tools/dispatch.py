@@ -24,9 +24,9 @@ from handler.code_tools.context import Context, is_work, settled
 from handler.code_tools.definition import ToolDefinition
 from handler.code_tools.options import Options
 from handler.code_tools.results import Output, error_result
-from handler.code_tools.resuming import Resume
 from handler.code_tools.return_values import Async, Err, InputRequired, Text
 from handler.code_tools.sections import Listed
+from handler.code_tools.signature import Resume
 from handler.code_tools.source_location import SourceLocation
 from handler.code_tools.toolkit import Provided, Toolkit
 from handler.code_tools.type_schemas import Misfits
@@ -134,6 +134,7 @@ class _AsSent(Arguments):
     """Arguments that only the provider checks."""
 
     schema: JSONObject = {"type": "object"}  # noqa: RUF012 - a constant
+    _options = Options()
 
     def check(self, arguments: JSONObject, _: Context) -> JSONObject:
         return arguments

@@ -49,7 +49,7 @@ NO_GRAPHQL = GraphQLEndpoint(mode="off", guards={}, conditions=OPEN, documents=(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CompiledApi:
+class SchemaParts:
     """The compiled parts that come from the schema. The defaults are those of an endpoint without a schema."""
 
     index: tuple[str, bytes] = ("", b"")  # the digest and the bytes of the schema index
@@ -72,15 +72,15 @@ class CompiledApi:
         return (*self.operations, *(document.anonymous for document in self.documents if document.anonymous))
 
 
-def read_api(context: CompileContext) -> CompiledApi:
+def read_api(context: CompileContext) -> SchemaParts:
     """Compile the endpoint's schema and operations. The result is empty without a schema."""
     if context.code_only:
         _refuse_users_of_a_schema(context)
-        return CompiledApi()
+        return SchemaParts()
     author = read_schema(context.files, context.project, problems=context.problems, cache=context.schemas)
     if author.schema is None:
         read_operations(context, author)
-        return CompiledApi()
+        return SchemaParts()
     return _compile_api(context, author, schema=author.schema)
 
 
@@ -103,7 +103,7 @@ def _refuse_users_of_a_schema(context: CompileContext) -> None:
         problems.add(Place(name), f"{without} no operation fits anything", code="needs-schema")
 
 
-def _compile_api(context: CompileContext, author: AuthorSchema, *, schema: GraphQLSchema) -> CompiledApi:
+def _compile_api(context: CompileContext, author: AuthorSchema, *, schema: GraphQLSchema) -> SchemaParts:
     costs = with_list_sizes(author.costs, context.config.list_sizes, schema, context.problems)
     stored = _stored_index(context, author, schema=schema, costs=costs)
     digest = sha256(stored).hexdigest()
@@ -125,7 +125,7 @@ def _compile_api(context: CompileContext, author: AuthorSchema, *, schema: Graph
     # If callers get no GraphQL, only code tools use operations.
     are_used = mode != "off" or context.config.code.named
     persisted = operations if are_used else replace(operations, documents=())
-    return CompiledApi(
+    return SchemaParts(
         index=(digest, stored),
         guards=api.guards,
         tools=tools,

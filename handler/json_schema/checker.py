@@ -97,10 +97,10 @@ def refuse_bad_schema(schema: JSONObject) -> None:
         Draft202012Validator.check_schema(schema, format_checker=FormatChecker(()))  # patterns are checked above
     except SchemaError as exc:
         raise ValueError(f"{pointer_of(exc.absolute_path)}: {exc.message}") from exc
-    known = {each["$id"] for each in _objects(schema) if isinstance(each.get("$id"), str)}
+    ids = {each["$id"] for each in _objects(schema) if isinstance(each.get("$id"), str)}
     for part in _objects(schema):
         reference = part.get("$ref", "#")
-        if isinstance(reference, str) and "://" in reference and reference.partition("#")[0] not in known:
+        if isinstance(reference, str) and "://" in reference and reference.partition("#")[0] not in ids:
             raise ValueError(f"{reference} is another document, and none is ever fetched")
     resource = DRAFT202012.create_resource(schema)
     _refuse_dangling(resource, Registry().resolver_with_root(resource))

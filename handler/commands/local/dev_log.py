@@ -36,9 +36,6 @@ CALL = "stile-call"
 MAX_KEPT_BYTES = 65_536
 MAX_SHOWN_CHARS = 2_000
 
-Style = tuple[str, str]
-GOOD, REFUSED, BAD = ("", "dim"), ("refused: ", "yellow"), ("error: ", "bold red")
-
 
 @dataclass(slots=True)
 class Seen:
@@ -113,15 +110,22 @@ class DevLog:
         return observing
 
     def write_line(self, facts: Mapping[str, Any], *, failure: BaseException | None) -> None:
-        """Print the line of a request, and the lines below."""
+        """Print the line of a request, after a word that stands for its colour, and the lines below."""
         seen = _SEEN.get()
         if seen is None:
             return
         of_page = facts.get("route") == PAGE
         if of_page and facts.get("status", 0) < 400:
             return
-        word, style = style_of(facts, seen)
-        if _asks_for_stream(facts, seen):
+        asks_for_stream = _asks_for_stream(facts, seen)
+        outcomes = {call.get("outcome") for call in (facts, *facts.get("calls", ()))}
+        if outcomes & {"tool_error", "failed"} or level_of(facts) == WARNING or facts.get("status", 0) >= 500:
+            word, style = "error: ", "bold red"
+        elif outcomes & {"denied", "rejected"} and not asks_for_stream:
+            word, style = "refused: ", "yellow"
+        else:
+            word, style = "", "dim"
+        if asks_for_stream:
             line = f"{one_line(seen.http_method)} {one_line(seen.path)} {facts['status']}: {NO_STREAM}"
         else:
             calls = [call.get("tool") or call.get("method") for call in facts.get("calls", ())]
@@ -163,16 +167,6 @@ class DevLog:
                 cut = text if len(text) <= MAX_SHOWN_CHARS else f"{text[: MAX_SHOWN_CHARS - 1]}…"
                 lines.append(f"arguments {cut}")
         return [*lines, *(line for exchange in seen.exchanges for line in lines_of(exchange, compiled))]
-
-
-def style_of(facts: Mapping[str, Any], seen: Seen) -> Style:
-    """Return the word before a line and its style: for a terminal without colours, the word is the difference."""
-    outcomes = {facts.get("outcome"), *(each.get("outcome") for each in facts.get("calls", ()))}
-    if outcomes & {"tool_error", "failed"} or level_of(facts) == WARNING or facts.get("status", 0) >= 500:
-        return BAD
-    if _asks_for_stream(facts, seen):
-        return GOOD
-    return REFUSED if outcomes & {"denied", "rejected"} else GOOD
 
 
 def _asks_for_stream(facts: Mapping[str, Any], seen: Seen) -> bool:

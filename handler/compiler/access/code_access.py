@@ -6,13 +6,11 @@ the root types of a tool whose requests a model writes: the views of callers who
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any
 
-from graphql import ArgumentNode, StringValueNode
+from graphql import StringValueNode
 
 from handler.bundle.identity import Access
 from handler.compiler.access.policies import FALSE, Rule, condition_mask
@@ -20,7 +18,7 @@ from handler.compiler.access.predicate_parser import parse_predicate
 from handler.compiler.compile_context import CompileContext
 from handler.compiler.conditions import ConditionTable
 from handler.compiler.config.config import KitUse
-from handler.compiler.problems import Place, Problems, place_in, place_of
+from handler.compiler.problems import Place, Problems, offset_in_literal, place_in, place_of
 from handler.compiler.schema.tool_options import AuthorOptions
 from handler.compiler.source.yaml_section import Section
 from handler.graph.index import SchemaIndex
@@ -99,9 +97,6 @@ def asks_of_variables(predicate: Any) -> bool:
             return False
 
 
-_CHARACTER = re.compile(r"\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u\{[^}]*\}|\\u....|\\.|.", re.DOTALL)
-
-
 def tool_rule(name: str, options: AuthorOptions, conditions: ConditionTable, problems: Problems) -> Rule | None:
     """Return the rule of a tool with a condition, ``None`` for a tool without one. Its coordinate is ``tool NAME``.
 
@@ -111,16 +106,24 @@ def tool_rule(name: str, options: AuthorOptions, conditions: ConditionTable, pro
     argument = next((argument for argument in arguments if argument.name.value == "condition"), None)
     if argument is None or options.condition is None:
         return None
-    predicate = parse_predicate(options.condition, lambda offset: _place_in(argument, offset), problems)
+    value = argument.value
+
+    def place(offset: int) -> Place:
+        if not isinstance(value, StringValueNode) or value.block or value.loc is None:
+            return place_of(value)  # the beginning of a block string
+        source, start = value.loc.source, value.loc.start + 1
+        return place_in(source, offset_in_literal(source.body, start, offset))
+
+    predicate = parse_predicate(options.condition, place, problems)
     mask = conditions.mask(predicate or FALSE)
     if any(asks_of_variables(conditions[number]) for number in mask):
         sentence = (
             f'the condition of "{name}" asks for $variables, which have no values when tools are listed: expected '
             "$jwt only, or a rule of access.policies"
         )
-        problems.add(place_of(argument.value), sentence, code="variables-in-condition")
+        problems.add(place_of(value), sentence, code="variables-in-condition")
     text = f"condition of {name}: {' '.join(options.condition.split())}"
-    return Rule(mask=mask, coordinates=(f"tool {name}",), text=text, place=place_of(argument.value))
+    return Rule(mask=mask, coordinates=(f"tool {name}",), text=text, place=place_of(value))
 
 
 def guarded_roots(guards: Mapping[str, Mask], rule: Rule | None, index: SchemaIndex) -> dict[str, Mask]:
@@ -129,13 +132,3 @@ def guarded_roots(guards: Mapping[str, Mask], rule: Rule | None, index: SchemaIn
         return dict(guards)
     roots = {root: guards.get(root, OPEN) | rule.mask for root in index.roots.values()}
     return dict(sorted({**guards, **roots}.items()))
-
-
-def _place_in(argument: ArgumentNode, offset: int) -> Place:
-    """Return the place of a character of a condition, counted from 0; the beginning of a block string."""
-    value = argument.value
-    if not isinstance(value, StringValueNode) or value.block or value.loc is None:
-        return place_of(value)
-    start = value.loc.start + 1  # after the quotation mark
-    widths = (len(match[0]) for match in _CHARACTER.finditer(value.loc.source.body, start))
-    return place_in(value.loc.source, start + sum(islice(widths, offset)))

@@ -253,7 +253,8 @@ def with_list_sizes(
         type_ = schema.get_type(type_name)
         returned: Any = getattr(type_.fields.get(field), "type", None) if isinstance(type_, FieldsType) else None
         below = getattr(get_named_type(returned), "fields", {}).values()
-        if returned is None or not any(_is_list(each) for each in (returned, *(field.type for field in below))):
+        types = map(get_nullable_type, (returned, *(field.type for field in below)))
+        if returned is None or not any(map(is_list_type, types)):
             sentence = "expected a field that returns a list, or an object with one"
             problems.add(sizes.key_place(text), f'limits.list_sizes "{text:.80}": {sentence}', code="not-a-list")
             continue
@@ -311,7 +312,3 @@ def _texts(value: Any) -> list[str]:
 
 def _count(value: Any) -> int | None:
     return min(value, MAX_LIST_SIZE) if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
-
-
-def _is_list(type_: Any) -> bool:
-    return is_list_type(get_nullable_type(type_))

@@ -14,8 +14,6 @@ from handler.strict_json import JSONObject
 
 MAX_NAMES = 10
 
-MAX_QUERY_CHARS = 1_000
-
 SEARCH = """\
 Find the tools, prompts and resources of this endpoint, those that are not listed included. Say in "query" what you \
 want to do. You get ten at most, best first, one line each. Ask again with "names" for the arguments of those that \
@@ -30,7 +28,7 @@ Call a tool by name that may change something. "{search}" finds names and argume
 PROPERTIES: JSONObject = {
     "query": {
         "type": "string",
-        "maxLength": MAX_QUERY_CHARS,
+        "maxLength": 1_000,
         "description": "What you want to do or know, in your own words.",
     },
     "names": {
