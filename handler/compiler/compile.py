@@ -63,7 +63,7 @@ class Compiled:
     ignored_changes: tuple[Ignore, ...] = ()  # differences from the version before, with reasons
 
     def objects(self) -> Iterator[tuple[str, bytes]]:
-        """Yield what to store, by key. The index comes first: a bundle must never name an index that is missing."""
+        """Yield the objects to store, by key. The index comes first: a bundle never names an index that is missing."""
         if self.bundle.index:
             yield index_key(self.bundle.endpoint, self.bundle.index), self.index
         yield bundle_key(self.bundle.endpoint), write_bundle(self.bundle)

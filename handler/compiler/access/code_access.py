@@ -1,7 +1,7 @@
 """The access rules of tools: conditions of toolkits in Python and their default, and conditions of directives.
 
 A condition of a tool is evaluated where policies are. It joins the mask of a tool that runs one operation, and guards
-the root types of a tool whose requests a model writes: the views of callers who do not meet it are empty.
+the root types of a tool whose requests a model writes: the views of other callers are empty.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class AccessDefaults:
 
     @property
     def unsaid(self) -> Mask:
-        """The mask of a toolkit without a condition. Callers whom policies alone let in need a credential."""
+        """The mask of a toolkit without a condition. Callers that policies alone let in need a credential."""
         if not self.policies:
             return self.conditions.mask(FALSE)
         return self.conditions.mask(KNOWN) if self.by_policies_alone else OPEN
@@ -52,7 +52,7 @@ def access_defaults(context: CompileContext, access: Access) -> AccessDefaults:
     config, anonymous = context.config, access.anonymous == "allow"
     return AccessDefaults(
         conditions=context.conditions,
-        policies=bool(config.access.sections("policies")),
+        policies=config.access.has_items("policies"),
         anonymous=anonymous,
         by_policies_alone=anonymous and context.is_guarded_as_stepzen and "anonymous" not in config.access,
         by_token=config.upstream.auth.OF_CALLER,

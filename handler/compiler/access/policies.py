@@ -283,5 +283,5 @@ def opened_by_policies(
     names = [(f"{root.name}.{name}", (root.name, f"{root.name}.{name}")) for root in roots for name in root.fields]
     if introspection and schema.query_type:
         names += [(f"{schema.query_type.name}.{name}", (name,)) for name in INTROSPECTION]
-    masks = {shown: OPEN.union(*(union_of(each, keys) for each in guards)) for shown, keys in names}
-    return [shown for shown, mask in masks.items() if anonymous.may_ever_meet(mask)]
+    masks = {coordinate: OPEN.union(*(union_of(each, keys) for each in guards)) for coordinate, keys in names}
+    return [coordinate for coordinate, mask in masks.items() if anonymous.may_ever_meet(mask)]
