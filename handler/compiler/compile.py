@@ -15,8 +15,7 @@ from types import MappingProxyType
 
 from handler.bundle.model import Bundle
 from handler.bundle.stored import bundle_key, index_key, write_bundle
-from handler.compiler.access.code_access import AccessDefaults, access_defaults
-from handler.compiler.access.policies import Rule, read_access
+from handler.compiler.access.policies import AccessDefaults, Rule, access_defaults, read_access
 from handler.compiler.access.propagation import TakenAlong
 from handler.compiler.checks import CHECKS, CLIENT_CHECKS
 from handler.compiler.checks.finding import CompiledEndpoint, run_checks
