@@ -76,19 +76,21 @@ BUILT_IN: Mapping[str, Scalar] = {
 
 UNKNOWN = Scalar(advertised=ANY_VALUE, enforced=ANYTHING, note="any JSON value")
 
-TEXT_OR_NUMBER: JSONObject = {"anyOf": [{"type": "string"}, {"type": "integer"}, {"type": "number"}]}
-LEAF = Scalar(advertised=TEXT_OR_NUMBER, enforced=ANYTHING, note="a text or number")
+LEAF = Scalar(
+    advertised={"anyOf": [{"type": "string"}, {"type": "integer"}, {"type": "number"}]},
+    enforced=ANYTHING,
+    note="a text or number",
+)
 """An unknown scalar whose name says that it is not an object. If an object is among the choices, some clients accept
 nothing else.
 """
 
 WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 
-_LEAF_WORDS = """
+LEAF_WORDS = """
 amount code color colour currency cursor date datetime day decimal double email float hash html id int integer ip locale
 long markdown money month number numeric phone price short slug string text time timestamp timezone uri url uuid year
-"""
-LEAF_WORDS = frozenset(_LEAF_WORDS.split())
+""".split()
 """Last words, in lower case, of names of scalars that hold one text or number: ``UnixTimestamp``."""
 
 TEXT: JSONObject = {"type": "string"}
