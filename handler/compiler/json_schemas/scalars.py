@@ -87,10 +87,11 @@ nothing else.
 
 WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 
-LEAF_WORDS = """
+_LEAF_WORDS = """
 amount code color colour currency cursor date datetime day decimal double email float hash html id int integer ip locale
 long markdown money month number numeric phone price short slug string text time timestamp timezone uri url uuid year
-""".split()
+"""
+LEAF_WORDS = frozenset(_LEAF_WORDS.split())
 """Last words, in lower case, of names of scalars that hold one text or number: ``UnixTimestamp``."""
 
 TEXT: JSONObject = {"type": "string"}
