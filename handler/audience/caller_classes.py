@@ -105,7 +105,11 @@ class CallerClasses:
         kinds = {kind: sides for kind, sides in admitted.items() if any(sides)}
         sizes = [len(group.claims) for group in self._groups]
         self.complete = not kinds or (prod(sizes) <= most and all(group.complete for group in self._groups))
-        self.classes: list[OutcomeClass] = list(_fixed(before, after))
+        open_to_all = [bundle.access.anonymous == "allow" for bundle in bundles]
+        self.classes = [OutcomeClass("anonymous", _of_sides(ANONYMOUS, open_to_all))]
+        keys = [{key.name: principal_of_key(key) for key in bundle.identity.api_keys} for bundle in bundles]
+        for name in {**keys[0], **keys[1]}:
+            self.classes.append(OutcomeClass(f"key:{name}", (keys[0].get(name), keys[1].get(name))))
         vectors = list(_vectors(sizes, most)) if kinds else []
         for kind, sides in kinds.items():
             for vector in vectors:
@@ -186,15 +190,6 @@ class CallerClasses:
         more = len(words) - MOST_WORDS
         rest = [f"{more} more class{'es' if more > 1 else ''} of callers"] if more > 0 else []
         return " or ".join([*words[:MOST_WORDS], *rest])
-
-
-def _fixed(before: Bundle, after: Bundle) -> Iterator[OutcomeClass]:
-    """Yield the classes of anonymous callers and of the holders of API keys."""
-    allowed = [bundle.access.anonymous == "allow" for bundle in (before, after)]
-    yield OutcomeClass("anonymous", _of_sides(ANONYMOUS, allowed))
-    keys = [{key.name: principal_of_key(key) for key in bundle.identity.api_keys} for bundle in (before, after)]
-    for name in {**keys[0], **keys[1]}:
-        yield OutcomeClass(f"key:{name}", (keys[0].get(name), keys[1].get(name)))
 
 
 def _of_sides(principal: Principal, admitted: Sequence[bool]) -> tuple[Principal | None, Principal | None]:

@@ -318,7 +318,7 @@ def _show(report: Mapping[str, Any], starters: Sequence[Starter], *, has_query_s
     folder = shlex.quote(target.as_posix())
     steps = [(f"stile dev {folder}", "serve the tools to MCP clients on this machine")]
     for each in starters:
-        if all(argument.role in ("size", "next") for argument in each.field.takes):
+        if all(argument.role in ("size", "next") for argument in each.takes):
             steps.append((f"stile call {folder} {each.tool}", "call a tool"))
             break
     steps.append((f"stile check {folder}", "see what each tool costs, and who gets in"))

@@ -15,8 +15,7 @@ from types import MappingProxyType
 
 from handler.bundle.model import Bundle
 from handler.bundle.stored import bundle_key, index_key, write_bundle
-from handler.compiler.access.code_access import AccessDefaults, access_defaults
-from handler.compiler.access.policies import Rule, read_access
+from handler.compiler.access.policies import AccessDefaults, Rule, access_defaults, read_access
 from handler.compiler.access.propagation import TakenAlong
 from handler.compiler.checks import CHECKS, CLIENT_CHECKS
 from handler.compiler.checks.finding import CompiledEndpoint, run_checks
@@ -63,7 +62,7 @@ class Compiled:
     ignored_changes: tuple[Ignore, ...] = ()  # differences from the version before, with reasons
 
     def objects(self) -> Iterator[tuple[str, bytes]]:
-        """Yield what to store, by key. The index comes first: a bundle must never name an index that is missing."""
+        """Yield the objects to store, by key. The index comes first: a bundle never names an index that is missing."""
         if self.bundle.index:
             yield index_key(self.bundle.endpoint, self.bundle.index), self.index
         yield bundle_key(self.bundle.endpoint), write_bundle(self.bundle)

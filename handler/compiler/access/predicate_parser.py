@@ -265,7 +265,7 @@ class _Parser:
         self.at += len(rest) - len(rest.lstrip(_BLANKS))
 
     def unexpected(self, expected: str, example: str) -> PredicateRefused:
-        """Return an error that quotes the next token and says what was expected in its place."""
+        """Return an error that quotes the next token and names the expected one."""
         self.skip_blanks()
         got = _TOKEN.match(self.text, self.at)
         at = "the condition ends here" if got is None else f'the condition has "{got[0]:.40}" here'

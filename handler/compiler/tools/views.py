@@ -14,7 +14,7 @@ from pathlib import Path
 from handler.bundle.content import FileResource
 from handler.bundle.resource_uris import page_uri, table_uri
 from handler.bundle.tools import GraphQLTool, ListedEntry
-from handler.compiler.access.code_access import AccessDefaults
+from handler.compiler.access.policies import AccessDefaults
 from handler.compiler.compile_context import CompileContext
 from handler.compiler.config.table import PERMISSIONS
 from handler.compiler.problems import Place, Problems
