@@ -158,7 +158,7 @@ class CodeTool:
 
 @record(frozen=True, slots=True, kw_only=True)
 class CatalogTool:
-    """A tool of the catalog: it finds what its caller may use, listed or not, or calls a tool by name."""
+    """A tool of the catalog: it finds all that its caller may use, listed or not, or calls a tool by name."""
 
     KIND = "catalog"
 
