@@ -270,8 +270,10 @@ def read_access(context: CompileContext, *, opened: Sequence[str]) -> Access:
             f"callers without a credential {verb} use {some(opened)}{', as in StepZen' * lets_in}; "
             f"access.anonymous: {ends} ends that"
         )
-        code = "open-to-anonymous" if lets_in else "closed-to-anonymous"
-        context.problems.warn(access.key_place("policies"), sentence, code=code, about=opened)
+        at = access.key_place("policies")
+        context.problems.warn(
+            at, sentence, code="open-to-anonymous" if lets_in else "closed-to-anonymous", about=opened
+        )
     scopes = access.section("scopes")
     return Access(
         anonymous=access.choice("anonymous", default=default),
