@@ -353,7 +353,9 @@ def _section(lines: Sequence[str]) -> tuple[int, dict[str, str]]:
     if header := _GOOGLE_HEADER.fullmatch(lines[0]):
         title, start, form, body = header[1], 1, _GOOGLE_ITEM, _indented(lines[1:])
     elif len(lines) > 1 and _NUMPY_RULE.fullmatch(lines[1]) and (header := _NUMPY_HEADER.fullmatch(lines[0])):
-        title, start, form, body = header[1], 2, _NUMPY_ITEM, _until_header(lines[2:])
+        below = enumerate(pairwise(lines[2:]), 2)
+        end = next((at for at, (line, rule) in below if line.strip() and _NUMPY_RULE.fullmatch(rule)), len(lines))
+        title, start, form, body = header[1], 2, _NUMPY_ITEM, lines[2:end]
     else:
         return 0, {}
     title = title.strip().lower()
@@ -368,13 +370,6 @@ def _indented(lines: Sequence[str]) -> Sequence[str]:
     while below and not below[-1].strip():
         below.pop()
     return below
-
-
-def _until_header(lines: Sequence[str]) -> Sequence[str]:
-    for at, (line, below) in enumerate(pairwise(lines)):
-        if line.strip() and _NUMPY_RULE.fullmatch(below):
-            return lines[:at]
-    return lines
 
 
 def _items(lines: Sequence[str], form: re.Pattern[str]) -> dict[str, str]:
