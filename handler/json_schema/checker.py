@@ -325,8 +325,8 @@ def sentences(error: Any, *, of_graphql: bool = False) -> list[str]:
             error.schema.get("minProperties") == error.schema.get("maxProperties") == 1
         ):
             expected = some(_properties(error), most=MAX_SHOWN_NAMES)
-            names = some([cut(name) for name in error.instance], most=MAX_SHOWN_NAMES) or "none"
-            return [f"{pointer}: expected exactly one of {expected}, got {names}"]
+            members = some([cut(name) for name in error.instance], most=MAX_SHOWN_NAMES) or "none"
+            return [f"{pointer}: expected exactly one of {expected}, got {members}"]
     listed = LISTED.get(error.validator, "") if of_graphql and _stands_for_a_list(error) else ""
     return [f"{pointer}: expected {listed}{_expected(error)}, got {_shown(error.instance)}"]
 
