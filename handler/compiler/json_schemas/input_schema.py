@@ -118,7 +118,14 @@ class Inputs:
                 if not hidden(f"{type_.name}.{member}")
                 and (is_enum or get_named_type(members[member].type).name not in left_out)
             )
-        self.never_null = _never_null(operation, schema)
+        # Variables in places where GraphQL rejects null, also nullable ones that have a default.
+        # Source: GraphQL specification, section 5.8.5 (All Variable Usages Are Allowed).
+        non_null_places = {
+            node.name.value
+            for node, types in typed_nodes(operation.document, schema)
+            if isinstance(node, VariableNode) and isinstance(types.get_input_type(), GraphQLNonNull)
+        }
+        self.never_null = non_null_places - operation.optional_conditions
         self.bound = operation.bound
         self.filled_by_model: list[VariableDefinitionNode] = []
         for node in operation.filled_by_model:
@@ -155,19 +162,6 @@ class Inputs:
         """Return the enums in the types of variables that a model fills."""
         types = [self.types[node.variable.name.value] for node in self.filled_by_model]
         return [type_ for type_ in _types_below(types, self.fields) if isinstance(type_, GraphQLEnumType)]
-
-
-def _never_null(operation: AuthorOperation, schema: GraphQLSchema) -> frozenset[str]:
-    """Return the variables in places where GraphQL rejects ``null``, also nullable ones that have a default.
-
-    Source: GraphQL specification, section 5.8.5 (All Variable Usages Are Allowed).
-    """
-    names = {
-        node.name.value
-        for node, types in typed_nodes(operation.document, schema)
-        if isinstance(node, VariableNode) and isinstance(types.get_input_type(), GraphQLNonNull)
-    }
-    return frozenset(names) - operation.optional_conditions
 
 
 def _types_below(

@@ -32,7 +32,7 @@ from handler.compiler.operations.used_coordinates import asked_of_the_schema, fr
 from handler.compiler.operations.validation import (
     Refuse,
     SentOperation,
-    Validator,
+    validate_document,
     warn_of_deprecations,
 )
 from handler.compiler.problems import Problems, place_of, shown
@@ -57,7 +57,7 @@ Fragments = Mapping[str, FragmentDefinitionNode]
 
 def read_operations(context: CompileContext, author: AuthorSchema, *, refuse: Refuse = lambda _: False) -> Operations:
     """Read every operation of all sources. If the schema is ``None``, only errors that need no schema are reported."""
-    problems, validator = context.problems, Validator(context=context, author=author, refuse=refuse)
+    problems = context.problems
     reader = _OperationReader(
         problems=problems,
         adopted_kinds=context.config.adopted,
@@ -73,7 +73,7 @@ def read_operations(context: CompileContext, author: AuthorSchema, *, refuse: Re
     for text, document in parsed.items():
         if document is None or not document.definitions:  # all of its fragments are for other files
             continue
-        sent_by_name, errors = validator.validate(document, file=text.file)
+        sent_by_name, errors = validate_document(document, context, author, refuse=refuse, file=text.file)
         deprecated += errors
         nodes = [node for node in document.definitions if isinstance(node, OperationDefinitionNode)]
         own = list(reader.operations(nodes, text, sent_by_name))

@@ -12,8 +12,7 @@ from dataclasses import dataclass, field
 from handler.bundle.content import CodePrompt, CodeResource, FileResource, TextPrompt
 from handler.bundle.resource_uris import SCHEME, SKILL_SCHEME
 from handler.bundle.tools import CodeKit
-from handler.compiler.access.code_access import AccessDefaults
-from handler.compiler.access.policies import Rule
+from handler.compiler.access.policies import AccessDefaults, Rule
 from handler.compiler.compile_context import CompileContext
 from handler.compiler.problems import Place, Problems
 from handler.compiler.tools.declaration import CompiledTool

@@ -60,9 +60,6 @@ class Demands:
     mask: Mask = OPEN
 
 
-NO_DEMANDS = Demands()
-
-
 def graphql_endpoint(
     context: ApiContext, operations: Operations, *, tools: Iterable[Tool], mode: str
 ) -> GraphQLEndpoint:
@@ -88,7 +85,7 @@ def graphql_endpoint(
             PersistedDocument(
                 id=document.id,
                 operations=tuple(
-                    _persisted(context, each, demands=demands.get(each.name, NO_DEMANDS))
+                    _persisted(context, each, demands=demands.get(each.name, Demands()))
                     for each in persisted
                     if each.name not in tool_of
                 ),
@@ -107,7 +104,7 @@ def _demands_of(tools: Iterable[PrescribedTool]) -> dict[str, Demands]:
     """Return operation -> the demands of all its tools: all scopes and conditions, and the strictest ``confirm``."""
     demands: dict[str, Demands] = {}
     for tool in tools:
-        others = demands.get(tool.operation.name, NO_DEMANDS)
+        others = demands.get(tool.operation.name, Demands())
         scopes = tuple(dict.fromkeys((*others.scopes, *tool.options.scopes)))
         confirm = max(others.confirm, tool.options.confirm, key=CONFIRM_LEVELS.index)
         demands[tool.operation.name] = Demands(scopes=scopes, confirm=confirm, mask=others.mask | tool.mask)

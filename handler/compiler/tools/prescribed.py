@@ -20,7 +20,7 @@ from graphql import (
 )
 
 from handler.bundle.tools import MAX_CONSENT_CHARS, PrescribedTool
-from handler.compiler.access.code_access import tool_rule
+from handler.compiler.access.policies import tool_rule
 from handler.compiler.api_context import ApiContext
 from handler.compiler.json_schemas.defaults import fits, json_of
 from handler.compiler.json_schemas.descriptions import (
