@@ -16,9 +16,6 @@ T = TypeVar("T")
 
 JSONObject = dict[str, Any]
 
-TOO_MANY_DIGITS = "Exceeds the limit"
-"""The beginning of Python's own message, which names Python functions."""
-
 
 def parse_json(raw: bytes, read: Callable[[str], Any] | None = None) -> Any:
     """Parse JSON strictly: Python's reader alone would accept ``NaN``, ``Infinity`` and ``1e999``.
@@ -34,7 +31,7 @@ def parse_json(raw: bytes, read: Callable[[str], Any] | None = None) -> Any:
     except RecursionError as exc:
         raise ValueError("nested too deeply") from exc
     except ValueError as exc:
-        if str(exc).startswith(TOO_MANY_DIGITS):
+        if str(exc).startswith("Exceeds the limit"):  # Python's own message names Python functions
             raise ValueError("a number has too many digits") from exc
         raise
 

@@ -15,8 +15,6 @@ from handler.strict_json import JSONObject
 MAX_WHOLE_BYTES = 24_000
 """The size of an input schema that a caller asks for by the name of its tool."""
 
-MAX_SHORTENED = 256
-
 _Rules = tuple[int, bool, tuple[tuple[str, str], ...]]
 
 
@@ -34,7 +32,7 @@ class ListedEntries:
     def __init__(self, guarded: GuardedSchemas) -> None:
         self._guarded = guarded
         self._types = SharedTypes()
-        self._shortened: Lru[tuple[int, Mask, _Rules], JSONObject] = Lru(most=MAX_SHORTENED)
+        self._shortened: Lru[tuple[int, Mask, _Rules], JSONObject] = Lru(most=256)
 
     def listed(self, tool: PrescribedTool, outcome: Mask) -> JSONObject:
         """Return the entry as the function ``listed_entry`` does."""

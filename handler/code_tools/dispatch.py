@@ -179,42 +179,28 @@ async def run_tool(
     if not ctx.scopes.issuperset(tool.options.scopes):
         raise InsufficientScope(tool.name, tool.options.scopes, held=ctx.scopes)
     ctx.deadline = min(ctx.deadline, time.monotonic() + (tool.options.timeout or math.inf))
+    allowed_s = ctx.remaining_time()
     try:
         with authors_code():
-            return await _answer(tool, arguments, ctx, on_failure)
+            try:
+                return await _answer(tool, arguments, ctx)
+            except InvalidArguments as exc:
+                on_failure(exc)
+                if tool.options.validation_errors == "protocol":
+                    details = [{"message": violation} for violation in exc.violations]
+                    raise InvalidParams(str(exc), {"valid": False, "details": details}) from exc
+                return error_result(exc)
+            except CallError as exc:
+                on_failure(exc)
+                return error_result(exc)
+            except Expired as exc:
+                ctx.cancelled = True  # a function that is not async still runs, and may check it
+                on_failure(exc)
+                return error_result(ToolError(f"Tool timed out after {allowed_s:.3g}s"))
     except AuthorFailed as exc:
         LOG.exception("tool %s failed in request %s", tool.name, ctx.request_id)
         on_failure(exc)
         return failed(ctx.request_id)
-
-
-async def _answer(
-    tool: ToolDefinition, arguments: JSONObject, ctx: Context, on_failure: OnFailure
-) -> JSONObject | InputRequired:
-    allowed_s = ctx.remaining_time()
-    try:
-        async with no_task_left_behind():
-            value, source = await _finished(tool, arguments, ctx)
-        if isinstance(value, InputRequired):
-            return value
-        try:
-            return tool.output.result_of(value, tool.name, source=source)
-        except (TypeError, ValueError, RecursionError) as exc:
-            kind = type(value).__name__
-            raise Misused(f"{source} returned a value of the type {kind}, which is not a result: {exc}") from exc
-    except InvalidArguments as exc:
-        on_failure(exc)
-        if tool.options.validation_errors == "protocol":
-            details = [{"message": violation} for violation in exc.violations]
-            raise InvalidParams(str(exc), {"valid": False, "details": details}) from exc
-        return error_result(exc)
-    except CallError as exc:
-        on_failure(exc)
-        return error_result(exc)
-    except Expired as exc:
-        ctx.cancelled = True  # a function that is not async still runs, and may check it
-        on_failure(exc)
-        return error_result(ToolError(f"Tool timed out after {allowed_s:.3g}s"))
 
 
 def failed(request_id: str) -> JSONObject:
@@ -223,25 +209,32 @@ def failed(request_id: str) -> JSONObject:
     return {"content": [Text("Tool execution failed").to_json()], "isError": True, **meta}
 
 
-async def _finished(tool: ToolDefinition, arguments: JSONObject, ctx: Context) -> tuple[Any, str]:
-    """Return the tool's value, once all its ``Async`` work is done, and the name of the function that returned it."""
+async def _answer(tool: ToolDefinition, arguments: JSONObject, ctx: Context) -> JSONObject | InputRequired:
+    """Run the tool until all its ``Async`` work is done, and return its result or its questions."""
     if ctx.cancelled:
         raise ToolError("Operation was cancelled")
     source = f"tool {tool.name}"
-    args, kwargs = await _filled(tool, arguments, ctx)
-    value = await run(partial(tool.function, *args, **kwargs, **tool.bound), ctx)
-    waited_for: list[Any] = []
-    while isinstance(value, Async):
-        resume = _resume_for(tool, value, waited_for, source)
-        waited_for.append(value.work)
-        try:
-            margin_s = min(RESUME_S, ctx.remaining_time() / 4)
-            outcome = await wait_for(unexited(settled(value.work)), ctx, margin_s=margin_s)
-        except Expired:
-            outcome = Err(TimeoutError("the work did not end in time"))
-        source = f"resume of tool {tool.name}"
-        value = await run(resume.call(value.tag, outcome, ctx), ctx)
-    return value, source
+    async with no_task_left_behind():
+        args, kwargs = await _filled(tool, arguments, ctx)
+        value = await run(partial(tool.function, *args, **kwargs, **tool.bound), ctx)
+        waited_for: list[Any] = []
+        while isinstance(value, Async):
+            resume = _resume_for(tool, value, waited_for, source)
+            waited_for.append(value.work)
+            try:
+                margin_s = min(RESUME_S, ctx.remaining_time() / 4)
+                outcome = await wait_for(unexited(settled(value.work)), ctx, margin_s=margin_s)
+            except Expired:
+                outcome = Err(TimeoutError("the work did not end in time"))
+            source = f"resume of tool {tool.name}"
+            value = await run(resume.call(value.tag, outcome, ctx), ctx)
+    if isinstance(value, InputRequired):
+        return value
+    try:
+        return tool.output.result_of(value, tool.name, source=source)
+    except (TypeError, ValueError, RecursionError) as exc:
+        kind = type(value).__name__
+        raise Misused(f"{source} returned a value of the type {kind}, which is not a result: {exc}") from exc
 
 
 async def _filled(tool: ToolDefinition, arguments: JSONObject, ctx: Context) -> Fill:

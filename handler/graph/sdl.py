@@ -11,9 +11,6 @@ from collections.abc import Mapping, Sequence
 from handler.graph.index import Directive, Field, InputValue
 from handler.graph.view import BUILT_IN_SCALARS, View
 
-NAMED_ROOTS: Mapping[str, str] = {"query": "Query", "mutation": "Mutation", "subscription": "Subscription"}
-"""The names of root types in a schema without a ``schema`` definition."""
-
 
 def print_view(view: View) -> str:
     """Return the SDL of a view: deterministic, and equal to the output of graphql-core's ``print_schema``."""
@@ -50,7 +47,8 @@ class _Printer:
         """Return the definition of the root types; empty string if their names imply them."""
         view = self._view
         roots = {kind: name for kind, name in view.index.roots.items() if name in view.members}
-        implied = {kind: name for kind, name in NAMED_ROOTS.items() if name in view.members}
+        names = {"query": "Query", "mutation": "Mutation", "subscription": "Subscription"}
+        implied = {kind: name for kind, name in names.items() if name in view.members}
         if not roots or (roots == implied and not view.index.description):
             return ""
         body = "".join(f"  {kind}: {name}\n" for kind, name in roots.items())

@@ -23,10 +23,8 @@ from handler.storage.publishing import ObjectHead, ObjectVersion
 
 HISTORY = ".history"
 MAX_VERSIONS = 20
-MAX_LINE_BYTES = 65_536
 
 LOCK_TIMEOUT_S = 30.0
-LOCK_POLL_S = 0.02
 
 TEMPORARY = ".tmp"
 
@@ -177,7 +175,7 @@ class FolderPublishStorage(FolderStorage):
                 if time.monotonic() > deadline:
                     reason = f"another process has locked the folder for {self._lock_timeout_s:g} s"
                     raise StorageError(self.location, reason)
-                time.sleep(LOCK_POLL_S)
+                time.sleep(0.02)
             yield
         finally:
             os.close(descriptor)  # the lock ends with it
@@ -283,7 +281,7 @@ class ObjectHistory:
         file = self._file(number)
         try:
             with file.open("rb") as stream:
-                line = json.loads(stream.readline(MAX_LINE_BYTES))
+                line = json.loads(stream.readline(65_536))
             return _version(
                 number,
                 datetime.fromisoformat(line["at"]),

@@ -278,9 +278,6 @@ _NOT_AS_EXPECTED = "PreconditionFailed"
 _CONFLICT = "ConditionalRequestConflict"
 _OTHER_OBJECT = (_NOT_AS_EXPECTED, _CONFLICT, "NoSuchKey")
 
-MAX_ATTEMPTS = 4
-MAX_CONNECTIONS = 16
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
@@ -367,9 +364,9 @@ class Boto3Requests:
             aws_session_token=credentials.session_token,
             config=Config(
                 s3={"addressing_style": "path"} if self._objects.endpoint else None,
-                retries={"mode": "standard", "total_max_attempts": MAX_ATTEMPTS},
+                retries={"mode": "standard", "total_max_attempts": 4},
                 connect_timeout=min(self._timeout_s, 10.0),
                 read_timeout=self._timeout_s,
-                max_pool_connections=MAX_CONNECTIONS,
+                max_pool_connections=16,
             ),
         )

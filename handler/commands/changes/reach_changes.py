@@ -299,9 +299,19 @@ class ReachChanges:
     def _of_documents(self) -> Iterator[Change]:
         """Yield the differences of types, for ways in both versions whose readers know only the schema.
 
-        Coordinates that differ by the same words are one difference.
+        A tool with an output schema is not among them: the schema is compared for itself. Coordinates that differ by
+        the same words are one difference.
         """
-        both = [each for name, each in self._ways[1].items() if name in self._ways[0] and self._has_readers(each)]
+        tools = [tool for version in self._versions for tool in version.bundle.tools]
+        untyped = {tool.name for tool in tools if "outputSchema" not in tool.entry}
+        both = [
+            way
+            for name, way in self._ways[1].items()
+            if name in self._ways[0]
+            and way.seen
+            and way.kind != "code"
+            and (way.kind != "prescribed" or way.name in untyped)
+        ]
         ways = tuple(way.name for way in both)
         before, after = (version.index for version in self._versions)
         if before is None or after is None or self._versions[0].bundle.index == self._versions[1].bundle.index:
@@ -316,12 +326,6 @@ class ReachChanges:
         for (code, words), coordinates in by_words.items():
             sentence = f"{_counted(coordinates)}: {words}"
             yield Change(code, about, sentence, coordinates=tuple(coordinates), ways=ways)
-
-    def _has_readers(self, way: Way) -> bool:
-        """Return whether a way's results have the schema's types, and no output schema that is compared for itself."""
-        entries = [tool.entry for version in self._versions for tool in version.bundle.tools if tool.name == way.name]
-        fixed = way.kind == "prescribed" and all("outputSchema" in each for each in entries)
-        return bool(way.seen) and way.kind != "code" and not fixed
 
 
 def _overall(ways: Iterable[Way]) -> dict[str, int]:

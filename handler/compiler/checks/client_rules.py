@@ -36,8 +36,6 @@ WAYS_OUT = "expected fewer, or catalog: true in config.yaml, or several endpoint
 PORTABLE_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 """Names that every client and model vendor takes. MCP itself allows 128 characters, and dots."""
 
-SAYING_A_TYPE = ("type", "$ref", "anyOf", "oneOf", "allOf")
-
 
 @check(
     "long-description",
@@ -180,7 +178,9 @@ def untyped_parameter(endpoint: CompiledEndpoint) -> Iterator[Finding]:
 
 def _untyped(schema: Any, pointer: str) -> Iterator[str]:
     """Yield the parts of a schema without a type, as JSON pointers. ``[]`` stands for the items of an array."""
-    if not isinstance(schema, dict) or not any(keyword in schema for keyword in SAYING_A_TYPE):
+    if not isinstance(schema, dict) or not any(
+        keyword in schema for keyword in ("type", "$ref", "anyOf", "oneOf", "allOf")
+    ):
         yield pointer
         return
     for name, each in schema.get("properties", {}).items():

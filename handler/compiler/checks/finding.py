@@ -8,7 +8,7 @@ from functools import cached_property
 
 from handler.bundle.identity import Access, Identity
 from handler.bundle.tools import CallLog
-from handler.compiler.access.code_access import AccessDefaults
+from handler.compiler.access.policies import AccessDefaults
 from handler.compiler.codes import CODES, Code
 from handler.compiler.compile_context import CompileContext
 from handler.compiler.graphql_api import SchemaParts

@@ -18,8 +18,7 @@ import yaml
 
 from handler.bundle.operations import Limits
 from handler.bundle.upstream import Upstream
-from handler.compiler.change_codes import CHANGE_CODES
-from handler.compiler.codes import CODES
+from handler.compiler.codes import CHANGE_CODES, CODES
 from handler.compiler.config.foreign import warn_of_foreign_keys
 from handler.compiler.config.table import (
     ADOPTED,

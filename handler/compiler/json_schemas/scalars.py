@@ -76,8 +76,11 @@ BUILT_IN: Mapping[str, Scalar] = {
 
 UNKNOWN = Scalar(advertised=ANY_VALUE, enforced=ANYTHING, note="any JSON value")
 
-TEXT_OR_NUMBER: JSONObject = {"anyOf": [{"type": "string"}, {"type": "integer"}, {"type": "number"}]}
-LEAF = Scalar(advertised=TEXT_OR_NUMBER, enforced=ANYTHING, note="a text or number")
+LEAF = Scalar(
+    advertised={"anyOf": [{"type": "string"}, {"type": "integer"}, {"type": "number"}]},
+    enforced=ANYTHING,
+    note="a text or number",
+)
 """An unknown scalar whose name says that it is not an object. If an object is among the choices, some clients accept
 nothing else.
 """

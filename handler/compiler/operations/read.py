@@ -32,7 +32,7 @@ from handler.compiler.operations.used_coordinates import asked_of_the_schema, fr
 from handler.compiler.operations.validation import (
     Refuse,
     SentOperation,
-    Validator,
+    validate_document,
     warn_of_deprecations,
 )
 from handler.compiler.problems import Problems, place_of, shown
@@ -57,28 +57,38 @@ Fragments = Mapping[str, FragmentDefinitionNode]
 
 def read_operations(context: CompileContext, author: AuthorSchema, *, refuse: Refuse = lambda _: False) -> Operations:
     """Read every operation of all sources. If the schema is ``None``, only errors that need no schema are reported."""
-    reader = _TextReader(
-        problems=context.problems,
-        validator=Validator(context=context, author=author, refuse=refuse),
+    problems = context.problems
+    reader = _OperationReader(
+        problems=problems,
         adopted_kinds=context.config.adopted,
         prescribed=frozenset(each.prescribed for each in author.tools if each.prescribed),
     )
     # Files take fragments from each other.
-    parsed = {text: _parse(text, context.problems) for text in operation_texts(context, author)}
+    parsed = {text: _parse(text, problems) for text in operation_texts(context, author)}
     sharing = {text: document for text, document in parsed.items() if document and text.shares_fragments}
-    completed = complete_documents(list(sharing.values()), context.problems)
-    parsed |= dict(zip(sharing, completed, strict=True))
-    texts = [reader.read(text, document) for text, document in parsed.items()]
-    warn_of_deprecations([error for each in texts for error in each.deprecated], context.problems)
-    operations = [operation for each in texts for operation in each.operations if operation.name]
-    unique = _uniquely_named(operations, context.problems)
+    parsed |= dict(zip(sharing, complete_documents(list(sharing.values()), problems), strict=True))
+    operations: list[AuthorOperation] = []
+    documents: list[AuthorDocument] = []
+    deprecated: list[GraphQLError] = []
+    for text, document in parsed.items():
+        if document is None or not document.definitions:  # all of its fragments are for other files
+            continue
+        sent_by_name, errors = validate_document(document, context, author, refuse=refuse, file=text.file)
+        deprecated += errors
+        nodes = [node for node in document.definitions if isinstance(node, OperationDefinitionNode)]
+        own = list(reader.operations(nodes, text, sent_by_name))
+        operations += [operation for operation in own if operation.name]
+        if text.persisted:
+            names = tuple(node.name.value for node in nodes if node.name)
+            anonymous = next((operation for operation in own if not operation.name), None)
+            documents.append(AuthorDocument(file=text.file, id=text.id, operations=names, anonymous=anonymous))
+    warn_of_deprecations(deprecated, problems)
+    unique = _uniquely_named(operations, problems)
     return Operations(
         valid=tuple(operation for operation in unique if operation.document.definitions),
-        documents=tuple(
-            each.persisted() for each in texts if each.document and each.document.definitions and each.text.persisted
-        ),
+        documents=tuple(documents),
         refused=frozenset(operation.name for operation in unique if not operation.document.definitions),
-        complete=all(each.document for each in texts),
+        complete=all(parsed.values()),
     )
 
 
@@ -94,24 +104,8 @@ def _parse(text: OperationText, problems: Problems) -> DocumentNode | None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _ReadText:
-    """A text that was read, with its operations. ``document`` is ``None`` if the text cannot be parsed."""
-
-    text: OperationText
-    document: DocumentNode | None
-    operations: tuple[AuthorOperation, ...] = ()
-    deprecated: Sequence[GraphQLError] = ()
-
-    def persisted(self) -> AuthorDocument:
-        """Return the document that requests may name by its id. The id alone calls an unnamed operation."""
-        names = [node.name.value for node in _operation_nodes(self.document) if node.name] if self.document else []
-        anonymous = next((operation for operation in self.operations if not operation.name), None)
-        return AuthorDocument(file=self.text.file, id=self.text.id, operations=tuple(names), anonymous=anonymous)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _TextReader:
-    """Reader of texts with operations.
+class _OperationReader:
+    """Reader of the operations of a text.
 
     Operations of ``adopted_kinds`` become tools without ``@mcpTool``, by ``tools`` in ``config.yaml``.
 
@@ -119,21 +113,13 @@ class _TextReader:
     """
 
     problems: Problems
-    validator: Validator
     adopted_kinds: Collection[str]  # query | mutation
     prescribed: Collection[str]  # names of the operations that a ``@tool(prescribed:)`` runs
 
-    def read(self, text: OperationText, document: DocumentNode | None) -> _ReadText:
-        if document is None or not document.definitions:  # all of its fragments are for other files
-            return _ReadText(text=text, document=document)
-        sent_by_name, deprecated = self.validator.validate(document, file=text.file)
-        operations = tuple(self._operations(document, text, sent_by_name))
-        return _ReadText(text=text, document=document, operations=operations, deprecated=deprecated)
-
-    def _operations(
-        self, document: DocumentNode, text: OperationText, sent_by_name: Mapping[str, SentOperation]
+    def operations(
+        self, nodes: Sequence[OperationDefinitionNode], text: OperationText, sent_by_name: Mapping[str, SentOperation]
     ) -> Iterator[AuthorOperation]:
-        nodes = _operation_nodes(document)
+        """Yield the operations that may become tools, or that requests may run."""
         if not nodes:
             self.problems.add(text.place, NO_OPERATION, code="no-operation")
         names = [(node.operation.value, node.name.value if node.name else "") for node in nodes]
@@ -257,10 +243,6 @@ def _refuse_misplaced(node: OperationDefinitionNode, problems: Problems) -> None
             if directive.name.value == "mcpTool":
                 sentence = "@mcpTool is on a variable: expected it on a query or mutation"
                 problems.add(directive, sentence, code="misplaced-directive")
-
-
-def _operation_nodes(document: DocumentNode) -> list[OperationDefinitionNode]:
-    return [node for node in document.definitions if isinstance(node, OperationDefinitionNode)]
 
 
 def _uniquely_named(operations: Sequence[AuthorOperation], problems: Problems) -> list[AuthorOperation]:

@@ -76,73 +76,56 @@ class SentOperation:
     unsent: frozenset[str]  # variables that callers do not give: nothing sent needs them
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Validator:
-    """Validator of the author's documents. Without a schema, it reports only errors that need none."""
+def validate_document(
+    document: DocumentNode, context: CompileContext, author: AuthorSchema, *, refuse: Refuse, file: str
+) -> tuple[Mapping[str, SentOperation], Sequence[GraphQLError]]:
+    """Report the mistakes in a document. Return its operations, by name, and its uses of deprecated coordinates.
 
-    context: CompileContext
-    author: AuthorSchema
-    refuse: Refuse
+    Both are empty if the document has an error. Without a schema, only errors that need none are reported.
+    """
+    problems, schema = context.problems, author.schema
+    foreign = [node for node in document.definitions if not isinstance(node, ExecutableDefinitionNode)]
+    for node in foreign:
+        sentence = "this is a type definition: expected operations and fragments"
+        problems.add(node, sentence, code="misplaced-definition")
+    if schema is None:
+        return {}, ()
+    try:
+        sendable, operations, unused = normalize(document, schema, problems, known=not context.takes_any_document)
+    except RecursionError:  # fragments nested too deeply
+        problems.add(Place(file), TOO_MUCH, code="too-complex")
+        return {}, ()
+    deprecated: list[GraphQLError] = []
+    gathering = _gathering(NoDeprecatedCustomRule, deprecated)
+    mistakes = validate(schema, sendable, rules=(*RULES, gathering))
+    for error in mistakes:
+        _report(error, author, schema, problems, file=file)
+    if mistakes or refuse(sendable) or foreign:
+        return {}, ()
+    _warn_of_unused(unused, document, problems)
+    return operations, deprecated
 
-    def validate(
-        self, document: DocumentNode, *, file: str
-    ) -> tuple[Mapping[str, SentOperation], Sequence[GraphQLError]]:
-        """Report the mistakes in a document. Return its operations, by name, and its uses of deprecated coordinates.
 
-        Both are empty if the document has an error.
-        """
-        problems, schema = self.context.problems, self.author.schema
-        foreign = [node for node in document.definitions if not isinstance(node, ExecutableDefinitionNode)]
-        for node in foreign:
-            sentence = "this is a type definition: expected operations and fragments"
-            problems.add(node, sentence, code="misplaced-definition")
-        if schema is None:
-            return {}, ()
-        known = not self.context.takes_any_document
-        try:
-            sendable, operations, unused = normalize(document, schema, problems, known=known)
-        except RecursionError:  # fragments nested too deeply
-            problems.add(Place(file), TOO_MUCH, code="too-complex")
-            return {}, ()
-        deprecated: list[GraphQLError] = []
-        gathering = _gathering(NoDeprecatedCustomRule, deprecated)
-        mistakes = validate(schema, sendable, rules=(*RULES, gathering))
-        for error in mistakes:
-            self._report(error, schema, file=file)
-        if mistakes or self.refuse(sendable) or foreign:
-            return {}, ()
-        _warn_of_unused(unused, document, problems)
-        return operations, deprecated
-
-    def _report(self, error: GraphQLError, schema: GraphQLSchema, *, file: str) -> None:
-        problems = self.context.problems
-        if not error.nodes:  # validation gave up
-            problems.add(Place(file), TOO_MUCH, code="too-complex")
-            return
-        directive = next(iter(error.nodes))
-        if isinstance(directive, DirectiveNode) and directive.name.value in BELONGS:
-            name = directive.name.value
-            hint = "; an operation becomes a tool with @mcpTool" if name == "tool" else ""
-            sentence = f"@{name} is not allowed here: expected it on {BELONGS[name]}{hint}"
-            problems.add(directive, sentence, code="misplaced-directive")
-        elif self.author.unclear.isdisjoint(re.findall(r"\w+", error.message)):
-            sentence = sentence_of(error, (*ON_OPERATIONS, *(each.name for each in schema.directives)))
-            kind = getattr(error.nodes[0], "operation", None)
-            if kind:
-                hint = problems.warned("unnamed-root-type", [kind.value.title()])
-            else:
-                hint = self._fields_instead(error, schema)
-            problems.add(error, f"{sentence.rstrip('.') if kind and hint else sentence}{hint}", code=code_of(error))
-
-    def _fields_instead(self, error: GraphQLError, schema: GraphQLSchema) -> str:
-        """Name some fields of the type that an unknown field was asked of, if graphql-core suggests none."""
+def _report(error: GraphQLError, author: AuthorSchema, schema: GraphQLSchema, problems: Problems, *, file: str) -> None:
+    if not error.nodes:  # validation gave up
+        problems.add(Place(file), TOO_MUCH, code="too-complex")
+        return
+    directive = next(iter(error.nodes))
+    if isinstance(directive, DirectiveNode) and directive.name.value in BELONGS:
+        name = directive.name.value
+        hint = "; an operation becomes a tool with @mcpTool" if name == "tool" else ""
+        sentence = f"@{name} is not allowed here: expected it on {BELONGS[name]}{hint}"
+        problems.add(directive, sentence, code="misplaced-directive")
+    elif author.unclear.isdisjoint(re.findall(r"\w+", error.message)):
+        sentence = sentence_of(error, (*ON_OPERATIONS, *(each.name for each in schema.directives)))
+        kind = getattr(error.nodes[0], "operation", None)
         match = UNKNOWN_FIELD.fullmatch(error.message)
-        if match is None:
-            return ""
-        type_name = match[1]
-        fields = getattr(schema.type_map.get(type_name), "fields", ())
-        fields = [name for name in fields if f"{type_name}.{name}" not in self.author.hidden]
-        return f" '{type_name}' has {some(fields, most=5)}." if fields else ""
+        hint = problems.warned("unnamed-root-type", [kind.value.title()]) if kind else ""
+        if match and not kind:  # name some fields of the type, as graphql-core suggests none
+            fields = getattr(schema.type_map.get(match[1]), "fields", ())
+            fields = [name for name in fields if f"{match[1]}.{name}" not in author.hidden]
+            hint = f" '{match[1]}' has {some(fields, most=5)}." if fields else ""
+        problems.add(error, f"{sentence.rstrip('.') if kind and hint else sentence}{hint}", code=code_of(error))
 
 
 def _gathering(rule: type[ASTValidationRule], errors: list[GraphQLError]) -> type[ASTValidationRule]:

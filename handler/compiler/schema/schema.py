@@ -76,10 +76,10 @@ def read_schema(
 ) -> AuthorSchema:
     """Read ``index.graphql`` and its included files. In StepZen's projects, StepZen's own types need no definition."""
     entry, stepzen = project.path(ENTRY), project.stepzen
-    held = cache.find_schema(files, entry, stepzen=stepzen) if cache else None
-    if held:
-        problems.warn_again(held.warnings)
-        author: AuthorSchema = held.author
+    earlier = cache.find_schema(files, entry, stepzen=stepzen) if cache else None
+    if earlier:
+        problems.warn_again(earlier.warnings)
+        author: AuthorSchema = earlier.author
         return author
     own = Problems()
     reader = _Reader(files, own)

@@ -164,8 +164,8 @@ def mend(
     kinds: dict[str, list[type]] = {}  # of the parts of each type, which differ only by mistake
     for node in types:
         kinds.setdefault(node.name.value, []).append(DEFINITION_OF[type(node)])
-    named = (node for error in errors for node in error.nodes or () if isinstance(node, NamedTypeNode))
-    missing = {node.name.value for node in named} - kinds.keys()
+    references = (node for error in errors for node in error.nodes or () if isinstance(node, NamedTypeNode))
+    missing = {node.name.value for node in references} - kinds.keys()
     scalars = [ScalarTypeDefinitionNode(name=NameNode(value=name)) for name in sorted(missing)]
     document = DocumentNode(definitions=(*others, *_one_definition_each(types, kinds), *scalars))
     several = {name for name, own_kinds in kinds.items() if len(set(own_kinds)) > 1}

@@ -174,9 +174,9 @@ class _Decisions:
         if not rule.types:
             return
         expression = rule.pattern.types
-        known = set(filter(rule.is_type, (*self._fields, *self._absent)))
-        slips = {slip.pattern for slip in untaken(expression, known)}
-        idle = untaken(expression, rule.types | known.intersection(self._absent))
+        names = set(filter(rule.is_type, (*self._fields, *self._absent)))
+        slips = {slip.pattern for slip in untaken(expression, names)}
+        idle = untaken(expression, rule.types | names.intersection(self._absent))
         for each, subject in _subjects((each for each in idle if each.pattern not in slips), "types", expression):
             fields = cut(rule.pattern.fields)
             yield each.text, f'{subject} matches types, but fields "{fields}" matches no field of these'

@@ -28,8 +28,7 @@ from handler.bundle.operations import GraphQLEndpoint, Operation, PersistedDocum
 from handler.bundle.tools import CONFIRM_LEVELS, PrescribedTool, Tool
 from handler.compiler.api_context import ApiContext
 from handler.compiler.json_schemas.defaults import default_of
-from handler.compiler.json_schemas.input_schema import bound_schema, enforced_schema
-from handler.compiler.json_schemas.inputs import Inputs
+from handler.compiler.json_schemas.input_schema import Inputs, bound_schema, enforced_schema
 from handler.compiler.operations.author_operations import AuthorOperation, Operations
 from handler.compiler.operations.used_coordinates import asked_of_the_schema, coordinates_used
 from handler.compiler.tools.variables import coordinates_bound, read_bindings
@@ -51,8 +50,6 @@ RULES = (
 NOTHING = "schema { subscription: Subscription } type Subscription { nothing: Boolean }"
 """A schema for which no operation of a tool is valid."""
 
-WHY = "@sdl(visibility:) or @inaccessible hides it from clients."
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Demands:
@@ -61,9 +58,6 @@ class Demands:
     scopes: tuple[str, ...] = ()
     confirm: str = ""
     mask: Mask = OPEN
-
-
-NO_DEMANDS = Demands()
 
 
 def graphql_endpoint(
@@ -91,7 +85,7 @@ def graphql_endpoint(
             PersistedDocument(
                 id=document.id,
                 operations=tuple(
-                    _persisted(context, each, demands=demands.get(each.name, NO_DEMANDS))
+                    _persisted(context, each, demands=demands.get(each.name, Demands()))
                     for each in persisted
                     if each.name not in tool_of
                 ),
@@ -110,7 +104,7 @@ def _demands_of(tools: Iterable[PrescribedTool]) -> dict[str, Demands]:
     """Return operation -> the demands of all its tools: all scopes and conditions, and the strictest ``confirm``."""
     demands: dict[str, Demands] = {}
     for tool in tools:
-        others = demands.get(tool.operation.name, NO_DEMANDS)
+        others = demands.get(tool.operation.name, Demands())
         scopes = tuple(dict.fromkeys((*others.scopes, *tool.options.scopes)))
         confirm = max(others.confirm, tool.options.confirm, key=CONFIRM_LEVELS.index)
         demands[tool.operation.name] = Demands(scopes=scopes, confirm=confirm, mask=others.mask | tool.mask)
@@ -174,5 +168,6 @@ class ExternalSchema:
         """Report the hidden coordinates in a valid document; true if there are any."""
         errors = validate(self._schema, document, rules=RULES, hide_suggestions=True)
         for error in errors:
-            self._problems.add(error, f"{error.message} {WHY}", code="hidden-from-clients")
+            sentence = f"{error.message} @sdl(visibility:) or @inaccessible hides it from clients."
+            self._problems.add(error, sentence, code="hidden-from-clients")
         return bool(errors)

@@ -20,7 +20,7 @@ from graphql import (
 )
 
 from handler.bundle.tools import MAX_CONSENT_CHARS, PrescribedTool
-from handler.compiler.access.code_access import tool_rule
+from handler.compiler.access.policies import tool_rule
 from handler.compiler.api_context import ApiContext
 from handler.compiler.json_schemas.defaults import fits, json_of
 from handler.compiler.json_schemas.descriptions import (
@@ -28,8 +28,7 @@ from handler.compiler.json_schemas.descriptions import (
     operation_description,
     variable_descriptions,
 )
-from handler.compiler.json_schemas.input_schema import advertised_schema, bound_schema, enforced_schema
-from handler.compiler.json_schemas.inputs import Inputs
+from handler.compiler.json_schemas.input_schema import Inputs, advertised_schema, bound_schema, enforced_schema
 from handler.compiler.json_schemas.output_schema import output_schema, planned_answer
 from handler.compiler.operations.author_operations import AuthorOperation, McpTool, Operations
 from handler.compiler.operations.used_coordinates import asked_of_the_schema, coordinates_used

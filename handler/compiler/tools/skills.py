@@ -24,7 +24,6 @@ from handler.compiler.source.files import NEVER_ENTERED, EndpointFiles
 from handler.compiler.source.yaml_tree import mark_place, node_place, read_front_matter, value_of
 from handler.compiler.tools.resources import (
     MAX_RESOURCE_BYTES,
-    MAX_RESOURCES_BYTES,
     FileContent,
     content_of,
     read_file_content,
@@ -183,14 +182,6 @@ def code_skill(files: Mapping[str, str | bytes], *, at: Place, mask: Mask, probl
 
 def _too_many(files: int) -> str:
     return f"it has {files:,} files: hosts take {MAX_SKILL_FILES} of one skill"
-
-
-def judge_skill_sizes(skills: Sequence[CompiledSkill], resources: int, *, at: Place, problems: Problems) -> None:
-    """Report skills that are too large for a bundle, together with ``resources`` bytes of other files."""
-    total = sum(skill.bytes for skill in skills)
-    if total and total + resources > MAX_RESOURCES_BYTES:
-        sentence = f"skills have {total} bytes and resources {resources}"
-        problems.add(at, f"{sentence}; the bundle that holds them takes {MAX_RESOURCES_BYTES}", code="large-resources")
 
 
 def read_skill_text(text: str, file: str, problems: Problems) -> JSONObject | None:

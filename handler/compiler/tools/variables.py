@@ -17,7 +17,6 @@ from graphql import (
     GraphQLSchema,
     NullValueNode,
     Undefined,
-    ValueNode,
     VariableDefinitionNode,
     get_named_type,
     is_input_object_type,
@@ -83,7 +82,8 @@ def _binding(node: VariableDefinitionNode, type_: Any, problems: Problems) -> Bi
     (argument,) = arguments
     match argument.name.value:
         case "value":
-            if _fits(argument.value, type_):
+            is_null = isinstance(argument.value, NullValueNode) and isinstance(type_, GraphQLNonNull)
+            if not is_null and value_from_ast(argument.value, type_) is not Undefined:
                 return Binding(variable=name, source="value", name="", value=json_of(argument.value, type_), read_as="")
             literal, example = (
                 cut(" ".join(print_ast(argument.value).split())),
@@ -110,11 +110,6 @@ def _binding(node: VariableDefinitionNode, type_: Any, problems: Problems) -> Bi
     if fault:
         problems.add(directive, fault, code="invalid-binding")
     return None if fault else binding
-
-
-def _fits(node: ValueNode, type_: Any) -> bool:
-    is_null = isinstance(node, NullValueNode) and isinstance(type_, GraphQLNonNull)
-    return not is_null and value_from_ast(node, type_) is not Undefined
 
 
 def types_of_files(schema: GraphQLSchema, own: Mapping[str, Scalar]) -> frozenset[str]:

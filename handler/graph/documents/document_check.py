@@ -20,7 +20,6 @@ from graphql import (
     NoUnusedVariablesRule,
     OperationDefinitionNode,
     OverlappingFieldsCanBeMergedRule,
-    SelectionSetNode,
     VariablesInAllowedPositionRule,
     get_named_type,
     get_nullable_type,
@@ -41,9 +40,10 @@ from handler.graph.documents.locations import DocumentText, fault_of
 from handler.graph.documents.operation import (
     MAX_CHARS,
     TYPE_NAME,
+    Selected,
     alone,
     choose_operation,
-    expanded,
+    fields_by_key,
     fragments_of,
     is_introspection,
     only_operation,
@@ -283,26 +283,21 @@ def find_hidden_names(document: DocumentNode, view: View) -> HiddenNames | None:
     """Find the places where the answer to a valid document of one operation may name hidden types; ``None`` if none."""
     fragments = fragments_of(document)
 
+    def hides_members(name: str) -> bool:  # an interface is hidden together with an implementer
+        return view.index.kind(name) == "union" and not view.members.keys() >= {*view.index.members(name)}
+
     def place(selected: Selected) -> _Place | None:
         unions: dict[str, str] = {}
-        fields: dict[str, Selected] = {}
-        for parent, selections in selected:
-            for on, node in expanded(selections, parent, fragments):
-                key = (node.alias or node.name).value
-                if node.name.value == TYPE_NAME:
-                    # An interface is hidden together with an implementer.
-                    if view.index.kind(on) == "union" and not view.members.keys() >= {*view.index.members(on)}:
-                        unions[key] = on
-                elif node.selection_set:
-                    returned = named(field_type(view, on, node.name.value) or "")
-                    fields.setdefault(key, []).append((returned, node.selection_set))
-        below = {key: inner for key, each in fields.items() if (inner := place(each))}
+        below: dict[str, _Place] = {}
+        for key, nodes in fields_by_key(selected, fragments).items():
+            for on, node in nodes:
+                if node.name.value == TYPE_NAME and hides_members(on):
+                    unions[key] = on
+            types = ((named(field_type(view, on, node.name.value) or ""), node.selection_set) for on, node in nodes)
+            if inner := place([(type_, selections) for type_, selections in types if selections]):
+                below[key] = inner
         return _Place(unions, below) if unions or below else None
 
     operation = only_operation(document)
     root = place([(view.index.roots[operation.operation.value], operation.selection_set)])
     return HiddenNames(view, root) if root else None
-
-
-Selected = list[tuple[str, SelectionSetNode]]
-"""The selection sets on the objects in one place, each with its type."""

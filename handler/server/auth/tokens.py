@@ -218,9 +218,9 @@ def _configured_key(token: Token, issuer: Issuer) -> VerificationKey | None:
     Raises:
         CredentialRefused: several keys fit.
     """
-    named = token.key_id is not None or issuer.jwks_url
+    has_id = token.key_id is not None or issuer.jwks_url
     keys = [key for key in issuer.keys if key.algorithm == token.algorithm]
-    keys = [key for key in keys if not named or key.id in ("", token.key_id)]
+    keys = [key for key in keys if not has_id or key.id in ("", token.key_id)]
     if len(keys) > 1:
         raise CredentialRefused("unknown_key")
     return keys[0] if keys else None

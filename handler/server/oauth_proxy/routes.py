@@ -140,9 +140,13 @@ async def _find_site(services: Services, http_call: HttpCall) -> tuple[Bundle, P
         raise HTTPException(404, "this endpoint has no OAuth proxy to sign in through")
     if not url:
         raise HTTPException(404, note_unknown_url(http_call.scope))
-    scopes, known = tuple(open_scopes(bundle)), tuple(all_scopes(bundle))
-    takes = bool(proxy.assertion_clients) and services.states.available
-    return bundle, ProxySite(proxy=proxy, url=url, scopes=scopes, known_scopes=known, takes_assertions=takes)
+    return bundle, ProxySite(
+        proxy=proxy,
+        url=url,
+        scopes=tuple(open_scopes(bundle)),
+        known_scopes=tuple(all_scopes(bundle)),
+        takes_assertions=bool(proxy.assertion_clients) and services.states.available,
+    )
 
 
 async def _provider_token(
