@@ -207,10 +207,10 @@ def read_resume(function: Callable[..., Any], names: Mapping[str, Any], place: S
         place.refuse(f"expected a function written in Python: {exc}", cause=exc)
     if parameters and parameters[0].name in ("self", "cls"):
         place.refuse(f"it waits for its instance: {EXPECTED_RESUME}; a method resume of a Tool has its instance")
-    slots = _Slots(parameters, resolve_hints(function, names, None), place).by_parameter
+    takes_any = any(each.kind is each.VAR_POSITIONAL for each in parameters)
+    slots = _Slots(parameters, resolve_hints(function, names, None), place, takes_any=takes_any).by_parameter
     # Arguments go by position where possible, since decorators may pass on no names.
     by_position = [each for each in parameters if each.kind in POSITIONAL]
-    takes_any = _takes_any(parameters)
     while by_position and by_position[-1].name not in slots and not takes_any:
         by_position.pop()
     args = [(slots.get(each.name, ""), each.default) for each in by_position]
@@ -229,15 +229,16 @@ def _parameters(function: Callable[..., Any]) -> Sequence[inspect.Parameter]:
     return below if any(each.kind in VARIABLE for each in own) else own
 
 
-def _takes_any(parameters: Sequence[inspect.Parameter]) -> bool:
-    return any(each.kind is each.VAR_POSITIONAL for each in parameters)
-
-
 class _Slots:
     """The slots of parameters that get one, by the parameters' names."""
 
     def __init__(
-        self, parameters: Sequence[inspect.Parameter], hints: Mapping[str, Any], place: SourceLocation
+        self,
+        parameters: Sequence[inspect.Parameter],
+        hints: Mapping[str, Any],
+        place: SourceLocation,
+        *,
+        takes_any: bool,
     ) -> None:
         self.by_parameter: dict[str, str] = {}
         self._hints = hints
@@ -248,7 +249,6 @@ class _Slots:
         for each, slot in (*by_type, *by_name):
             if slot:
                 self._take(each, slot)
-        takes_any = _takes_any(parameters)
         for slot in (TAG, OUTCOME):  # the first parameter without a slot; one with a default only without ``*args``
             free = [each for each in single if each.name not in self.by_parameter]
             needed = [each for each in free if each.default is NO_DEFAULT]

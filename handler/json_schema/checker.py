@@ -315,9 +315,9 @@ def sentences(error: Any, *, of_graphql: bool = False) -> list[str]:
             if missing:
                 return [f"{below(pointer, name)}: required, but missing" for name in missing]
         case "additionalProperties" if error.validator_value is False:
-            known, patterns = _properties(error), error.schema.get("patternProperties", {})
-            unknown = (n for n in error.instance if n not in known and not any(matches(each, n) for each in patterns))
-            if lines := [f"{below(pointer, n)}: unknown name{_hint(n, known)}" for n in islice(unknown, MAX_UNKNOWN)]:
+            names, patterns = _properties(error), error.schema.get("patternProperties", {})
+            unknown = (n for n in error.instance if n not in names and not any(matches(each, n) for each in patterns))
+            if lines := [f"{below(pointer, n)}: unknown name{_hint(n, names)}" for n in islice(unknown, MAX_UNKNOWN)]:
                 return lines
         case "anyOf" | "oneOf" if error.context:
             return _of_any(error)
@@ -325,8 +325,8 @@ def sentences(error: Any, *, of_graphql: bool = False) -> list[str]:
             error.schema.get("minProperties") == error.schema.get("maxProperties") == 1
         ):
             expected = some(_properties(error), most=MAX_SHOWN_NAMES)
-            names = some([cut(name) for name in error.instance], most=MAX_SHOWN_NAMES) or "none"
-            return [f"{pointer}: expected exactly one of {expected}, got {names}"]
+            members = some([cut(name) for name in error.instance], most=MAX_SHOWN_NAMES) or "none"
+            return [f"{pointer}: expected exactly one of {expected}, got {members}"]
     listed = LISTED.get(error.validator, "") if of_graphql and _stands_for_a_list(error) else ""
     return [f"{pointer}: expected {listed}{_expected(error)}, got {_shown(error.instance)}"]
 

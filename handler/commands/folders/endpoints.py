@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -26,6 +26,11 @@ class Outcome:
     folder: Path
     compiled: Compiled | None
     problems: tuple[Problem, ...]
+
+    @property
+    def warnings(self) -> Sequence[Problem]:
+        """The warnings of the compiler."""
+        return (*self.compiled.warnings, *self.compiled.client_warnings) if self.compiled else ()
 
 
 def compile_all(

@@ -1,4 +1,4 @@
-"""Read the author's files of one endpoint, a folder that a stranger may have made: its project file first.
+"""Read the author's files of one endpoint, a folder that a stranger may have made: texts, ``.env``, the project file.
 
 Source: the ``stepzen.config.json`` of StepZen's command line.
 """
@@ -138,7 +138,8 @@ class EndpointFiles:
     def glance(self, name: str) -> str:
         """Return the beginning of a file that is not part of the endpoint; an empty string if it is unreadable."""
         try:
-            return beginning(self.folder, name).decode("utf-8-sig", "replace")
+            with _opened(self.folder, name) as file:
+                return file.read(MAX_GLANCE_BYTES).decode("utf-8-sig", "replace")
         except Unreadable:
             return ""
 
@@ -152,9 +153,11 @@ class EndpointFiles:
             at = named_at or Place(name)
             try:
                 raw = self._read(name, at, max_bytes)
-                self._texts[name] = None if raw is None else text_of(raw)
-            except Unreadable as exc:
-                self._report(exc, name, at)
+                self._texts[name] = None if raw is None else raw.decode("utf-8-sig")
+            except UnicodeDecodeError as exc:
+                line = exc.object.count(b"\n", 0, exc.start) + 1
+                reason = f"is not UTF-8: line {line} has a byte that cannot be read"
+                self._report(Unreadable(reason), name, at)
         return self._texts[name]
 
     def read_bytes(self, name: str, *, max_bytes: int) -> bytes | None:
@@ -272,16 +275,6 @@ def read_bytes(folder: Path, name: str, max_bytes: int) -> bytes:
         return file.read()
 
 
-def beginning(folder: Path, name: str) -> bytes:
-    """Return the first bytes of a file in a folder.
-
-    Raises:
-        Unreadable: as ``read_bytes``, for any size.
-    """
-    with _opened(folder, name) as file:
-        return file.read(MAX_GLANCE_BYTES)
-
-
 @contextmanager
 def _opened(folder: Path, name: str) -> Iterator[BinaryIO]:
     """Open a regular file inside a folder; links within the folder are followed."""
@@ -299,19 +292,6 @@ def _opened(folder: Path, name: str) -> Iterator[BinaryIO]:
         raise Unreadable(f"cannot be read: {exc.strerror}") from exc
     except ValueError as exc:
         raise Unreadable("has a character that no file's name can have") from exc
-
-
-def text_of(raw: bytes) -> str:
-    """Decode UTF-8, with a byte order mark or without.
-
-    Raises:
-        Unreadable: a byte is not UTF-8.
-    """
-    try:
-        return raw.decode("utf-8-sig")
-    except UnicodeDecodeError as exc:
-        line = exc.object.count(b"\n", 0, exc.start) + 1
-        raise Unreadable(f"is not UTF-8: line {line} has a byte that cannot be read") from exc
 
 
 _LINE = re.compile(r"(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=(.*)")

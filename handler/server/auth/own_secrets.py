@@ -6,11 +6,14 @@ import asyncio
 import time
 from collections.abc import Callable
 from math import inf
+from typing import TYPE_CHECKING
 
-from handler.aws.json_client import AwsJson
 from handler.errors.infrastructure import AwsDenied, AwsError, AwsUnanswered, SecretUnavailable, SettingsError
 from handler.settings import Secret, SecretArn
 from handler.strict_json import parse_json
+
+if TYPE_CHECKING:
+    from handler.aws.json_client import AwsJson  # `stile check` sends no request
 
 TTL_S = 300.0
 """Time that a secret is used without being read again."""
