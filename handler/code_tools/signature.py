@@ -45,6 +45,10 @@ class Signature:
     context: str = ""  # the parameter that takes the context; empty if there is none
     returns: Any = NO_DEFAULT
 
+    def context_argument(self, ctx: Context) -> dict[str, Context]:
+        """Return the context as an argument, if the function takes it."""
+        return {self.context: ctx} if self.context else {}
+
 
 def caller_names() -> dict[str, Any]:
     """Return the local names where an author calls our API: types may be defined in a function or class."""
