@@ -284,7 +284,7 @@ def _try(validator: Any, branches: Sequence[Any], value: Any) -> tuple[list[Vali
 
 
 def _reported(misfits: Iterator[ValidationError]) -> Iterator[ValidationError]:
-    """Yield the misfits of a branch that messages need: those that are reported, and the one that shows another kind."""
+    """Yield the misfits of a branch that messages need: those to be reported, and the one that shows another kind."""
     for count, each in enumerate(misfits):
         is_other = is_other_kind(each, depth=len(each.path))
         if is_other or count <= MAX_VIOLATIONS:
