@@ -66,7 +66,7 @@ def compile_one(
 ) -> Outcome:
     """Compile one endpoint folder. Without ``endpoint``, the name is from its files or its path.
 
-    ``schemas`` has those that were read before. What is published is compiled without it.
+    ``schemas`` has those that were read before. Published bundles are compiled without it.
     """
     try:
         compiled = compile_endpoint(folder, stage=stage, endpoint=endpoint, environ=os.environ, schemas=schemas)
