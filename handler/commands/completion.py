@@ -8,8 +8,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-import argcomplete
+from argcomplete import autocomplete
 from argcomplete.completers import DirectoriesCompleter, FilesCompleter, SuppressCompleter
+from argcomplete.shell_integration import shellcode
 
 from handler import __version__
 from handler.commands import COMMANDS, load_command
@@ -27,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    show_verbatim(argcomplete.shellcode(["stile"], shell=options.shell).rstrip("\n"))
+    show_verbatim(shellcode(["stile"], shell=options.shell).rstrip("\n"))
     return DONE
 
 
@@ -44,7 +45,7 @@ def answer_shell() -> None:
         for action in command._actions:  # noqa: SLF001 - no public list
             if str(action.metavar) in COMPLETERS:
                 vars(action)["completer"] = COMPLETERS[str(action.metavar)]
-    argcomplete.autocomplete(parser, always_complete_options=False, default_completer=SuppressCompleter())
+    autocomplete(parser, always_complete_options=False, default_completer=SuppressCompleter())
 
 
 def _tools(parsed_args: argparse.Namespace, **_: Any) -> Iterable[str]:
