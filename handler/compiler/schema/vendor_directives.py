@@ -246,7 +246,7 @@ def with_list_sizes(
 ) -> dict[str, JSONObject]:
     """Add ``limits.list_sizes`` to the costs; it overrides the assumed sizes of fields."""
     merged = dict(costs)
-    for text in sizes.keys():  # noqa: SIM118 - a Section is not a dict
+    for text in sizes:
         size = sizes.integer(text)
         try:
             coordinate = resolve(schema, text)
