@@ -34,8 +34,6 @@ FEW_ROWS = 20
 MOST_TRIED = 4
 """Lists that are tried as the first."""
 
-TOP = Spot()
-
 
 @record(frozen=True, slots=True, kw_only=True)
 class CutForm:
@@ -59,11 +57,11 @@ class Kept:
 
 
 def cut(
-    value: JSONObject, members: Members, *, room: int, form: CutForm, spot: Spot = TOP
+    value: JSONObject, members: Members, *, room: int, form: CutForm, spot: Spot | None = None
 ) -> tuple[JSONObject, Kept] | None:
     """Return the value cut to ``room`` bytes, and the kept part; ``None`` if it cannot be cut to that size."""
     outline = Outline(form, room=room)
-    rest, units = outline.of_object(value, members, {}, spot), outline.units
+    rest, units = outline.of_object(value, members, {}, spot or Spot()), outline.units
     if exceeds(rest, room) or (size := size_of(rest)) > room:
         return None
     if form.size and len(units) == 1 and isinstance(units[0], CuttableRows):

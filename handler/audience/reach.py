@@ -219,8 +219,10 @@ class Reach:
             return Standing(verdict="no")
         fields = None
         if counted and entrance.takes_documents:
-            counts = _fields_in(self.view(entrance, visitor)), _fields_in(self.whole_view(entrance))
-            fields = counts if counts[0] != counts[1] else None
+            view, whole = self.view(entrance, visitor), self.whole_view(entrance)
+            if view is not whole:
+                counts = _fields_in(view), _fields_in(whole)
+                fields = counts if counts[0] != counts[1] else None
         return Standing(verdict="yes", fields=fields)
 
     def passage(self, entrance: Entrance, coordinate: str, visitor: Visitor) -> Passage:

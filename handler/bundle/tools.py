@@ -116,8 +116,19 @@ class GraphQLTool:
         return next((each for each in self.listings if each.outcome == outcome), None)
 
 
+class _ByEntry:
+    __slots__ = ()
+
+    entry: ListedEntry
+
+    @property
+    def arguments(self) -> JSONObject:
+        """The schema of the arguments, which the entry has."""
+        return dict(self.entry["inputSchema"])
+
+
 @record(frozen=True, slots=True, kw_only=True)
-class CompanionTool:
+class CompanionTool(_ByEntry):
     """A tool beside a GraphQL tool, for callers that do not see its whole schema in that tool's entry.
 
     Policies, scopes and limits are those of the GraphQL tool.
@@ -131,14 +142,9 @@ class CompanionTool:
     does: str  # search | describe
     options: ToolOptions
 
-    @property
-    def arguments(self) -> JSONObject:
-        """The schema of the arguments."""
-        return dict(self.entry["inputSchema"])
-
 
 @record(frozen=True, slots=True, kw_only=True)
-class CodeTool:
+class CodeTool(_ByEntry):
     """A Python function. It validates its arguments itself, by the schema in its entry."""
 
     KIND = "code"
@@ -150,15 +156,10 @@ class CodeTool:
     mask: Mask
     options: ToolOptions
 
-    @property
-    def arguments(self) -> JSONObject:
-        """The schema of the arguments."""
-        return dict(self.entry["inputSchema"])
-
 
 @record(frozen=True, slots=True, kw_only=True)
-class CatalogTool:
-    """A tool of the catalog: it finds what its caller may use, listed or not, or calls a tool by name."""
+class CatalogTool(_ByEntry):
+    """A tool of the catalog: it finds all that its caller may use, listed or not, or calls a tool by name."""
 
     KIND = "catalog"
 
@@ -168,11 +169,6 @@ class CatalogTool:
     role: str = "search"  # search | call: tools that only read | call-mutation: all others
     unlisted: str = "never"  # of the search: lists leave other tools out never | above_budget | always
     list_budget: int = 0  # of the search: tokens of a caller's list
-
-    @property
-    def arguments(self) -> JSONObject:
-        """The schema of the arguments."""
-        return dict(self.entry["inputSchema"])
 
 
 Tool = PrescribedTool | GraphQLTool | CompanionTool | CodeTool | CatalogTool

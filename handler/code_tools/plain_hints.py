@@ -149,7 +149,7 @@ LENGTHS: Mapping[Any, Mapping[str, str]] = {
 """The options of fields by the kind of their values, each with its keyword in JSON Schema."""
 
 HOOKS = ("__pydantic", "__get_pydantic", "__get_validators__")
-"""How the names start by which a class tells pydantic what to make of it."""
+"""The beginnings of the names by which a class changes its treatment by pydantic."""
 
 NOT_PLAIN = ("__post_init__", "__new__", "__getattribute__", "__orig_bases__")
 """Names of a dataclass by which its instances are more than the values of their fields."""

@@ -39,7 +39,6 @@ from handler.commands.schema_source.source_options import (
 from handler.commands.schema_source.starters import Starter, best_starters, candidates
 from handler.compiler.schema.schema import AuthorSchema
 from handler.compiler.source.files import CONFIG, ENTRY, EXPECTED_NAME, STEPZEN_CONFIG
-from handler.errors.authoring import Problem
 from handler.graph.view import BUILT_IN_SCALARS
 from handler.text.sentences import counted
 
@@ -227,7 +226,7 @@ def _write_draft(
         _write(folder, ENTRY, INDEX_WITH_TOOL.replace("QUERY", query))
         outcome = compile_one(folder, stage=None, endpoint=None)
         _refuse_problems(outcome, source)
-    ignored = sorted({each.code for each in _warnings(outcome) if each.file == SCHEMA_FILE})
+    ignored = sorted({each.code for each in outcome.warnings if each.file == SCHEMA_FILE})
     if ignored:
         _write(folder, CONFIG, _config_text(settings, author, ignored=ignored))
     names = schema.type_map if schema else ()
@@ -271,7 +270,7 @@ def _without_faults(
         _write(folder, starter.file, starter.text)
     for _ in range(MAX_TRIALS):
         outcome = compile_one(folder, stage=None, endpoint=None)
-        faulty = {problem.file for problem in (*outcome.problems, *_warnings(outcome))}
+        faulty = {problem.file for problem in (*outcome.problems, *outcome.warnings)}
         former, starters = starters, [each for each in starters if each.file not in faulty]
         if not outcome.problems or len(starters) == len(former):
             break
@@ -288,10 +287,6 @@ def _refuse_problems(outcome: Outcome, source: SchemaSource) -> None:
     if in_config:
         raise SourceRefused(CONFIG, f"{in_config[0].sentence} [{in_config[0].code}]")
     refuse_problems(outcome.problems, source)
-
-
-def _warnings(outcome: Outcome) -> Iterable[Problem]:
-    return (*outcome.compiled.warnings, *outcome.compiled.client_warnings) if outcome.compiled else ()
 
 
 def _write(folder: Path, name: str, text: str) -> None:

@@ -62,7 +62,12 @@ def run(options: argparse.Namespace) -> int:
     folder = folders[0]
     try:
         headers = request_headers(options.headers)
-        old = _old_text(folder / SCHEMA_FILE)
+        file = folder / SCHEMA_FILE
+        if not file.is_file():
+            cause = "there is no such file: expected the schema that `stile init` keeps apart"
+            raise SourceRefused(file.as_posix(), cause)
+        with file.open("rb") as content:
+            old = content.read(MAX_FILE_BYTES + 1).decode("utf-8-sig", errors="replace")
         source = options.source or _source_of(folder, old, options, headers)
         with slow_work(f"Reading the schema of {source.shown}"):
             sdl = read_sdl(
@@ -110,13 +115,6 @@ def _renew(folder: Path, old: str, sdl: str, source: SchemaSource, options: argp
 def _plain(problem: Problem, folder: Path) -> JSONObject:
     file, line, column = place_of(problem, folder)
     return {"file": file, "line": line, "column": column, "code": problem.code, "sentence": problem.sentence}
-
-
-def _old_text(file: Path) -> str:
-    if not file.is_file():
-        raise SourceRefused(file.as_posix(), "there is no such file: expected the schema that `stile init` keeps apart")
-    with file.open("rb") as content:
-        return content.read(MAX_FILE_BYTES + 1).decode("utf-8-sig", errors="replace")
 
 
 def _refuse_to_open(old: str, source: SchemaSource, cause: str) -> None:

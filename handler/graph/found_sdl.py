@@ -44,7 +44,7 @@ MAX_IMPLEMENTERS = 12
 """Implementers of an interface that are named."""
 
 WRAPPER_MEMBERS = 6
-"""A type with no more members leads to what it wraps: a page of a list, an edge, the payload of a mutation."""
+"""A type with no more members leads to the types below: a page of a list, an edge, the payload of a mutation."""
 
 
 def found_text(view: View, matches: Sequence[tuple[str, Sequence[Sequence[str]]]], *, max_bytes: int) -> str:
@@ -270,7 +270,7 @@ def is_leaf(view: View, type_text: str) -> bool:
 
 
 def first_sentence(printed: str) -> str:
-    """Return the beginning of a printed description on one line, without what would end a string of SDL."""
+    """Return the beginning of a printed description on one line, in characters that do not end a string."""
     text = " ".join(printed.strip('"').split()).replace("\\", "").replace('"', "'")
     sentence = text.partition(". ")[0].removesuffix(".")
     return sentence if len(sentence) <= MAX_DOC_CHARS else sentence[: MAX_DOC_CHARS - 1] + "…"

@@ -24,6 +24,8 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from handler.strict_json import JSONObject
+
 Truth = int
 """The sum of the facts that are true. ``&`` of ``enum.Flag`` takes many times as long as ``&`` of integers."""
 
@@ -43,8 +45,6 @@ MISSING: Any = object()
 
 MAX_DEPTH = 128
 """Levels that are followed into a predicate or into claims: more than any condition of the compiler has."""
-
-JSONObject = dict[str, Any]
 
 Predicate = Mapping[str, Any]
 
@@ -286,8 +286,7 @@ def _is_path(value: Any) -> bool:
 
 
 def _scalar(value: Any) -> Any:
-    is_scalar = type(value) in (str, bool, int) or (type(value) is float and math.isfinite(value))
-    return value if is_scalar else MISSING
+    return value if type(value) in (str, bool) else _number(value)
 
 
 def _number(value: Any) -> Any:

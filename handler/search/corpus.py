@@ -139,10 +139,10 @@ class Corpus:
 
     def _places_of(self, words: tuple[str, ...]) -> Places:
         by_word = [self._named(self.parts.named(word)) for word in words]
-        in_names, named = _all(each.members for each in by_word), _all(each.types for each in by_word)
+        in_names, types_by_name = _all(each.members for each in by_word), _all(each.types for each in by_word)
         in_texts = self._named(part for word in words for part in self.parts.described(word))
         types = dict.fromkeys(in_texts.types - self.roots, TYPE_TEXT)
-        for name in named - self.roots:
+        for name in types_by_name - self.roots:
             if name not in self._heads:
                 self._heads[name] = stem(next((word for word in reversed([*split(name)]) if not word.isdigit()), ""))
             head = HEAD if self._heads[name] in words else 1.0
@@ -155,7 +155,8 @@ class Corpus:
             for part, weight in self._members_with(word).items():
                 if weight > members.get(part, 0.0):
                     members[part] = weight
-        return Places(members, in_texts.members, named, by_word, types, len(types.keys() | named | in_texts.types))
+        of_types = len(types.keys() | types_by_name | in_texts.types)
+        return Places(members, in_texts.members, types_by_name, by_word, types, of_types)
 
     def _members_with(self, word: str) -> Mapping[int, float]:
         names, texts, types = self.name_lengths, self._text_lengths, self.parts.types

@@ -32,11 +32,6 @@ from handler.server.start import start_endpoints, start_services
 from handler.settings import Settings
 from handler.storage.storage import Storage
 
-TRACE_HEADER = "_X_AMZN_TRACE_ID"
-"""The variable that the runtime sets for each invocation. Source: the AWS Lambda guide, "Runtime environment"."""
-
-SAMPLED = "Sampled=1"
-
 
 def build_handler(
     settings: Settings,
@@ -70,7 +65,8 @@ def build_handler(
 
     def trace() -> None:
         http.observer = None
-        if SAMPLED in environ.get(TRACE_HEADER, ""):
+        # The runtime sets it for each invocation. Source: the AWS Lambda guide, "Runtime environment".
+        if "Sampled=1" in environ.get("_X_AMZN_TRACE_ID", ""):
             from handler.aws.subsegments import subsegments_of
 
             http.observer = subsegments_of(environ)
@@ -116,8 +112,6 @@ class Door(Mangum):
 
 
 SNAP_START = ("AWS_LAMBDA_INITIALIZATION_TYPE", "snap-start")
-
-SEED_BYTES = 48
 
 
 def renew_after_restore(
@@ -175,5 +169,5 @@ def seed_generators() -> None:
     import random
     import ssl
 
-    ssl.RAND_add(os.urandom(SEED_BYTES), 0.0)
+    ssl.RAND_add(os.urandom(48), 0.0)
     random.seed()

@@ -1,4 +1,4 @@
-"""The differences of what an endpoint's bundle has: its tools and other contents, callers, API, limits and log."""
+"""The differences of an endpoint's bundle: its tools and other contents, callers, API, limits and log."""
 
 from __future__ import annotations
 

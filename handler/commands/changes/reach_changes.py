@@ -1,4 +1,4 @@
-"""The differences of what classes of callers reach: coordinates and tools, gained and lost, with the rules for it."""
+"""The differences of the reach of callers: coordinates and tools, gained and lost, with the rules for it."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ class ReachChanges:
                 yield label, "reach-lost", was & ~now
 
     def _of_tool(self, old: Way, new: Way) -> Iterator[Change]:
-        """Yield the differences of who may use a tool or route, for which values of variables."""
+        """Yield the differences of the callers of a tool or route, for some or all values of variables."""
         gained, lost = new.open & ~old.open & self._real, old.open & ~new.open & self._real
         for code, bits, verb in (("tool-opened", gained, "may be"), ("tool-closed", lost, "may no longer be")):
             if bits:

@@ -1,4 +1,4 @@
-"""The costs of an endpoint's tools: what their entries take of a model's context, and of answers to ``tools/list``."""
+"""The costs of tools: the size of their entries in a context of a model, and in answers to ``tools/list``."""
 
 from __future__ import annotations
 

@@ -46,12 +46,12 @@ class PlannedEndpoint(BundleChange):
 
     @property
     def is_breaking(self) -> bool:
-        """Whether callers may lose something."""
+        """True if callers may lose something."""
         return bool(self.fault or (self.changes and self.changes.breaking))
 
     @property
     def is_opening(self) -> bool:
-        """Whether ``--allow-open`` is needed, also if the comparison is not complete."""
+        """True if ``--allow-open`` is needed, also if the comparison is not complete."""
         return bool(self.fault or (self.changes and self.changes.opening))
 
     def lines(self) -> Iterator[str]:

@@ -161,7 +161,7 @@ def compare_schemas(
     before, after = (set(_coordinates(author)) for author in (old_author, new_author))
     unknown = old_author.schema is None or new_author.schema is None
     added = [] if unknown else _alone(after - before, before)
-    # Without problems of either schema only: a folder that does not compile has no tools to compare.
+    # A folder that does not compile with one of the schemas has no tools to compare.
     tools = [_surfaces(each.compiled) if each.compiled and old.compiled and new.compiled else {} for each in (old, new)]
     parts = {
         name: [part for part, value in tools[0][name].items() if value != tools[1][name][part]]
@@ -177,7 +177,7 @@ def compare_schemas(
         },
         "policies": _rules(rest, new_author.schema, added),
     }
-    return changes, _new(old.problems, new.problems), _new(_warnings(old), _warnings(new))
+    return changes, _new(old.problems, new.problems), _new(old.warnings, new.warnings)
 
 
 def _compiled(folder: Path, stage: str | None, endpoint: str | None) -> tuple[Outcome, AuthorSchema]:
@@ -223,15 +223,12 @@ def _alone(changes: Set[str], others: Set[str]) -> Sequence[str]:
 
 def _new(before: Sequence[Problem], after: Sequence[Problem]) -> Sequence[Problem]:
     """Return the diagnostics that only the second compilation gives, wherever they are in their files."""
-    keys = [
-        [(problem.file, problem.code, OF_THE_TIME.sub("", problem.sentence)) for problem in problems]
-        for problems in (before, after)
-    ]
-    return [problem for problem, key in zip(after, keys[1], strict=True) if key not in keys[0]]
 
+    def key(problem: Problem) -> tuple[str, str, str]:
+        return problem.file, problem.code, OF_THE_TIME.sub("", problem.sentence)
 
-def _warnings(outcome: Outcome) -> Sequence[Problem]:
-    return (*outcome.compiled.warnings, *outcome.compiled.client_warnings) if outcome.compiled else ()
+    old = set(map(key, before))
+    return [problem for problem in after if key(problem) not in old]
 
 
 def _surfaces(compiled: Compiled) -> dict[str, JSONObject]:

@@ -252,11 +252,8 @@ def _uniquely_named(operations: Sequence[AuthorOperation], problems: Problems) -
         other = first.setdefault(operation.name, operation)
         at = place_of(other.node)
         if other is not operation and (operation.callable or at.file == place_of(operation.node).file):
-            problems.add(
-                operation.node,
-                f'an operation named "{operation.name}" is also defined at {at.file}:{at.line}:{at.column}',
-                code="duplicate-operation",
-            )
+            sentence = f'an operation named "{operation.name}" is also defined at {shown(at)}'
+            problems.add(operation.node, sentence, code="duplicate-operation")
     return [operation for operation in operations if first[operation.name] is operation]
 
 
@@ -272,12 +269,12 @@ def complete_documents(documents: Sequence[DocumentNode], problems: Problems) ->
         (document, own, _Search(own=own, homes=homes, problems=problems).fragments_for(document))
         for document, own in zip(documents, homes, strict=True)
     ]
-    lent = {id(node) for _, own, taken in triples for name, node in taken.items() if own.get(name) is not node}
+    lent = {id(node) for _, own, needed in triples for name, node in needed.items() if own.get(name) is not node}
     completed: list[DocumentNode] = []
-    for document, own, taken in triples:
-        needed = {id(node) for node in taken.values()}
-        remaining = [node for node in document.definitions if id(node) not in lent or id(node) in needed]
-        added = [node for name, node in taken.items() if own.get(name) is not node]
+    for document, own, needed in triples:
+        ids = {id(node) for node in needed.values()}
+        remaining = [node for node in document.definitions if id(node) not in lent or id(node) in ids]
+        added = [node for name, node in needed.items() if own.get(name) is not node]
         is_whole = not added and len(remaining) == len(document.definitions)
         completed.append(document if is_whole else DocumentNode(definitions=(*remaining, *added)))
     return completed

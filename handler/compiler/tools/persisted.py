@@ -139,8 +139,9 @@ def sent(operation: AuthorOperation, schema: GraphQLSchema) -> Operation:
 
 
 def _persisted(context: ApiContext, operation: AuthorOperation, *, demands: Demands) -> PersistedOperation:
-    used = coordinates_used(operation.document, context.schema)
-    mask = union_of(context.guards, [*used, *coordinates_bound(operation, context.schema)]) | demands.mask
+    schema = context.schema
+    coordinates = [*coordinates_used(operation.document, schema), *coordinates_bound(operation, schema)]
+    mask = union_of(context.guards, coordinates) | demands.mask
     inputs = Inputs(operation, context.schema, context.guards, mask=mask)
     variables = context.shared(enforced_schema(inputs, scalars=context.scalars, flat=True))
     return PersistedOperation(

@@ -88,8 +88,8 @@ def _operation_tool(
     """Compile an operation that is declared as a tool. ``flat``: the variables are the tool's arguments."""
     schema, scalars, options = context.schema, context.scalars, declaration.options
     _refuse_misfits(context, operation, declaration, flat=flat)
-    used = coordinates_used(operation.document, schema)
-    needed = tuple(dict.fromkeys([*used, *coordinates_bound(operation, schema)]))
+    coordinates = coordinates_used(operation.document, schema)
+    needed = tuple(dict.fromkeys([*coordinates, *coordinates_bound(operation, schema)]))
     rule = tool_rule(declaration.name, options, context.conditions, context.problems)
     mask = union_of(context.guards, needed) | (rule.mask if rule else OPEN)
     inputs = Inputs(operation, schema, context.guards, mask=mask, left_out=context.types_of_files)
@@ -142,7 +142,7 @@ def _operation_tool(
         tool=tool,
         uses=needed,
         runs=f"{operation.kind} {operation.name}",
-        types=sum(is_composite_type(schema.get_type(coordinate)) for coordinate in used),
+        types=sum(is_composite_type(schema.get_type(coordinate)) for coordinate in coordinates),
         reads=operation.kind == "query",
         writes=operation.kind == "mutation",
         described=bool(description),

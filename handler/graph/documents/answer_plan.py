@@ -51,7 +51,7 @@ INFO = frozenset({"endCursor", "startCursor", "hasNextPage", "hasPreviousPage"})
 
 
 def plan_of_text(text: str, view: View) -> Members:
-    """Return the plan of the answer to a valid document of one operation, for a caller who writes documents."""
+    """Return the plan of the answer to a valid document of one operation, for a caller that writes documents."""
     return answer_plan(parse(text, no_location=True), ViewTypes(view), view.index.roots)
 
 

@@ -309,8 +309,6 @@ def _filled(prompt: TextPrompt, values: Mapping[str, str]) -> JSONObject:
 MAX_VALUES = 100
 """Source: MCP 2026-07-28, server/utilities/completion, "Completion Results"."""
 
-EXPECTED = "expected a ref (ref/prompt with its name, or ref/resource with its uri) and an argument (name and value)"
-
 
 def complete(caller: Caller, params: Mapping[str, Any]) -> JSONObject:
     """Return the ``CompleteResult``: the values that begin with the text so far, in upper or lower case.
@@ -337,7 +335,8 @@ def complete(caller: Caller, params: Mapping[str, Any]) -> JSONObject:
                 raise InvalidParams(f"Unknown resource template: {uri:.200}")
             values = ()  # only the function knows its resources
         case _:
-            raise InvalidParams(f"Invalid params: {EXPECTED}")
+            expected = "a ref (ref/prompt with its name, or ref/resource with its uri) and an argument (name and value)"
+            raise InvalidParams(f"Invalid params: expected {expected}")
     texts = {value: value.casefold() for value in values}
     longest = max(map(len, texts.values()), default=0)
     start = begun.casefold() if len(begun) <= longest else None  # folding makes no text shorter

@@ -56,9 +56,6 @@ class Answers:
     state: Any
 
 
-NO_ANSWERS = Answers(responses={}, state=None)
-
-
 async def ask(call: Call, requests: Mapping[str, JSONObject], *, state: Any = None) -> JSONObject:
     """Return the result that asks for answers to ``requests``, which are MCP's objects by key; ``state`` is JSON.
 
@@ -102,7 +99,7 @@ async def answers_to(call: Call) -> Answers:
         InvalidParams: the answers are not an object of objects.
     """
     if not is_modern(call.request.revision) or call.request.method not in NAMED_METHODS:
-        return NO_ANSWERS
+        return Answers(responses={}, state=None)
     responses = call.request.params.get("inputResponses", {})
     if not isinstance(responses, dict) or not all(isinstance(each, dict) for each in responses.values()):
         raise InvalidParams("inputResponses: expected an object of objects")

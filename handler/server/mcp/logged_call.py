@@ -23,9 +23,6 @@ MAX_NUMBER = 2**53
 MAX_DEPTH, MAX_MEMBERS = 6, 50
 """Levels of a logged value, and members of each: what is beyond them is not looked at, and would not fit."""
 
-SECRET = "(secret)"  # noqa: S105 - the text in place of one
-"""Logged in place of a member whose name says that it is a secret."""
-
 
 @contextmanager
 def logged(call: Call, name: str, arguments: JSONObject) -> Iterator[None]:
@@ -87,7 +84,7 @@ def _without_secrets(value: Any, *, depth: int) -> Any:
         case dict():
             members = islice(value.items(), MAX_MEMBERS)
             return {
-                key[:MAX_VALUE_CHARS]: SECRET if is_secret(key) else _without_secrets(each, depth=depth - 1)
+                key[:MAX_VALUE_CHARS]: "(secret)" if is_secret(key) else _without_secrets(each, depth=depth - 1)
                 for key, each in members
             }
         case list():

@@ -163,8 +163,6 @@ def kits_per_caller(call: Call) -> list[CodeKit]:
 DIGEST_BYTES = 12
 PLACE_BYTES = 4
 
-UNKNOWN = "Invalid params: unknown cursor: it is of another list, or the list has changed. Ask again without a cursor"
-
 
 def page_of(call: Call, key: str, entries: Sequence[JSONObject]) -> JSONObject:
     """Return the result with a list under ``key``, or with the page of the list that a request asks for.
@@ -217,5 +215,6 @@ def _place(cursor: Any, digest: bytes) -> int:
         raw = b""
     place = int.from_bytes(raw[:PLACE_BYTES], "big")
     if not isinstance(cursor, str) or raw[PLACE_BYTES:] != digest or cursor != _cursor(place, digest):
-        raise InvalidParams(UNKNOWN)
+        sentence = "unknown cursor: it is of another list, or the list has changed. Ask again without a cursor"
+        raise InvalidParams(f"Invalid params: {sentence}")
     return place

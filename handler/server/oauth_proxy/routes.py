@@ -101,10 +101,10 @@ def token_route(services: Services) -> Answer:
 
     async def token(site: ProxySite, http_call: HttpCall) -> Response:
         _require_media_type(http_call, FORM)
-        asked = parse_form(await read_body(http_call, max_bytes=MAX_FORM_BYTES), expected="a form")
-        if site.proxy.assertion_clients and asked.get("grant_type") == JWT_BEARER:
-            return await _assertion_token(used, services, site, http_call=http_call, asked=asked)
-        return await _provider_token(services, site, http_call=http_call, asked=asked)
+        parameters = parse_form(await read_body(http_call, max_bytes=MAX_FORM_BYTES), expected="a form")
+        if site.proxy.assertion_clients and parameters.get("grant_type") == JWT_BEARER:
+            return await _assertion_token(used, services, site, http_call=http_call, parameters=parameters)
+        return await _provider_token(services, site, http_call=http_call, parameters=parameters)
 
     return _route(services, "oauth_token", token)
 
@@ -150,9 +150,9 @@ async def _find_site(services: Services, http_call: HttpCall) -> tuple[Bundle, P
 
 
 async def _provider_token(
-    services: Services, site: ProxySite, *, http_call: HttpCall, asked: dict[str, str]
+    services: Services, site: ProxySite, *, http_call: HttpCall, parameters: dict[str, str]
 ) -> Response:
-    form = token_form(site, asked)
+    form = token_form(site, parameters)
     reference, endpoint, secrets = site.proxy.client_secret, endpoint_name(http_call), services.outgoing.secrets
     try:
         if reference:
@@ -187,13 +187,15 @@ async def _provider_token(
 
 
 async def _assertion_token(
-    used: UsedAssertions, services: Services, site: ProxySite, *, http_call: HttpCall, asked: dict[str, str]
+    used: UsedAssertions, services: Services, site: ProxySite, *, http_call: HttpCall, parameters: dict[str, str]
 ) -> Response:
     authorization = ", ".join(http_call.headers.getlist("authorization"))
-    client = authenticate_client(site.proxy.assertion_clients, asked, authorization=authorization)
+    client = authenticate_client(site.proxy.assertion_clients, parameters, authorization=authorization)
     bundle = http_call.scope[ENDPOINT].bundle
     try:
-        return json_response(await exchange_assertion(services, bundle, site, used, asked=asked, client=client))
+        return json_response(
+            await exchange_assertion(services, bundle, site, used, parameters=parameters, client=client)
+        )
     except (KeysUnavailable, VerifierMissing) as exc:
         return _unavailable(http_call, exc.reason, description=CANNOT_JUDGE)
     except StateUnavailable:
