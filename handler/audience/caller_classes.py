@@ -43,7 +43,7 @@ Path = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trait:
-    """A property of callers that decides by their claims, in the version ``side`` or in both.
+    """A property of callers by their claims, on which a version decides.
 
     ``paths`` are the claims that it reads, and ``read`` returns its value for the principal of a caller.
     """

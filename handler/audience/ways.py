@@ -228,7 +228,7 @@ def _operations(version: Published) -> Iterator[tuple[str, Fixed]]:
 class Way:
     """A way in. ``open``: the classes that may use it; ``sure``: those that may for all values of variables.
 
-    ``seen`` has the coordinates behind it, ``condition`` the mask of an operation whose variables decide.
+    ``seen`` has the coordinates behind it, and ``names`` the arguments and their values; ``mask`` is an operation's.
     """
 
     name: str
@@ -236,7 +236,7 @@ class Way:
     open: int
     sure: int
     seen: Mapping[str, int] = field(default_factory=dict)
-    names: Mapping[str, int] = field(default_factory=dict)  # of arguments and their values
+    names: Mapping[str, int] = field(default_factory=dict)
     mask: Mask = OPEN
     view_of: GraphQLTool | None = None
 

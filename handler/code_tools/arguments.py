@@ -106,15 +106,12 @@ class TypedArguments(Arguments):
         return {**schema, "properties": properties, **definitions}
 
     def cast(self, arguments: JSONObject, ctx: Context) -> Fill:
-        return (), {**self._model.cast(arguments), **self._context(ctx)}
+        return (), {**self._model.cast(arguments), **self._signature.context_argument(ctx)}
 
     def as_they_are(self, arguments: JSONObject, ctx: Context) -> Fill:
         declared = self._model.declared()
         values = {declared[name].name: value for name, value in arguments.items() if name in declared}
-        return (), {**values, **self._context(ctx)}
-
-    def _context(self, ctx: Context) -> dict[str, Context]:
-        return {self._signature.context: ctx} if self._signature.context else {}
+        return (), {**values, **self._signature.context_argument(ctx)}
 
 
 class SchemaArguments(Arguments):

@@ -252,11 +252,11 @@ async def _answer(
     label: str, definition: _Definition, values: Mapping[str, Any], convert: Callable[[Any], JSONObject], ctx: Context
 ) -> JSONObject | InputRequired:
     """Call the function of a prompt or resource, and convert its value; questions are returned as they are."""
-    context = {definition.signature.context: ctx} if definition.signature.context else {}
+    function = partial(definition.function, **values, **definition.signature.context_argument(ctx))
     try:
         with authors_code():
             async with no_task_left_behind():
-                value = await run(partial(definition.function, **values, **context), ctx)
+                value = await run(function, ctx)
             return value if isinstance(value, InputRequired) else convert(value)
     except CallError as exc:
         raise McpError(McpError.INTERNAL_ERROR, str(exc)) from exc

@@ -45,6 +45,10 @@ class Signature:
     context: str = ""  # the parameter that takes the context; empty if there is none
     returns: Any = NO_DEFAULT
 
+    def context_argument(self, ctx: Context) -> dict[str, Context]:
+        """Return the context as an argument, if the function takes it."""
+        return {self.context: ctx} if self.context else {}
+
 
 def caller_names() -> dict[str, Any]:
     """Return the local names where an author calls our API: types may be defined in a function or class."""
@@ -171,19 +175,8 @@ POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR
 VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
-@record(frozen=True, slots=True, kw_only=True)
-class Resume:
-    """A tool's ``resume``, with the slot of each parameter; a positional parameter may keep its default instead."""
-
-    function: Callable[..., Any]
-    args: tuple[tuple[str, Any], ...]  # slot and default; the default counts if the slot is an empty string
-    kwargs: Mapping[str, str]
-
-    def call(self, tag: Any, outcome: Ok | Err, ctx: Context) -> Callable[[], Any]:
-        """Return the function with its arguments bound."""
-        values = {TAG: tag, OUTCOME: outcome, CONTEXT: ctx}
-        args = [values[slot] if slot else default for slot, default in self.args]
-        return partial(self.function, *args, **{name: values[slot] for name, slot in self.kwargs.items()})
+Resume = Callable[[Any, Ok | Err, Context], Callable[[], Any]]
+"""A function that binds the tag, the outcome and the context to a tool's ``resume``."""
 
 
 def read_resume(function: Callable[..., Any], names: Mapping[str, Any], place: SourceLocation) -> Resume:
@@ -208,15 +201,28 @@ def read_resume(function: Callable[..., Any], names: Mapping[str, Any], place: S
     if parameters and parameters[0].name in ("self", "cls"):
         place.refuse(f"it waits for its instance: {EXPECTED_RESUME}; a method resume of a Tool has its instance")
     takes_any = any(each.kind is each.VAR_POSITIONAL for each in parameters)
-    slots = _Slots(parameters, resolve_hints(function, names, None), place, takes_any=takes_any).by_parameter
+    hints = resolve_hints(function, names, None)
+    slots = _slots_of(parameters, hints, place, takes_any=takes_any)
+    for slot in (TAG, OUTCOME):
+        if slot not in slots and not takes_any:
+            place.refuse(f"it has no parameter for the {slot}: {EXPECTED_RESUME}")
+    for slot, name in slots.items():
+        _require_fitting(slot, name, hints.get(name, Any), place)
     # Arguments go by position where possible, since decorators may pass on no names.
     by_position = [each for each in parameters if each.kind in POSITIONAL]
-    while by_position and by_position[-1].name not in slots and not takes_any:
+    by_parameter = {name: slot for slot, name in slots.items()}
+    while by_position and by_position[-1].name not in by_parameter and not takes_any:
         by_position.pop()
-    args = [(slots.get(each.name, ""), each.default) for each in by_position]
-    args += [(slot, None) for slot in SLOTS if slot not in slots.values()] if takes_any else []
-    by_name = [each.name for each in parameters if each.kind is each.KEYWORD_ONLY and each.name in slots]
-    return Resume(function=function, args=tuple(args), kwargs={name: slots[name] for name in by_name})
+    args = [(by_parameter.get(each.name, ""), each.default) for each in by_position]
+    args += [(slot, None) for slot in SLOTS if slot not in slots] if takes_any else []
+    by_name = [each.name for each in parameters if each.kind is each.KEYWORD_ONLY and each.name in by_parameter]
+
+    def resume(tag: Any, outcome: Ok | Err, ctx: Context) -> Callable[[], Any]:
+        values = {TAG: tag, OUTCOME: outcome, CONTEXT: ctx}
+        positional = [values[slot] if slot else default for slot, default in args]  # without a slot, its default
+        return partial(function, *positional, **{name: values[by_parameter[name]] for name in by_name})
+
+    return resume
 
 
 def _parameters(function: Callable[..., Any]) -> Sequence[inspect.Parameter]:
@@ -229,63 +235,48 @@ def _parameters(function: Callable[..., Any]) -> Sequence[inspect.Parameter]:
     return below if any(each.kind in VARIABLE for each in own) else own
 
 
-class _Slots:
-    """The slots of parameters that get one, by the parameters' names."""
+def _slots_of(
+    parameters: Sequence[inspect.Parameter], hints: Mapping[str, Any], place: SourceLocation, *, takes_any: bool
+) -> dict[str, str]:
+    """Return slot -> the name of its parameter."""
+    slots: dict[str, str] = {}
+    single = [each for each in parameters if each.kind not in VARIABLE]
+    by_type = [(each, _slot_by_type(hints.get(each.name, Any))) for each in single]
+    by_name = [(each, NAMES.get(each.name, "")) for each, slot in by_type if not slot]
+    for each, slot in (*by_type, *by_name):
+        if slot:
+            _take(slots, each, slot, place)
+    for slot in (TAG, OUTCOME):  # the first parameter without a slot; one with a default only without ``*args``
+        free = [each for each in single if each.name not in slots.values()]
+        needed = [each for each in free if each.default is NO_DEFAULT]
+        first = next(iter(needed or ([] if takes_any else free)), None)
+        if first and slot not in slots:
+            _take(slots, first, slot, place)
+    for each in [each for each in single if each.name not in slots.values()]:
+        is_free = each.name not in hints and each.default in (NO_DEFAULT, None)
+        if is_free and not takes_any and CONTEXT not in slots:
+            slots[CONTEXT] = each.name
+        elif each.default is NO_DEFAULT:  # others keep their defaults
+            place.refuse(f"nothing fills its parameter {each}: {EXPECTED_RESUME}")
+    return slots
 
-    def __init__(
-        self,
-        parameters: Sequence[inspect.Parameter],
-        hints: Mapping[str, Any],
-        place: SourceLocation,
-        *,
-        takes_any: bool,
-    ) -> None:
-        self.by_parameter: dict[str, str] = {}
-        self._hints = hints
-        self._place = place
-        single = [each for each in parameters if each.kind not in VARIABLE]
-        by_type = [(each, _slot_by_type(hints.get(each.name, Any))) for each in single]
-        by_name = [(each, NAMES.get(each.name, "")) for each, slot in by_type if not slot]
-        for each, slot in (*by_type, *by_name):
-            if slot:
-                self._take(each, slot)
-        for slot in (TAG, OUTCOME):  # the first parameter without a slot; one with a default only without ``*args``
-            free = [each for each in single if each.name not in self.by_parameter]
-            needed = [each for each in free if each.default is NO_DEFAULT]
-            for each in (needed or ([] if takes_any else free))[:1]:
-                if slot not in self.by_parameter.values():
-                    self._take(each, slot)
-        self._take_context([each for each in single if each.name not in self.by_parameter], takes_any=takes_any)
-        for slot in (TAG, OUTCOME):
-            if slot not in self.by_parameter.values() and not takes_any:
-                place.refuse(f"it has no parameter for the {slot}: {EXPECTED_RESUME}")
-        for name, slot in self.by_parameter.items():
-            self._require_fitting(name, slot, hints.get(name, Any))
 
-    def _take(self, parameter: inspect.Parameter, slot: str) -> None:
-        if slot in self.by_parameter.values():
-            self._place.refuse(f"its parameter {parameter} is one more for {slot}: {EXPECTED_RESUME}")
-        self.by_parameter[parameter.name] = slot
+def _take(slots: dict[str, str], parameter: inspect.Parameter, slot: str, place: SourceLocation) -> None:
+    if slot in slots:
+        place.refuse(f"its parameter {parameter} is one more for {slot}: {EXPECTED_RESUME}")
+    slots[slot] = parameter.name
 
-    def _take_context(self, parameters: Sequence[inspect.Parameter], *, takes_any: bool) -> None:
-        """Give the context to the first parameter without a hint. Other parameters keep their defaults."""
-        for each in parameters:
-            is_free = each.name not in self._hints and each.default in (NO_DEFAULT, None)
-            if is_free and not takes_any and CONTEXT not in self.by_parameter.values():
-                self._take(each, CONTEXT)
-            elif each.default is NO_DEFAULT:
-                self._place.refuse(f"nothing fills its parameter {each}: {EXPECTED_RESUME}")
 
-    def _require_fitting(self, name: str, slot: str, hint: Any) -> None:
-        is_type = hint is not Any and not isinstance(hint, str)
-        if slot == OUTCOME and not any(map(_may_be_outcome, alternatives(hint))):
-            value = "Ok or Err"
-        elif slot == CONTEXT and is_type and _slot_by_type(hint) != CONTEXT:
-            value = "the context"
-        else:
-            return
-        annotation = hint if isinstance(hint, str) else inspect.formatannotation(hint)
-        self._place.refuse(f"its parameter {name} gets {value}, and is annotated as {annotation}: {EXPECTED_RESUME}")
+def _require_fitting(slot: str, name: str, hint: Any, place: SourceLocation) -> None:
+    is_type = hint is not Any and not isinstance(hint, str)
+    if slot == OUTCOME and not any(map(_may_be_outcome, alternatives(hint))):
+        value = "Ok or Err"
+    elif slot == CONTEXT and is_type and _slot_by_type(hint) != CONTEXT:
+        value = "the context"
+    else:
+        return
+    annotation = hint if isinstance(hint, str) else inspect.formatannotation(hint)
+    place.refuse(f"its parameter {name} gets {value}, and is annotated as {annotation}: {EXPECTED_RESUME}")
 
 
 def _slot_by_type(hint: Any) -> str:

@@ -126,9 +126,6 @@ def _objects(schema: Any) -> Iterator[JSONObject]:
         yield from _objects(part)
 
 
-MAX_KEPT = 51
-"""Misfits to keep for one branch of ``anyOf``; more are not reported."""
-
 Formats = bool | Mapping[str, Callable[[str], bool]]
 
 
@@ -287,16 +284,15 @@ def _try(validator: Any, branches: Sequence[Any], value: Any) -> tuple[list[Vali
 
 
 def _reported(misfits: Iterator[ValidationError]) -> Iterator[ValidationError]:
-    """Yield the misfits of a branch that messages need: the first ones, and the one that shows another kind."""
+    """Yield the misfits of a branch that messages need: those to be reported, and the one that shows another kind."""
     for count, each in enumerate(misfits):
         is_other = is_other_kind(each, depth=len(each.path))
-        if is_other or count < MAX_KEPT:
+        if is_other or count <= MAX_VIOLATIONS:
             yield each
         if is_other:
             return
 
 
-MAX_UNKNOWN = 51
 MAX_SHOWN_NAMES = 30
 MAX_COMPARED_CHARS = 12_000
 """Characters of an unknown name times known names: this many take 10 ms, and an error has 50 names."""
@@ -317,7 +313,9 @@ def sentences(error: Any, *, of_graphql: bool = False) -> list[str]:
         case "additionalProperties" if error.validator_value is False:
             names, patterns = _properties(error), error.schema.get("patternProperties", {})
             unknown = (n for n in error.instance if n not in names and not any(matches(each, n) for each in patterns))
-            if lines := [f"{below(pointer, n)}: unknown name{_hint(n, names)}" for n in islice(unknown, MAX_UNKNOWN)]:
+            if lines := [
+                f"{below(pointer, n)}: unknown name{_hint(n, names)}" for n in islice(unknown, MAX_VIOLATIONS + 1)
+            ]:
                 return lines
         case "anyOf" | "oneOf" if error.context:
             return _of_any(error)

@@ -16,7 +16,6 @@ from typing import Any
 from aws_lambda_powertools import Logger
 
 from handler import __version__
-from handler.bundle.model import Bundle
 from handler.bundle.tools import GraphQLTool
 from handler.errors.calls import EndpointNotFound
 from handler.errors.infrastructure import BundleError, FunctionLacks, StorageError, UnservedSource
@@ -112,28 +111,23 @@ def answer_event(
 async def warm(endpoints: Endpoints, preload: Iterable[str]) -> None:
     """Load the modules that first requests need, and the preloaded endpoints, refreshed if they are old."""
     import handler.json_schema.answer_check
-    import handler.list_entries
     import handler.policy.guarded_schema
     import handler.server.graphql_route
     import handler.server.health
     import handler.server.mcp.tools_call
-    import handler.server.oauth_proxy.routes  # noqa: F401 - for calls and all other routes
+    import handler.server.oauth_proxy.routes
 
     for name in preload:
         with suppress(EndpointNotFound, StorageError, BundleError, FunctionLacks):  # ``on_trouble`` logs it
-            _import_for((await endpoints.find(name)).bundle)
+            bundle = (await endpoints.find(name)).bundle
+            if bundle.graphql.mode == "on" or any(isinstance(tool, GraphQLTool) for tool in bundle.tools):
+                import handler.graph.documents.document_check
+                import handler.graph.documents.partial_schema
+                import handler.graph.tool_entry  # noqa: F401
+            if bundle.identity.issuers:
+                with suppress(ImportError):  # an extra, which may not be installed
+                    from jwt import algorithms  # noqa: F401
     await endpoints.settle()
-
-
-def _import_for(bundle: Bundle) -> None:
-    """Import the modules that only some endpoints need."""
-    if bundle.graphql.mode == "on" or any(isinstance(tool, GraphQLTool) for tool in bundle.tools):
-        import handler.graph.documents.document_check
-        import handler.graph.documents.partial_schema
-        import handler.graph.tool_entry  # noqa: F401
-    if bundle.identity.issuers:
-        with suppress(ImportError):  # an extra, which may not be installed
-            from jwt import algorithms  # noqa: F401
 
 
 def kind_of(event: Any) -> str:
