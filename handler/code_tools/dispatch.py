@@ -227,7 +227,7 @@ async def _answer(tool: ToolDefinition, arguments: JSONObject, ctx: Context) -> 
             except Expired:
                 outcome = Err(TimeoutError("the work did not end in time"))
             source = f"resume of tool {tool.name}"
-            value = await run(resume.call(value.tag, outcome, ctx), ctx)
+            value = await run(resume(value.tag, outcome, ctx), ctx)
     if isinstance(value, InputRequired):
         return value
     try:

@@ -175,19 +175,8 @@ POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR
 VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
-@record(frozen=True, slots=True, kw_only=True)
-class Resume:
-    """A tool's ``resume``, with the slot of each parameter; a positional parameter may keep its default instead."""
-
-    function: Callable[..., Any]
-    args: tuple[tuple[str, Any], ...]  # slot and default; the default counts if the slot is an empty string
-    kwargs: Mapping[str, str]
-
-    def call(self, tag: Any, outcome: Ok | Err, ctx: Context) -> Callable[[], Any]:
-        """Return the function with its arguments bound."""
-        values = {TAG: tag, OUTCOME: outcome, CONTEXT: ctx}
-        args = [values[slot] if slot else default for slot, default in self.args]
-        return partial(self.function, *args, **{name: values[slot] for name, slot in self.kwargs.items()})
+Resume = Callable[[Any, Ok | Err, Context], Callable[[], Any]]
+"""A function that binds the tag, the outcome and the context to a tool's ``resume``."""
 
 
 def read_resume(function: Callable[..., Any], names: Mapping[str, Any], place: SourceLocation) -> Resume:
@@ -227,7 +216,13 @@ def read_resume(function: Callable[..., Any], names: Mapping[str, Any], place: S
     args = [(by_parameter.get(each.name, ""), each.default) for each in by_position]
     args += [(slot, None) for slot in SLOTS if slot not in slots] if takes_any else []
     by_name = [each.name for each in parameters if each.kind is each.KEYWORD_ONLY and each.name in by_parameter]
-    return Resume(function=function, args=tuple(args), kwargs={name: by_parameter[name] for name in by_name})
+
+    def resume(tag: Any, outcome: Ok | Err, ctx: Context) -> Callable[[], Any]:
+        values = {TAG: tag, OUTCOME: outcome, CONTEXT: ctx}
+        positional = [values[slot] if slot else default for slot, default in args]  # without a slot, its default
+        return partial(function, *positional, **{name: values[by_parameter[name]] for name in by_name})
+
+    return resume
 
 
 def _parameters(function: Callable[..., Any]) -> Sequence[inspect.Parameter]:

@@ -95,7 +95,7 @@ def _refuse_users_of_a_schema(context: CompileContext) -> None:
         if key in config.access:
             sentence = f"access.{key}: {without} there is nothing to guard: each entry of code takes a condition"
             problems.add(config.access.key_place(key), sentence, code="needs-schema")
-    for key in config.scalars.keys():  # noqa: SIM118 - a Section is not a dict
+    for key in config.scalars:
         sentence = f"scalars: {without} there is no scalar to describe"
         problems.add(config.scalars.key_place(key), sentence, code="needs-schema")
     folder, suffixes = project.path(OPERATIONS_FOLDER), (*SUFFIXES, *MANIFEST_SUFFIXES)

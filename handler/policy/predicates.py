@@ -286,8 +286,7 @@ def _is_path(value: Any) -> bool:
 
 
 def _scalar(value: Any) -> Any:
-    is_scalar = type(value) in (str, bool, int) or (type(value) is float and math.isfinite(value))
-    return value if is_scalar else MISSING
+    return value if type(value) in (str, bool) else _number(value)
 
 
 def _number(value: Any) -> Any:

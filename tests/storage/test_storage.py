@@ -19,7 +19,7 @@ from handler.storage.local import FolderStorage, MemoryStorage
 from handler.storage.location import open_publish_storage, open_storage
 from handler.storage.publishing import PublishStorage, WritableStorage
 from handler.storage.s3 import S3Storage
-from handler.storage.s3_publishing import Boto3Requests
+from handler.storage.s3_publishing import S3PublishStorage
 from handler.storage.storage import StoredObject
 from tests.support.moto import Moto, running_moto
 from tests.support.raw_http import answer, answering, running_server
@@ -403,20 +403,19 @@ class TestS3:
         assert stored["ChecksumSHA256"] == base64.b64encode(hashlib.sha256(b"{}").digest()).decode()
 
     def test_many_writes_share_a_client(self, http: HttpClient) -> None:
-        requests = Boto3Requests(objects_at("s3://bundles/p", http), timeout_s=1)
+        storage = published_at("s3://bundles/p", http)
 
-        clients = [requests.client(boto3.Session) for _ in range(3)]
+        clients = [storage.client(boto3.Session) for _ in range(3)]
 
         assert clients[0] is clients[1] is clients[2]
 
     def test_credentials_that_change_make_another_client(self, http: HttpClient) -> None:
-        objects = objects_at("s3://bundles/p", http)
-        requests = Boto3Requests(objects, timeout_s=1)
+        storage = published_at("s3://bundles/p", http)
 
-        before = requests.client(boto3.Session)
-        objects.credentials.forget()
+        before = storage.client(boto3.Session)
+        storage.credentials.forget()
 
-        assert requests.client(boto3.Session) is not before
+        assert storage.client(boto3.Session) is not before
 
     @pytest.mark.parametrize("conflicts", [1, 2])
     def test_object_that_two_add_at_once_is_added_again(self, http: HttpClient, conflicts: int) -> None:
@@ -548,10 +547,10 @@ class TestS3:
 CONFLICT = answer(b"<Error><Code>ConditionalRequestConflict</Code></Error>", status="409 Conflict")
 
 
-def objects_at(location: str, http: HttpClient) -> S3Storage:
-    objects = open_storage(location, http=http, environ=ON_LOOPBACK)
-    assert isinstance(objects, S3Storage)
-    return objects
+def published_at(location: str, http: HttpClient) -> S3PublishStorage:
+    storage = open_publish_storage(location, http=http, environ=ON_LOOPBACK)
+    assert isinstance(storage, S3PublishStorage)
+    return storage
 
 
 def at_server(url: str, http: HttpClient) -> PublishStorage:

@@ -182,7 +182,7 @@ def _synonyms(find: Section) -> Mapping[str, tuple[str, ...]]:
     if len(words.keys()) > MAX_WORDS:
         find.refuse("words", f"at most {MAX_WORDS} words")
         return {}
-    synonyms = {word: words.values(word) for word in words.keys()}  # noqa: SIM118 - a Section is not a dict
+    synonyms = {word: words.values(word) for word in words}
     for word, others in synonyms.items():
         if len(list(split(word))) != 1:
             words.refuse(word, "one word as the key, such as turnover")

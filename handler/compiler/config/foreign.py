@@ -76,7 +76,7 @@ def warn_of_foreign_keys(top: Section, problems: Problems, *, own: Collection[st
     server, table = ("Cosmo", COSMO) if top.is_mapping("mcp") else ("Apollo MCP Server", APOLLO)
     top_keys = {name.partition(".")[0] for name in table}
     mixed = any(key in top for key in own if key != SHARED)
-    foreign = [key for key in top.keys() if key in top_keys or not (mixed or key in own)]  # noqa: SIM118 - not a dict
+    foreign = [key for key in top if key in top_keys or not (mixed or key in own)]
     top.accept(*foreign)
     others: dict[str, Place] = {}  # keys that the table does not have
 

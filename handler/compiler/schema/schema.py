@@ -92,7 +92,12 @@ def read_schema(
         own.add(node, sentence, code="misplaced-operation")
     types = [node for node in reader.definitions if not isinstance(node, ExecutableDefinitionNode)]
     definitions = without_foreign(merge_definitions(types, own, stepzen=stepzen), own)
-    definitions = [node for node in definitions if not _is_empty(node)]
+    # ``extend schema @tool(…)`` is empty without its directives.
+    definitions = [
+        node
+        for node in definitions
+        if not isinstance(node, SchemaExtensionNode) or node.directives or node.operation_types
+    ]
     document = DocumentNode(definitions=(*definitions, *missing_definitions(definitions, stepzen=stepzen)))
     schema, unclear = _built(document, own, entry=Place(entry), complete=reader.complete, cache=cache, key=key)
     author = AuthorSchema(
@@ -108,11 +113,6 @@ def read_schema(
     if cache and digests and schema and not own.any_errors:
         cache.keep_schema(entry, HeldSchema(author=author, warnings=own.warnings, digests=digests), stepzen=stepzen)
     return author
-
-
-def _is_empty(node: DefinitionNode) -> bool:
-    """Return whether a schema extension is empty, as ``extend schema @tool(…)`` is without its directives."""
-    return isinstance(node, SchemaExtensionNode) and not (node.directives or node.operation_types)
 
 
 def _built(

@@ -232,8 +232,12 @@ def declared_costs(definitions: Iterable[DefinitionNode], problems: Problems) ->
     for node in definitions:
         for coordinate, part in coordinates_of(node).items():
             for directive in getattr(part, "directives", None) or ():
-                if entry := _cost(directive, part, problems):
-                    costs.setdefault(coordinate, {}).update(entry)
+                name, arguments = directive.name.value, directive.arguments or ()
+                values = {argument.name.value: value_from_ast_untyped(argument.value) for argument in arguments}
+                if name in COST and "weight" in values:
+                    costs.setdefault(coordinate, {}).update(_weight(directive, values["weight"], problems))
+                elif name in LIST_SIZE and part.kind == "field_definition":
+                    costs.setdefault(coordinate, {})["size"] = _size(directive, values, part, problems)
     return costs
 
 
@@ -242,7 +246,7 @@ def with_list_sizes(
 ) -> dict[str, JSONObject]:
     """Add ``limits.list_sizes`` to the costs; it overrides the assumed sizes of fields."""
     merged = dict(costs)
-    for text in sizes.keys():  # noqa: SIM118 - a Section is not a dict
+    for text in sizes:
         size = sizes.integer(text)
         try:
             coordinate = resolve(schema, text)
@@ -261,16 +265,6 @@ def with_list_sizes(
         own = merged.get(coordinate, {})
         merged[coordinate] = {**own, "size": {**own.get("size", {}), "assumed": size}}
     return merged
-
-
-def _cost(directive: DirectiveNode, part: Any, problems: Problems) -> JSONObject:
-    name = directive.name.value
-    values = {argument.name.value: value_from_ast_untyped(argument.value) for argument in directive.arguments or ()}
-    if name in COST and "weight" in values:
-        return _weight(directive, values["weight"], problems)
-    if name in LIST_SIZE and part.kind == "field_definition":
-        return {"size": _size(directive, values, part, problems)}
-    return {}
 
 
 def _weight(directive: DirectiveNode, text: Any, problems: Problems) -> JSONObject:

@@ -7,6 +7,7 @@ in StepZen's files. ``json_object`` converts and counts values.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from types import MappingProxyType
 
 import yaml
@@ -54,6 +55,10 @@ class Section:
 
     def __contains__(self, key: str) -> bool:
         return key in self._values
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield the keys in file order."""
+        return iter(self._values)
 
     def keys(self) -> list[str]:
         """List the keys in file order."""

@@ -253,8 +253,8 @@ class Call:
     caller: Caller
     notifications: deque[JSONObject] = field(default_factory=lambda: deque(maxlen=MAX_NOTIFICATIONS))
     """Progress and log messages to send before the answer. Only the last are kept: late progress says most."""
-    failures: list[Exception] = field(default_factory=list)
-    """The failures of a tool so far. The last is the reason of a result with ``isError``."""
+    failures: list[BaseException] = field(default_factory=list)
+    """The failures of a tool so far, or of the API behind it. The last is the reason of a result with ``isError``."""
 
     @property
     def note(self) -> Callable[..., None]:
@@ -266,8 +266,9 @@ class Call:
 
         A request that reached the API or an author's code was allowed, even if it failed.
         """
-        self.failures.append(failure)
-        cause = _cause_of(failure)
+        by_api = failure.__cause__  # of a tool in Python whose request failed
+        cause = by_api if isinstance(by_api, UpstreamError) and not isinstance(failure, UpstreamError) else failure
+        self.failures.append(cause)
         reason = cause.log_reason if isinstance(cause, CallError) else type(cause).__name__
         if isinstance(failure, GraphQLErrors):  # the reason is noted where the errors are read
             self.note(decision="allowed")
@@ -284,8 +285,8 @@ class Call:
         """The stable code of the last failure; empty string if nothing failed."""
         if not self.failures:
             return ""
-        cause = _cause_of(self.failures[-1])
-        return cause.stile_code if isinstance(cause, StileError) else StileError.stile_code
+        last = self.failures[-1]
+        return last.stile_code if isinstance(last, StileError) else StileError.stile_code
 
     def read(self, tool: Tool, arguments: JSONObject) -> JSONObject:
         """Return the arguments of a tool as its function needs them.
@@ -304,12 +305,6 @@ class Call:
     def client_capabilities(self) -> Mapping[str, Any]:
         """The client's capabilities; empty in the legacy era, in which the handshake has them and is not kept."""
         return _object(self.meta.get(CLIENT_CAPABILITIES)) if is_modern(self.request.revision) else {}
-
-
-def _cause_of(failure: Exception) -> BaseException:
-    """Return the failure of the API behind the failure of a tool in Python; ``failure`` itself if there is none."""
-    cause = failure.__cause__
-    return cause if isinstance(cause, UpstreamError) and not isinstance(failure, UpstreamError) else failure
 
 
 def _object(value: Any) -> Mapping[str, Any]:
