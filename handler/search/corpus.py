@@ -76,7 +76,9 @@ class Corpus:
         self.name_lengths, self._text_lengths = self.parts.lengths()
         self._name_weights = _weights(NAME, LONG_NAME, [self.name_lengths[part] for part in self.parts.members])
         self._text_weights = _weights(TEXT, LONG_TEXT, [self._text_lengths[part] for part in self.parts.members])
-        self._places: Lru[tuple[str, ...], Places] = Lru(max_bytes=MAX_KEPT_BYTES, cost_of=_cost)
+        self._places: Lru[tuple[str, ...], Places] = Lru(
+            max_bytes=MAX_KEPT_BYTES, cost_of=lambda each: PLACE_BYTES * (8 + len(each.members) + len(each.types))
+        )
         self._heads: dict[str, str] = {}
         self._hinted: dict[frozenset[str], Named] = {}
 
@@ -194,10 +196,6 @@ def _weights(weight: float, longer: float, lengths: Iterable[int]) -> Mapping[in
     counts = Counter(filter(None, lengths))
     average = sum(length * count for length, count in counts.items()) / max(1, counts.total()) or 1.0
     return {length: weight / (1 - longer + longer * length / average) for length in counts}
-
-
-def _cost(places: Places) -> int:
-    return PLACE_BYTES * (8 + len(places.members) + len(places.types))
 
 
 class VisibleParts:

@@ -103,18 +103,14 @@ def read_question(text: str, vocabulary: Vocabulary, known: Callable[[str], bool
         others = (*vocabulary.synonyms(word), *filter(known, _compounds(stems, at)), *guessed.get(word, ()))
         persons = () if word in _OF_ALL else filter(known, doers(word))
         words[word] = tuple(dict.fromkeys((word, *others, *persons)))
+    verb = _TELLS.match(text)
     return Question(
         words,
         {word: WEAK if word in WEAK_WORDS else 1.0 for word in words},
         frozenset(name for pattern, names in _HINTS.items() if pattern.search(text) for name in names),
         bool(_ASKS.match(text)) and not _ASKS_HOW_TO.match(text),
-        _tells(text),
+        verb is not None and stem(verb[1].lower()) not in WEAK_WORDS | _READS and not _ASKS.match(verb[1]),
     )
-
-
-def _tells(text: str) -> bool:
-    verb = _TELLS.match(text)
-    return verb is not None and stem(verb[1].lower()) not in WEAK_WORDS | _READS and not _ASKS.match(verb[1])
 
 
 Begun = Callable[[str], Iterable[str]]
