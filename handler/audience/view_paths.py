@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping
 
 from handler.errors.authoring import UnknownCoordinate
 from handler.graph.index import InputValue, SchemaIndex, named
@@ -63,15 +62,6 @@ class _Variables:
         return f"({', '.join(parts)})" if parts else ""
 
 
-@dataclass(frozen=True, slots=True)
-class _Target:
-    """An input type or enum, the wanted member or an empty string, and the input types that lead there."""
-
-    name: str
-    member: str
-    leading: Mapping[str, Edge | None]
-
-
 class _Ways:
     """The ways through one view."""
 
@@ -107,17 +97,36 @@ class _Ways:
 
         If no argument takes the enum or scalar, a field returns it.
         """
-        target = _Target(name, member, self._leading_to(name))
+        leading = self._leading_to(name)
+
+        def value_of(type_: str, argument: str, variables: _Variables) -> str:
+            """Return an input value that names the wanted member, or a variable if only the type is wanted."""
+            owner = named(type_)
+            if owner == name and not member:
+                return variables.use(argument, type_)
+            if self._index.kind(owner) == "enum":
+                return member
+            inputs = {each: self._index[owner].inputs[each] for each in self._view.members[owner]}
+            step = leading[owner]
+            if step is None:  # the wanted type itself
+                texts = {member: variables.use(member, inputs[member].type)}
+            else:
+                texts = {step[1]: value_of(inputs[step[1]].type, step[1], variables)}
+            for each, value in inputs.items():
+                if value.required and each not in texts:
+                    texts[each] = variables.use(each, value.type)
+            return "{" + ", ".join(f"{each}: {text}" for each, text in texts.items()) + "}"
+
         for owner, each in self._fields():
             for argument, value in self._view.arguments(owner, each).items():
-                if named(value.type) in target.leading:
+                if named(value.type) in leading:
                     variables = _Variables()
-                    text = self._value(value.type, argument, target, variables)
+                    text = value_of(value.type, argument, variables)
                     return self._with_field(owner, each, argument, text, variables)
         for directive, definition in self._view.directives().items():
             for argument, value in definition.arguments.items():
-                if named(value.type) in target.leading:
-                    return self._with_directive(directive, argument, target)
+                if named(value.type) in leading:
+                    return self._with_directive(directive, argument, value_of)
         for owner, each in self._fields():
             if named(self._index[owner].fields[each].type) == name:
                 return self._with_field(owner, each)
@@ -129,36 +138,19 @@ class _Ways:
             if self._index.kind(owner) != "union":
                 yield from ((owner, member) for member in self._view.members[owner])
 
-    def _with_directive(self, name: str, argument: str, target: _Target | None = None) -> str | None:
+    def _with_directive(
+        self, name: str, argument: str, value_of: Callable[[str, str, _Variables], str] | None = None
+    ) -> str | None:
         directive, roots = self._view.directives()[name], self._view.root_fields()
         variables, texts = _Variables(), {}
         if argument:
             type_ = directive.arguments[argument].type
-            texts[argument] = (
-                self._value(type_, argument, target, variables) if target else variables.use(argument, type_)
-            )
+            texts[argument] = value_of(type_, argument, variables) if value_of else variables.use(argument, type_)
         text = f"@{name}{variables.arguments(directive.arguments, texts)}"
         kind = next((each for each in roots if each.upper() in directive.on), "")
         if kind:
             return _printed(kind, "__typename", variables, f" {text}")
         return _printed(next(iter(roots)), f"__typename {text}", variables) if "FIELD" in directive.on else None
-
-    def _value(self, type_: str, name: str, target: _Target, variables: _Variables) -> str:
-        """Return an input value that names the wanted member, or a variable if only the type is wanted."""
-        owner = named(type_)
-        if owner == target.name and not target.member:
-            return variables.use(name, type_)
-        if self._index.kind(owner) == "enum":
-            return target.member
-        inputs = {each: self._index[owner].inputs[each] for each in self._view.members[owner]}
-        step = target.leading[owner]
-        if step is None:  # the wanted type itself
-            inner = {target.member: variables.use(target.member, inputs[target.member].type)}
-        else:
-            inner = {step[1]: self._value(inputs[step[1]].type, step[1], target, variables)}
-        rest = {each: value for each, value in inputs.items() if value.required and each not in inner}
-        texts = {**inner, **{each: variables.use(each, value.type) for each, value in rest.items()}}
-        return "{" + ", ".join(f"{each}: {text}" for each, text in texts.items()) + "}"
 
     def _leading_to(self, name: str) -> dict[str, Edge | None]:
         """Return the input types that lead to an input type or enum -> the input field of the first step there."""
