@@ -47,12 +47,11 @@ class Lru(Generic[K, T]):
 
     def use(self, key: K) -> T | None:
         """Return an entry and make it the newest; ``None`` if the key is unknown."""
-        entry = self._entries.get(key)
         if key in self._entries:
             self._entries.move_to_end(key)
             if self._cost_of:
                 self._used.add(key)
-        return entry
+        return self._entries.get(key)
 
     def use_or_make(self, key: K, make: Callable[[], T]) -> T:
         """Return an entry and make it the newest; ``make`` creates it if the key is unknown."""
@@ -88,9 +87,9 @@ class Lru(Generic[K, T]):
                 cost = self._cost_of(self._entries[key])
                 self.cost_bytes += cost - self._costs.get(key, 0)
                 self._costs[key] = cost
-        gone: list[T] = []
+        evicted: list[T] = []
         while len(self._entries) > 1 and (len(self._entries) > self._most or self.cost_bytes > self._max_bytes):
             oldest = next(iter(self._entries))
-            gone.append(self._entries[oldest])
+            evicted.append(self._entries[oldest])
             self.drop(oldest)
-        return gone
+        return evicted

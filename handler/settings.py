@@ -26,8 +26,6 @@ METRICS = ("on", "function", "off")
 SECRET_NAME = re.compile(r"[A-Za-z0-9_]+")
 SECRET_PREFIX = "STILE_SECRET_"  # noqa: S105 - the prefix of variables' names
 SECRET_ARNS = "STILE_SECRET_ARNS"  # noqa: S105 - a variable's name
-RESERVED_NAME = SECRET_ARNS.removeprefix(SECRET_PREFIX)
-MAX_SECRET_NAME_CHARS = 128
 
 ARN = (
     r"arn:(?P<partition>aws|aws-cn|aws-us-gov):secretsmanager:(?P<region>[a-z]{2}(-[a-z]+)+-[0-9]{1,2}):[0-9]{12}"
@@ -122,7 +120,7 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
             lambda prefix: re.fullmatch(r"[A-Za-z0-9_-]+(/[A-Za-z0-9_-]+)*", prefix),
             "how names of secrets begin, such as stile or prod/stile, without a slash at either end",
         ),
-        secrets=secrets_by_name(environ, _parts(environ.get(SECRET_ARNS, ""))),
+        secrets=secrets_by_name(environ, separated(environ.get(SECRET_ARNS, ""))),
         env_secrets=frozenset(
             _list(
                 environ,
@@ -184,7 +182,7 @@ def secrets_by_name(environ: Mapping[str, str], arns: Iterable[str]) -> dict[str
             value = text if text.startswith("arn:") else NO_TEXT
             raise SettingsError(SECRET_ARNS, value, expected=f"{ARN_FORM}, several separated by commas")
         name = arn.name.rpartition("/")[2]
-        if not SECRET_NAME.fullmatch(name) or len(name) > MAX_SECRET_NAME_CHARS or name == RESERVED_NAME:
+        if not SECRET_NAME.fullmatch(name) or len(name) > 128 or f"{SECRET_PREFIX}{name}" == SECRET_ARNS:
             expected = "a secret whose name ends in the NAME of env:NAME, as stile/NAME: letters, digits and _"
             raise SettingsError(SECRET_ARNS, text, expected=expected)
         if name in listed:
@@ -210,14 +208,9 @@ def log_key_fault(key: str) -> str:
     return f"{MIN_LOG_KEY_CHARS} characters or more" if len(key) < MIN_LOG_KEY_CHARS else ""
 
 
-def state_keys_in(text: str) -> tuple[str, ...]:
-    """Return the keys of states: one, or the new one and the old one."""
-    return _parts(text)
-
-
 def state_key_fault(text: str) -> str:
     """Return the expected form if state keys are not valid; empty string if they are."""
-    keys = state_keys_in(text)
+    keys = separated(text)
     if 1 <= len(keys) <= MAX_STATE_KEYS and all(len(key) >= MIN_STATE_KEY_CHARS for key in keys):
         return ""
     return f"one or two keys of {MIN_STATE_KEY_CHARS} characters or more, separated by a comma"
@@ -241,7 +234,7 @@ def _state_keys(environ: Mapping[str, str]) -> tuple[str, ...] | SecretArn:
     secret = read_secret("STILE_STATE_KEY", environ.get("STILE_STATE_KEY", ""))
     if isinstance(secret, SecretArn):
         return secret
-    keys = state_keys_in(secret)
+    keys = separated(secret)
     if keys and (fault := state_key_fault(secret)):
         raise SettingsError("STILE_STATE_KEY", NO_TEXT, expected=fault)
     return keys
@@ -263,10 +256,11 @@ def _text(text: str, name: str, fits: Callable[[str], object], expected: str) ->
 
 
 def _list(environ: Mapping[str, str], name: str, fits: Callable[[str], object], expected: str) -> tuple[str, ...]:
-    return tuple(_text(part, name, fits, expected) for part in _parts(environ.get(name, "")))
+    return tuple(_text(part, name, fits, expected) for part in separated(environ.get(name, "")))
 
 
-def _parts(text: str) -> tuple[str, ...]:
+def separated(text: str) -> tuple[str, ...]:
+    """Return the parts of a text between commas."""
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
 

@@ -16,9 +16,6 @@ T = TypeVar("T")
 
 JSONObject = dict[str, Any]
 
-TOO_MANY_DIGITS = "Exceeds the limit"
-"""The beginning of Python's own message, which names Python functions."""
-
 
 def parse_json(raw: bytes, read: Callable[[str], Any] | None = None) -> Any:
     """Parse JSON strictly: Python's reader alone would accept ``NaN``, ``Infinity`` and ``1e999``.
@@ -34,7 +31,7 @@ def parse_json(raw: bytes, read: Callable[[str], Any] | None = None) -> Any:
     except RecursionError as exc:
         raise ValueError("nested too deeply") from exc
     except ValueError as exc:
-        if str(exc).startswith(TOO_MANY_DIGITS):
+        if str(exc).startswith("Exceeds the limit"):  # Python's own message names Python functions
             raise ValueError("a number has too many digits") from exc
         raise
 
@@ -177,8 +174,8 @@ def spliced(value: Mapping[str, Any]) -> bytes:
             ready[name] = each.json
         elif isinstance(each, dict) and any(isinstance(inner, Entries) for inner in each.values()):
             ready[name] = spliced(each)
-    written = to_well_formed_json({name: each for name, each in value.items() if name not in ready})
-    members = [written[1:-1], *(b"%b:%b" % (to_well_formed_json(name), json) for name, json in ready.items())]
+    others = to_well_formed_json({name: each for name, each in value.items() if name not in ready})
+    members = [others[1:-1], *(b"%b:%b" % (to_well_formed_json(name), json) for name, json in ready.items())]
     return b"{%b}" % b",".join(filter(None, members))
 
 

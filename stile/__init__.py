@@ -63,25 +63,26 @@ __all__ = [
     "tool_fail",
 ]
 
-_MODULES = {
-    "Field": "handler.code_tools.field",
-    "ToolDefinitionError": "handler.errors.authoring",
-    **dict.fromkeys(("GraphQLErrors", "InvalidArguments", "ToolError"), "handler.errors.calls"),
-    **dict.fromkeys(("InvalidParams", "McpError"), "handler.errors.protocol"),
-    **dict.fromkeys(("Audio", "EmbeddedResource", "Image", "ResourceLink", "Text"), "handler.code_tools.return_values"),
-    **dict.fromkeys(("ToolResult", "tool_fail"), "handler.code_tools.return_values"),
-    **dict.fromkeys(("Context", "assert_provider_token"), "handler.code_tools.context"),
-    **dict.fromkeys(("Async", "Elicit", "Err", "InputRequired", "Ok"), "handler.code_tools.return_values"),
-    "tool": "handler.code_tools.definition",
-    **dict.fromkeys(("Tool", "describe"), "handler.code_tools.definition"),
-    "Toolkit": "handler.code_tools.toolkit",
-    "SchemaValidator": "handler.code_tools.arguments",
+_NAMES = {
+    "handler.code_tools.arguments": ("SchemaValidator",),
+    "handler.code_tools.context": ("Context", "assert_provider_token"),
+    "handler.code_tools.definition": ("Tool", "describe", "tool"),
+    "handler.code_tools.field": ("Field",),
+    "handler.code_tools.return_values": (
+        *("Async", "Audio", "Elicit", "EmbeddedResource", "Err", "Image", "InputRequired", "Ok", "ResourceLink"),
+        *("Text", "ToolResult", "tool_fail"),
+    ),
+    "handler.code_tools.toolkit": ("Toolkit",),
+    "handler.errors.authoring": ("ToolDefinitionError",),
+    "handler.errors.calls": ("GraphQLErrors", "InvalidArguments", "ToolError"),
+    "handler.errors.protocol": ("InvalidParams", "McpError"),
 }
 
 
 if not TYPE_CHECKING:  # a visible __getattr__ would let any name pass a type checker
 
     def __getattr__(name: str) -> Any:
-        if name not in _MODULES:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        return getattr(import_module(_MODULES[name]), name)
+        for module, names in _NAMES.items():
+            if name in names:
+                return getattr(import_module(module), name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

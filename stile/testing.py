@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from handler.code_tools.content import run_prompt, run_resource
 from handler.code_tools.context import Context, GraphQL
-from handler.code_tools.dispatch import call_tool, get_prompt, list_entries, read_resource
+from handler.code_tools.dispatch import call_tool, list_entries, unknown
 from handler.code_tools.return_values import InputRequired
 from handler.code_tools.toolkit import Toolkit
 from handler.strict_json import JSONObject
@@ -112,8 +113,7 @@ class TestClient:
             InsufficientScope: the answer asks for a token with more scopes.
         """
         ctx = self.context(input_responses=answers or {}, request_state=to.state if to else None)
-        given = {} if arguments is None else arguments
-        value = asyncio.run(call_tool(self._kit, name, given, ctx))
+        value = asyncio.run(call_tool(self._kit, name, {} if arguments is None else arguments, ctx))
         return value if isinstance(value, InputRequired) else Answer(value)
 
     def get_prompt(self, name: str, /, **arguments: str) -> JSONObject:
@@ -122,15 +122,22 @@ class TestClient:
         Raises:
             McpError: the answer is a JSON-RPC error.
         """
-        return _certain(asyncio.run(get_prompt(self._kit, name, arguments, self.context())))
+        prompt = next((each for each in self._kit.prompts if each.name == name), None)
+        if prompt is None:
+            raise unknown("prompt", name)
+        return _certain(asyncio.run(run_prompt(prompt, arguments, self.context())))
 
     def read_resource(self, uri: str) -> JSONObject:
-        """Return a resource's ``ReadResourceResult``.
+        """Return a resource's ``ReadResourceResult``. A resource of this URI wins over templates, and the first wins.
 
         Raises:
             McpError: the answer is a JSON-RPC error.
         """
-        return _certain(asyncio.run(read_resource(self._kit, uri, self.context())))
+        ordered = sorted(self._kit.resources, key=lambda each: each.is_template)
+        resource = next((each for each in ordered if each.values_in(uri) is not None), None)
+        if resource is None:
+            raise unknown("resource", uri, member="uri")
+        return _certain(asyncio.run(run_resource(resource, uri, self.context())))
 
     def context(self, **more: Any) -> Context:
         """Return the context of one call."""

@@ -16,7 +16,7 @@ from tests.support.secrecy import SESSION, Output, has_grep
 if TYPE_CHECKING:  # a session imports what its tests need: a folder's tests start in half the time
     from handler.compiler.compile import Compiled
     from handler.storage.local import FolderStorage
-    from handler.storage.storage import WritableStorage
+    from handler.storage.publishing import WritableStorage
     from tests.support.bucket import BundleBucket
     from tests.support.function import Function
     from tests.support.moto import Moto

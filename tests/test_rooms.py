@@ -79,17 +79,10 @@ ONE_SUBJECT = {
         "bundle.content",
         "code_tools.content",
         "compiler.tools.content",
-    ),  # prompts and resources: in the bundle, in Python, and compiled
+        "server.mcp.content",
+    ),  # prompts and resources: in the bundle, in Python, compiled, and answered
     "context.py": ("code_tools.context", "server.context"),  # of a request: for tools in Python, and for us
     "identity.py": ("bundle.identity", "compiler.config.identity"),  # `identity`: in the bundle, and of config.yaml
-    "prompts.py": (
-        "compiler.tools.prompts",
-        "server.mcp.prompts",
-    ),  # in Python, of files, listed
-    "resources.py": (
-        "compiler.tools.resources",
-        "server.mcp.resources",
-    ),  # as prompts.py
     "testing.py": ("testing", "stile.testing"),  # the old name of one more version
     "tools.py": ("bundle.tools", "compiler.tools.tools"),  # tools: in the bundle, and compiled
     "upstream.py": (

@@ -34,8 +34,6 @@ FEW_ROWS = 20
 MOST_TRIED = 4
 """Lists that are tried as the first."""
 
-TOP = Spot()
-
 
 @record(frozen=True, slots=True, kw_only=True)
 class CutForm:
@@ -59,11 +57,11 @@ class Kept:
 
 
 def cut(
-    value: JSONObject, members: Members, *, room: int, form: CutForm, spot: Spot = TOP
+    value: JSONObject, members: Members, *, room: int, form: CutForm, spot: Spot | None = None
 ) -> tuple[JSONObject, Kept] | None:
     """Return the value cut to ``room`` bytes, and the kept part; ``None`` if it cannot be cut to that size."""
     outline = Outline(form, room=room)
-    rest, units = outline.of_object(value, members, {}, spot), outline.units
+    rest, units = outline.of_object(value, members, {}, spot or Spot()), outline.units
     if exceeds(rest, room) or (size := size_of(rest)) > room:
         return None
     if form.size and len(units) == 1 and isinstance(units[0], CuttableRows):
@@ -354,10 +352,10 @@ class CuttableText:
             return None
         room = self._room - size_of(ELLIPSIS)
         lengths = range(1, min(room, len(text)) + 1)
-        kept = bisect_right(lengths, room, key=lambda length: size_of(text[:length]))
-        self._holder[self._key] = text[:kept] + ELLIPSIS
+        length = bisect_right(lengths, room, key=lambda length: size_of(text[:length]))
+        self._holder[self._key] = text[:length] + ELLIPSIS
         path, origin = self._spot.path, self._spot.origin
-        place = CutPlace(path=path, origin=origin, kept=kept, dropped=len(text) - kept, of=CHARACTERS, paging={})
+        place = CutPlace(path=path, origin=origin, kept=length, dropped=len(text) - length, of=CHARACTERS, paging={})
         return Kept(size=self._room, places=(place,))
 
 
@@ -425,14 +423,14 @@ class CuttableRows:
                 self.kept -= step
         step, look = 1, True
         while not self.whole and self.used < room:
-            step, left = min(step, self._length - self.kept), room - self.used
+            step, free = min(step, self._length - self.kept), room - self.used
             parts = self._rows(self.kept, self.kept + step)
-            too_large = look and any(exceeds(part, left) for part in parts)
-            size = 2 * left + 2 if too_large else sum(map(_size_of_rows, parts))
-            if size > left:
+            too_large = look and any(exceeds(part, free) for part in parts)
+            size = 2 * free + 2 if too_large else sum(map(_size_of_rows, parts))
+            if size > free:
                 if step == 1:
                     return
-                step, look = max(1, min(step // 2, step * left // size)), True
+                step, look = max(1, min(step // 2, step * free // size)), True
                 continue
             self.kept += step
             self.used += size

@@ -65,9 +65,9 @@ def fit(answer: JSONObject, plan: Members | None, limit: ResultLimit) -> Fitted:
         if shorter and (best is None or shorter[1].emptied < best[1].emptied):
             best = shorter
     if best:
-        fitted, kept = best
+        fitted, rest = best
         is_stuck = limit.start is not None and limit.start.is_stuck(fitted.places)
-        if (kept.rows or not kept.emptied) and not is_stuck:
+        if (rest.rows or not rest.emptied) and not is_stuck:
             return fitted
     size = limit.size or len(to_well_formed_json(answer))
     sentence = limit.form.too_large(answer, members, size=size, max_bytes=limit.max_bytes)
@@ -94,13 +94,13 @@ def _fitted(answer: JSONObject, members: Members, limit: ResultLimit, *, strings
         part = cut(answer, members, room=room, form=form)
         if part is None:
             return None
-        value, kept = part
-        in_data = (replace(place, path=place.path[1:], origin=place.origin[1:]) for place in kept.places)
+        value, rest = part
+        in_data = (replace(place, path=place.path[1:], origin=place.origin[1:]) for place in rest.places)
         places = tuple(limit.start.placed(place) if limit.start else place for place in in_data)
         whole = _with_notes(value, places, limit)
         text = to_well_formed_json(whole)
         if len(text) <= limit.max_bytes:
-            return Fitted(answer=whole, text=text, places=places), kept
+            return Fitted(answer=whole, text=text, places=places), rest
         room = max(room + limit.max_bytes - len(text), room * limit.max_bytes // len(text)) - number * room // TRIES
     return None
 

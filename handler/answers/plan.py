@@ -96,6 +96,9 @@ OPEN_MEMBERS = Members(fields={}, any=True)
 ANYTHING = Member(depth=1, below=OPEN_MEMBERS, string=True, any=True)
 
 
+LISTS = ("rows", "cursors", "page_info", "tokens", "nullable")
+
+
 def write_plan(root: Members) -> str:
     """Return the stored form of a plan, in which equal parts stand once. It has ``'`` for ``"``, which no name has."""
     writer = _Writer()
@@ -104,7 +107,7 @@ def write_plan(root: Members) -> str:
 
 
 def read_plan(text: str) -> Members:
-    """Read what ``write_plan`` returns.
+    """Read the stored form that ``write_plan`` returns.
 
     Raises:
         BundleError: another text.
@@ -112,13 +115,12 @@ def read_plan(text: str) -> Members:
     try:
         parts: list[Members] = []
         for raw in parse_json(text.replace("'", '"').encode()):
-            parts.append(_read_members(raw, parts))
+            fields = {key: _read_member(each, parts) for key, each in raw["f"].items()}
+            lists: dict[str, Any] = {name: tuple(raw.get(name, ())) for name in LISTS}
+            parts.append(Members(fields=fields, info=raw.get("info", {}), **lists))
         return parts[-1]
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as exc:
         raise BundleError("the plan of an answer is malformed: publish again") from exc
-
-
-LISTS = ("rows", "cursors", "page_info", "tokens", "nullable")
 
 
 class _Writer:
@@ -147,19 +149,6 @@ def _write_argument(argument: Argument) -> list[Any]:
         return [argument.name, ".".join(argument.variable)]
     value = argument.value if type(argument.value) is int else None
     return [argument.name, None, value] if argument.given else [argument.name]
-
-
-def _read_members(raw: Any, parts: list[Members]) -> Members:
-    rows, cursors, page_info, tokens, nullable = (tuple(raw.get(name, ())) for name in LISTS)
-    return Members(
-        fields={key: _read_member(each, parts) for key, each in raw["f"].items()},
-        rows=rows,
-        cursors=cursors,
-        page_info=page_info,
-        info=raw.get("info", {}),
-        tokens=tokens,
-        nullable=nullable,
-    )
 
 
 def _read_member(raw: Any, parts: list[Members]) -> Member:

@@ -43,7 +43,7 @@ Path = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trait:
-    """A property of callers that decides by their claims, in the version ``side`` or in both.
+    """A property of callers by their claims, on which a version decides.
 
     ``paths`` are the claims that it reads, and ``read`` returns its value for the principal of a caller.
     """
@@ -105,7 +105,11 @@ class CallerClasses:
         kinds = {kind: sides for kind, sides in admitted.items() if any(sides)}
         sizes = [len(group.claims) for group in self._groups]
         self.complete = not kinds or (prod(sizes) <= most and all(group.complete for group in self._groups))
-        self.classes: list[OutcomeClass] = list(_fixed(before, after))
+        open_to_all = [bundle.access.anonymous == "allow" for bundle in bundles]
+        self.classes = [OutcomeClass("anonymous", _of_sides(ANONYMOUS, open_to_all))]
+        keys = [{key.name: principal_of_key(key) for key in bundle.identity.api_keys} for bundle in bundles]
+        for name in {**keys[0], **keys[1]}:
+            self.classes.append(OutcomeClass(f"key:{name}", (keys[0].get(name), keys[1].get(name))))
         vectors = list(_vectors(sizes, most)) if kinds else []
         for kind, sides in kinds.items():
             for vector in vectors:
@@ -128,42 +132,43 @@ class CallerClasses:
         tokens = [(place, principal) for place, principal in places if principal is not None]
         return sorted(tokens, key=lambda token: len(token[1].claims or ()))
 
+    def _where(self, fits: Callable[[OutcomeClass], bool]) -> int:
+        return sum(1 << place for place, each in enumerate(self.classes) if fits(each))
+
     @property
     def real(self) -> int:
         """The classes of real callers."""
-        return sum(1 << place for place, each in enumerate(self.classes) if each.meets is None)
+        return self._where(lambda each: each.meets is None)
 
     def extreme(self, *, meets: bool) -> int:
         """Return the class of nobody real who meets every condition, or none; 0 if all classes are known."""
-        return sum(1 << place for place, each in enumerate(self.classes) if each.meets is meets)
+        return self._where(lambda each: each.meets is meets)
 
     def admitted(self, side: int) -> int:
         """Return the classes that a version admits."""
-        return sum(1 << place for place, each in enumerate(self.classes) if each.principals[side] is not None)
+        return self._where(lambda each: each.principals[side] is not None)
 
     def bits(self, trait: Trait, holds: Callable[[Any], bool], side: int) -> int:
         """Return the classes for which a trait has one of some values in a version."""
         place, group = self._group_of[trait.key]
         of_vector = [holds(value) for value in group.values_of(trait.key)]
-        bits = 0
-        for number, each in enumerate(self.classes):
+
+        def has_value(each: OutcomeClass) -> bool:
             principal = each.principals[side]
-            if principal is None:
-                continue
-            if each.meets is not None:
-                has_value = each.meets
-            else:
-                has_value = of_vector[each.vector[place]] if each.vector is not None else holds(trait.read(principal))
-            bits |= has_value << number
-        return bits
+            if principal is None or each.meets is not None:
+                return principal is not None and each.meets is True
+            return of_vector[each.vector[place]] if each.vector is not None else holds(trait.read(principal))
+
+        return self._where(has_value)
 
     def of(self, side: int, holds: Callable[[Principal], bool]) -> int:
         """Return the admitted classes whose principal fits, if claims do not decide."""
-        return sum(
-            1 << place
-            for place, each in enumerate(self.classes)
-            if (principal := each.principals[side]) is not None and each.meets is not False and holds(principal)
-        )
+
+        def fits(each: OutcomeClass) -> bool:
+            principal = each.principals[side]
+            return principal is not None and each.meets is not False and holds(principal)
+
+        return self._where(fits)
 
     def words(self, bits: int) -> tuple[str, ...]:
         """Return the witnesses of all of some classes in words: anonymous callers, whole kinds, tokens, then keys."""
@@ -186,15 +191,6 @@ class CallerClasses:
         more = len(words) - MOST_WORDS
         rest = [f"{more} more class{'es' if more > 1 else ''} of callers"] if more > 0 else []
         return " or ".join([*words[:MOST_WORDS], *rest])
-
-
-def _fixed(before: Bundle, after: Bundle) -> Iterator[OutcomeClass]:
-    """Yield the classes of anonymous callers and of the holders of API keys."""
-    allowed = [bundle.access.anonymous == "allow" for bundle in (before, after)]
-    yield OutcomeClass("anonymous", _of_sides(ANONYMOUS, allowed))
-    keys = [{key.name: principal_of_key(key) for key in bundle.identity.api_keys} for bundle in (before, after)]
-    for name in {**keys[0], **keys[1]}:
-        yield OutcomeClass(f"key:{name}", (keys[0].get(name), keys[1].get(name)))
 
 
 def _of_sides(principal: Principal, admitted: Sequence[bool]) -> tuple[Principal | None, Principal | None]:

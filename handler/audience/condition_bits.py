@@ -121,7 +121,7 @@ def _operands(predicate: Any) -> Iterator[Mapping[str, Any]]:
 def leaves_of(conditions: Sequence[Predicate], mask: Mask | None = None) -> Iterator[Predicate]:
     """Yield the predicates on claims and variables that a mask is made of; ``None``: all."""
     waiting = list(range(len(conditions)) if mask is None else mask)
-    seen = set(waiting)
+    met = set(waiting)
     while waiting:
         number = waiting.pop()
         alternatives = alternatives_of(conditions, number)
@@ -129,8 +129,8 @@ def leaves_of(conditions: Sequence[Predicate], mask: Mask | None = None) -> Iter
             if conditions[number] not in (NEVER, OWN_TOKEN):
                 yield conditions[number]
             continue
-        new = {each for ways in alternatives for each in ways} - seen
-        seen |= new
+        new = {each for ways in alternatives for each in ways} - met
+        met |= new
         waiting += new
 
 

@@ -95,14 +95,10 @@ class Entrance:
 
 def _entrances_of(compiled: Compiled) -> Iterator[Entrance]:
     """Yield the tools in the bundle's order, then the GraphQL route and the persisted operations that it runs."""
-    for made in compiled.made:
+    for each in compiled.made:
+        tool = each.tool
         yield Entrance(
-            name=made.tool.name,
-            kind=made.tool.KIND,
-            place=where(made.at),
-            tool=made.tool,
-            made=made,
-            author=made.operation,
+            name=tool.name, kind=tool.KIND, place=where(each.at), tool=tool, made=each, author=each.operation
         )
     graphql = compiled.bundle.graphql
     if graphql.mode == "on":
@@ -202,9 +198,8 @@ class Reach:
 
     def whole_view(self, entrance: Entrance) -> View:
         """Return the view of a caller who meets all conditions that a caller can meet."""
-        return self.endpoint.schema.view(
-            entrance.view_of, (entrance.view_of or self.compiled.bundle.graphql).conditions
-        )
+        conditions = (entrance.view_of or self.compiled.bundle.graphql).conditions
+        return self.endpoint.schema.view(entrance.view_of, conditions)
 
     def standing(self, entrance: Entrance, visitor: Visitor, *, counted: bool = True) -> Standing:
         """Return an entrance's standing for a caller. ``counted``: with numbers of fields."""
@@ -224,8 +219,10 @@ class Reach:
             return Standing(verdict="no")
         fields = None
         if counted and entrance.takes_documents:
-            counts = _fields_in(self.view(entrance, visitor)), _fields_in(self.whole_view(entrance))
-            fields = counts if counts[0] != counts[1] else None
+            view, whole = self.view(entrance, visitor), self.whole_view(entrance)
+            if view is not whole:
+                counts = _fields_in(view), _fields_in(whole)
+                fields = counts if counts[0] != counts[1] else None
         return Standing(verdict="yes", fields=fields)
 
     def passage(self, entrance: Entrance, coordinate: str, visitor: Visitor) -> Passage:
@@ -239,7 +236,12 @@ class Reach:
             path = self._path(entrance, coordinate, visitor)
             return replace(passage, path=path) if path else closed
         if isinstance(entrance.tool, CodeTool):  # its code may ask the API for all that its caller may
-            reaches = standing.verdict == "yes" and self._may_ask(coordinate, visitor)
+            graphql, operations = self.compiled.bundle.graphql, self.endpoint.operations
+            view = self.endpoint.schema.view(None, visitor.evaluation.outcome(graphql.conditions))
+            may_run = (each for each in self.entrances if each.fixed and each.fixed.operation.name in operations)
+            reaches = standing.verdict == "yes" and (
+                is_visible(view, coordinate) or any(self.passage(each, coordinate, visitor).is_open for each in may_run)
+            )
             return Passage(entrance=entrance, verdict="may ask") if reaches else closed
         if not entrance.takes_documents:
             return closed
@@ -274,15 +276,6 @@ class Reach:
             or find_variable(author, index, coordinate, usable=lambda each: meets(guards.get(each, OPEN) - fixed.mask))
             or ""
         )
-
-    def _may_ask(self, coordinate: str, visitor: Visitor) -> bool:
-        """Return whether a tool in Python may ask for a coordinate in its caller's name."""
-        conditions = self.compiled.bundle.graphql.conditions
-        if is_visible(self.endpoint.schema.view(None, visitor.evaluation.outcome(conditions)), coordinate):
-            return True
-        operations = self.endpoint.operations
-        named = [each for each in self.entrances if each.fixed and each.fixed.operation.name in operations]
-        return any(self.passage(each, coordinate, visitor).is_open for each in named)
 
 
 def _fields_in(view: View) -> int:
@@ -328,8 +321,8 @@ def find_classes(reach: Reach, coordinate: str) -> tuple[list[CallerClass], bool
         first = joined.setdefault(key, replace(token, witnesses=()))
         joined[key] = replace(first, witnesses=_smallest((*first.witnesses, *visitors)))
     names = (NOBODY, *(f"{KEY}{key.name}" for key in version.bundle.identity.api_keys))
-    named = (class_of(reach, entrances, coordinate, reach.visitor(read_caller(name))) for name in names)
-    return [*named, *joined.values()], classes.complete
+    others = (class_of(reach, entrances, coordinate, reach.visitor(read_caller(name))) for name in names)
+    return [*others, *joined.values()], classes.complete
 
 
 def entrances_to(reach: Reach, coordinate: str) -> list[Entrance]:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterator, Mapping
 
 from handler.errors.authoring import UnknownCoordinate
 from handler.graph.index import InputValue, SchemaIndex, named
@@ -39,37 +38,28 @@ def find_document(view: View, coordinate: str) -> str | None:
     return _Ways(view).document(coordinate) if is_visible(view, coordinate) else None
 
 
-@dataclass(slots=True)
-class _Written:
-    """The parts of a document that depend on each other: selections, and the variables that they need."""
+class _Variables:
+    """The variables that a document needs, with their types."""
 
-    variables: dict[str, str] = field(default_factory=dict)  # name -> type
+    def __init__(self) -> None:
+        self.types: dict[str, str] = {}
 
-    def variable(self, name: str, type_: str) -> str:
+    def use(self, name: str, type_: str) -> str:
         """Declare a variable and return its use. Variables of one name get numbers."""
         free, number = name, 2
-        while free in self.variables:
+        while free in self.types:
             free, number = f"{name}{number}", number + 1
-        self.variables[free] = type_
+        self.types[free] = type_
         return f"${free}"
 
-    def arguments(self, values: Mapping[str, InputValue], **given: str) -> str:
-        """Return required and given arguments in parentheses; empty string if there are none."""
-        texts = {
-            name: given.get(name) or self.variable(name, value.type)
+    def arguments(self, values: Mapping[str, InputValue], texts: Mapping[str, str]) -> str:
+        """Return arguments in parentheses: those with texts, and required ones with variables; empty string if none."""
+        parts = [
+            f"{name}: {texts.get(name) or self.use(name, value.type)}"
             for name, value in values.items()
-            if name in given or value.required
-        }
-        return f"({', '.join(f'{name}: {text}' for name, text in texts.items())})" if texts else ""
-
-
-@dataclass(frozen=True, slots=True)
-class _Target:
-    """An input type or enum, the wanted member or an empty string, and the input types that lead there."""
-
-    name: str
-    member: str
-    leading: Mapping[str, Edge | None]
+            if name in texts or value.required
+        ]
+        return f"({', '.join(parts)})" if parts else ""
 
 
 class _Ways:
@@ -91,33 +81,52 @@ class _Ways:
         return self._with_field(owner, "" if self._index.kind(owner) == "union" else member, argument)
 
     def _with_field(
-        self, owner: str, member: str, argument: str = "", value: str = "", written: _Written | None = None
+        self, owner: str, member: str, argument: str = "", value: str = "", variables: _Variables | None = None
     ) -> str:
         """Return a document with a field, or with ``__typename`` if ``member`` is empty."""
-        written = written or _Written()
+        variables = variables or _Variables()
         if not member:
-            return self._whole(owner, "__typename", written)
+            return self._whole(owner, "__typename", variables)
         arguments = self._view.arguments(owner, member)
-        given = {argument: value or written.variable(argument, arguments[argument].type)} if argument else {}
+        texts = {argument: value or variables.use(argument, arguments[argument].type)} if argument else {}
         inner = " { __typename }" if self._is_composite(named(self._index[owner].fields[member].type)) else ""
-        return self._whole(owner, f"{member}{written.arguments(arguments, **given)}{inner}", written)
+        return self._whole(owner, f"{member}{variables.arguments(arguments, texts)}{inner}", variables)
 
     def _with_input(self, name: str, member: str) -> str | None:
         """Return a document with an argument, of a field or a directive, that takes the input type or enum.
 
         If no argument takes the enum or scalar, a field returns it.
         """
-        target = _Target(name, member, self._leading_to(name))
+        leading = self._leading_to(name)
+
+        def value_of(type_: str, argument: str, variables: _Variables) -> str:
+            """Return an input value that names the wanted member, or a variable if only the type is wanted."""
+            owner = named(type_)
+            if owner == name and not member:
+                return variables.use(argument, type_)
+            if self._index.kind(owner) == "enum":
+                return member
+            inputs = {each: self._index[owner].inputs[each] for each in self._view.members[owner]}
+            step = leading[owner]
+            if step is None:  # the wanted type itself
+                texts = {member: variables.use(member, inputs[member].type)}
+            else:
+                texts = {step[1]: value_of(inputs[step[1]].type, step[1], variables)}
+            for each, value in inputs.items():
+                if value.required and each not in texts:
+                    texts[each] = variables.use(each, value.type)
+            return "{" + ", ".join(f"{each}: {text}" for each, text in texts.items()) + "}"
+
         for owner, each in self._fields():
             for argument, value in self._view.arguments(owner, each).items():
-                if named(value.type) in target.leading:
-                    written = _Written()
-                    text = self._value(value.type, argument, target, written)
-                    return self._with_field(owner, each, argument, text, written)
+                if named(value.type) in leading:
+                    variables = _Variables()
+                    text = value_of(value.type, argument, variables)
+                    return self._with_field(owner, each, argument, text, variables)
         for directive, definition in self._view.directives().items():
             for argument, value in definition.arguments.items():
-                if named(value.type) in target.leading:
-                    return self._with_directive(directive, argument, target)
+                if named(value.type) in leading:
+                    return self._with_directive(directive, argument, value_of)
         for owner, each in self._fields():
             if named(self._index[owner].fields[each].type) == name:
                 return self._with_field(owner, each)
@@ -129,36 +138,19 @@ class _Ways:
             if self._index.kind(owner) != "union":
                 yield from ((owner, member) for member in self._view.members[owner])
 
-    def _with_directive(self, name: str, argument: str, target: _Target | None = None) -> str | None:
+    def _with_directive(
+        self, name: str, argument: str, value_of: Callable[[str, str, _Variables], str] | None = None
+    ) -> str | None:
         directive, roots = self._view.directives()[name], self._view.root_fields()
-        written, given = _Written(), {}
+        variables, texts = _Variables(), {}
         if argument:
             type_ = directive.arguments[argument].type
-            given[argument] = (
-                self._value(type_, argument, target, written) if target else written.variable(argument, type_)
-            )
-        text = f"@{name}{written.arguments(directive.arguments, **given)}"
+            texts[argument] = value_of(type_, argument, variables) if value_of else variables.use(argument, type_)
+        text = f"@{name}{variables.arguments(directive.arguments, texts)}"
         kind = next((each for each in roots if each.upper() in directive.on), "")
         if kind:
-            return _printed(kind, "__typename", written, f" {text}")
-        return _printed(next(iter(roots)), f"__typename {text}", written) if "FIELD" in directive.on else None
-
-    def _value(self, type_: str, name: str, target: _Target, written: _Written) -> str:
-        """Return an input value that names the wanted member, or a variable if only the type is wanted."""
-        owner = named(type_)
-        if owner == target.name and not target.member:
-            return written.variable(name, type_)
-        if self._index.kind(owner) == "enum":
-            return target.member
-        inputs = {each: self._index[owner].inputs[each] for each in self._view.members[owner]}
-        step = target.leading[owner]
-        if step is None:  # the wanted type itself
-            inner = {target.member: written.variable(target.member, inputs[target.member].type)}
-        else:
-            inner = {step[1]: self._value(inputs[step[1]].type, step[1], target, written)}
-        rest = {each: value for each, value in inputs.items() if value.required and each not in inner}
-        texts = {**inner, **{each: written.variable(each, value.type) for each, value in rest.items()}}
-        return "{" + ", ".join(f"{each}: {text}" for each, text in texts.items()) + "}"
+            return _printed(kind, "__typename", variables, f" {text}")
+        return _printed(next(iter(roots)), f"__typename {text}", variables) if "FIELD" in directive.on else None
 
     def _leading_to(self, name: str) -> dict[str, Edge | None]:
         """Return the input types that lead to an input type or enum -> the input field of the first step there."""
@@ -206,26 +198,26 @@ class _Ways:
         types = (name, *self._index.implementers.get(name, ()))
         return {each for each in types if each in self._view.members and self._index.kind(each) == "object"}
 
-    def _whole(self, owner: str, selection: str, written: _Written) -> str:
+    def _whole(self, owner: str, selection: str, variables: _Variables) -> str:
         """Return the document that leads to a type and makes a selection there."""
         step = self._from[owner]
         while step is not None:
             before, member = step
             if member:
-                arguments = written.arguments(self._view.arguments(before, member))
+                arguments = variables.arguments(self._view.arguments(before, member), {})
                 selection = f"{member}{arguments} {{ {selection} }}"
             else:
                 selection = f"... on {owner} {{ {selection} }}"
             owner, step = before, self._from[before]
         kind = next(kind for kind, name in self._index.roots.items() if name == owner)
-        return _printed(kind, selection, written)
+        return _printed(kind, selection, variables)
 
     def _is_composite(self, name: str) -> bool:
         return name in self._index and self._index.kind(name) in ("object", "interface", "union")
 
 
-def _printed(kind: str, selection: str, written: _Written, directives: str = "") -> str:
-    declarations = ", ".join(f"${name}: {type_}" for name, type_ in written.variables.items())
+def _printed(kind: str, selection: str, variables: _Variables, directives: str = "") -> str:
+    declarations = ", ".join(f"${name}: {type_}" for name, type_ in variables.types.items())
     if kind == "query" and not declarations and not directives:
         return f"{{ {selection} }}"
     return f"{kind}{f'({declarations})' if declarations else ''}{directives} {{ {selection} }}"

@@ -29,7 +29,7 @@ from handler.bundle.operations import PersistedOperation
 from handler.bundle.stored import read_bundle
 from handler.bundle.tools import CatalogTool, CodeTool, CompanionTool, GraphQLTool, PrescribedTool
 from handler.compiler.compile import Compiled
-from handler.compiler.config.ignores import Ignore
+from handler.compiler.config.config import Ignore
 from handler.compiler.provenance import Provenance
 from handler.graph.documents.used_fields import fields_of_text
 from handler.graph.index import SchemaIndex, load_index, read_index
@@ -228,7 +228,7 @@ def _operations(version: Published) -> Iterator[tuple[str, Fixed]]:
 class Way:
     """A way in. ``open``: the classes that may use it; ``sure``: those that may for all values of variables.
 
-    ``seen`` has the coordinates behind it, ``condition`` the mask of an operation whose variables decide.
+    ``seen`` has the coordinates behind it, and ``names`` the arguments and their values; ``mask`` is an operation's.
     """
 
     name: str
@@ -236,7 +236,7 @@ class Way:
     open: int
     sure: int
     seen: Mapping[str, int] = field(default_factory=dict)
-    names: Mapping[str, int] = field(default_factory=dict)  # of arguments and their values
+    names: Mapping[str, int] = field(default_factory=dict)
     mask: Mask = OPEN
     view_of: GraphQLTool | None = None
 

@@ -8,7 +8,6 @@ from handler.strict_json import JSONObject
 SECRET_REFERENCE = "env:"  # noqa: S105 - the prefix of a secret's name in a bundle, not a secret
 """Prefix of the name of a secret that the function's environment has as ``STILE_SECRET_NAME``."""
 
-
 DEVELOPMENT_ISSUER = "urn:stile:development"
 """The issuer of the tokens of ``stile token``, which only ``stile dev`` and ``stile call`` accept."""
 
@@ -17,7 +16,7 @@ DEVELOPMENT_KEY = "stile-development:"
 
 
 def is_for_trials(*, issuer: object = "", key: str = "") -> bool:
-    """Tell if an issuer's name or a key is that of the development issuer."""
+    """Return whether an issuer's name or a key is that of the development issuer."""
     return issuer == DEVELOPMENT_ISSUER or key.startswith(DEVELOPMENT_KEY)
 
 
@@ -35,7 +34,7 @@ class ApiKey:
     claims: JSONObject | None  # the holder's claims for policies; None: the holder skips policies
 
     def is_expired(self, now: float) -> bool:
-        """Tell if the key has expired at a UNIX time."""
+        """Return whether the key has expired at a UNIX time."""
         return bool(self.expires) and self.expires <= now
 
 
@@ -62,7 +61,7 @@ class Issuer:
     leeway_s: int  # tolerated difference of two clocks
 
     def may_issue(self, name: object) -> bool:
-        """Tell if a token with this claim ``iss`` may be the issuer's."""
+        """Return whether a token with this claim ``iss`` may be the issuer's."""
         return name == self.issuer if self.issuer else not is_for_trials(issuer=name)
 
 
@@ -110,9 +109,9 @@ class Identity:
     @property
     def trusts_development(self) -> bool:
         """True if tokens of ``stile token`` would be accepted."""
-        keys = [key.key for issuer in self.issuers for key in issuer.keys]
-        return any(is_for_trials(issuer=each.issuer) for each in self.issuers) or any(
-            is_for_trials(key=key) for key in keys
+        return any(
+            is_for_trials(issuer=issuer.issuer) or any(is_for_trials(key=key.key) for key in issuer.keys)
+            for issuer in self.issuers
         )
 
 

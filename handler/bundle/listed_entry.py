@@ -15,19 +15,12 @@ from handler.strict_json import JSONObject
 MAX_WHOLE_BYTES = 24_000
 """The size of an input schema that a caller asks for by the name of its tool."""
 
-MAX_SHORTENED = 256
-
 _Rules = tuple[int, bool, tuple[tuple[str, str], ...]]
 
 
 def listed_entry(tool: PrescribedTool, outcome: Mask) -> JSONObject:
     """Return the entry for callers with an outcome of the tool's conditions."""
     return ListedEntries(GuardedSchemas()).listed(tool, outcome)
-
-
-def whole_entry(tool: PrescribedTool, outcome: Mask) -> JSONObject:
-    """Return the entry with an input schema of ``MAX_WHOLE_BYTES`` or less, for a caller who asks for this tool."""
-    return ListedEntries(GuardedSchemas()).whole(tool, outcome)
 
 
 class ListedEntries:
@@ -39,7 +32,7 @@ class ListedEntries:
     def __init__(self, guarded: GuardedSchemas) -> None:
         self._guarded = guarded
         self._types = SharedTypes()
-        self._shortened: Lru[tuple[int, Mask, _Rules], JSONObject] = Lru(most=MAX_SHORTENED)
+        self._shortened: Lru[tuple[int, Mask, _Rules], JSONObject] = Lru(most=256)
 
     def listed(self, tool: PrescribedTool, outcome: Mask) -> JSONObject:
         """Return the entry as the function ``listed_entry`` does."""
@@ -51,7 +44,7 @@ class ListedEntries:
         return _with_schema(tool, self._guarded.seen_by(schema, outcome)) if tool.conditions else tool.entry
 
     def whole(self, tool: PrescribedTool, outcome: Mask) -> JSONObject:
-        """Return the entry as the function ``whole_entry`` does."""
+        """Return the entry with an input schema of ``MAX_WHOLE_BYTES`` or less, for a call about this tool."""
         rules, schema = tool.shortening, tool.entry["inputSchema"]
         if rules is None:
             return _with_schema(tool, tool.whole) if tool.whole else self.listed(tool, outcome)
@@ -62,12 +55,12 @@ class ListedEntries:
     def _short(
         self, schema: JSONObject, outcome: Mask, *, max_bytes: int, recursive: bool, ways: Mapping[str, str]
     ) -> JSONObject:
-        def made() -> JSONObject:
-            seen = self._guarded.seen_by(schema, outcome)
-            return shortened(seen, max_bytes=max_bytes, recursive=recursive, shown_by=ways, shared=self._types)
+        def shorten() -> JSONObject:
+            visible = self._guarded.seen_by(schema, outcome)
+            return shortened(visible, max_bytes=max_bytes, recursive=recursive, shown_by=ways, shared=self._types)
 
         rules = max_bytes, recursive, tuple(sorted(ways.items()))
-        return self._shortened.use_or_make((id(schema), outcome, rules), made)
+        return self._shortened.use_or_make((id(schema), outcome, rules), shorten)
 
 
 def _with_schema(tool: PrescribedTool, schema: JSONObject) -> JSONObject:

@@ -18,7 +18,6 @@ from handler.policy.predicates import Predicate
 
 ENDPOINT_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*/[A-Za-z][A-Za-z0-9_-]*")
 
-
 MAX_ANSWER_S = 28.0
 """Longest time until the answer to a call: API Gateway's REST APIs wait 29 s, its HTTP APIs 30 s, and the start of a
 container counts."""
@@ -58,8 +57,7 @@ class Bundle:
         Raises:
             BundleError: the bundle has no such GraphQL tool.
         """
-        found = (tool for tool in self.tools if isinstance(tool, GraphQLTool) and tool.name == companion.of)
-        tool = next(found, None)
-        if tool is None:
-            raise BundleError(f"the companion {companion.name} has no GraphQL tool: publish again")
-        return tool
+        for tool in self.tools:
+            if isinstance(tool, GraphQLTool) and tool.name == companion.of:
+                return tool
+        raise BundleError(f"the companion {companion.name} has no GraphQL tool: publish again")

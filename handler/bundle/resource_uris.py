@@ -68,8 +68,8 @@ class UriPattern:
 
     def values_in(self, uri: str) -> dict[str, str] | None:
         """Return a URI's value for each expression, still encoded; ``None`` if the URI does not match."""
-        found = self.reversed.fullmatch(uri[::-1])
-        return None if found is None else {name: value[::-1] for name, value in found.groupdict().items()}
+        match = self.reversed.fullmatch(uri[::-1])
+        return None if match is None else {name: value[::-1] for name, value in match.groupdict().items()}
 
 
 def pattern_of(template: str) -> UriPattern:

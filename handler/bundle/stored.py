@@ -312,18 +312,18 @@ class _Check:
     def _names_of(self, definitions: Mapping[str, Any]) -> frozenset[str]:
         """Return the references that definitions allow, which are all that they have themselves."""
         names = frozenset(f"#/$defs/{name}" for name in definitions)
-        left: dict[str, frozenset[str]] = {}
+        undefined: dict[str, frozenset[str]] = {}  # definition -> those that it has in its place
         for name, schema in definitions.items():
             if id(schema) not in self._walked:
                 in_place = frozenset(_references(schema, in_place=True))
                 self._walked[id(schema)] = frozenset(_references(schema)), in_place
-            references, left[f"#/$defs/{name}"] = self._walked[id(schema)]
+            references, undefined[f"#/$defs/{name}"] = self._walked[id(schema)]
             _require_known(references, names)
-        while ends := [name for name, references in left.items() if references.isdisjoint(left)]:
+        while ends := [name for name, references in undefined.items() if references.isdisjoint(undefined)]:
             for name in ends:
-                del left[name]
-        if left:
-            raise BundleError(f"{next(iter(left))!r} is defined by itself")
+                del undefined[name]
+        if undefined:
+            raise BundleError(f"{next(iter(undefined))!r} is defined by itself")
         return names
 
 
@@ -334,11 +334,11 @@ def _require_known(references: frozenset[str], names: frozenset[str]) -> None:
 
 def _references(schema: Any, *, in_place: bool = False) -> Iterator[str]:
     """Yield the references of a schema but for its definitions; with ``in_place`` those that hold for its own value."""
-    parts, seen = [schema], set()
+    parts, identities = [schema], set()
     for part in parts:
-        if id(part) in seen:  # a shared part, which may stand in itself many times
+        if id(part) in identities:  # a shared part, which may stand in itself many times
             continue
-        seen.add(id(part))
+        identities.add(id(part))
         if type(part) is list:
             parts += part
         for keyword, value in part.items() if type(part) is dict else ():

@@ -13,18 +13,14 @@ from handler.strict_json import JSONObject
 CONFIRM_LEVELS = ("", "advisory", "required")
 """Levels of the consent that a tool asks its user for, weakest first."""
 
-
 CONFIRM = "confirm"
 """The argument with which a caller says that its user agreed."""
-
 
 CURSOR = "stileCursor"
 """The argument with which a call continues a cut answer, unless a variable of its operation has that name."""
 
-
 MAX_CONSENT_CHARS = 8_000
 """Length of an operation, and of its variables, in a question to a user. Both are shown in full, or not asked about."""
-
 
 ListedEntry = JSONObject
 """An entry that is read as ``Entry``, whose JSON is made once."""
@@ -43,7 +39,7 @@ class ToolOptions:
     max_result_bytes: int | None = None  # of this tool; None: the endpoint's limit
     pinned: bool = False  # listed, even if a catalog keeps other tools from the list
     cursor: str = ""  # the argument that continues a cut answer; empty: no answer is continued
-    view_mask: Mask = OPEN  # of the page that _meta.ui of the entry names: only callers who may read it are told
+    view_mask: Mask = OPEN  # of the page that _meta.ui of the entry names: it is named to callers that may read it
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -120,9 +116,20 @@ class GraphQLTool:
         return next((each for each in self.listings if each.outcome == outcome), None)
 
 
+class _ByEntry:
+    __slots__ = ()
+
+    entry: ListedEntry
+
+    @property
+    def arguments(self) -> JSONObject:
+        """The schema of the arguments, which the entry has."""
+        return dict(self.entry["inputSchema"])
+
+
 @record(frozen=True, slots=True, kw_only=True)
-class CompanionTool:
-    """A tool beside a GraphQL tool, for callers to whom that tool's entry does not show its whole schema.
+class CompanionTool(_ByEntry):
+    """A tool beside a GraphQL tool, for callers that do not see its whole schema in that tool's entry.
 
     Policies, scopes and limits are those of the GraphQL tool.
     """
@@ -135,14 +142,9 @@ class CompanionTool:
     does: str  # search | describe
     options: ToolOptions
 
-    @property
-    def arguments(self) -> JSONObject:
-        """The schema of the arguments."""
-        return dict(self.entry["inputSchema"])
-
 
 @record(frozen=True, slots=True, kw_only=True)
-class CodeTool:
+class CodeTool(_ByEntry):
     """A Python function. It validates its arguments itself, by the schema in its entry."""
 
     KIND = "code"
@@ -154,15 +156,10 @@ class CodeTool:
     mask: Mask
     options: ToolOptions
 
-    @property
-    def arguments(self) -> JSONObject:
-        """The schema of the arguments."""
-        return dict(self.entry["inputSchema"])
-
 
 @record(frozen=True, slots=True, kw_only=True)
-class CatalogTool:
-    """A tool of the catalog: it finds what its caller may use, listed or not, or calls a tool by name."""
+class CatalogTool(_ByEntry):
+    """A tool of the catalog: it finds all that its caller may use, listed or not, or calls a tool by name."""
 
     KIND = "catalog"
 
@@ -172,11 +169,6 @@ class CatalogTool:
     role: str = "search"  # search | call: tools that only read | call-mutation: all others
     unlisted: str = "never"  # of the search: lists leave other tools out never | above_budget | always
     list_budget: int = 0  # of the search: tokens of a caller's list
-
-    @property
-    def arguments(self) -> JSONObject:
-        """The schema of the arguments."""
-        return dict(self.entry["inputSchema"])
 
 
 Tool = PrescribedTool | GraphQLTool | CompanionTool | CodeTool | CatalogTool
@@ -212,5 +204,5 @@ class CallLog:
 
 
 def only_reads(entry: JSONObject) -> bool:
-    """Tell if a tool says that it changes nothing. The compiler refuses the hint of tools that can send mutations."""
+    """Return whether a tool says that it changes nothing. The compiler refuses it of tools that can send mutations."""
     return entry.get("annotations", {}).get("readOnlyHint") is True

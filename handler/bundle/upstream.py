@@ -74,6 +74,7 @@ class NoAuth:
     """Requests without a credential."""
 
     KIND = "none"
+    STRATEGY = ""
     OF_CALLER = False
 
 
@@ -82,6 +83,7 @@ class BearerAuth:
     """One token for all callers, as ``Authorization: Bearer``."""
 
     KIND = "bearer"
+    STRATEGY = "bearer"
     OF_CALLER = False
 
     token: SecretText = field(repr=False)
@@ -92,6 +94,7 @@ class HeaderAuth:
     """One key for all callers, in its own header. ``header`` is in lower case."""
 
     KIND = "header"
+    STRATEGY = "api_key"
     OF_CALLER = False
 
     header: str
@@ -103,6 +106,7 @@ class PassthroughAuth:
     """The caller's own token, unchanged, if its audiences include the API's."""
 
     KIND = "passthrough"
+    STRATEGY = "oauth"
     OF_CALLER = True
 
     audience: str  # the API's audience
@@ -126,6 +130,7 @@ class ClientCredentialsAuth:
     """A token that the endpoint gets for itself, the same for all callers. Source: RFC 6749, section 4.4."""
 
     KIND = "client_credentials"
+    STRATEGY = "oauth"
     OF_CALLER = False
 
     client: OAuthClient
@@ -136,6 +141,7 @@ class TokenExchangeAuth:
     """A token exchanged for the caller's. Source: RFC 8693."""
 
     KIND = "token_exchange"
+    STRATEGY = "oauth"
     OF_CALLER = True
 
     client: OAuthClient
@@ -149,6 +155,7 @@ class SigV4Auth:
     """Requests signed with the function's role."""
 
     KIND = "sigv4"
+    STRATEGY = ""
     OF_CALLER = False
 
     service: str  # one of SIGNED_SERVICES
@@ -158,6 +165,11 @@ class SigV4Auth:
 UpstreamAuth = (
     NoAuth | BearerAuth | HeaderAuth | PassthroughAuth | ClientCredentialsAuth | TokenExchangeAuth | SigV4Auth
 )
+"""The kinds of credentials.
+
+``OF_CALLER``: it is the caller's token, or is got for that token. ``STRATEGY``: its name for tools in Python; empty if
+no credential serves several requests.
+"""
 
 
 @record(frozen=True, slots=True, kw_only=True)

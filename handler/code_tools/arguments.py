@@ -6,7 +6,7 @@ import functools
 import math
 import sys
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from handler.code_tools.boundary import AuthorFailed, authors_code
 from handler.code_tools.context import Context
@@ -29,17 +29,17 @@ Fill = tuple[Sequence[Any], Mapping[str, Any]]
 """The arguments of a Python function: by position and by name."""
 
 
-class Arguments:
+class Arguments(Protocol):
     """One form of a tool's arguments."""
 
     _options: Options
-    _kinds = ANY_TYPE
+    _kinds: frozenset[str] = ANY_TYPE
     """The types of JSON that are read from texts."""
 
     @property
     def schema(self) -> JSONObject:
         """The input schema of the list entry."""
-        raise NotImplementedError
+        ...
 
     @functools.cached_property
     def _checker(self) -> DeferredChecker:
@@ -68,11 +68,11 @@ class Arguments:
         Raises:
             Misfits: the types refuse the arguments.
         """
-        raise NotImplementedError
+        ...
 
     def as_they_are(self, arguments: JSONObject, ctx: Context) -> Fill:
         """Return arguments without a cast, for a validator of the author's that replaces the schema."""
-        raise NotImplementedError
+        ...
 
     def plain(self) -> Arguments:
         """Return the arguments with plain types, which pydantic checks only in doubt; these if they have others."""
@@ -106,15 +106,12 @@ class TypedArguments(Arguments):
         return {**schema, "properties": properties, **definitions}
 
     def cast(self, arguments: JSONObject, ctx: Context) -> Fill:
-        return (), {**self._model.cast(arguments), **self._context(ctx)}
+        return (), {**self._model.cast(arguments), **self._signature.context_argument(ctx)}
 
     def as_they_are(self, arguments: JSONObject, ctx: Context) -> Fill:
         declared = self._model.declared()
         values = {declared[name].name: value for name, value in arguments.items() if name in declared}
-        return (), {**values, **self._context(ctx)}
-
-    def _context(self, ctx: Context) -> dict[str, Context]:
-        return {self._signature.context: ctx} if self._signature.context else {}
+        return (), {**values, **self._signature.context_argument(ctx)}
 
 
 class SchemaArguments(Arguments):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import re
 import typing
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from enum import Enum
 from functools import partial
 from types import NoneType
@@ -225,7 +225,10 @@ async def run_prompt(prompt: PromptDefinition, arguments: Any, ctx: Context) -> 
         f"Prompt {prompt.name}",
         prompt,
         _read_arguments(prompt, arguments),
-        lambda value: {**described, "messages": _messages(value)},
+        lambda value: {
+            **described,
+            "messages": list(map(_message, [value] if isinstance(value, str | Content | Mapping) else value)),
+        },
         ctx,
     )
 
@@ -249,11 +252,11 @@ async def _answer(
     label: str, definition: _Definition, values: Mapping[str, Any], convert: Callable[[Any], JSONObject], ctx: Context
 ) -> JSONObject | InputRequired:
     """Call the function of a prompt or resource, and convert its value; questions are returned as they are."""
-    context = {definition.signature.context: ctx} if definition.signature.context else {}
+    function = partial(definition.function, **values, **definition.signature.context_argument(ctx))
     try:
         with authors_code():
             async with no_task_left_behind():
-                value = await run(partial(definition.function, **values, **context), ctx)
+                value = await run(function, ctx)
             return value if isinstance(value, InputRequired) else convert(value)
     except CallError as exc:
         raise McpError(McpError.INTERNAL_ERROR, str(exc)) from exc
@@ -280,13 +283,8 @@ def _read_arguments(prompt: PromptDefinition, arguments: Any) -> dict[str, Any]:
     return values
 
 
-def _messages(value: Any) -> list[JSONObject]:
-    """Return the messages in MCP's form. A message without a role is the user's."""
-    messages: Iterable[Any] = [value] if isinstance(value, str | Content | Mapping) else value
-    return [_message(each) for each in messages]
-
-
 def _message(message: Any) -> JSONObject:
+    """Return a message in MCP's form. A message without a role is the user's."""
     match message:
         case {"role": "user" | "assistant" as role, "content": str() | Content() as content, **rest} if not rest:
             block = Text(content) if isinstance(content, str) else content

@@ -20,11 +20,13 @@ from handler.code_tools.options import (
     read_options,
 )
 from handler.code_tools.results import Output
-from handler.code_tools.resuming import EXPECTED, Resume, read_resume
 from handler.code_tools.signature import (
+    EXPECTED_RESUME,
+    Resume,
     caller_names,
     parse_docstring,
     read_raw_signature,
+    read_resume,
     read_signature,
     resolve_hints,
     yields,
@@ -91,7 +93,7 @@ class ToolDefinition:
         if self.listed is not None:
             return self.listed
         if self.resume is None and self.output.may_go_on:  # not at definition: an outer decorator may add resume
-            self.place.refuse(f"it returns Async and has no resume to continue with: {EXPECTED}")
+            self.place.refuse(f"it returns Async and has no resume to continue with: {EXPECTED_RESUME}")
         options = self.options
         members = {
             "title": options.title,
@@ -162,10 +164,6 @@ def define(
     of_kit = {"hidden": False, **(defaults or {})}
     hidden = is_hidden(registered, default=is_hidden(own, default=of_kit["hidden"]))
     options = {**of_kit, **own, **registered, "hidden": hidden}
-    return _define(target, options, declared.hints, names or {})
-
-
-def _define(target: Any, options: dict[str, Any], hints: Mapping[str, Any], names: Mapping[str, Any]) -> ToolDefinition:
     name = options.get("name")
     if name is None and isinstance(target, Tool):  # GetWeather becomes get_weather
         name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", type(target).__name__).lower()
@@ -185,11 +183,11 @@ def _define(target: Any, options: dict[str, Any], hints: Mapping[str, Any], name
         place.refuse("it yields, and one result is needed: return a list")
     bound = options.get("bind") or {}
     if checked.input_schema is not None:
-        takes = read_raw_signature(function, hints, bound=bound, place=place)
+        takes = read_raw_signature(function, declared.hints, bound=bound, place=place)
         arguments: Arguments = SchemaArguments(takes, checked, place)
-        returns = hints.get("return", inspect.Parameter.empty)
+        returns = declared.hints.get("return", inspect.Parameter.empty)
     else:
-        signature = read_signature(function, hints, bound=bound, place=place)
+        signature = read_signature(function, declared.hints, bound=bound, place=place)
         arguments, returns = TypedArguments(signature, checked, place), signature.returns
     output = Output(returns, checked, place)
     return ToolDefinition(
@@ -200,7 +198,7 @@ def _define(target: Any, options: dict[str, Any], hints: Mapping[str, Any], name
         bound=bound,
         arguments=arguments,
         output=output,
-        resume=None if checked.resume is None else read_resume(checked.resume, names, place),
+        resume=None if checked.resume is None else read_resume(checked.resume, names or {}, place),
     )
 
 

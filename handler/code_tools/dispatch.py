@@ -24,9 +24,9 @@ from handler.code_tools.context import Context, is_work, settled
 from handler.code_tools.definition import ToolDefinition
 from handler.code_tools.options import Options
 from handler.code_tools.results import Output, error_result
-from handler.code_tools.resuming import Resume
 from handler.code_tools.return_values import Async, Err, InputRequired, Text
 from handler.code_tools.sections import Listed
+from handler.code_tools.signature import Resume
 from handler.code_tools.source_location import SourceLocation
 from handler.code_tools.toolkit import Provided, Toolkit
 from handler.code_tools.type_schemas import Misfits
@@ -81,40 +81,12 @@ async def call_tool(
     if tool is None:
         tool = next((each for each in await _provided(kit, ctx) if each.name == name), None)
     if tool is None or not tool.allows(ctx):
-        raise _unknown("tool", name)
+        raise unknown("tool", name)
     return await run_tool(tool.named(name), arguments, ctx, on_failure=on_failure)
 
 
-async def get_prompt(kit: Toolkit, name: str, arguments: Any, ctx: Context) -> JSONObject | InputRequired:
-    """Write a prompt of the kit.
-
-    Raises:
-        McpError: no such prompt, or as ``run_prompt``.
-    """
-    from handler.code_tools.content import run_prompt  # most calls are of tools
-
-    prompt = next((each for each in kit.prompts if each.name == name), None)
-    if prompt is None:
-        raise _unknown("prompt", name)
-    return await run_prompt(prompt, arguments, ctx)
-
-
-async def read_resource(kit: Toolkit, uri: str, ctx: Context) -> JSONObject | InputRequired:
-    """Read a resource of the kit. A resource of exactly this URI wins over templates, and the first template wins.
-
-    Raises:
-        McpError: no such resource, or as ``run_resource``.
-    """
-    from handler.code_tools.content import run_resource  # as above
-
-    ordered = sorted(kit.resources, key=lambda each: each.is_template)
-    resource = next((each for each in ordered if each.values_in(uri) is not None), None)
-    if resource is None:
-        raise _unknown("resource", uri, member="uri")
-    return await run_resource(resource, uri, ctx)
-
-
-def _unknown(kind: str, name: str, *, member: str = "") -> InvalidParams:
+def unknown(kind: str, name: str, *, member: str = "") -> InvalidParams:
+    """Return the error for a name without an entry. ``member``: the name of the fact, if not the kind."""
     name = name[:MAX_SAID_CHARS]
     return InvalidParams(f"Unknown {kind}: {name}", {member or kind: name})
 
@@ -162,6 +134,7 @@ class _AsSent(Arguments):
     """Arguments that only the provider checks."""
 
     schema: JSONObject = {"type": "object"}  # noqa: RUF012 - a constant
+    _options = Options()
 
     def check(self, arguments: JSONObject, _: Context) -> JSONObject:
         return arguments
@@ -206,42 +179,28 @@ async def run_tool(
     if not ctx.scopes.issuperset(tool.options.scopes):
         raise InsufficientScope(tool.name, tool.options.scopes, held=ctx.scopes)
     ctx.deadline = min(ctx.deadline, time.monotonic() + (tool.options.timeout or math.inf))
+    allowed_s = ctx.remaining_time()
     try:
         with authors_code():
-            return await _answer(tool, arguments, ctx, on_failure)
+            try:
+                return await _answer(tool, arguments, ctx)
+            except InvalidArguments as exc:
+                on_failure(exc)
+                if tool.options.validation_errors == "protocol":
+                    details = [{"message": violation} for violation in exc.violations]
+                    raise InvalidParams(str(exc), {"valid": False, "details": details}) from exc
+                return error_result(exc)
+            except CallError as exc:
+                on_failure(exc)
+                return error_result(exc)
+            except Expired as exc:
+                ctx.cancelled = True  # a function that is not async still runs, and may check it
+                on_failure(exc)
+                return error_result(ToolError(f"Tool timed out after {allowed_s:.3g}s"))
     except AuthorFailed as exc:
         LOG.exception("tool %s failed in request %s", tool.name, ctx.request_id)
         on_failure(exc)
         return failed(ctx.request_id)
-
-
-async def _answer(
-    tool: ToolDefinition, arguments: JSONObject, ctx: Context, on_failure: OnFailure
-) -> JSONObject | InputRequired:
-    allowed_s = ctx.remaining_time()
-    try:
-        async with no_task_left_behind():
-            value, source = await _finished(tool, arguments, ctx)
-        if isinstance(value, InputRequired):
-            return value
-        try:
-            return tool.output.result_of(value, tool.name, source=source)
-        except (TypeError, ValueError, RecursionError) as exc:
-            kind = type(value).__name__
-            raise Misused(f"{source} returned a value of the type {kind}, which is not a result: {exc}") from exc
-    except InvalidArguments as exc:
-        on_failure(exc)
-        if tool.options.validation_errors == "protocol":
-            details = [{"message": violation} for violation in exc.violations]
-            raise InvalidParams(str(exc), {"valid": False, "details": details}) from exc
-        return error_result(exc)
-    except CallError as exc:
-        on_failure(exc)
-        return error_result(exc)
-    except Expired as exc:
-        ctx.cancelled = True  # a function that is not async still runs, and may check it
-        on_failure(exc)
-        return error_result(ToolError(f"Tool timed out after {allowed_s:.3g}s"))
 
 
 def failed(request_id: str) -> JSONObject:
@@ -250,25 +209,32 @@ def failed(request_id: str) -> JSONObject:
     return {"content": [Text("Tool execution failed").to_json()], "isError": True, **meta}
 
 
-async def _finished(tool: ToolDefinition, arguments: JSONObject, ctx: Context) -> tuple[Any, str]:
-    """Return the tool's value, once all its ``Async`` work is done, and the name of the function that returned it."""
+async def _answer(tool: ToolDefinition, arguments: JSONObject, ctx: Context) -> JSONObject | InputRequired:
+    """Run the tool until all its ``Async`` work is done, and return its result or its questions."""
     if ctx.cancelled:
         raise ToolError("Operation was cancelled")
     source = f"tool {tool.name}"
-    args, kwargs = await _filled(tool, arguments, ctx)
-    value = await run(partial(tool.function, *args, **kwargs, **tool.bound), ctx)
-    waited_for: list[Any] = []
-    while isinstance(value, Async):
-        resume = _resume_for(tool, value, waited_for, source)
-        waited_for.append(value.work)
-        try:
-            margin_s = min(RESUME_S, ctx.remaining_time() / 4)
-            outcome = await wait_for(unexited(settled(value.work)), ctx, margin_s=margin_s)
-        except Expired:
-            outcome = Err(TimeoutError("the work did not end in time"))
-        source = f"resume of tool {tool.name}"
-        value = await run(resume.call(value.tag, outcome, ctx), ctx)
-    return value, source
+    async with no_task_left_behind():
+        args, kwargs = await _filled(tool, arguments, ctx)
+        value = await run(partial(tool.function, *args, **kwargs, **tool.bound), ctx)
+        waited_for: list[Any] = []
+        while isinstance(value, Async):
+            resume = _resume_for(tool, value, waited_for, source)
+            waited_for.append(value.work)
+            try:
+                margin_s = min(RESUME_S, ctx.remaining_time() / 4)
+                outcome = await wait_for(unexited(settled(value.work)), ctx, margin_s=margin_s)
+            except Expired:
+                outcome = Err(TimeoutError("the work did not end in time"))
+            source = f"resume of tool {tool.name}"
+            value = await run(resume(value.tag, outcome, ctx), ctx)
+    if isinstance(value, InputRequired):
+        return value
+    try:
+        return tool.output.result_of(value, tool.name, source=source)
+    except (TypeError, ValueError, RecursionError) as exc:
+        kind = type(value).__name__
+        raise Misused(f"{source} returned a value of the type {kind}, which is not a result: {exc}") from exc
 
 
 async def _filled(tool: ToolDefinition, arguments: JSONObject, ctx: Context) -> Fill:

@@ -1,6 +1,6 @@
 """``Field`` for authors: bounds, texts and defaults of an argument, without pydantic until something reads more of it.
 
-Loading pydantic takes as long as an empty function's whole cold start. What a field of ours holds, the cold path reads
+Loading pydantic takes as long as an empty function's whole cold start. The cold path reads the options of our fields
 by itself (``plain_hints.py``). pydantic takes the same object for a ``FieldInfo`` of its own: see ``LightField``.
 """
 

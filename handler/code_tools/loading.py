@@ -60,7 +60,7 @@ def load_kit(use: str, *, modules: Sequence[str]) -> Toolkit:
 
 
 def as_published(definition: Definition, digest: str) -> Definition | None:
-    """Return the definition if it takes and returns what the bundle says, with plain types if these do; else ``None``.
+    """Return the definition if its schemas are those of the bundle, with plain types if these do; else ``None``.
 
     Plain schemas that differ from pydantic's thereby cost time alone.
     """

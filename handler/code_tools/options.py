@@ -165,13 +165,6 @@ KIND_NAMES: Mapping[Any, str] = {
 TOOL_OPTIONS = {*ToolOptions.__annotations__, *RegistrationOptions.__annotations__}
 
 
-AS_GIVEN = (
-    *("title", "description", "category", "pinned", "search_hint", "view", "structured_output", "input_schema"),
-    *("output_schema", "extra", "strict", "formats", "output_validation", "validation_errors", "timeout"),
-    *("validate", "validate_mode", "resume"),
-)
-
-
 def read_options(given: Mapping[str, Any], place: SourceLocation) -> Options:
     """Check a tool's options; ``None`` means that an option is not set.
 
@@ -182,17 +175,17 @@ def read_options(given: Mapping[str, Any], place: SourceLocation) -> Options:
     version = {"tool_version": options.get("version"), "tool_last_update": options.get("last_update")}
     authorised = options.get("requires_auth", False)
     tags = {"tags": sorted(options["tags"])} if options.get("tags") else {}
-    return Options(
-        annotations=read_annotations(options.get("annotations", {}), place),
-        icons=tuple(dict(icon) for icon in options.get("icons", ())),
-        meta={**options.get("meta", {}), **tags},
-        hidden=is_hidden(options, default=False),
-        aliases=tuple(options.get("aliases", ())),
-        version={name: value for name, value in version.items() if value},
-        requires_auth=bool(authorised),
-        scopes=(*(authorised if not isinstance(authorised, bool) else ()), *options.get("scopes", ())),
-        **{name: options[name] for name in AS_GIVEN if name in options},
-    )
+    converted = {
+        "annotations": read_annotations(options.get("annotations", {}), place),
+        "icons": tuple(dict(icon) for icon in options.get("icons", ())),
+        "meta": {**options.get("meta", {}), **tags},
+        "hidden": is_hidden(options, default=False),
+        "aliases": tuple(options.get("aliases", ())),
+        "version": {name: value for name, value in version.items() if value},
+        "requires_auth": bool(authorised),
+        "scopes": (*(authorised if not isinstance(authorised, bool) else ()), *options.get("scopes", ())),
+    }
+    return Options(**{name: options[name] for name in options if name in Options.__annotations__} | converted)
 
 
 def is_hidden(options: Mapping[str, Any], *, default: bool) -> bool:

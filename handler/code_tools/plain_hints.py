@@ -47,7 +47,7 @@ from handler.code_tools.plain_types import (
 )
 from handler.code_tools.signature import NO_DEFAULT, Parameter, alternatives
 from handler.code_tools.source_location import SourceLocation
-from handler.code_tools.type_schemas import ArgumentsModel, ValueType, arguments_schema, tidy_schema
+from handler.code_tools.type_schemas import FIELD, ArgumentsModel, ValueType, arguments_schema, tidy_schema
 from handler.json_schema.input_types import references_in
 from handler.strict_json import JSONObject
 
@@ -129,9 +129,6 @@ def _sorted(schema: Any, above: str = "") -> Any:
     return schema
 
 
-RENAMED = "stile_argument_"
-"""The start of names that the model of a function's arguments gives to parameters."""
-
 BARE: Mapping[Any, PlainType] = {
     Any: any_json(),
     float: number(),
@@ -152,7 +149,7 @@ LENGTHS: Mapping[Any, Mapping[str, str]] = {
 """The options of fields by the kind of their values, each with its keyword in JSON Schema."""
 
 HOOKS = ("__pydantic", "__get_pydantic", "__get_validators__")
-"""How the names start by which a class tells pydantic what to make of it."""
+"""The beginnings of the names by which a class changes its treatment by pydantic."""
 
 NOT_PLAIN = ("__post_init__", "__new__", "__getattribute__", "__orig_bases__")
 """Names of a dataclass by which its instances are more than the values of their fields."""
@@ -297,7 +294,7 @@ class HintReader:
         return typed_dict(members)
 
     def _member(self, name: str, hint: Any, options: Mapping[str, Any] | None) -> PlainMember:
-        if options is None or name.startswith(("_", RENAMED)):
+        if options is None or name.startswith(("_", FIELD)):
             raise Doubt
         kind = self._annotated(hint, {key: value for key, value in options.items() if key not in DEFAULTS})
         if "default_factory" in options:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import inspect
 import math
-import operator
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import Enum
@@ -17,7 +16,7 @@ from types import NoneType
 from typing import Any, NamedTuple
 
 from handler.cold.records import record
-from handler.json_schema.formats import matches
+from handler.json_schema.fast_path import QuickCheck
 from handler.strict_json import JSONObject
 
 MAX_EXACT = 2**53
@@ -182,23 +181,10 @@ def bounded(inner: PlainType, rules: JSONObject) -> PlainType:
 
     def cast(value: Any) -> Any:
         plain = inner.cast(value)
-        for name, limit in rules.items():
-            require(name not in BOUNDS or BOUNDS[name](plain, limit))
+        require(QuickCheck(rules).surely_fits(plain, rules))
         return plain
 
     return PlainType({**inner.schema, **rules}, cast, inner.dump)
-
-
-BOUNDS: Mapping[str, Callable[[Any, Any], bool]] = {
-    "minimum": operator.ge,
-    "maximum": operator.le,
-    "exclusiveMinimum": operator.gt,
-    "exclusiveMaximum": operator.lt,
-    "multipleOf": lambda value, limit: value % limit == 0,
-    **dict.fromkeys(("minLength", "minItems", "minProperties"), lambda value, limit: len(value) >= limit),
-    **dict.fromkeys(("maxLength", "maxItems", "maxProperties"), lambda value, limit: len(value) <= limit),
-    "pattern": lambda text, pattern: matches(pattern, text),
-}
 
 
 class PlainClass:

@@ -1,4 +1,4 @@
-"""A function's signature and docstring as a tool sees them: parameters for the model, and the context."""
+"""An author's function as a tool sees it: its parameters, its docstring, and the parameters of its ``resume``."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ import sys
 import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from itertools import pairwise, takewhile
-from typing import Any
+from typing import Any, Literal
 
 from handler.code_tools.boundary import AuthorFailed, authors_code
 from handler.code_tools.context import Context
-from handler.code_tools.source_location import SourceLocation, plain_function
+from handler.code_tools.return_values import Err, Ok
+from handler.code_tools.source_location import SourceLocation, place_of, plain_function
 from handler.cold.records import record
 
 NO_DEFAULT = inspect.Parameter.empty
@@ -42,6 +44,10 @@ class Signature:
     parameters: tuple[Parameter, ...]
     context: str = ""  # the parameter that takes the context; empty if there is none
     returns: Any = NO_DEFAULT
+
+    def context_argument(self, ctx: Context) -> dict[str, Context]:
+        """Return the context as an argument, if the function takes it."""
+        return {self.context: ctx} if self.context else {}
 
 
 def caller_names() -> dict[str, Any]:
@@ -160,6 +166,134 @@ def _unbound_parameters(
     return [each for name, each in parameters.items() if name not in bound]
 
 
+EXPECTED_RESUME = "expected resume(tag, outcome), and a parameter of the type Context if it needs the context"
+
+TAG, OUTCOME, CONTEXT = SLOTS = ("tag", "outcome", "the context")
+NAMES: Mapping[str, str] = {"tag": TAG, "outcome": OUTCOME, "ctx": CONTEXT, "context": CONTEXT}
+
+POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+
+
+Resume = Callable[[Any, Ok | Err, Context], Callable[[], Any]]
+"""A function that binds the tag, the outcome and the context to a tool's ``resume``."""
+
+
+def read_resume(function: Callable[..., Any], names: Mapping[str, Any], place: SourceLocation) -> Resume:
+    """Find the slot of each parameter of ``resume``: by its type, else by its name, else by its order.
+
+    ``names`` are the local names where the tool was written.
+
+    Raises:
+        ToolDefinitionError: not a plain function in Python; no parameter for the tag or the outcome, two for one slot,
+            one of an unfitting type, or one that no slot fills.
+    """
+    if isinstance(function, staticmethod):  # inside the body of a class
+        function = function.__func__
+    own_place = place_of(function, f"{place.label}: resume")
+    place = own_place if own_place.line else SourceLocation(label=own_place.label, file=place.file, line=place.line)
+    if yields(function):
+        place.refuse(f"it yields, and one result is needed: {EXPECTED_RESUME}")
+    try:
+        parameters = _parameters(function)
+    except (TypeError, ValueError) as exc:
+        place.refuse(f"expected a function written in Python: {exc}", cause=exc)
+    if parameters and parameters[0].name in ("self", "cls"):
+        place.refuse(f"it waits for its instance: {EXPECTED_RESUME}; a method resume of a Tool has its instance")
+    takes_any = any(each.kind is each.VAR_POSITIONAL for each in parameters)
+    hints = resolve_hints(function, names, None)
+    slots = _slots_of(parameters, hints, place, takes_any=takes_any)
+    for slot in (TAG, OUTCOME):
+        if slot not in slots and not takes_any:
+            place.refuse(f"it has no parameter for the {slot}: {EXPECTED_RESUME}")
+    for slot, name in slots.items():
+        _require_fitting(slot, name, hints.get(name, Any), place)
+    # Arguments go by position where possible, since decorators may pass on no names.
+    by_position = [each for each in parameters if each.kind in POSITIONAL]
+    by_parameter = {name: slot for slot, name in slots.items()}
+    while by_position and by_position[-1].name not in by_parameter and not takes_any:
+        by_position.pop()
+    args = [(by_parameter.get(each.name, ""), each.default) for each in by_position]
+    args += [(slot, None) for slot in SLOTS if slot not in slots] if takes_any else []
+    by_name = [each.name for each in parameters if each.kind is each.KEYWORD_ONLY and each.name in by_parameter]
+
+    def resume(tag: Any, outcome: Ok | Err, ctx: Context) -> Callable[[], Any]:
+        values = {TAG: tag, OUTCOME: outcome, CONTEXT: ctx}
+        positional = [values[slot] if slot else default for slot, default in args]  # without a slot, its default
+        return partial(function, *positional, **{name: values[by_parameter[name]] for name in by_name})
+
+    return resume
+
+
+def _parameters(function: Callable[..., Any]) -> Sequence[inspect.Parameter]:
+    """Return the outermost decorator's parameters, or the wrapped function's if it takes ``*args`` or ``**kwargs``."""
+    below = list(inspect.signature(function).parameters.values())
+    try:
+        own = list(inspect.signature(function, follow_wrapped=False).parameters.values())
+    except (TypeError, ValueError):  # a decorator written in C, such as functools.cache
+        return below
+    return below if any(each.kind in VARIABLE for each in own) else own
+
+
+def _slots_of(
+    parameters: Sequence[inspect.Parameter], hints: Mapping[str, Any], place: SourceLocation, *, takes_any: bool
+) -> dict[str, str]:
+    """Return slot -> the name of its parameter."""
+    slots: dict[str, str] = {}
+    single = [each for each in parameters if each.kind not in VARIABLE]
+    by_type = [(each, _slot_by_type(hints.get(each.name, Any))) for each in single]
+    by_name = [(each, NAMES.get(each.name, "")) for each, slot in by_type if not slot]
+    for each, slot in (*by_type, *by_name):
+        if slot:
+            _take(slots, each, slot, place)
+    for slot in (TAG, OUTCOME):  # the first parameter without a slot; one with a default only without ``*args``
+        free = [each for each in single if each.name not in slots.values()]
+        needed = [each for each in free if each.default is NO_DEFAULT]
+        first = next(iter(needed or ([] if takes_any else free)), None)
+        if first and slot not in slots:
+            _take(slots, first, slot, place)
+    for each in [each for each in single if each.name not in slots.values()]:
+        is_free = each.name not in hints and each.default in (NO_DEFAULT, None)
+        if is_free and not takes_any and CONTEXT not in slots:
+            slots[CONTEXT] = each.name
+        elif each.default is NO_DEFAULT:  # others keep their defaults
+            place.refuse(f"nothing fills its parameter {each}: {EXPECTED_RESUME}")
+    return slots
+
+
+def _take(slots: dict[str, str], parameter: inspect.Parameter, slot: str, place: SourceLocation) -> None:
+    if slot in slots:
+        place.refuse(f"its parameter {parameter} is one more for {slot}: {EXPECTED_RESUME}")
+    slots[slot] = parameter.name
+
+
+def _require_fitting(slot: str, name: str, hint: Any, place: SourceLocation) -> None:
+    is_type = hint is not Any and not isinstance(hint, str)
+    if slot == OUTCOME and not any(map(_may_be_outcome, alternatives(hint))):
+        value = "Ok or Err"
+    elif slot == CONTEXT and is_type and _slot_by_type(hint) != CONTEXT:
+        value = "the context"
+    else:
+        return
+    annotation = hint if isinstance(hint, str) else inspect.formatannotation(hint)
+    place.refuse(f"its parameter {name} gets {value}, and is annotated as {annotation}: {EXPECTED_RESUME}")
+
+
+def _slot_by_type(hint: Any) -> str:
+    if isinstance(hint, str):  # a hint that stays a text, such as a type that only type checkers import
+        return CONTEXT if re.search(r"\bContext\b", hint) else OUTCOME if re.search(r"\b(Ok|Err)\b", hint) else ""
+    if is_context(hint):
+        return CONTEXT
+    return OUTCOME if any(each in (Ok, Err) for each in alternatives(hint)) else ""
+
+
+def _may_be_outcome(hint: Any) -> bool:
+    kind = typing.get_origin(hint) or hint
+    if kind in (Any, Literal) or not isinstance(kind, type):
+        return kind is not Literal
+    return kind in (*Ok.__mro__, *Err.__mro__) or getattr(kind, "_is_protocol", False)
+
+
 PARAMETERS = {"args", "arguments", "parameters", "params", "other parameters", "keyword args", "keyword arguments"}
 OTHERS = {"returns", "return", "yields", "yield", "raises", "raise"}
 
@@ -210,7 +344,9 @@ def _section(lines: Sequence[str]) -> tuple[int, dict[str, str]]:
     if header := _GOOGLE_HEADER.fullmatch(lines[0]):
         title, start, form, body = header[1], 1, _GOOGLE_ITEM, _indented(lines[1:])
     elif len(lines) > 1 and _NUMPY_RULE.fullmatch(lines[1]) and (header := _NUMPY_HEADER.fullmatch(lines[0])):
-        title, start, form, body = header[1], 2, _NUMPY_ITEM, _until_header(lines[2:])
+        below = enumerate(pairwise(lines[2:]), 2)
+        end = next((at for at, (line, rule) in below if line.strip() and _NUMPY_RULE.fullmatch(rule)), len(lines))
+        title, start, form, body = header[1], 2, _NUMPY_ITEM, lines[2:end]
     else:
         return 0, {}
     title = title.strip().lower()
@@ -225,13 +361,6 @@ def _indented(lines: Sequence[str]) -> Sequence[str]:
     while below and not below[-1].strip():
         below.pop()
     return below
-
-
-def _until_header(lines: Sequence[str]) -> Sequence[str]:
-    for at, (line, below) in enumerate(pairwise(lines)):
-        if line.strip() and _NUMPY_RULE.fullmatch(below):
-            return lines[:at]
-    return lines
 
 
 def _items(lines: Sequence[str], form: re.Pattern[str]) -> dict[str, str]:

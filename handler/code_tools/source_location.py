@@ -48,21 +48,18 @@ def place_of(target: Any, label: str) -> SourceLocation:
 def plain_function(target: Any) -> Any:
     """Return the function below partials, methods, wrappers and callable instances; else ``target`` itself."""
     for _ in range(MAX_WRAPPERS):
-        match target:
-            case functools.partial():
-                target = target.func
-            case staticmethod() | classmethod():
-                target = target.__func__
-            case _ if inspect.ismethod(target):
-                target = target.__func__
-            case _ if inspect.getattr_static(target, "__wrapped__", None) is not None:  # a proxy has any attribute
-                target = target.__wrapped__
-            case _ if isinstance(target, type) or not inspect.isfunction(
-                inspect.getattr_static(type(target), "__call__", None)
-            ):
-                return target
-            case _:
-                target = type(target).__call__
+        if isinstance(target, functools.partial):
+            target = target.func
+        elif isinstance(target, staticmethod | classmethod) or inspect.ismethod(target):
+            target = target.__func__
+        elif inspect.getattr_static(target, "__wrapped__", None) is not None:  # a proxy has any attribute
+            target = target.__wrapped__
+        elif not isinstance(target, type) and inspect.isfunction(
+            inspect.getattr_static(type(target), "__call__", None)
+        ):
+            target = type(target).__call__
+        else:
+            return target
     return target
 
 

@@ -71,42 +71,18 @@ class Toolkit:
         check_options({**defaults, **own}, {*KitOptions.__annotations__, *own}, SourceLocation(label="toolkit"))
         self._defaults = {**defaults, "category": category, "hidden": is_hidden(own, default=False)}
         self._allow = () if allow is None else (allow,)
-        self._tools: dict[str, ToolDefinition] = {}
-        self._prompts: dict[str, PromptDefinition] = {}
-        self._resources: dict[str, ResourceDefinition] = {}
-        self._skills: list[Mapping[str, str | bytes]] = []
-        self._providers: list[Provided] = []
-        self._decorated: dict[Any, str] = {}  # function -> the name of its tool
-
-    @property
-    def tools(self) -> tuple[ToolDefinition, ...]:
-        """The tools in the order of registration."""
-        return tuple(self._tools.values())
-
-    @property
-    def prompts(self) -> tuple[PromptDefinition, ...]:
-        """The prompts in the order of registration."""
-        return tuple(self._prompts.values())
-
-    @property
-    def resources(self) -> tuple[ResourceDefinition, ...]:
-        """The resources and templates in the order of registration."""
-        return tuple(self._resources.values())
-
-    @property
-    def skills(self) -> tuple[Mapping[str, str | bytes], ...]:
-        """The skills in the order of registration."""
-        return tuple(self._skills)
-
-    @property
-    def providers(self) -> tuple[Provided, ...]:
-        """The providers in the order of registration."""
-        return tuple(self._providers)
+        self.tools: tuple[ToolDefinition, ...] = ()
+        """The tools in the order of registration, as all that follow."""
+        self.prompts: tuple[PromptDefinition, ...] = ()
+        self.resources: tuple[ResourceDefinition, ...] = ()  # templates, too
+        self.skills: tuple[Mapping[str, str | bytes], ...] = ()  # the files of each by their paths
+        self.providers: tuple[Provided, ...] = ()
+        self._decorated: dict[Any, ToolDefinition] = {}  # by function
 
     @property
     def is_per_caller(self) -> bool:
         """True if callers may see different lists, so a list may not be cached for other callers."""
-        return bool(self._providers) or any(tool.allow for tool in self._tools.values())
+        return bool(self.providers) or any(tool.allow for tool in self.tools)
 
     @overload
     def tool(self, function: F, /, **options: Unpack[ToolOptions]) -> F: ...
@@ -122,9 +98,8 @@ class Toolkit:
 
         def add(function: Any, own: Mapping[str, Any]) -> None:
             declare(function, own, names)
-            before = self._decorated.pop(function, None)
-            if before is not None:  # a second decorator adds options to the same tool
-                del self._tools[before]
+            before = self._decorated.pop(function, None)  # a second decorator adds options to the same tool
+            self.tools = tuple(each for each in self.tools if each is not before)
             self._decorated[function] = self._put(self._define(function, {}, names))
 
         return decorator_of(target, options, add)
@@ -151,12 +126,12 @@ class Toolkit:
             self._put_prompt(prompt)
         for resource in target.resources:
             self._put_resource(resource)
-        self._skills += target.skills
-        self._providers += [replace(each, allow=(*self._allow, *each.allow)) for each in target.providers]
+        self.skills += target.skills
+        self.providers += tuple(replace(each, allow=(*self._allow, *each.allow)) for each in target.providers)
 
     def add_provider(self, provider: ToolProvider, *, optional: bool = False) -> None:
         """Add tools that differ from caller to caller. They are listed after the kit's own."""
-        self._providers.append(Provided(provider=provider, optional=optional, allow=self._allow))
+        self.providers += (Provided(provider=provider, optional=optional, allow=self._allow),)
 
     @overload
     def prompt(self, function: F, /, **options: Unpack[PromptOptions]) -> F: ...
@@ -184,7 +159,7 @@ class Toolkit:
         """
         from handler.code_tools.content import define_skill  # as above
 
-        self._skills.append(define_skill(text, files or {}))
+        self.skills += (define_skill(text, files or {}),)
 
     def resource(self, uri: str, /, **options: Unpack[ResourceOptions]) -> Callable[[F], F]:
         """Add a resource, or a template if the URI has ``{parts}``, which are the function's parameters.
@@ -203,26 +178,25 @@ class Toolkit:
 
     def find_tool(self, name: str) -> ToolDefinition | None:
         """Return the tool with a name or an alias; ``None`` if there is no such tool."""
-        return self._tools.get(name) or next((each for each in self.tools if name in each.options.aliases), None)
+        return next((each for each in self.tools if name in (each.name, *each.options.aliases)), None)
 
     def _define(self, target: Any, overrides: Mapping[str, Any], names: Mapping[str, Any]) -> ToolDefinition:
         tool = define(target, overrides, defaults=self._defaults, names=names)
         return replace(tool, allow=(*self._allow, *tool.allow))
 
-    def _put(self, tool: ToolDefinition) -> str:
-        names = {name for each in self.tools for name in (each.name, *each.options.aliases)}
+    def _put(self, tool: ToolDefinition) -> ToolDefinition:
         for name in (tool.name, *tool.options.aliases):
-            if name in names:
+            if self.find_tool(name):
                 tool.place.refuse(f"the toolkit has a tool {name} already")
-        self._tools[tool.name] = tool
-        return tool.name
+        self.tools += (tool,)
+        return tool
 
     def _put_prompt(self, prompt: PromptDefinition) -> None:
-        if prompt.name in self._prompts:
+        if any(each.name == prompt.name for each in self.prompts):
             raise ToolDefinitionError(f"prompt {prompt.name}", "the toolkit has one of this name already")
-        self._prompts[prompt.name] = prompt
+        self.prompts += (prompt,)
 
     def _put_resource(self, resource: ResourceDefinition) -> None:
-        if resource.uri in self._resources:
+        if any(each.uri == resource.uri for each in self.resources):
             raise ToolDefinitionError(f"resource {resource.uri}", "the toolkit has one of this URI already")
-        self._resources[resource.uri] = resource
+        self.resources += (resource,)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from handler.code_tools.boundary import AuthorFailed, authors_code
@@ -23,7 +24,7 @@ MISSING = (
     "tools in Python need pydantic, which is in the extra `code`: install the wheel of Stile with that extra, or run "
     "`make setup` in a clone"
 )
-FIELD = "stile_argument_{}"
+FIELD = "stile_argument_"
 """The model's names for parameters, because pydantic refuses names such as ``schema`` and ``_id``."""
 
 
@@ -64,7 +65,7 @@ class ArgumentsModel:
             Misfits: a value that its type refuses.
         """
         values = _validated(self._model.model_validate, arguments)
-        return {parameter.name: getattr(values, FIELD.format(at)) for at, parameter in enumerate(self._parameters)}
+        return {parameter.name: getattr(values, f"{FIELD}{at}") for at, parameter in enumerate(self._parameters)}
 
     def declared(self) -> dict[str, Parameter]:
         """Return the parameters by the names of arguments."""
@@ -73,23 +74,22 @@ class ArgumentsModel:
 
     @functools.cached_property
     def _model(self) -> type[BaseModel]:
-        _require_pydantic(self._place)
-        from pydantic import ConfigDict, create_model
-
-        names = {FIELD.format(at): parameter.name for at, parameter in enumerate(self._parameters)}
+        pydantic = _import_pydantic(self._place)
+        names = {f"{FIELD}{at}": parameter.name for at, parameter in enumerate(self._parameters)}
         # Dataclasses among the parameters get this configuration too, and their fields keep their names.
-        config = ConfigDict(alias_generator=lambda name: names.get(name, name))
+        config = pydantic.ConfigDict(alias_generator=lambda name: names.get(name, name))
         fields: dict[str, Any] = {
             name: (each.hint, ... if each.default is NO_DEFAULT else pydantic_field(each.default))
             for name, each in zip(names, self._parameters, strict=True)
         }
         try:
             with authors_code():  # types may run any code
-                return create_model("Arguments", __config__=config, **fields)
+                model: type[BaseModel] = pydantic.create_model("Arguments", __config__=config, **fields)
         except AuthorFailed as exc:
             for each in self._parameters:
                 _ = ValueType(each.hint, each.name, self._place).adapter
             self._place.refuse(_first_line(exc.error), cause=exc.error)
+        return model
 
 
 class ValueType:
@@ -132,14 +132,13 @@ class ValueType:
         Raises:
             ToolDefinitionError: pydantic does not take the type.
         """
-        _require_pydantic(self._place)
-        from pydantic import TypeAdapter
-
+        pydantic = _import_pydantic(self._place)
         try:
             with authors_code():  # a type may run any code
-                return TypeAdapter(self._hint)
+                adapter: TypeAdapter[Any] = pydantic.TypeAdapter(self._hint)
         except AuthorFailed as exc:
             self._place.refuse(f"{self._label}, got {self._hint!r}: {_first_line(exc.error)}", cause=exc.error)
+        return adapter
 
 
 def to_json(value: Any) -> Any:
@@ -158,9 +157,9 @@ def to_json(value: Any) -> Any:
     return converted
 
 
-def _require_pydantic(place: SourceLocation) -> None:
+def _import_pydantic(place: SourceLocation) -> Any:
     try:
-        import pydantic  # noqa: F401 - a check for presence
+        return import_module("pydantic")
     except ModuleNotFoundError as exc:
         place.refuse(MISSING, cause=exc)
 

@@ -37,8 +37,6 @@ CERTIFICATES = f"{HANDLER}/certificates"
 CODE = "unusable-build"
 """The code of the answer to every request, and of its line in the log."""
 
-_ARCHITECTURES = {"aarch64": "arm64"}  # kernel's name -> AWS's name, if they differ
-
 FIRST_LINE_BYTES = 64
 """The cache tag of the build's Python; the pack's size, the index's size and checksum; spaces up to this length."""
 
@@ -57,22 +55,22 @@ def artefact_fault(file: str = BUILD) -> str:
     """Return the platform mismatch and its remedy; empty string if no mismatch is known."""
     try:
         with open(file, encoding="utf-8") as stream:  # noqa: PTH123
-            built = json.load(stream)
-        wanted = {"architecture": str(built["architecture"]), "Python": str(built["python"])}
+            build = json.load(stream)
+        target = {"architecture": str(build["architecture"]), "Python": str(build["python"])}
     except FileNotFoundError:
         return ""
     except (OSError, ValueError, TypeError, KeyError) as exc:
         return f"build.json of the function cannot be read ({type(exc).__name__}): build and deploy the function again"
     machine = os.uname().machine
-    runs = {
-        "architecture": _ARCHITECTURES.get(machine, machine),
+    platform = {
+        "architecture": "arm64" if machine == "aarch64" else machine,  # AWS's name for it
         "Python": f"{sys.version_info.major}.{sys.version_info.minor}",
     }
-    for what, parameter in (("architecture", "Architecture in samconfig.toml"), ("Python", "Runtime in template.yaml")):
-        if wanted[what] != runs[what]:
+    for part, parameter in (("architecture", "Architecture in samconfig.toml"), ("Python", "Runtime in template.yaml")):
+        if target[part] != platform[part]:
             return (
-                f"the function was built for {what} {wanted[what]}, and runs on {runs[what]}: set {parameter} to what "
-                "is meant, then `sam build` and `sam deploy`"
+                f"the function was built for {part} {target[part]}, and runs on {platform[part]}: set {parameter} to "
+                "what is meant, then `sam build` and `sam deploy`"
             )
     return ""
 
@@ -128,15 +126,11 @@ def import_from_pack(file: str = PACK, *, build: str = BUILD) -> str:
     finder = PackFinder(pack, entries, root=os.path.dirname(os.path.dirname(file)))  # noqa: PTH120
     sys.meta_path.insert(sys.meta_path.index(PathFinder), finder)
     for name in LATER:
-        _load_later(name)
+        spec = None if name in sys.modules else util.find_spec(name)
+        if spec is not None:
+            module = sys.modules[name] = util.module_from_spec(spec)
+            module.__class__ = _Later
     return ""
-
-
-def _load_later(name: str) -> None:
-    spec = None if name in sys.modules else util.find_spec(name)
-    if spec is not None:
-        module = sys.modules[name] = util.module_from_spec(spec)
-        module.__class__ = _Later
 
 
 class _Later(ModuleType):
@@ -172,8 +166,8 @@ def _read_index(pack: int) -> Mapping[str, Entry]:
     return entries
 
 
-def _fault(what: str) -> str:
-    return f"modules.pack of the function {what}: build and deploy the function again"
+def _fault(reason: str) -> str:
+    return f"modules.pack of the function {reason}: build and deploy the function again"
 
 
 class PackFinder:
@@ -222,9 +216,9 @@ class _PackLoader(SourceFileLoader):
 
 def name_lazily(module: str, names: Mapping[str, Origin]) -> None:
     """Give a module names whose values are imported when somebody reads them."""
-    made = sys.modules[module]
-    made.__dict__["__lazy_names__"] = names
-    made.__class__ = LazyNames
+    object_ = sys.modules[module]
+    object_.__dict__["__lazy_names__"] = names
+    object_.__class__ = LazyNames
 
 
 class LazyNames(ModuleType):

@@ -7,8 +7,6 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 from handler.storage.storage import READ_TIMEOUT_S, Storage, StoredObject
 
-MAX_THREADS = 8
-
 
 class ReadAhead:
     """A storage that begins to read some objects in advance, so that other work goes on meanwhile.
@@ -19,7 +17,7 @@ class ReadAhead:
     def __init__(self, storage: Storage, keys: Iterable[str]) -> None:
         self.location = storage.location
         self._storage = storage
-        self._threads = threads = ThreadPoolExecutor(max_workers=MAX_THREADS)
+        self._threads = threads = ThreadPoolExecutor(max_workers=8)
         self._ahead: dict[str, Future[StoredObject | None]] = {key: threads.submit(storage.read, key) for key in keys}
         if not self._ahead:
             threads.submit(storage.warm)

@@ -190,7 +190,7 @@ class _Shared:
                 raise TypeError(f"{cls.__name__} takes {most} positional arguments, each of them once")
             arguments |= names
         unknown = len(arguments)
-        for name, put, default in cls.__layout__:
+        for name, store, default in cls.__layout__:
             value = arguments.get(name, _REQUIRED)
             if value is not _REQUIRED:
                 unknown -= 1
@@ -198,7 +198,7 @@ class _Shared:
                 value = default()
             else:
                 raise TypeError(f"{cls.__name__} needs {name}")
-            put(self, value)
+            store(self, value)
         if unknown:
             others = arguments.keys() - {name for name, _, _ in cls.__layout__}
             raise TypeError(f"{cls.__name__} has no {', '.join(sorted(others))}")
@@ -226,8 +226,8 @@ class _Shared:
         return [getattr(self, name) for name, _, _ in type(self).__layout__]
 
     def __setstate__(self, state: list[Any]) -> None:
-        for (_, put, _), value in zip(type(self).__layout__, state, strict=True):
-            put(self, value)
+        for (_, store, _), value in zip(type(self).__layout__, state, strict=True):
+            store(self, value)
 
 
 def _init_and_post(self: Any, /, *positional: Any, **arguments: Any) -> None:

@@ -37,8 +37,7 @@ from handler.server.asgi.request_log import WARNING, level_of
 from handler.server.auth.principal import Principal
 from handler.server.context import Caller, Services
 from handler.server.denials import status_of
-from handler.server.mcp.jsonrpc import INVALID_PARAMS, Rejected, Request
-from handler.server.mcp.method_call import Call
+from handler.server.mcp.jsonrpc import INVALID_PARAMS, Call, Rejected, Request
 from handler.server.mcp.revisions import CLIENT_CAPABILITIES, MODERN
 from handler.server.mcp.tools_call import call_any_tool
 from handler.strict_json import JSONObject

@@ -70,22 +70,25 @@ def run(options: argparse.Namespace) -> int:
 
 def _run(options: argparse.Namespace) -> int:
     with ExitStack() as stack:
-        published = [_is_destination(source) for source in (options.before, options.after)]
+        # A source has published bundles if it is not a folder of endpoints.
+        sources = (options.before, options.after)
+        published = [each.startswith("s3://") or not any(find_endpoints(Path(each))) for each in sources]
         sides = _sides(options, published, stack)
         if sides is None:
             return NOT_COMPARED
-        pairs, notes = _pairs(*sides, published=any(published))
+        before, after = sides
+        notes = []
+        pairs = [(before.get(name), after.get(name)) for name in {**before, **after}]
+        if len(before) == len(after) == 1 and before.keys() != after.keys() and not any(published):
+            (was,), (now,) = before, after
+            notes = [f"{was} is compared with {now}: each side has one endpoint"]
+            pairs = [(before[was], after[now])]
         if not pairs:
             raise StorageError(options.after, "no side has an endpoint to compare")
-        differences = [compare(before, after) for before, after in pairs]
+        differences = [compare(*pair) for pair in pairs]
     _show(options, differences, notes)
     code = BREAKING * any(each.breaking for each in differences) | OPENING * any(each.opening for each in differences)
     return code or (DIFFERENT if any(not each.is_empty for each in differences) else DONE)
-
-
-def _is_destination(source: str) -> bool:
-    """Return whether a source has published bundles, and is not a folder of endpoints."""
-    return source.startswith("s3://") or not any(find_endpoints(Path(source)))
 
 
 def _sides(options: argparse.Namespace, published: Sequence[bool], stack: ExitStack) -> list[Side] | None:
@@ -159,16 +162,6 @@ def _names_in(source: str) -> list[str]:
     if not folder.is_dir():
         raise StorageError(source, "it is a file: expected a folder" if folder.exists() else "there is no such folder")
     return sorted({each.parent.relative_to(folder).as_posix() for pattern in patterns for each in folder.glob(pattern)})
-
-
-def _pairs(
-    before: Side, after: Side, *, published: bool
-) -> tuple[list[tuple[Published | None, Published | None]], list[str]]:
-    """Return the versions of each endpoint, and notes on pairs of other names."""
-    if len(before) == len(after) == 1 and before.keys() != after.keys() and not published:
-        (was,), (now,) = before, after
-        return [(before[was], after[now])], [f"{was} is compared with {now}: each side has one endpoint"]
-    return [(before.get(name), after.get(name)) for name in {**before, **after}], []
 
 
 def _show(options: argparse.Namespace, differences: Sequence[EndpointChanges], notes: Sequence[str]) -> None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import argparse
 import errno
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
@@ -19,9 +17,8 @@ from handler.compiler.operations.sources import OPERATIONS_FOLDER
 from handler.compiler.problems import Problems
 from handler.compiler.schema.editor_definitions import definitions_for_editors
 from handler.compiler.schema.schema import read_schema
-from handler.compiler.source.files import CONFIG, SDL_SUFFIXES, EndpointFiles
+from handler.compiler.source.files import CONFIG, SDL_SUFFIXES, EndpointFiles, read_project
 from handler.compiler.source.keys import schema_of_mapping
-from handler.compiler.source.project import read_project
 from handler.strict_json import JSONObject
 
 FOLDER = ".editor"
@@ -51,44 +48,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     for folder in find_endpoints(options.folder):
-        kept = has_graphql_config(folder)
+        had_settings = _has_graphql_config(folder)
         try:
-            written = write_editor_files(folder)
+            names = write_editor_files(folder)
         except OSError as exc:
             complain(f"{exc.filename or folder.as_posix()}: {exc.strerror}")
             return 1
-        for name in written:
+        for name in names:
             say((folder / name).as_posix())
-        if kept and GRAPHQL_CONFIG not in written:
+        if had_settings and GRAPHQL_CONFIG not in names:
             say(f"{folder.as_posix()}: its settings of GraphQL editors stay as they are", "dim")
-        if not names_schema(folder):
+        files = EndpointFiles(folder, Problems())
+        if files.exists(CONFIG) and "yaml-language-server:" not in files.glance(CONFIG):
             say(f"{folder.as_posix()}/config.yaml: write this as the first line:", "yellow")
             show_verbatim(SCHEMA_COMMENT.rstrip())  # whole, so that it can be copied
     return 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GraphQLFiles:
-    """The files of an endpoint with SDL and operations, as the compiler reads them. Faulty files are left out."""
-
-    schemas: Mapping[str, str]  # path -> text
-    documents: tuple[str, ...]  # paths and patterns
-    stepzen: bool
-
-
-def graphql_files(folder: Path) -> GraphQLFiles:
-    """Find the files that ``index.graphql`` leads to, and the place of operations."""
-    problems = Problems()
-    files = EndpointFiles(folder, problems)
-    project = read_project(files, problems, name="some/name")
-    author = read_schema(files, project, problems=problems)
-    below = project.path(OPERATIONS_FOLDER)
-    named = [each.name for each in author.executables if not each.name.startswith(f"{below}/")]
-    return GraphQLFiles(
-        schemas=files.texts(*SDL_SUFFIXES),
-        documents=(*named, f"{below}/**/*.{{graphql,gql}}"),
-        stepzen=project.stepzen,
-    )
 
 
 def config_schema() -> JSONObject:
@@ -97,25 +71,28 @@ def config_schema() -> JSONObject:
     return {"$schema": "http://json-schema.org/draft-07/schema#", **meaning, **schema_of_mapping(KEYS)}
 
 
-def has_graphql_config(folder: Path) -> bool:
-    """Return whether an endpoint folder has settings of GraphQL editors."""
-    return any((folder / name).exists() for name in GRAPHQL_CONFIGS)
-
-
 def write_editor_files(folder: Path) -> list[str]:
     """Write the files of Stile, and ``graphql.config.yml`` if there are no such settings. Return their names.
+
+    The settings name the files with SDL and operations as the compiler reads them, without faulty ones.
 
     Raises:
         OSError: a file cannot be written.
     """
-    files = graphql_files(folder)
-    definitions = definitions_for_editors(files.schemas.values(), stepzen=files.stepzen)
+    problems = Problems()
+    files = EndpointFiles(folder, problems)
+    project = read_project(files, problems, name="some/name")
+    author = read_schema(files, project, problems=problems)
+    schemas = files.texts(*SDL_SUFFIXES)
     texts = {
         CONFIG_SCHEMA: json.dumps(config_schema(), ensure_ascii=False) + "\n",
-        DIRECTIVES: HEADING + definitions,
+        DIRECTIVES: HEADING + definitions_for_editors(schemas.values(), stepzen=project.stepzen),
     }
-    if not has_graphql_config(folder):
-        settings = {"schema": [*files.schemas, DIRECTIVES], "documents": list(files.documents)}
+    if not _has_graphql_config(folder):
+        below = project.path(OPERATIONS_FOLDER)
+        documents = [each.name for each in author.executables if not each.name.startswith(f"{below}/")]
+        documents.append(f"{below}/**/*.{{graphql,gql}}")
+        settings = {"schema": [*schemas, DIRECTIVES], "documents": documents}
         texts[GRAPHQL_CONFIG] = str(yaml.safe_dump(settings, sort_keys=False))
     (folder / FOLDER).mkdir(exist_ok=True)
     for name, text in texts.items():
@@ -127,7 +104,6 @@ def write_editor_files(folder: Path) -> list[str]:
     return list(texts)
 
 
-def names_schema(folder: Path) -> bool:
-    """Return whether config.yaml names a schema for editors, or is not there."""
-    files = EndpointFiles(folder, Problems())
-    return not files.exists(CONFIG) or "yaml-language-server:" in files.glance(CONFIG)
+def _has_graphql_config(folder: Path) -> bool:
+    """Return whether an endpoint folder has settings of GraphQL editors."""
+    return any((folder / name).exists() for name in GRAPHQL_CONFIGS)

@@ -45,7 +45,6 @@ from handler.compiler.problems import Place
 from handler.compiler.provenance import Cause
 from handler.errors.authoring import UnknownCaller, UnknownCoordinate
 from handler.graph.sdl import print_view
-from handler.policy.evaluation import Mask
 from handler.text.sentences import counted, cut, did_you_mean, some
 
 EXAMPLES = (
@@ -316,23 +315,17 @@ class _OneCaller:
         graphql = self._reach.compiled.bundle.graphql
         if graphql.mode == "off" or not self._whole:
             return {}
+        rules = [(coordinate, rule) for rule in self._reach.compiled.rules for coordinate in rule.coordinates]
         hidden: dict[str, tuple[str, ...]] = {}
         for name, mask in graphql.guards.items():
             if name not in INTROSPECTION:
                 hidden[name] = (FEDERATION,)
-            elif not self._past.evaluation.meets(mask):
-                hidden |= self._rules_of_introspection(name, mask)
-        return hidden
-
-    def _rules_of_introspection(self, name: str, mask: Mask) -> dict[str, tuple[str, ...]]:
-        """Return the coordinates of an introspection field with their rules."""
-        rules: dict[str, tuple[str, ...]] = {}
-        for rule in self._reach.compiled.rules:
-            for coordinate in rule.coordinates:
+                continue
+            for coordinate, rule in rules:
                 if coordinate.partition(".")[2] == name and not self._past.evaluation.meets(rule.mask & mask):
                     words = f"{_place_in_words(rule.place, self._folder)}{rule.text} (at {ROUTE})"
-                    rules[coordinate] = (*rules.get(coordinate, ()), words)
-        return rules
+                    hidden[coordinate] = (*hidden.get(coordinate, ()), words)
+        return hidden
 
 
 def _show_side_by_side(
@@ -412,7 +405,11 @@ class FieldReach:
         """Print who reaches the coordinate, and the rules for those who do not."""
         say(f"{self._coordinate} of {self._reach.compiled.bundle.endpoint}", "bold")
         shown = self.classes if full else self.classes[:MAX_CLASSES_SHOWN]
-        rows = [(_class_in_words(each), _ways_in_words(each)) for each in shown]
+        rows = []
+        for each in shown:
+            refusal = each.witnesses[0].refusal
+            ways = [f"{way.entrance.name}{_verdict(way)}" for way in each.passages if way.verdict != "no"]
+            rows.append((_class_in_words(each), f"- (401: {refusal})" if refusal else ", ".join(ways) or "-"))
         show_table("Who reaches it", ("caller", "through"), rows)
         if len(shown) < len(self.classes):
             _show_line(f"{len(self.classes) - len(shown)} more classes of callers: --full shows them")
@@ -474,13 +471,6 @@ class FieldReach:
         if all(each.entrance.kind == "code" for each in callers.passages):  # no entrance leads there for anybody
             closed = [each for each in self._reach.entrances if each.takes_documents]
         return _joined(rules_at(self._reach, each, self._coordinate, visitor) for each in closed)
-
-
-def _ways_in_words(callers: CallerClass) -> str:
-    if refusal := callers.witnesses[0].refusal:
-        return f"- (401: {refusal})"
-    ways = [f"{each.entrance.name}{_verdict(each)}" for each in callers.passages if each.verdict != "no"]
-    return ", ".join(ways) or "-"
 
 
 def _verdict(passage: Passage) -> str:

@@ -34,8 +34,7 @@ from handler.search.schema_search import Match
 from handler.search.words import split
 from handler.server.context import Caller
 from handler.server.mcp.catalog import found_tools
-from handler.server.mcp.jsonrpc import Request
-from handler.server.mcp.method_call import Call
+from handler.server.mcp.jsonrpc import Call, Request
 from handler.server.mcp.revisions import MODERN
 from handler.server.mcp.tools_call import answer_of
 from handler.server.mcp.tools_list import entry_for, list_entries, list_tools
@@ -132,31 +131,22 @@ def _sentences(report: dict[str, Any]) -> Iterator[str]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Answer:
-    """The answer to a question. ``by``: the tool that answers so; empty if the endpoint does not have that tool."""
+class ModelAnswer:
+    """The answer about the schema of one GraphQL tool, as its companion gives it, or that of the catalog.
+
+    ``by`` names the tool that answers so; empty if the endpoint does not have that tool.
+    """
 
     by: str
     text: str
+    tool: str = ""  # the GraphQL tool
+    matches: Sequence[Match] = ()
+    names: Sequence[str] = ()  # of tools
 
     @property
     def tokens(self) -> int:
         """The size of the answer, about."""
         return len(self.text.encode()) // BYTES_PER_TOKEN
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SchemaAnswer(_Answer):
-    """The answer about the schema of one GraphQL tool, as its companion gives it."""
-
-    tool: str
-    matches: Sequence[Match]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolsAnswer(_Answer):
-    """The answer of the catalog."""
-
-    names: Sequence[str]
 
 
 class Finder:
@@ -167,7 +157,7 @@ class Finder:
         self._caller = call.caller
         self.catalog = call.caller.endpoint.catalog
 
-    def in_schema(self, question: str) -> list[SchemaAnswer]:
+    def in_schema(self, question: str) -> list[ModelAnswer]:
         """Return an answer for each GraphQL tool that the caller may use."""
         return [self.about(tool, question) for tool in self.graphql_tools]
 
@@ -177,20 +167,19 @@ class Finder:
         graphql = [tool for tool in self._caller.endpoint.bundle.tools if isinstance(tool, GraphQLTool)]
         return [tool for tool in graphql if asyncio.run(entry_for(self._caller, tool)) is not None]
 
-    def among_tools(self, question: str) -> ToolsAnswer:
+    def among_tools(self, question: str) -> ModelAnswer:
         """Return the tools that answer a question best."""
-        search = self.catalog.name if self.catalog else "catalog"
-        entries = asyncio.run(found_tools(self._call, question, search=search))
-        text = to_well_formed_json(entries).decode()
         by = self.catalog.name if self.catalog else ""
-        return ToolsAnswer(by=by, names=[each["name"] for each in entries], text=text)
+        entries = asyncio.run(found_tools(self._call, question, search=by or "catalog"))
+        text = to_well_formed_json(entries).decode()
+        return ModelAnswer(by=by, names=[each["name"] for each in entries], text=text)
 
-    def about(self, tool: GraphQLTool, question: str) -> SchemaAnswer:
+    def about(self, tool: GraphQLTool, question: str) -> ModelAnswer:
         """Return the answer about the schema of one tool."""
         matches = self._caller.endpoint.schema.search(tool, self._caller.evaluation).search(question, MOST)
         companion = self.companion_of(tool)
         text = answer_of(self._caller, tool, "search", {"question": question})
-        return SchemaAnswer(tool=tool.name, by=companion.name if companion else "", text=text, matches=matches)
+        return ModelAnswer(tool=tool.name, by=companion.name if companion else "", text=text, matches=matches)
 
     def companion_of(self, tool: GraphQLTool) -> CompanionTool | None:
         """Return the companion that searches the schema of a tool; ``None`` if the tool shows it whole."""
@@ -456,7 +445,7 @@ def _answered(question: AuthorQuestion, finder_of: Callable[[NamedCaller], Finde
     return Answered(question=question, ranks=ranks, tokens=tokens)
 
 
-def _best_rank(answers: Sequence[SchemaAnswer], coordinate: str) -> int | None:
+def _best_rank(answers: Sequence[ModelAnswer], coordinate: str) -> int | None:
     """Return the rank of the first match that is the coordinate, a member of the type, or that leads through it."""
     ranks = []
     for answer in answers:

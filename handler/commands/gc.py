@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 
@@ -13,7 +12,7 @@ from handler.bundle.model import ENDPOINT_NAME
 from handler.bundle.stored import index_key, index_named_by, shared_index_key
 from handler.commands.command_line import DONE, REFUSED
 from handler.commands.console import complain, say, show_json
-from handler.commands.publishing.destination import AT_ONCE, at_destination, bundles_by_endpoint
+from handler.commands.publishing.destination import at_destination, bundles_by_endpoint, for_each
 from handler.errors.infrastructure import BundleError, ObjectNotFound, StorageError
 from handler.storage.publishing import ObjectHead, PublishStorage
 from handler.text.sentences import counted
@@ -76,22 +75,19 @@ def find_unused(storage: PublishStorage) -> dict[str, ObjectHead]:
     stored = storage.keys()  # before the bundles: a new index is young
     bundles = [key for keys in bundles_by_endpoint(storage.kept_keys()).values() for key in keys]
 
-    def versions_of(key: str) -> list[tuple[str, str]]:
-        # The present version (an empty string) may lack an id.
+    def ids_of(key: str) -> list[str]:
         ids = {each.etag: each.version for each in storage.versions(key) if not each.is_removal}
-        return [(key, version) for version in ("", *ids.values())]
+        return ["", *ids.values()]  # the present version may lack an id
 
     def head_of(key: str) -> ObjectHead | None:
         with suppress(ObjectNotFound):  # deleted meanwhile
             return storage.head(key)
         return None
 
-    with ThreadPoolExecutor(AT_ONCE) as threads:
-        versions = [each for of_bundle in threads.map(versions_of, bundles) for each in of_bundle]
-        needed = {key for keys in threads.map(lambda each: _indexes_of(storage, *each), versions) for key in keys}
-        unneeded = sorted(set(filter(_INDEX.fullmatch, stored)) - needed)
-        heads = zip(unneeded, threads.map(head_of, unneeded), strict=True)
-        return {key: head for key, head in heads if head and head.modified < limit}
+    versions = [(key, version) for key, ids in for_each(bundles, ids_of).items() for version in ids]
+    needed = {key for keys in for_each(versions, lambda each: _indexes_of(storage, *each)).values() for key in keys}
+    heads = for_each(sorted(set(filter(_INDEX.fullmatch, stored)) - needed), head_of)
+    return {key: head for key, head in heads.items() if head and head.modified < limit}
 
 
 def discard_indexes(storage: PublishStorage, unused: Iterable[str]) -> list[str]:

@@ -6,7 +6,7 @@ import argparse
 import os
 import shlex
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +26,6 @@ from handler.commands.schema_source.schema_reading import NO_FILE, read_sdl
 from handler.commands.schema_source.source_options import (
     EXPECTED,
     SCHEMA_FILE,
-    RequestHeaders,
     SchemaSource,
     SourceRefused,
     UsageRefused,
@@ -39,9 +38,7 @@ from handler.commands.schema_source.source_options import (
 )
 from handler.commands.schema_source.starters import Starter, best_starters, candidates
 from handler.compiler.schema.schema import AuthorSchema
-from handler.compiler.source.files import CONFIG, ENTRY
-from handler.compiler.source.project import EXPECTED_NAME, STEPZEN_CONFIG
-from handler.errors.authoring import Problem
+from handler.compiler.source.files import CONFIG, ENTRY, EXPECTED_NAME, STEPZEN_CONFIG
 from handler.graph.view import BUILT_IN_SCALARS
 from handler.text.sentences import counted
 
@@ -89,20 +86,6 @@ class _Settings:
     issuer: Mapping[str, str]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Draft:
-    """A folder that compiles without warnings, and its starter tools."""
-
-    types: int
-    starters: Sequence[Starter]
-    for_editors: Sequence[str]  # paths
-    ignored: Sequence[str]  # codes of warnings about the API's schema, silenced in config.yaml
-
-    def files(self) -> list[str]:
-        """Return the paths in the folder."""
-        return [SCHEMA_FILE, ENTRY, CONFIG, *(starter.file for starter in self.starters), *self.for_editors]
-
-
 def run(options: argparse.Namespace) -> int:
     target: Path = options.target
     try:
@@ -120,17 +103,25 @@ def run(options: argparse.Namespace) -> int:
                 warn=lambda cause: announce(f"{source.shown}: {cause}"),
             )
         with slow_work("Writing and compiling the endpoint"), new_folder(target) as folder:
-            draft = _write_draft(folder, sdl, source, settings)
+            starters, draft = _write_draft(folder, sdl, source, settings)
     except (UsageRefused, SourceRefused) as exc:
         complain(str(exc))
         return exc.exit_code
     except OSError as exc:
         complain(f"{target.as_posix()}: {exc.strerror or 'it exists already'}")
         return 1
+    report = {
+        "endpoint": _endpoint(target),
+        "folder": target.as_posix(),
+        "source": source.shown,
+        "url": settings.url,
+        "access": settings.access,
+        **draft,
+    }
     if options.json:
-        show_json(_report(target, source, settings, draft))
+        show_json(report)
     else:
-        _show(target, source, settings, draft, headers=headers)
+        _show(report, starters, has_query_string="?" in source.text and source.is_url, has_headers=bool(headers))
     return 0
 
 
@@ -166,12 +157,16 @@ def _why_not(target: Path) -> str:
 def _answers(options: argparse.Namespace) -> tuple[SchemaSource, _Settings]:
     """Return the source and the settings that options or answers name."""
     asking = can_ask() and not options.json
-    source = options.source or (_ask_source() if asking else None)
+    source = options.source
+    if source is None and asking:
+        source = ask("The URL of the API, or a file with its schema:", _existing_source)
     if source is None:
         raise UsageRefused(f"--from is missing: {EXPECTED}")
     if source.is_url and options.url:
         raise UsageRefused("--url is for a schema from a file: --from names the API already")
-    url = source.shown if source.is_url else options.url or (_ask_url() if asking else "")
+    url = source.shown if source.is_url else options.url
+    if not url and asking:
+        url = ask("The URL of the API, for calls:", _url)
     if not url and not os.path.lexists(source.text):
         raise UsageRefused(f"{source.named}: {NO_FILE}")
     if not url:
@@ -183,24 +178,11 @@ def _answers(options: argparse.Namespace) -> tuple[SchemaSource, _Settings]:
     return source, _Settings(url=url, access=access, issuer=_issuer(options, access, asking=asking))
 
 
-def _ask_source() -> SchemaSource:
-    while True:
-        try:
-            source = parse_source(ask("The URL of the API, or a file with its schema:"))
-        except argparse.ArgumentTypeError as exc:
-            complain(str(exc))
-            continue
-        if source.is_url or os.path.lexists(source.text):
-            return source
-        complain(f"{source.named}: {NO_FILE}")
-
-
-def _ask_url() -> str:
-    while True:
-        try:
-            return _url(ask("The URL of the API, for calls:"))
-        except argparse.ArgumentTypeError as exc:
-            complain(str(exc))
+def _existing_source(text: str) -> SchemaSource:
+    source = parse_source(text)
+    if not source.is_url and not os.path.lexists(source.text):
+        raise argparse.ArgumentTypeError(f"{source.named}: {NO_FILE}")
+    return source
 
 
 def _issuer(options: argparse.Namespace, access: str, *, asking: bool) -> Mapping[str, str]:
@@ -213,11 +195,16 @@ def _issuer(options: argparse.Namespace, access: str, *, asking: bool) -> Mappin
     missing = [f"--{name}" for name, value in values.items() if not value]
     if missing and not asking:
         raise UsageRefused(f"--access identity needs {', '.join(missing)}")
-    return {ISSUER[name]: value or ask(f"{name} of your tokens:") for name, value in values.items()}
+    return {ISSUER[name]: value or ask(f"{name} of your tokens:", str) for name, value in values.items()}
 
 
-def _write_draft(folder: Path, sdl: str, source: SchemaSource, settings: _Settings) -> _Draft:
-    """Write an endpoint's files to an empty folder, and try them by compiling.
+def _write_draft(
+    folder: Path, sdl: str, source: SchemaSource, settings: _Settings
+) -> tuple[Sequence[Starter], dict[str, Any]]:
+    """Write an endpoint's files to an empty folder, and try them by compiling. Return the starters, and a report.
+
+    The folder compiles without warnings. ``ignored`` has the codes of those about the API's schema, which config.yaml
+    silences.
 
     Raises:
         SourceRefused: the schema has problems, so that no endpoint can be made of it.
@@ -239,16 +226,17 @@ def _write_draft(folder: Path, sdl: str, source: SchemaSource, settings: _Settin
         _write(folder, ENTRY, INDEX_WITH_TOOL.replace("QUERY", query))
         outcome = compile_one(folder, stage=None, endpoint=None)
         _refuse_problems(outcome, source)
-    ignored = sorted({each.code for each in _warnings(outcome) if each.file == SCHEMA_FILE})
+    ignored = sorted({each.code for each in outcome.warnings if each.file == SCHEMA_FILE})
     if ignored:
         _write(folder, CONFIG, _config_text(settings, author, ignored=ignored))
     names = schema.type_map if schema else ()
-    return _Draft(
-        types=sum(name not in BUILT_IN_SCALARS and not name.startswith("__") for name in names),
-        starters=starters,
-        for_editors=write_editor_files(folder),
-        ignored=ignored,
-    )
+    files = [SCHEMA_FILE, ENTRY, CONFIG, *(starter.file for starter in starters), *write_editor_files(folder)]
+    return starters, {
+        "types": sum(name not in BUILT_IN_SCALARS and not name.startswith("__") for name in names),
+        "files": files,
+        "tools": [starter.tool for starter in starters],
+        "ignored": ignored,
+    }
 
 
 def _config_text(settings: _Settings, author: AuthorSchema, *, ignored: Iterable[str] = ()) -> str:
@@ -282,7 +270,7 @@ def _without_faults(
         _write(folder, starter.file, starter.text)
     for _ in range(MAX_TRIALS):
         outcome = compile_one(folder, stage=None, endpoint=None)
-        faulty = {problem.file for problem in (*outcome.problems, *_warnings(outcome))}
+        faulty = {problem.file for problem in (*outcome.problems, *outcome.warnings)}
         former, starters = starters, [each for each in starters if each.file not in faulty]
         if not outcome.problems or len(starters) == len(former):
             break
@@ -301,61 +289,40 @@ def _refuse_problems(outcome: Outcome, source: SchemaSource) -> None:
     refuse_problems(outcome.problems, source)
 
 
-def _warnings(outcome: Outcome) -> Iterable[Problem]:
-    return (*outcome.compiled.warnings, *outcome.compiled.client_warnings) if outcome.compiled else ()
-
-
 def _write(folder: Path, name: str, text: str) -> None:
     file = folder / name
     file.parent.mkdir(exist_ok=True)
     file.write_text(text, encoding="utf-8", newline="\n")
 
 
-def _report(target: Path, source: SchemaSource, settings: _Settings, draft: _Draft) -> dict[str, Any]:
-    return {
-        "endpoint": _endpoint(target),
-        "folder": target.as_posix(),
-        "source": source.shown,
-        "url": settings.url,
-        "access": settings.access,
-        "types": draft.types,
-        "files": draft.files(),
-        "tools": [starter.tool for starter in draft.starters],
-        "ignored": list(draft.ignored),
-    }
-
-
-def _show(target: Path, source: SchemaSource, settings: _Settings, draft: _Draft, *, headers: RequestHeaders) -> None:
-    say(f"{_endpoint(target)}: {counted(draft.types, 'type')} of {source.shown}, access: {settings.access}", "green")
-    for file in draft.files():
+def _show(report: Mapping[str, Any], starters: Sequence[Starter], *, has_query_string: bool, has_headers: bool) -> None:
+    target = Path(report["folder"])
+    types = counted(report["types"], "type")
+    say(f"{report['endpoint']}: {types} of {report['source']}, access: {report['access']}", "green")
+    for file in report["files"]:
         say(f"  {(target / file).as_posix()}")
-    if draft.ignored:
-        codes = ", ".join(draft.ignored)
+    if report["ignored"]:
+        codes = ", ".join(report["ignored"])
         say(f"The API's schema has faults that its users can live with; config.yaml silences {codes}.", "yellow")
-    if not draft.starters:
+    if not starters:
         say(
             "No root field suits a starter tool, so one tool takes all queries: write operations of your own.", "yellow"
         )
-    has_query_string = source.is_url and "?" in source.text
     if has_query_string:
         say("The query string of the URL was sent and is written nowhere: `stile pull` needs the whole URL.", "yellow")
-    say("\nNext:")
-    for command, meaning in _next_steps(target, settings, draft):
-        say(f"  {command}\n      {meaning}")
-    renewal = f"stile pull {shlex.quote(target.as_posix())}{' --from URL' if has_query_string else ''}"
-    say(f"  {renewal}\n      renew the schema when the API changes")
-    if headers:
-        say("  upstream.auth in config.yaml\n      give the credential for calls: no header of -H was written")
-
-
-def _next_steps(target: Path, settings: _Settings, draft: _Draft) -> Iterator[tuple[str, str]]:
     folder = shlex.quote(target.as_posix())
-    yield f"stile dev {folder}", "serve the tools to MCP clients on this machine"
-    callable_tools = [
-        each.tool for each in draft.starters if all(argument.role in ("size", "next") for argument in each.field.takes)
-    ]
-    if callable_tools:
-        yield f"stile call {folder} {callable_tools[0]}", "call a tool"
-    yield f"stile check {folder}", "see what each tool costs, and who gets in"
-    if settings.access == "keys":
-        yield "stile key NAME", "make an API key, and put the printed lines into config.yaml"
+    steps = [(f"stile dev {folder}", "serve the tools to MCP clients on this machine")]
+    for each in starters:
+        if all(argument.role in ("size", "next") for argument in each.takes):
+            steps.append((f"stile call {folder} {each.tool}", "call a tool"))
+            break
+    steps.append((f"stile check {folder}", "see what each tool costs, and who gets in"))
+    if report["access"] == "keys":
+        steps.append(("stile key NAME", "make an API key, and put the printed lines into config.yaml"))
+    from_where = " --from URL" if has_query_string else ""
+    steps.append((f"stile pull {folder}{from_where}", "renew the schema when the API changes"))
+    if has_headers:
+        steps.append(("upstream.auth in config.yaml", "give the credential for calls: no header of -H was written"))
+    say("\nNext:")
+    for command, meaning in steps:
+        say(f"  {command}\n      {meaning}")

@@ -96,44 +96,35 @@ def _warn_of_needs(compiled: Sequence[Compiled], destination: str) -> None:
     bundle as soon as it can.
     """
     bundles = [one.bundle for one in compiled]
-    if not list(_needs(bundles, {})):
+    if not list(_unmet_needs(bundles, {})):
         return
-    tags, unknown = _read_tags(destination)
-    for need in _needs(bundles, tags):
-        if not need.is_met:
-            lacks = ", which the deployed function lacks" if tags else ""
-            add_it = f"add it to {need.parameter} in samconfig.toml, then `sam build` and `sam deploy`"
-            names = ", ".join(need.endpoints)
-            warn(f"{names}: a function that {need.task} needs {need.part}{lacks}: {add_it}")
-    if unknown:
-        warn(f"The parts of the deployed function could not be compared. {unknown}")
+    tags, fault = _read_tags(destination)
+    for sentence in _unmet_needs(bundles, tags):
+        warn(sentence)
+    if fault:
+        warn(f"The parts of the deployed function could not be compared. {fault}")
 
 
-@dataclass(frozen=True, slots=True)
-class _Need:
-    """A part of the build that endpoints need."""
-
-    endpoints: Sequence[str]
-    task: str  # the function's, as a verb phrase
-    part: str  # the part of the build
-    parameter: str  # the part's parameter in samconfig.toml
-    is_met: bool  # False if nothing is known of the deployed function
-
-
-def _needs(bundles: Sequence[Bundle], tags: Mapping[str, str]) -> Iterator[_Need]:
-    code = [bundle.endpoint for bundle in bundles if bundle.code]
-    tokens = [bundle.endpoint for bundle in bundles if bundle.identity.issuers]
-    for extra, task, names in (("code", "runs tools in Python", code), ("jwt", "reads tokens", tokens)):
-        if names:
-            met = extra in tags.get(EXTRAS_TAG, "").split()
-            yield _Need(names, task, f"the extra {extra}", "Extras", met)
-    modules: dict[str, list[str]] = {}
+def _unmet_needs(bundles: Sequence[Bundle], tags: Mapping[str, str]) -> Iterator[str]:
+    """Yield a sentence on each extra and module that the function's build lacks; all that are needed without tags."""
+    needs: dict[tuple[str, str, str], list[str]] = {}  # the function's task, a part of its build, its parameter
+    extras, modules = tags.get(EXTRAS_TAG, "").split(), tags.get(MODULES_TAG, "").split()
+    if "code" not in extras:
+        with_code = [bundle.endpoint for bundle in bundles if bundle.code]
+        needs["runs tools in Python", "the extra code", "Extras"] = with_code
+    if "jwt" not in extras:
+        with_tokens = [bundle.endpoint for bundle in bundles if bundle.identity.issuers]
+        needs["reads tokens", "the extra jwt", "Extras"] = with_tokens
     for bundle in bundles:
         for module in dict.fromkeys(kit.use.partition(":")[0] for kit in bundle.code):
-            modules.setdefault(module, []).append(bundle.endpoint)
-    for module, names in modules.items():
-        met = is_among(module, tags.get(MODULES_TAG, "").split())
-        yield _Need(names, "runs these tools in Python", f"the module {module}", "CodeModules", met)
+            if not is_among(module, modules):
+                need = ("runs these tools in Python", f"the module {module}", "CodeModules")
+                needs.setdefault(need, []).append(bundle.endpoint)
+    lacks = ", which the deployed function lacks" if tags else ""
+    for (task, part, parameter), names in needs.items():
+        if names:
+            add_it = f"add it to {parameter} in samconfig.toml, then `sam build` and `sam deploy`"
+            yield f"{', '.join(names)}: a function that {task} needs {part}{lacks}: {add_it}"
 
 
 def _read_tags(destination: str) -> tuple[Mapping[str, str], str]:
@@ -159,6 +150,7 @@ def _publish(compiled: Sequence[Compiled], storage: PublishStorage, options: arg
     Raises:
         StorageError: the comparison failed, and nothing was stored.
     """
+    publication = Publication(storage, force=options.force)
     try:
         planned = plan_publish(compiled, storage)
         leftovers: Sequence[Leftover] = ()
@@ -176,13 +168,12 @@ def _publish(compiled: Sequence[Compiled], storage: PublishStorage, options: arg
                     warn(f"{storage.location} keeps no versions: only a publish brings a withdrawn endpoint back.")
         withdrawn = leftovers if options.prune else ()
         if options.dry_run or not _may_publish(planned, withdrawn, options):
-            return report.end_unpublished()
+            return report.end_unpublished(publication)
         is_needed = report.to_store or withdrawn
         facts = gather_facts(options.folder, options.destination, os.environ) if is_needed else PublishFacts()
     except KeyboardInterrupt:
         complain("Nothing was published.")
         raise
-    publication = Publication(storage, force=options.force)
     if is_needed:
         publication.publish(report.to_store, facts)
         if publication.is_whole:
@@ -241,14 +232,14 @@ class _Report:
             end = "to be withdrawn" if self.options.prune else "--prune withdraws what the folder does not have"
             say(f"Published, and not in {self.options.folder.as_posix()}: {names}; {end}")
 
-    def end_unpublished(self) -> int:
+    def end_unpublished(self, publication: Publication) -> int:
         """Report the end of a dry run, or of a publish that nobody allowed."""
         if self.options.dry_run:
             needs = _needed_consents(self.planned, self.leftovers if self.options.prune else ())
             say(" ".join(["Nothing was published, because of --dry-run.", *(need for _, need in needs)]))
-            return self._end(None, DONE)
+            return self._end(publication, DONE)
         complain("Nothing was published.")
-        return self._end(None, REFUSED)
+        return self._end(publication, REFUSED)
 
     def end(self, publication: Publication) -> int:
         """Report the outcome of the writes, and return the exit code."""
@@ -257,12 +248,12 @@ class _Report:
             if publication.withdrawn:
                 say(f"Withdrawn: {some(publication.withdrawn, most=MAX_NAMED)}")
         else:
-            gone = [each.name for each in self.leftovers if each.name not in publication.withdrawn]
+            remaining = [each.name for each in self.leftovers if each.name not in publication.withdrawn]
             lines = {
                 "Stored or not, without an answer: {}.": publication.unconfirmed,
                 "Not stored (unchanged): {}. Run the command again.": self._not_stored(publication),
                 "Withdrawn: {}.": publication.withdrawn,
-                "Not known to be withdrawn: {}. Run the command again.": gone if self.options.prune else (),
+                "Not known to be withdrawn: {}. Run the command again.": remaining if self.options.prune else (),
             }
             complain(f"Stored: {some(self._stored(publication), most=MAX_NAMED) or 'nothing'}.")
             for line, names in lines.items():
@@ -275,21 +266,21 @@ class _Report:
     def _stored(self, publication: Publication) -> list[str]:
         return [each.name for each in self.planned if each.name in publication.stored]
 
-    def _not_stored(self, publication: Publication | None) -> list[str]:
-        begun = {*publication.stored, *publication.unconfirmed} if publication else {}
+    def _not_stored(self, publication: Publication) -> list[str]:
+        begun = {*publication.stored, *publication.unconfirmed}
         return [each.name for each in self.to_store if each.name not in begun]
 
-    def _end(self, publication: Publication | None, code: int) -> int:
+    def _end(self, publication: Publication, code: int) -> int:
         return show_document(
             {
                 "location": self.options.destination,
                 "dryRun": self.options.dry_run,
                 "endpoints": [each.plain() for each in self.planned],
-                "stored": self._stored(publication) if publication else [],
+                "stored": self._stored(publication),
                 "notStored": self._not_stored(publication),
-                "unconfirmed": publication.unconfirmed if publication else [],
+                "unconfirmed": publication.unconfirmed,
                 "notInFolder": [each.name for each in self.leftovers],
-                "withdrawn": publication.withdrawn if publication else [],
+                "withdrawn": publication.withdrawn,
             },
             code,
         )

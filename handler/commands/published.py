@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 from urllib.parse import urlsplit
 
 from handler.bundle.model import ENDPOINT_NAME
 from handler.bundle.stored import bundle_key
 from handler.commands.command_line import DONE, REFUSED, USAGE, whole_number
 from handler.commands.console import announce, complain, say, show_json, show_table
-from handler.commands.publishing.destination import AT_ONCE, Described, at_destination, describe_all
+from handler.commands.publishing.destination import Described, at_destination, describe_all, for_each
 from handler.commands.publishing.facts import read_facts
 from handler.commands.schema_source.source_options import (
     RequestHeaders,
@@ -43,11 +41,8 @@ OWN_MACHINE = ("127.0.0.1", "::1", "localhost")
 SHORT_CHARS = 12
 """The characters of a version or a commit in a table."""
 
-MAX_CARD_BYTES = 2_000_000
 MAX_HEADER_CHARS = 6_000
 """The length of the header with versions. API Gateway takes 10 KB of headers."""
-
-R = TypeVar("R")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -106,7 +101,7 @@ def _report(storage: PublishStorage, http: HttpClient, options: argparse.Namespa
     described, missing = describe_all(storage, options.endpoints)
     needs_history = options.versions or options.url
     names = [each.endpoint for each in described]
-    history = _for_each(names, lambda name: storage.versions(bundle_key(name)) if needs_history else ())
+    history = for_each(names, lambda name: storage.versions(bundle_key(name)) if needs_history else ())
     answers = _wait_until_served(http, described, history, options=options, headers=headers) if options.url else {}
     rows = [
         _Row(described=each, history=history[each.endpoint], answer=answers.get(each.endpoint, ""))
@@ -122,12 +117,6 @@ def _report(storage: PublishStorage, http: HttpClient, options: argparse.Namespa
         complain(f"{name}: not published at {storage.location}")
     bad = missing or any(each.fault for each in described) or any(each != SERVED for each in answers.values())
     return REFUSED if bad else DONE
-
-
-def _for_each(names: Sequence[str], work: Callable[[str], R]) -> dict[str, R]:
-    """Return the result of the work on each endpoint, several at a time: one that does not answer delays few others."""
-    with ThreadPoolExecutor(AT_ONCE) as threads:
-        return dict(zip(names, threads.map(work, names), strict=True))
 
 
 def _wait_until_served(
@@ -153,16 +142,16 @@ def _wait_until_served(
     }
 
     def ask(name: str) -> str:
-        return headers.hidden_in(_ask_function(http, f"{options.url}/{name}", ids[name], headers=headers.fields()))
+        return headers.hidden_in(_ask_function(http, f"{options.url}/{name}", ids[name], headers=headers.fields))
 
     deadline = time.monotonic() + options.wait
-    answers = _for_each(list(ids), ask)
+    answers = for_each(list(ids), ask)
     while True:
         open_ = [name for name, answer in answers.items() if answer != SERVED and ids[name]]
         if all(answers[name] == UNKNOWN for name in open_) or time.monotonic() >= deadline:
             return answers
         time.sleep(min(POLL_S, max(deadline - time.monotonic(), 0)))
-        answers |= _for_each(open_, ask)
+        answers |= for_each(open_, ask)
 
 
 SERVED = "yes"
@@ -189,7 +178,7 @@ def _ask_function(http: HttpClient, url: str, versions: Sequence[str], *, header
         url=url,
         headers={"accept": "application/json", "stile-versions": ids, **headers},
         timeout_s=30,
-        max_bytes=MAX_CARD_BYTES,
+        max_bytes=2_000_000,
         repeatable=True,
         guarded=False,
     )

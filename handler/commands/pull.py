@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from handler.commands.command_line import REFUSED
-from handler.commands.console import announce, complain, located, say, show_json, slow_work
+from handler.commands.console import announce, complain, located, place_of, say, show_json, slow_work
 from handler.commands.folders.atomic_writes import replace_text
 from handler.commands.folders.endpoint_folders import add_folder_arguments, find_endpoints
-from handler.commands.schema_source.schema_file import SchemaChanges, are_equal, compare_schemas
+from handler.commands.schema_source.schema_file import are_equal, compare_schemas
 from handler.commands.schema_source.schema_reading import read_sdl
 from handler.commands.schema_source.source_options import (
     SCHEMA_FILE,
@@ -32,6 +32,7 @@ from handler.commands.schema_source.source_options import (
 )
 from handler.compiler.compile_context import read_context
 from handler.compiler.source.files import MAX_FILE_BYTES
+from handler.errors.authoring import Problem
 from handler.strict_json import JSONObject
 from handler.text.sentences import counted, some
 
@@ -61,7 +62,12 @@ def run(options: argparse.Namespace) -> int:
     folder = folders[0]
     try:
         headers = request_headers(options.headers)
-        old = _old_text(folder / SCHEMA_FILE)
+        file = folder / SCHEMA_FILE
+        if not file.is_file():
+            cause = "there is no such file: expected the schema that `stile init` keeps apart"
+            raise SourceRefused(file.as_posix(), cause)
+        with file.open("rb") as content:
+            old = content.read(MAX_FILE_BYTES + 1).decode("utf-8-sig", errors="replace")
         source = options.source or _source_of(folder, old, options, headers)
         with slow_work(f"Reading the schema of {source.shown}"):
             sdl = read_sdl(
@@ -88,24 +94,27 @@ def _renew(folder: Path, old: str, sdl: str, source: SchemaSource, options: argp
         return 0
     text = with_heading(sdl, source)
     with slow_work("Compiling the endpoint with both schemas"):
-        changes = compare_schemas(folder, text, source, stage=options.stage, endpoint=options.endpoint)
+        changes, problems, warnings = compare_schemas(
+            folder, text, source, stage=options.stage, endpoint=options.endpoint
+        )
+    breaks = bool(problems or changes["tools"]["removed"])
     if not options.json:
-        _show(folder, source, changes)
+        say(f"{folder.as_posix()}: the schema of {source.shown} has changed", "bold")
+        _show(folder, changes, problems, warnings)
     if not options.check:
         replace_text(file, text)
     if options.json:
-        facts |= {"changed": True, "written": not options.check, "breaks": changes.breaks}
-        show_json({**facts, **changes.plain(folder)})
+        facts |= {"changed": True, "written": not options.check, "breaks": breaks, **changes}
+        plain = [[_plain(each, folder) for each in some] for some in (problems, warnings)]
+        show_json({**facts, "problems": plain[0], "warnings": plain[1]})
     else:
         say("Nothing was written (--check)." if options.check else f"Wrote {file.as_posix()}.")
-    return 1 if changes.breaks else 0
+    return 1 if breaks else 0
 
 
-def _old_text(file: Path) -> str:
-    if not file.is_file():
-        raise SourceRefused(file.as_posix(), "there is no such file: expected the schema that `stile init` keeps apart")
-    with file.open("rb") as content:
-        return content.read(MAX_FILE_BYTES + 1).decode("utf-8-sig", errors="replace")
+def _plain(problem: Problem, folder: Path) -> JSONObject:
+    file, line, column = place_of(problem, folder)
+    return {"file": file, "line": line, "column": column, "code": problem.code, "sentence": problem.sentence}
 
 
 def _refuse_to_open(old: str, source: SchemaSource, cause: str) -> None:
@@ -140,39 +149,35 @@ def _source_of(folder: Path, text: str, options: argparse.Namespace, headers: Re
         raise SourceRefused(folder.as_posix(), f"upstream.url: {exc}") from None
 
 
-def _show(folder: Path, source: SchemaSource, changes: SchemaChanges) -> None:
-    say(f"{folder.as_posix()}: the schema of {source.shown} has changed", "bold")
-    for sign, names, style in (("+", changes.added, "green"), ("-", changes.removed, "yellow")):
+def _show(folder: Path, changes: JSONObject, problems: Sequence[Problem], warnings: Sequence[Problem]) -> None:
+    for sign, names, style in (("+", changes["added"], "green"), ("-", changes["removed"], "yellow")):
         for name in names[:MAX_SHOWN]:
             say(f"  {sign} {name}", style)
         if len(names) > MAX_SHOWN:
             say(f"  {sign} and {len(names) - MAX_SHOWN} more", style)
-    for problem in changes.problems:
+    for problem in problems:
         say(located(problem, folder), "red")
-    for warning in changes.warnings:
+    for warning in warnings:
         say(located(warning, folder, kind="warning: "), "yellow")
-    for name in changes.new_tools:
+    tools = changes["tools"]
+    for name in tools["added"]:
         say(f"tool {name}: new", "green")
-    for name in changes.lost_tools:
+    for name in tools["removed"]:
         say(f"tool {name}: lost", "red")
-    for name, parts in changes.changed_tools.items():
+    for name, parts in tools["changed"].items():
         say(f"tool {name}: {', '.join(parts)} changed", "yellow")
-    _show_rules(folder, changes.rules)
-    if changes.breaks:
-        faults = [counted(len(changes.problems), "problem")] if changes.problems else []
-        faults += [f"{counted(len(changes.lost_tools), 'tool')} lost"] if changes.lost_tools else []
-        say(f"This breaks the endpoint: {', '.join(faults)}.", "red")
-    else:
-        say("This breaks nothing in the endpoint.", "green")
-
-
-def _show_rules(folder: Path, rules_of: Mapping[str, Sequence[str]]) -> None:
-    decided = [(coordinate, rules) for coordinate, rules in rules_of.items() if rules]
+    decided = [(coordinate, rules) for coordinate, rules in changes["policies"].items() if rules]
     for coordinate, rules in decided[:MAX_SHOWN]:
         places = "; ".join(f"{folder.as_posix()}/{rule}" if rule.partition(":")[2] else rule for rule in rules)
         say(f"new {coordinate}: {places}", "yellow")
     if len(decided) > MAX_SHOWN:
         say(f"and {len(decided) - MAX_SHOWN} more under these rules", "yellow")
-    undecided = [coordinate for coordinate, rules in rules_of.items() if not rules]
+    undecided = [coordinate for coordinate, rules in changes["policies"].items() if not rules]
     if undecided:
         say(f"no policy is for the new {some(undecided, most=MAX_SHOWN)}", "yellow")
+    faults = [counted(len(problems), "problem")] if problems else []
+    faults += [f"{counted(len(tools['removed']), 'tool')} lost"] if tools["removed"] else []
+    if faults:
+        say(f"This breaks the endpoint: {', '.join(faults)}.", "red")
+    else:
+        say("This breaks nothing in the endpoint.", "green")

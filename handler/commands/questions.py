@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
-from handler.commands.console import ERR
+from handler.commands.console import ERR, complain
+
+T = TypeVar("T")
 
 
 def can_ask() -> bool:
@@ -13,15 +17,18 @@ def can_ask() -> bool:
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
-def ask(question: str) -> str:
-    """Return the answer to a question, asked until there is one.
+def ask(question: str, parse: Callable[[str], T]) -> T:
+    """Return the answer to a question, asked until there is one that can be parsed.
 
     Raises:
         KeyboardInterrupt: the input ended.
     """
     while True:
         if answer := _answer(question):
-            return answer
+            try:
+                return parse(answer)
+            except argparse.ArgumentTypeError as exc:
+                complain(str(exc))
 
 
 def choose(question: str, choices: Sequence[str], *, default: str) -> str:

@@ -11,8 +11,8 @@ from handler.bundle.operations import Limits
 from handler.compiler.access.propagation import Consequences
 from handler.compiler.compile_context import CompileContext
 from handler.compiler.conditions import ConditionTable
-from handler.compiler.json_schemas.definitions import SharedDefinitions
 from handler.compiler.json_schemas.descriptions import GRAPHQL_TOOL
+from handler.compiler.json_schemas.input_schema import SharedDefinitions
 from handler.compiler.json_schemas.scalars import Scalar
 from handler.compiler.problems import Problems
 from handler.graph.index import SchemaIndex
@@ -63,7 +63,7 @@ class ApiContext:
         return self.guarded.conditions_in(schema)
 
     def guards_with(self, own: Mapping[str, Mask]) -> dict[str, Mask]:
-        """Return what ``own`` guards add to the endpoint's, with all that follows from both together."""
+        """Return the masks that ``own`` guards add to the endpoint's, with all that follows from both together."""
         both = {place: self.own_guards.get(place, OPEN) | own.get(place, OPEN) for place in {**self.own_guards, **own}}
         added = {place: mask - self.guards.get(place, OPEN) for place, mask in self.consequences.of(both).items()}
         return {place: mask for place, mask in added.items() if mask}

@@ -1,4 +1,4 @@
-"""The stable codes of diagnostics, each with a meaning and a remedy."""
+"""The stable codes of diagnostics, each with a meaning and a remedy, and those of differences between two versions."""
 
 from __future__ import annotations
 
@@ -191,3 +191,136 @@ CODES: dict[str, Code] = {
     for code, (meaning, remedy) in table.items()
 }
 """All codes. Each check adds its own: the table is whole when ``handler.compiler.checks`` is imported."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeCode:
+    """A kind of difference.
+
+    ``breaking``: a call, a request or a reader that worked before may fail, or do another thing. ``opens``: somebody
+    may reach, use or decide more than before, or requests go elsewhere.
+    """
+
+    meaning: str
+    breaking: bool = False
+    opens: bool = False
+
+
+CHANGE_CODES: Mapping[str, ChangeCode] = {
+    # reach
+    "reach-gained": ChangeCode("callers reach a coordinate that they did not reach", opens=True),
+    "reach-lost": ChangeCode("callers no longer reach a coordinate", breaking=True),
+    "reads-less": ChangeCode("an operation of the author no longer selects a field"),
+    "reach-unknown": ChangeCode(
+        "too many combinations of conditions: callers may reach a coordinate or no longer reach it",
+        breaking=True,
+        opens=True,
+    ),
+    "too-many-classes": ChangeCode(
+        "the conditions have more than 4,096 combinations, and reach differs for some", breaking=True
+    ),
+    "tool-opened": ChangeCode("callers may use a tool that they could not use", opens=True),
+    "tool-closed": ChangeCode("callers may no longer use a tool", breaking=True),
+    "tool-condition": ChangeCode("a condition on variables opens a tool otherwise", breaking=True, opens=True),
+    "root-opened": ChangeCode("callers reach a root type that the schema did not have", opens=True),
+    # endpoints and tools
+    "endpoint-added": ChangeCode("the endpoint is new", opens=True),
+    "endpoint-removed": ChangeCode("the endpoint is gone", breaking=True),
+    "tool-added": ChangeCode("a tool is new"),
+    "tool-removed": ChangeCode("a tool is gone, and its name is not an alias of another", breaking=True),
+    "tool-renamed": ChangeCode("a tool has a new name, and the old name is its alias"),
+    "tool-replaced": ChangeCode("a name means a tool of another kind, or another tool", breaking=True),
+    "alias-added": ChangeCode("a tool has a further old name"),
+    "alias-removed": ChangeCode("an old name of a tool is gone", breaking=True),
+    "tool-unlisted": ChangeCode("lists no longer have a tool, which can still be called", breaking=True),
+    "tool-listed": ChangeCode("lists have a tool that could only be called"),
+    "text-changed": ChangeCode("a title, a description, an icon or a directive of the schema has changed"),
+    "annotations-changed": ChangeCode("a hint about a tool is another, such as readOnlyHint"),
+    "operation-changed": ChangeCode("a tool sends another operation"),
+    "operation-writes": ChangeCode("a tool that read now writes", breaking=True, opens=True),
+    "operation-reads": ChangeCode("a tool that wrote now reads", breaking=True),
+    "binding-changed": ChangeCode("a variable that no model fills is bound otherwise", breaking=True, opens=True),
+    "code-changed": ChangeCode("a function or toolkit in Python has another definition"),
+    "meta-changed": ChangeCode("the `_meta` of a tool in lists, or of its results, is another"),
+    "view-changed": ChangeCode("hosts show a tool's results with another page, or with none"),
+    # arguments
+    "argument-added": ChangeCode("a tool or prompt takes a further argument, which may be left out"),
+    "argument-required-added": ChangeCode("a tool or prompt needs a further argument", breaking=True),
+    "argument-removed": ChangeCode("a tool or prompt no longer takes an argument", breaking=True),
+    "argument-required": ChangeCode("an argument that could be left out is required", breaking=True),
+    "argument-optional": ChangeCode("an argument that was required may be left out"),
+    "argument-widened": ChangeCode("an argument takes values of further types"),
+    "argument-narrowed": ChangeCode("an argument takes values of fewer types", breaking=True),
+    "argument-type": ChangeCode("an argument takes values of other types", breaking=True),
+    "argument-value-added": ChangeCode("an argument takes a further value of an enum"),
+    "argument-value-removed": ChangeCode("an argument no longer takes a value of an enum", breaking=True),
+    "argument-default": ChangeCode("a call without the argument means another value", breaking=True),
+    "argument-limit-raised": ChangeCode("a bound of an argument's values allows more"),
+    "argument-limit-lowered": ChangeCode("a bound of an argument's values allows less", breaking=True),
+    "argument-rule": ChangeCode("an argument has another rule, such as a pattern", breaking=True),
+    # results
+    "output-added": ChangeCode("results have a further field, or a schema"),
+    "output-removed": ChangeCode(
+        "results no longer have a field or a schema, or the schema leaves fields out", breaking=True
+    ),
+    "output-nullable": ChangeCode("a field of results may be null or absent", breaking=True),
+    "output-required": ChangeCode("a field of results is never null or absent any more"),
+    "output-type": ChangeCode("a field of results has another type", breaking=True),
+    "output-value-added": ChangeCode("a field of results may have a further value of an enum"),
+    "output-value-removed": ChangeCode("a field of results no longer has a value of an enum", breaking=True),
+    "output-form": ChangeCode("results come as other forms: text, structured, or both", breaking=True),
+    # the schema behind tools and routes that take documents
+    "field-type": ChangeCode("a field that documents select has another type", breaking=True),
+    "field-required": ChangeCode("a field that documents select is never null any more"),
+    "input-required": ChangeCode("an input of documents is required, or takes fewer types", breaking=True),
+    "input-optional": ChangeCode("an input of documents may be left out or null"),
+    "input-default": ChangeCode("a document without the input means another value", breaking=True),
+    "interface-left": ChangeCode("a type no longer implements an interface that documents may select", breaking=True),
+    "interface-joined": ChangeCode("a type implements a further interface"),
+    "directive-narrowed": ChangeCode("a directive of documents may stand in fewer places", breaking=True),
+    "directive-widened": ChangeCode("a directive of documents may stand in further places"),
+    "cost-changed": ChangeCode("documents count differently against `max_cost`, and may be refused", breaking=True),
+    # consent, scopes, limits
+    "confirm-raised": ChangeCode("a tool asks its user before a call, or in a stricter way", breaking=True),
+    "confirm-lowered": ChangeCode("a tool no longer asks its user, or in a weaker way", opens=True),
+    "scopes-added": ChangeCode("a tool needs further scopes", breaking=True),
+    "scopes-removed": ChangeCode("a tool needs fewer scopes", opens=True),
+    "limit-lowered": ChangeCode("a limit allows less", breaking=True),
+    "limit-raised": ChangeCode("a limit allows more"),
+    "size-changed": ChangeCode("the entry of a tool takes another number of tokens"),
+    # callers
+    "anonymous-refused": ChangeCode("callers without a credential are refused", breaking=True),
+    "anonymous-admitted": ChangeCode("callers without a credential are admitted", opens=True),
+    "listing-changed": ChangeCode("lists treat missing scopes otherwise, or scopes become public or private"),
+    "key-added": ChangeCode("an API key is new", opens=True),
+    "key-removed": ChangeCode("an API key is gone", breaking=True),
+    "key-changed": ChangeCode("an API key of the same name has another digest", breaking=True, opens=True),
+    "key-expires-earlier": ChangeCode("an API key expires earlier", breaking=True),
+    "key-expires-later": ChangeCode("an API key expires later, or never", opens=True),
+    "key-claims": ChangeCode("the holder of an API key has other claims, or skips policies", breaking=True, opens=True),
+    "issuer-added": ChangeCode("tokens of a further issuer are accepted", opens=True),
+    "issuer-removed": ChangeCode("tokens of an issuer are no longer accepted", breaking=True),
+    "issuer-changed": ChangeCode("tokens of an issuer are judged otherwise", breaking=True, opens=True),
+    "authorizer-added": ChangeCode("the authorizer of a further API is believed", opens=True),
+    "authorizer-removed": ChangeCode("the authorizer of an API is no longer believed", breaking=True),
+    "sign-in-changed": ChangeCode("the OAuth proxy is new, gone, or set otherwise", breaking=True, opens=True),
+    # the API behind
+    "upstream-url": ChangeCode("requests go to another URL, or to other tenants", opens=True),
+    "upstream-headers": ChangeCode("requests carry other headers", opens=True),
+    "upstream-credential": ChangeCode("requests carry another credential, or it is read from elsewhere", opens=True),
+    "upstream-documents": ChangeCode("operations are sent in another form"),
+    # routes and content
+    "route-opened": ChangeCode("the GraphQL route takes more requests", opens=True),
+    "route-closed": ChangeCode("the GraphQL route takes fewer requests", breaking=True),
+    "document-added": ChangeCode("a persisted document is new"),
+    "document-replaced": ChangeCode("a persisted document has another id, and operations of the same names"),
+    "document-removed": ChangeCode("a persisted document is gone", breaking=True),
+    "content-added": ChangeCode("a prompt, a resource or a skill is new"),
+    "content-removed": ChangeCode("a prompt, a resource or a skill is gone", breaking=True),
+    "content-changed": ChangeCode("a prompt, a resource, a skill or the instructions are others"),
+    "content-opened": ChangeCode("other callers see a prompt, resource or toolkit", breaking=True, opens=True),
+    "catalog-changed": ChangeCode("the catalog or the search for tools is set otherwise"),
+    "log-changed": ChangeCode("the log has other facts of calls"),
+    "other-changed": ChangeCode("the bundle has another difference"),
+}
+"""Code -> the judgement of this kind of difference."""

@@ -15,14 +15,13 @@ from types import MappingProxyType
 
 from handler.bundle.model import Bundle
 from handler.bundle.stored import bundle_key, index_key, write_bundle
-from handler.compiler.access.code_access import AccessDefaults, access_defaults
-from handler.compiler.access.policies import Rule, read_access
+from handler.compiler.access.policies import AccessDefaults, Rule, access_defaults, read_access
 from handler.compiler.access.propagation import TakenAlong
 from handler.compiler.checks import CHECKS, CLIENT_CHECKS
 from handler.compiler.checks.finding import CompiledEndpoint, run_checks
 from handler.compiler.compile_context import CompileContext, read_context
+from handler.compiler.config.config import Ignore
 from handler.compiler.config.identity import read_identity
-from handler.compiler.config.ignores import Ignore
 from handler.compiler.config.upstream import judge_passthrough
 from handler.compiler.graphql_api import read_api
 from handler.compiler.operations.author_operations import AuthorDocument, AuthorOperation
@@ -36,7 +35,7 @@ from handler.compiler.tools.declaration import CompiledTool
 from handler.compiler.tools.listed_schemas import with_listed_schemas
 from handler.compiler.tools.logged_facts import read_call_log
 from handler.compiler.tools.tools import judge_tools
-from handler.compiler.tools.views import read_views, uses_table, with_views
+from handler.compiler.tools.views import read_views, with_views
 from handler.errors.authoring import Problem
 from handler.errors.infrastructure import SettingsError
 from handler.settings import read_code_modules
@@ -63,7 +62,7 @@ class Compiled:
     ignored_changes: tuple[Ignore, ...] = ()  # differences from the version before, with reasons
 
     def objects(self) -> Iterator[tuple[str, bytes]]:
-        """Yield what to store, by key. The index comes first: a bundle must never name an index that is missing."""
+        """Yield the objects to store, by key. The index comes first: a bundle never names an index that is missing."""
         if self.bundle.index:
             yield index_key(self.bundle.endpoint, self.bundle.index), self.index
         yield bundle_key(self.bundle.endpoint), write_bundle(self.bundle)
@@ -143,7 +142,7 @@ def _compile(context: CompileContext) -> CompiledEndpoint:
     api = replace(api, tools=tuple(with_companions(api.tools, others=(*code.tools, *catalog), problems=problems)))
     api = replace(api, tools=tuple(with_listed_schemas(api.tools, api.context)))
     content = read_content(context, grounds)
-    pages = views.resources(with_table=uses_table((*api.tools, *code.tools), views))
+    pages = views.resources((*api.tools, *code.tools))
     content = replace(content, pages=pages)
     refuse_shared_names(content, code, at=config.code.at, problems=problems)
     tools = (*api.tools, *code.tools, *catalog)

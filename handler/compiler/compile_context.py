@@ -10,8 +10,7 @@ from handler.compiler.conditions import ConditionTable
 from handler.compiler.config.config import Config, read_config
 from handler.compiler.problems import Place, Problems
 from handler.compiler.schema.schema_cache import SchemaCache
-from handler.compiler.source.files import CONFIG, ENTRY, EndpointFiles
-from handler.compiler.source.project import Project, read_project
+from handler.compiler.source.files import CONFIG, ENTRY, EndpointFiles, Project, read_project
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

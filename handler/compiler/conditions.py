@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import overload
+from collections.abc import Iterable, Iterator, Mapping
 
 from handler.policy.evaluation import HIDDEN, NEVER, OPEN, Mask
 from handler.policy.predicates import Predicate
@@ -15,23 +14,23 @@ System = Mapping[int, tuple[str, Alternatives]]
 """Provisional number below 0 -> the type that the condition is of, and its alternatives, which may refer to others."""
 
 
-class ConditionTable(Sequence[Predicate]):
+class ConditionTable(list[Predicate]):
     """The predicates by their numbers. The first one never holds.
 
     A composed predicate is ``{"any": [[1, 2], [3]]}``: it holds if all conditions of one list hold.
     """
 
     def __init__(self) -> None:
-        self._predicates: list[Predicate] = [NEVER]
+        super().__init__([NEVER])
         self._made: dict[frozenset[tuple[str, Alternatives]], int] = {}  # all that a condition refers to -> its number
 
     def mask(self, predicate: Predicate) -> Mask:
         """Return the mask of one predicate. The mask of a predicate that always holds is ``OPEN``."""
         if predicate == {"literal": True}:
             return OPEN
-        if predicate not in self._predicates:
-            self._predicates.append(predicate)
-        return frozenset({self._predicates.index(predicate)})
+        if predicate not in self:
+            self.append(predicate)
+        return frozenset({self.index(predicate)})
 
     def add(self, system: System) -> dict[int, int]:
         """Add a system and return provisional -> final number. A condition equal to a known one gets its number."""
@@ -39,29 +38,17 @@ class ConditionTable(Sequence[Predicate]):
         fresh: list[int] = []
         for provisional, (name, _) in system.items():
             # The name tells apart types that refer to each other: these share all that they refer to.
-            whole = frozenset(
-                {(f"* {name}", frozenset[Mask]()), *(system[each] for each in _referred(provisional, system))}
-            )
+            whole = {(f"* {name}", frozenset[Mask]()), *(system[each] for each in _referred(provisional, system))}
             key = frozenset((each, _named(alternatives, system)) for each, alternatives in whole)
             if key not in self._made:
-                self._made[key] = len(self._predicates)
-                self._predicates.append(NEVER)
+                self._made[key] = len(self)
+                self.append(NEVER)
                 fresh.append(provisional)
             numbers[provisional] = self._made[key]
         for provisional in fresh:
             masks = (renumbered(mask, numbers) for mask in system[provisional][1])
-            self._predicates[numbers[provisional]] = {"any": sorted(sorted(mask) for mask in masks)}
+            self[numbers[provisional]] = {"any": sorted(sorted(mask) for mask in masks)}
         return numbers
-
-    @overload
-    def __getitem__(self, index: int) -> Predicate: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Predicate]: ...
-    def __getitem__(self, index: int | slice) -> Predicate | Sequence[Predicate]:
-        return self._predicates[index]
-
-    def __len__(self) -> int:
-        return len(self._predicates)
 
 
 def least(masks: Iterable[Mask]) -> Alternatives:
@@ -80,13 +67,11 @@ def renumbered(mask: Mask, numbers: Mapping[int, int]) -> Mask:
 
 def _referred(provisional: int, system: System) -> Iterator[int]:
     """Yield a condition and all that it refers to, directly or not."""
-    found = {provisional}
-    waiting = [provisional]
-    while waiting:
-        number = waiting.pop()
+    waiting, queued = [provisional], {provisional}
+    for number in waiting:  # it grows
         yield number
-        new = {each for mask in system[number][1] for each in mask if each in system} - found
-        found |= new
+        new = {each for mask in system[number][1] for each in mask if each in system} - queued
+        queued |= new
         waiting += sorted(new)
 
 

@@ -32,15 +32,14 @@ from handler.compiler.schema.schema_cache import key_of
 from handler.compiler.schema.schema_index import build_index, with_words
 from handler.compiler.schema.vendor_directives import with_list_sizes
 from handler.compiler.source.files import ENTRY
-from handler.compiler.tools.client_schema import ExternalSchema
 from handler.compiler.tools.declaration import CompiledTool
 from handler.compiler.tools.graphql import default_tool
-from handler.compiler.tools.persisted import graphql_endpoint
+from handler.compiler.tools.persisted import ExternalSchema, graphql_endpoint
 from handler.compiler.tools.prompts import PROMPTS_FOLDER
 from handler.compiler.tools.resources import RESOURCES_FOLDER
 from handler.compiler.tools.skills import SKILLS_FOLDER
 from handler.compiler.tools.tools import make_tools
-from handler.compiler.tools.uploads import types_of_files
+from handler.compiler.tools.variables import types_of_files
 from handler.graph.index import SchemaIndex, read_index, write_index
 from handler.policy.evaluation import HIDDEN, OPEN, Mask
 from handler.strict_json import JSONObject
@@ -50,7 +49,7 @@ NO_GRAPHQL = GraphQLEndpoint(mode="off", guards={}, conditions=OPEN, documents=(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CompiledApi:
+class SchemaParts:
     """The compiled parts that come from the schema. The defaults are those of an endpoint without a schema."""
 
     index: tuple[str, bytes] = ("", b"")  # the digest and the bytes of the schema index
@@ -73,15 +72,15 @@ class CompiledApi:
         return (*self.operations, *(document.anonymous for document in self.documents if document.anonymous))
 
 
-def read_api(context: CompileContext) -> CompiledApi:
+def read_api(context: CompileContext) -> SchemaParts:
     """Compile the endpoint's schema and operations. The result is empty without a schema."""
     if context.code_only:
         _refuse_users_of_a_schema(context)
-        return CompiledApi()
+        return SchemaParts()
     author = read_schema(context.files, context.project, problems=context.problems, cache=context.schemas)
     if author.schema is None:
         read_operations(context, author)
-        return CompiledApi()
+        return SchemaParts()
     return _compile_api(context, author, schema=author.schema)
 
 
@@ -96,7 +95,7 @@ def _refuse_users_of_a_schema(context: CompileContext) -> None:
         if key in config.access:
             sentence = f"access.{key}: {without} there is nothing to guard: each entry of code takes a condition"
             problems.add(config.access.key_place(key), sentence, code="needs-schema")
-    for key in config.scalars.keys():  # noqa: SIM118 - a Section is not a dict
+    for key in config.scalars:
         sentence = f"scalars: {without} there is no scalar to describe"
         problems.add(config.scalars.key_place(key), sentence, code="needs-schema")
     folder, suffixes = project.path(OPERATIONS_FOLDER), (*SUFFIXES, *MANIFEST_SUFFIXES)
@@ -104,7 +103,7 @@ def _refuse_users_of_a_schema(context: CompileContext) -> None:
         problems.add(Place(name), f"{without} no operation fits anything", code="needs-schema")
 
 
-def _compile_api(context: CompileContext, author: AuthorSchema, *, schema: GraphQLSchema) -> CompiledApi:
+def _compile_api(context: CompileContext, author: AuthorSchema, *, schema: GraphQLSchema) -> SchemaParts:
     costs = with_list_sizes(author.costs, context.config.list_sizes, schema, context.problems)
     stored = _stored_index(context, author, schema=schema, costs=costs)
     digest = sha256(stored).hexdigest()
@@ -126,7 +125,7 @@ def _compile_api(context: CompileContext, author: AuthorSchema, *, schema: Graph
     # If callers get no GraphQL, only code tools use operations.
     are_used = mode != "off" or context.config.code.named
     persisted = operations if are_used else replace(operations, documents=())
-    return CompiledApi(
+    return SchemaParts(
         index=(digest, stored),
         guards=api.guards,
         tools=tools,

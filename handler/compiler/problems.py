@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
+from itertools import islice
 
 from graphql import GraphQLError, Node, Source, get_location
 
@@ -128,6 +130,15 @@ def place_in(source: Source, position: int) -> Place:
         return source.place_at(position)
     at = get_location(source, position)
     return Place(source.name, at.line, at.column)
+
+
+_CHARACTER = re.compile(r"\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u\{[^}]*\}|\\u....|\\.|.", re.DOTALL)
+"""A character of a literal of GraphQL or JSON, as written."""
+
+
+def offset_in_literal(text: str, start: int, position: int) -> int:
+    """Return the offset of a character of a literal whose text begins, behind the quotation mark, at ``start``."""
+    return start + sum(len(match[0]) for match in islice(_CHARACTER.finditer(text, start), position))
 
 
 def located(at: At, *, otherwise: Place) -> At:

@@ -87,7 +87,7 @@ class Provenance:
         )
 
     def hidden_by(self, numbers: frozenset[int], *, tool: str = "") -> set[str]:
-        """Return the coordinates that are hidden from a caller who does not meet these rules, and meets all others."""
+        """Return the coordinates that are hidden from a caller that meets all rules but these."""
         evaluation = self._evaluation(tool, numbers)
         return {coordinate for coordinate, mask in self._of(tool)[0].items() if not evaluation.meets(mask)}
 
@@ -125,7 +125,7 @@ class Provenance:
         return self._spread[tool]
 
     def _evaluation(self, tool: str, unmet: frozenset[int]) -> Evaluation:
-        """Return the evaluation of conditions over rules for a caller who does not meet some rules."""
+        """Return the evaluation of conditions over rules for a caller that does not meet some rules."""
         if (tool, unmet) not in self._evaluations:
             truths: list[Predicate] = [{"literal": number not in unmet} for number in self._rules]
             conditions = [NEVER, *truths, *self._of(tool)[1][len(truths) + 1 :]]
@@ -136,7 +136,7 @@ class Provenance:
 def responsible(numbers: Collection[int], closes: Callable[[frozenset[int]], bool]) -> frozenset[int]:
     """Return those of the rules that close something: each set of them closes it alone, and needs all of its rules.
 
-    ``closes`` is for a caller who meets all other rules. Several sets are independent reasons.
+    ``closes`` is for a caller that meets all other rules. Several sets are independent reasons.
     """
     reasons: frozenset[int] = frozenset()
     others = sorted(numbers)

@@ -16,7 +16,6 @@ class ConsentRequired(CallError):
             f"If they agree, repeat it with {say}."
         )
         self.tool = tool
-        self.say = say
 
 
 class ConsentImpossible(CallError):
@@ -61,5 +60,3 @@ class ConsentTooLong(CallError):
         )
         self.tool = tool
         self.part = part
-        self.chars = chars
-        self.max_chars = max_chars

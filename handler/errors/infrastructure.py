@@ -63,7 +63,7 @@ class WriteUnconfirmed(StorageError):
 
 
 class AwsError(StileError):
-    """A refusal by AWS, with AWS's code; or no credentials to sign with, and the message says what to set."""
+    """A refusal by AWS, with AWS's code; or no credentials to sign with, and the message names the setting."""
 
 
 class AwsDenied(AwsError):

@@ -11,7 +11,7 @@ class McpError(StileError):
     """A JSON-RPC error instead of a result.
 
     ``code`` is a standard code (``PARSE_ERROR`` … ``INTERNAL_ERROR``) or the author's own, outside -32768 to -32000.
-    ``stile_code`` is empty if only ``code``, or the cause of the error, says what is wrong.
+    ``stile_code`` is empty if only ``code``, or the cause of the error, says the reason.
 
     Raises:
         ValueError: a code that JSON-RPC and MCP reserve.

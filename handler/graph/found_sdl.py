@@ -15,10 +15,11 @@ from handler.graph.sdl import keyword_of, print_directive
 from handler.graph.view import BUILT_IN_SCALARS, View
 
 NAME = "[_A-Za-z][_0-9A-Za-z]*"
-COORDINATE = re.compile(rf"@{NAME}|{NAME}(?:\.{NAME}(?:\({NAME}:\))?)?")
-
-MATCH_BYTES = 400
-"""Room for one match: an answer has as many of them as fit, within the next two bounds."""
+COORDINATE = re.compile(
+    rf"@(?P<directive>{NAME})(?:\((?P<taken>{NAME}):\))?"
+    rf"|(?P<type>{NAME})(?:\.(?P<member>{NAME})(?:\((?P<argument>{NAME}):\))?)?"
+)
+"""Source: GraphQL specification, section 3.14 (Schema Coordinates)."""
 
 MIN_MATCHES, MAX_MATCHES = 3, 8
 
@@ -43,7 +44,7 @@ MAX_IMPLEMENTERS = 12
 """Implementers of an interface that are named."""
 
 WRAPPER_MEMBERS = 6
-"""A type with no more members leads to what it wraps: a page of a list, an edge, the payload of a mutation."""
+"""A type with no more members leads to the types below: a page of a list, an edge, the payload of a mutation."""
 
 
 def found_text(view: View, matches: Sequence[tuple[str, Sequence[Sequence[str]]]], *, max_bytes: int) -> str:
@@ -53,7 +54,7 @@ def found_text(view: View, matches: Sequence[tuple[str, Sequence[Sequence[str]]]
     """
     if not matches:
         return NOTHING
-    count = min(max(max_bytes // MATCH_BYTES, MIN_MATCHES), MAX_MATCHES)
+    count = min(max(max_bytes // 400, MIN_MATCHES), MAX_MATCHES)  # as many as fit with their surroundings
     ways = []
     for coordinate, paths in matches[:count]:
         way = list(paths[0] if paths else ())
@@ -127,19 +128,16 @@ def _returned(view: View, coordinate: str) -> Iterator[str]:
 
 def is_visible(view: View, coordinate: str) -> bool:
     """Return whether a view has a part of this coordinate."""
-    if not COORDINATE.fullmatch(coordinate):
+    match = COORDINATE.fullmatch(coordinate)
+    if match is None or match["directive"]:
+        return match is not None and not match["taken"] and match["directive"] in view.directives()
+    type_name, member, argument = match["type"], match["member"], match["argument"]
+    if type_name not in view.members or not member:
+        return type_name in view.members
+    kind = view.index.kind(type_name)
+    if kind == "union" or member not in view.members[type_name]:
         return False
-    if coordinate.startswith("@"):
-        return coordinate.removeprefix("@") in view.directives()
-    type_name, _, rest = coordinate.partition(".")
-    member, _, argument = rest.removesuffix(":)").partition("(")
-    if type_name not in view.members or (member and view.index.kind(type_name) == "union"):
-        return False
-    if member and member not in view.members[type_name]:
-        return False
-    return not argument or (
-        view.index.kind(type_name) in ("object", "interface") and argument in view.arguments(type_name, member)
-    )
+    return not argument or (kind in ("object", "interface") and argument in view.arguments(type_name, member))
 
 
 def _some(names: Sequence[str]) -> str:
@@ -222,9 +220,11 @@ class Slice:
         entry = self._view.index[type_name]
         match entry.kind:
             case "object" | "interface":
-                field = entry.fields[member]
-                arguments = _arguments(self._view.arguments(type_name, member), whole=whole)
-                line = f"  {member}{arguments}: {field.type}{_deprecated(field.directives)}"
+                field, arguments = entry.fields[member], self._view.arguments(type_name, member)
+                parts = [_input(name, value) for name, value in arguments.items() if whole or value.required]
+                parts += ["…"] if len(parts) < len(arguments) else []
+                signature = f"{member}({', '.join(parts)})" if arguments else member
+                line = f"  {signature}: {field.type}{_deprecated(field.directives)}"
                 description = field.description
             case "input":
                 line, description = f"  {_input(member, entry.inputs[member])}", entry.inputs[member].description
@@ -270,7 +270,7 @@ def is_leaf(view: View, type_text: str) -> bool:
 
 
 def first_sentence(printed: str) -> str:
-    """Return the beginning of a printed description on one line, without what would end a string of SDL."""
+    """Return the beginning of a printed description on one line, in characters that do not end a string."""
     text = " ".join(printed.strip('"').split()).replace("\\", "").replace('"', "'")
     sentence = text.partition(". ")[0].removesuffix(".")
     return sentence if len(sentence) <= MAX_DOC_CHARS else sentence[: MAX_DOC_CHARS - 1] + "…"
@@ -282,12 +282,6 @@ def members_named(coordinates: Iterable[str]) -> Iterator[tuple[str, str]]:
         type_name, _, member = coordinate.partition(".")
         if not coordinate.startswith("@"):
             yield type_name, member.partition("(")[0]
-
-
-def _arguments(arguments: Mapping[str, InputValue], *, whole: bool) -> str:
-    parts = [_input(name, value) for name, value in arguments.items() if whole or value.required]
-    left_out = ["…"] if len(parts) < len(arguments) else []
-    return f"({', '.join(parts + left_out)})" if arguments else ""
 
 
 def _input(name: str, value: InputValue) -> str:

@@ -22,11 +22,6 @@ from handler.errors.infrastructure import BundleError, ObjectNotFound
 from handler.storage.storage import READ_TIMEOUT_S, Storage
 from handler.strict_json import inside, parse_json, parse_stored, to_json_bytes
 
-ROOT_KINDS = ("query", "mutation")
-
-OUTLINED = ("kind", "interfaces")
-"""The parts of a type's entry that only its outline has."""
-
 Reference = tuple[str, str, str]
 """A member, its argument or the empty string, and the named type of the argument or else of the member."""
 
@@ -55,7 +50,8 @@ class SchemaIndex:
     def __init__(self, head: Any, lines: Sequence[bytes]) -> None:
         with expected_shape("the schema index"):
             self.description = text_in(head, "description")
-            self.roots = {kind: text_in(head["roots"], kind) for kind in ROOT_KINDS if kind in head["roots"]}
+            roots = head["roots"]
+            self.roots = {kind: text_in(roots, kind) for kind in ("query", "mutation") if kind in roots}
             self.missing = frozenset(names_in(head["missing"]))  # named and absent types: those of subscriptions
             self.words: Mapping[str, Any] = dict(head.get("words", {}).items())  # read by a search alone
             self._directives: Mapping[str, Any] = dict(head.get("directives", {}).items())
@@ -200,7 +196,8 @@ def write_index(content: Mapping[str, Any]) -> tuple[str, bytes]:
             for name, raw in types.items()
         },
     }
-    rest = ({key: part for key, part in raw.items() if key not in OUTLINED} for raw in types.values())
+    outlined = {"kind", "interfaces"}
+    rest = ({key: part for key, part in raw.items() if key not in outlined} for raw in types.values())
     raw = b"\n".join(map(to_json_bytes, (head, *rest)))
     return hashlib.sha256(raw).hexdigest(), raw
 

@@ -11,9 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from handler.graph.index import Directive, Field, InputValue
 from handler.graph.view import BUILT_IN_SCALARS, View
 
-NAMED_ROOTS: Mapping[str, str] = {"query": "Query", "mutation": "Mutation", "subscription": "Subscription"}
-"""The names of root types in a schema without a ``schema`` definition."""
-
 
 def print_view(view: View) -> str:
     """Return the SDL of a view: deterministic, and equal to the output of graphql-core's ``print_schema``."""
@@ -38,11 +35,6 @@ def _parts(view: View) -> Iterator[str]:
     yield from filter(None, [printer.schema()])
     yield from (printer.directive(name, directive) for name, directive in view.directives().items())
     yield from filter(None, (printer.type(name, members) for name, members in view.members.items()))
-
-
-def print_type(view: View, name: str) -> str:
-    """Return the SDL of one type of a view; empty string for a built-in scalar."""
-    return _Printer(view).type(name, view.members[name])
 
 
 def print_directive(view: View, name: str) -> str:
@@ -71,7 +63,8 @@ class _Printer:
         """Return the definition of the root types; empty string if their names imply them."""
         view = self._view
         roots = {kind: name for kind, name in view.index.roots.items() if name in view.members}
-        implied = {kind: name for kind, name in NAMED_ROOTS.items() if name in view.members}
+        names = {"query": "Query", "mutation": "Mutation", "subscription": "Subscription"}
+        implied = {kind: name for kind, name in names.items() if name in view.members}
         if not roots or (roots == implied and not view.index.description):
             return ""
         body = "".join(f"  {kind}: {name}\n" for kind, name in roots.items())
@@ -95,8 +88,9 @@ class _Printer:
             case "union":
                 return f"{head}{entry.directives} = {' | '.join(members)}"
             case "enum":
-                values = [self._value(member, *entry.values[member]) for member in members]
-                return f"{head}{entry.directives}{_block(values)}"
+                values = ((member, *entry.values[member]) for member in members)
+                lines = [f"{self._described(text, '  ')}  {member}{directives}" for member, text, directives in values]
+                return f"{head}{entry.directives}{_block(lines)}"
             case "input":
                 inputs = [self._input(member, entry.inputs[member], "  ") for member in members]
                 return f"{head}{entry.directives}{_block(inputs)}"
@@ -106,9 +100,6 @@ class _Printer:
     def _field(self, name: str, field: Field, arguments: Mapping[str, InputValue]) -> str:
         head = self._described(field.description, "  ")
         return f"{head}  {name}{self._arguments(arguments, '  ')}: {field.type}{field.directives}"
-
-    def _value(self, name: str, description: str, directives: str) -> str:
-        return f"{self._described(description, '  ')}  {name}{directives}"
 
     def _arguments(self, arguments: Mapping[str, InputValue], indentation: str) -> str:
         if not arguments:

@@ -15,10 +15,10 @@ import threading
 import time
 import zlib
 from collections.abc import Callable, Mapping
-from contextlib import closing
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import field
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 from handler.cold.artefact import CERTIFICATES
@@ -36,13 +36,27 @@ from handler.http.addresses import STRICT, AddressRules, is_unnameable
 from handler.http.connections import Connection, Exchange, ForbiddenAddress, KeptConnections, TimedTls
 from handler.http.response import BodyTooLarge, CutShort, HeadTooLarge, InvalidResponse, OtherEncoding
 
-if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-
 T = TypeVar("T")
 
 MARGIN_S = 0.05
 """Largest difference at which the deadlines of an exchange and of the task that waits for it count as one."""
+
+
+_OUR_HEADERS = {"accept-encoding": "gzip", "user-agent": "stile"}
+_PORTS = {"http": 80, "https": 443}
+_UNSENDABLE = "the request cannot be sent"
+_NEVER_IN_A_URL = re.compile(r"[\x00-\x20\x7f\\]")
+_FAILURES = (InvalidResponse, OSError, OtherEncoding, zlib.error)
+_CLOSED = (ConnectionResetError, BrokenPipeError, ssl.SSLEOFError, ssl.SSLZeroReturnError)
+_REASONS: tuple[tuple[type[BaseException] | tuple[type[BaseException], ...], str], ...] = (
+    (socket.gaierror, "name not resolved"),
+    (ConnectionRefusedError, "connection refused"),
+    (ssl.SSLCertVerificationError, "TLS verification failed"),
+    (zlib.error, "the body is not the gzip it claims to be"),
+    ((*_CLOSED, CutShort), "connection closed before the answer was complete"),
+    (ssl.SSLError, "TLS failed"),
+    (OSError, "no connection"),
+)
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -98,10 +112,8 @@ class HttpClient:
             HttpUnreachable: no connection, a broken one, or a response that cannot be read.
             HttpTooLarge: a body of more than ``max_bytes``.
         """
-        if self.observer is None:
-            return self._send_now(request)
-        with self.observer(request) as answers:
-            answers.append(self._send_now(request))
+        with (self.observer or _unobserved)(request) as answers:
+            answers.append(self._send(request, Exchange(timeout_s=request.timeout_s), self._answer))
         return answers[0]
 
     async def send_async(self, request: HttpRequest) -> HttpResponse:
@@ -110,36 +122,29 @@ class HttpClient:
         The request's time begins when a thread is available to send it. A task cancelled after that time gets an
         ``HttpTimeout``: only this error says if the request was sent.
         """
-        if self.observer is None:
-            return await self._send_soon(request)
-        with self.observer(request) as answers:
-            answers.append(await self._send_soon(request))
+        with (self.observer or _unobserved)(request) as answers:
+            exchange, way = Exchange(timeout_s=request.timeout_s), self._answer
+            # Lambda gives a process one request at a time, and a thread's round trip takes as long as many a response.
+            if len(asyncio.all_tasks()) == 1:
+                answer = self._send(request, exchange, self._answer_over_kept)
+                if answer is not None:
+                    answers.append(answer)
+                    return answer
+                way = self._answer_anew  # in a thread, because no deadline ends the resolver
+            queued_at = time.monotonic()
+
+            def send() -> HttpResponse:
+                exchange.put_off(time.monotonic() - queued_at)
+                return self._send(request, exchange, way)
+
+            try:
+                answers.append(await asyncio.to_thread(send))
+            except asyncio.CancelledError as exc:
+                exchange.abort()
+                if exchange.is_over(margin_s=MARGIN_S):  # the canceller has the same deadline, a moment earlier
+                    raise _error_of(TimeoutError(), _target_of(request.url).host, exchange) from exc
+                raise
         return answers[0]
-
-    def _send_now(self, request: HttpRequest) -> HttpResponse:
-        return self._send(request, Exchange(timeout_s=request.timeout_s), self._asked)
-
-    async def _send_soon(self, request: HttpRequest) -> HttpResponse:
-        exchange, way = Exchange(timeout_s=request.timeout_s), self._asked
-        # Lambda gives a process one request at a time, and a thread's round trip takes as long as many a response.
-        if len(asyncio.all_tasks()) == 1:
-            answered = self._send(request, exchange, self._asked_over_kept)
-            if answered is not None:
-                return answered
-            way = self._asked_anew  # in a thread, because no deadline ends the resolver
-        queued_at = time.monotonic()
-
-        def send() -> HttpResponse:
-            exchange.put_off(time.monotonic() - queued_at)
-            return self._send(request, exchange, way)
-
-        try:
-            return await asyncio.to_thread(send)
-        except asyncio.CancelledError as exc:
-            exchange.abort()
-            if exchange.is_over(margin_s=MARGIN_S):  # the canceller has the same deadline, a moment earlier
-                raise _error_of(TimeoutError(), _target_of(request.url).host, exchange) from exc
-            raise
 
     def open(self, url: str, *, timeout_s: float) -> None:
         """Open a connection for the next request to a URL.
@@ -161,7 +166,7 @@ class HttpClient:
         """Drop the kept connections, as after a restored snapshot. The client stays usable."""
         self._kept.clear()
 
-    def _send(self, request: HttpRequest, exchange: Exchange, way: _Way[T]) -> T:
+    def _send(self, request: HttpRequest, exchange: Exchange, way: Callable[[HttpRequest, _Target, Exchange], T]) -> T:
         target = _target_of(request.url)
         fault = self._rules.url_fault(target.scheme, target.host) if request.guarded else ""
         if fault:
@@ -183,27 +188,27 @@ class HttpClient:
             raise HttpUnreachable(target.host, _UNSENDABLE) from None
         return response
 
-    def _asked(self, request: HttpRequest, target: _Target, exchange: Exchange) -> HttpResponse:
-        return self._asked_over_kept(request, target, exchange) or self._asked_anew(request, target, exchange)
+    def _answer(self, request: HttpRequest, target: _Target, exchange: Exchange) -> HttpResponse:
+        return self._answer_over_kept(request, target, exchange) or self._answer_anew(request, target, exchange)
 
-    def _asked_over_kept(self, request: HttpRequest, target: _Target, exchange: Exchange) -> HttpResponse | None:
+    def _answer_over_kept(self, request: HttpRequest, target: _Target, exchange: Exchange) -> HttpResponse | None:
         """Return the response over a kept connection; ``None`` if there is none, or a closed one to be replaced."""
         connection = self._kept.take((target.origin, request.guarded))
         if connection is None:
             return None
         try:
-            return self._exchanged_over(connection, request, target, exchange)
+            return self._exchange_over(connection, request, target, exchange)
         except _CLOSED:
             if exchange.answer_began or not request.repeatable:
                 raise
             return None
 
-    def _asked_anew(self, request: HttpRequest, target: _Target, exchange: Exchange) -> HttpResponse:
+    def _answer_anew(self, request: HttpRequest, target: _Target, exchange: Exchange) -> HttpResponse:
         """Return the response over a new connection: if a kept one is closed, the other kept ones may be, too."""
         connection = self._new_connection(target, exchange, guarded=request.guarded)
-        return self._exchanged_over(connection, request, target, exchange)
+        return self._exchange_over(connection, request, target, exchange)
 
-    def _exchanged_over(
+    def _exchange_over(
         self, connection: Connection, request: HttpRequest, target: _Target, exchange: Exchange
     ) -> HttpResponse:
         """Send the request over a connection, and keep the connection if the response came whole."""
@@ -246,6 +251,10 @@ class HttpClient:
         return self._tls_context
 
 
+def _unobserved(_: HttpRequest) -> AbstractContextManager[list[HttpResponse]]:
+    return nullcontext([])
+
+
 class _Target(NamedTuple):
     """The destination of a URL."""
 
@@ -274,10 +283,6 @@ def _target_of(url: str) -> _Target:
     return _Target(parts.scheme, host, port, f"{path}?{parts.query}" if parts.query else path)
 
 
-_Way = Callable[[HttpRequest, _Target, Exchange], T]
-"""A method that gets the response to a request."""
-
-
 def _error_of(failure: BaseException, host: str, exchange: Exchange) -> HttpError:
     if exchange.aborted or isinstance(failure, TimeoutError):
         return HttpTimeout(host, timeout_s=exchange.timeout_s, sent=exchange.sent)
@@ -289,20 +294,3 @@ def _error_of(failure: BaseException, host: str, exchange: Exchange) -> HttpErro
         return HttpHeadTooLarge(host, f"the answer has {failure}", sent=True)
     reasons = (reason for kinds, reason in _REASONS if isinstance(failure, kinds))
     return HttpUnreachable(host, next(reasons, "the answer is not HTTP"), sent=exchange.sent)
-
-
-_OUR_HEADERS = {"accept-encoding": "gzip", "user-agent": "stile"}
-_PORTS = {"http": 80, "https": 443}
-_UNSENDABLE = "the request cannot be sent"
-_NEVER_IN_A_URL = re.compile(r"[\x00-\x20\x7f\\]")
-_FAILURES = (InvalidResponse, OSError, OtherEncoding, zlib.error)
-_CLOSED = (ConnectionResetError, BrokenPipeError, ssl.SSLEOFError, ssl.SSLZeroReturnError)
-_REASONS: tuple[tuple[type[BaseException] | tuple[type[BaseException], ...], str], ...] = (
-    (socket.gaierror, "name not resolved"),
-    (ConnectionRefusedError, "connection refused"),
-    (ssl.SSLCertVerificationError, "TLS verification failed"),
-    (zlib.error, "the body is not the gzip it claims to be"),
-    ((*_CLOSED, CutShort), "connection closed before the answer was complete"),
-    (ssl.SSLError, "TLS failed"),
-    (OSError, "no connection"),
-)

@@ -145,12 +145,18 @@ class Connection:
         if self._socket is not None:
             exchange.take(self._socket)
             return
-        sock = self._connected(exchange)
+        sock: Any = self._connected(exchange)
         try:
-            self._socket = self._encrypted(sock, self._tls, exchange) if self._tls else sock
+            if self._tls:
+                # The handshake is separate, because wrapping takes the descriptor away from the plain socket.
+                name = encoded_name(self._host.rstrip("."))
+                sock = self._tls.wrap_socket(sock, server_hostname=name, do_handshake_on_connect=False)
+                exchange.take(sock)
+                sock.do_handshake()
         except BaseException:
             sock.close()
             raise
+        self._socket = sock
 
     def send_request(self, method: str, path: str, *, body: bytes | None, headers: Mapping[str, str]) -> ResponseReader:
         """Send a request and read the head of the response.
@@ -205,19 +211,6 @@ class Connection:
             else:
                 return sock
         raise failure
-
-    def _encrypted(self, sock: TimedSocket, tls: ssl.SSLContext, exchange: Exchange) -> TimedTls:
-        # The handshake is separate, because wrapping takes the descriptor away from the plain socket.
-        encrypted: Any = tls.wrap_socket(
-            sock, server_hostname=encoded_name(self._host.rstrip(".")), do_handshake_on_connect=False
-        )
-        try:
-            exchange.take(encrypted)
-            encrypted.do_handshake()
-        except BaseException:
-            encrypted.close()
-            raise
-        return encrypted  # type: ignore[no-any-return] # a TimedTls, as the context makes them
 
 
 def request_head(method: str, path: str, *, host: str, headers: Mapping[str, str], body: bytes | None) -> bytes:

@@ -209,12 +209,12 @@ class Form:
 
     __slots__ = ("closed", "composites", "leaves", "names", "required")
 
-    def __init__(self, properties: Mapping[str, Shape], required: frozenset[str], *, closed: bool) -> None:
+    def __init__(self, properties: Mapping[str, Shape], schema: Mapping[str, Any]) -> None:
         self.leaves: Members = [each for each in properties.items() if not each[1].is_composite]
         self.composites: Members = [each for each in properties.items() if each[1].is_composite]
         self.names = frozenset(properties)
-        self.required = required
-        self.closed = closed
+        self.required = frozenset(schema.get("required", ()))
+        self.closed = schema.get("additionalProperties") is False
 
 
 class _Reader:
@@ -234,7 +234,10 @@ class _Reader:
         for branch in self._branches(schema):
             match branch:
                 case {"type": "object"}:
-                    shape.objects.append(self._form(branch))
+                    if id(branch) not in self._forms:
+                        properties = {name: self.read(below) for name, below in branch.get("properties", {}).items()}
+                        self._forms[id(branch)] = Form(properties, branch)
+                    shape.objects.append(self._forms[id(branch)])
                 case {"type": "array"}:
                     shape.items = self.read(branch.get("items", _ANYTHING))
                 case {"type": "string", "enum": names}:
@@ -255,10 +258,3 @@ class _Reader:
                 yield from self._branches(self._definitions[reference.removeprefix("#/$defs/")])
             case _:
                 yield schema
-
-    def _form(self, schema: Mapping[str, Any]) -> Form:
-        if id(schema) not in self._forms:
-            properties = {name: self.read(below) for name, below in schema.get("properties", {}).items()}
-            closed = schema.get("additionalProperties") is False
-            self._forms[id(schema)] = Form(properties, frozenset(schema.get("required", ())), closed=closed)
-        return self._forms[id(schema)]

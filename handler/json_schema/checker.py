@@ -97,10 +97,10 @@ def refuse_bad_schema(schema: JSONObject) -> None:
         Draft202012Validator.check_schema(schema, format_checker=FormatChecker(()))  # patterns are checked above
     except SchemaError as exc:
         raise ValueError(f"{pointer_of(exc.absolute_path)}: {exc.message}") from exc
-    known = {each["$id"] for each in _objects(schema) if isinstance(each.get("$id"), str)}
+    ids = {each["$id"] for each in _objects(schema) if isinstance(each.get("$id"), str)}
     for part in _objects(schema):
         reference = part.get("$ref", "#")
-        if isinstance(reference, str) and "://" in reference and reference.partition("#")[0] not in known:
+        if isinstance(reference, str) and "://" in reference and reference.partition("#")[0] not in ids:
             raise ValueError(f"{reference} is another document, and none is ever fetched")
     resource = DRAFT202012.create_resource(schema)
     _refuse_dangling(resource, Registry().resolver_with_root(resource))
@@ -125,9 +125,6 @@ def _objects(schema: Any) -> Iterator[JSONObject]:
     for part in parts:
         yield from _objects(part)
 
-
-MAX_KEPT = 51
-"""Misfits to keep for one branch of ``anyOf``; more are not reported."""
 
 Formats = bool | Mapping[str, Callable[[str], bool]]
 
@@ -287,16 +284,15 @@ def _try(validator: Any, branches: Sequence[Any], value: Any) -> tuple[list[Vali
 
 
 def _reported(misfits: Iterator[ValidationError]) -> Iterator[ValidationError]:
-    """Yield the misfits of a branch that messages need: the first ones, and the one that shows another kind."""
+    """Yield the misfits of a branch that messages need: those to be reported, and the one that shows another kind."""
     for count, each in enumerate(misfits):
         is_other = is_other_kind(each, depth=len(each.path))
-        if is_other or count < MAX_KEPT:
+        if is_other or count <= MAX_VIOLATIONS:
             yield each
         if is_other:
             return
 
 
-MAX_UNKNOWN = 51
 MAX_SHOWN_NAMES = 30
 MAX_COMPARED_CHARS = 12_000
 """Characters of an unknown name times known names: this many take 10 ms, and an error has 50 names."""
@@ -315,9 +311,11 @@ def sentences(error: Any, *, of_graphql: bool = False) -> list[str]:
             if missing:
                 return [f"{below(pointer, name)}: required, but missing" for name in missing]
         case "additionalProperties" if error.validator_value is False:
-            known, patterns = _properties(error), error.schema.get("patternProperties", {})
-            unknown = (n for n in error.instance if n not in known and not any(matches(each, n) for each in patterns))
-            if lines := [f"{below(pointer, n)}: unknown name{_hint(n, known)}" for n in islice(unknown, MAX_UNKNOWN)]:
+            names, patterns = _properties(error), error.schema.get("patternProperties", {})
+            unknown = (n for n in error.instance if n not in names and not any(matches(each, n) for each in patterns))
+            if lines := [
+                f"{below(pointer, n)}: unknown name{_hint(n, names)}" for n in islice(unknown, MAX_VIOLATIONS + 1)
+            ]:
                 return lines
         case "anyOf" | "oneOf" if error.context:
             return _of_any(error)
@@ -325,8 +323,8 @@ def sentences(error: Any, *, of_graphql: bool = False) -> list[str]:
             error.schema.get("minProperties") == error.schema.get("maxProperties") == 1
         ):
             expected = some(_properties(error), most=MAX_SHOWN_NAMES)
-            names = some([cut(name) for name in error.instance], most=MAX_SHOWN_NAMES) or "none"
-            return [f"{pointer}: expected exactly one of {expected}, got {names}"]
+            members = some([cut(name) for name in error.instance], most=MAX_SHOWN_NAMES) or "none"
+            return [f"{pointer}: expected exactly one of {expected}, got {members}"]
     listed = LISTED.get(error.validator, "") if of_graphql and _stands_for_a_list(error) else ""
     return [f"{pointer}: expected {listed}{_expected(error)}, got {_shown(error.instance)}"]
 

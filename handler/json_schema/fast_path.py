@@ -25,11 +25,6 @@ Patterns = Callable[[str, str], bool]
 """A function that judges a text by a pattern."""
 
 
-def surely_fits(value: Any, schema: Mapping[str, Any]) -> bool:
-    """Return whether a JSON value certainly fits. ``False``: the value may fit all the same."""
-    return QuickCheck(schema).surely_fits(value, schema)
-
-
 def takes_any(_pattern: str, _text: str) -> bool:
     """Enforce no pattern."""
     return True
@@ -50,7 +45,7 @@ class QuickCheck:
         self.results: dict[tuple[int, int], bool] = {}  # by the identities of a list or object and a schema
 
     def surely_fits(self, value: Any, schema: Any) -> bool:
-        """Return whether a part of the value certainly fits a part of the schema."""
+        """Return whether a part of the value certainly fits a part of the schema; it may fit all the same if false."""
         return _fits(value, schema, _Place(NOTHING_ASKED, self, MAX_STEPS))
 
     def differs(self, value: Any, schema: Any) -> bool:
@@ -225,6 +220,7 @@ _JUDGES: Mapping[str, Judge] = {
     "maximum": _number(operator.le),
     "exclusiveMinimum": _number(operator.gt),
     "exclusiveMaximum": _number(operator.lt),
+    "multipleOf": lambda value, rule, _: type(value) is type(rule) is int and value % rule == 0,
     "minLength": _length(str, operator.ge),
     "maxLength": _length(str, operator.le),
     "minItems": _length(list, operator.ge),

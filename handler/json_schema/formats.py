@@ -24,7 +24,6 @@ TIME = _TIME + _OFFSET
 DATE_TIME = f"{_DATE}(?:[Tt ]{_TIME} ?{_OFFSET})?"
 UUID = r"(?i:(?:urn:uuid:)?\{?[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}\}?)"
 URI = r"[A-Za-z][A-Za-z0-9+.-]*:[^\s\x00-\x1f\x7f]+"
-WHOLE_NUMBER = r"[+-]?[0-9]+"
 DECIMAL_NUMBER = r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 # Strings, so that a cold start compiles only the patterns that a call needs; `re` caches compiled ones.
 
@@ -177,7 +176,7 @@ FORMATS: Mapping[str, Format] = {
     ),
     "any-uri": Format(_matching(r"[^\s\x00-\x1f\x7f]+"), STANDARD_FORMATS["uri"].expected),
     "decimal-number": Format(_matching(DECIMAL_NUMBER), "a decimal number, as 12.5"),
-    "whole-number": Format(_matching(WHOLE_NUMBER), "a whole number, as 12"),
+    "whole-number": Format(_matching(r"[+-]?[0-9]+"), "a whole number, as 12"),
 }
 """JSON Schema's formats and ours; ours are in enforced schemas only. A ``Date`` is a moment in many APIs written in
 JavaScript, a ``Time`` in most APIs written in Go, and a ``URL`` may be relative in .NET."""

@@ -35,7 +35,7 @@ def plain(schema: JSONObject) -> JSONObject:
 
 
 class Use(NamedTuple):
-    """One reference to a type: its name, the place as names of properties, and what the schema says of the place."""
+    """One reference to a type: its name, the place as names of properties, and the properties of the place."""
 
     type: str
     place: tuple[str, ...]

@@ -36,14 +36,9 @@ JSON_TYPES: Mapping[type, Sequence[str]] = {
 
 
 def has_null(value: Any) -> bool:
-    """Return whether a value contains a ``null`` at any depth."""
-    waiting = [value]
-    while waiting:
-        each = waiting.pop()
-        if each is None:
-            return True
-        waiting += each.values() if isinstance(each, dict) else each if isinstance(each, list) else ()
-    return False
+    """Return whether a value, whose nesting is bounded, contains a ``null`` at any depth."""
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return value is None or any(map(has_null, parts))
 
 
 def without_refused_nulls(value: Any, schema: JSONObject) -> Any:

@@ -122,7 +122,7 @@ class _Choice:
         self._bytes = size_of(arguments) + len(',"$defs":{}')
 
     def fill(self, max_bytes: int) -> None:
-        """Write out what fits: types, then descriptions, then further copies."""
+        """Write out as much as fits: types, then descriptions, then further copies."""
         waiting: list[_Key] = []
         arguments = tuple(uses_in(self._arguments))
         self._bytes += len(arguments) * _IN_REFERENCE + self._growth(None, arguments)

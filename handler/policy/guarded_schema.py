@@ -18,6 +18,10 @@ MAX_SEEN_DEFINITIONS = 2_000
 SEEN_DEFINITION_BYTES = 16_000  # with the type that is read of it: see json_schema/input_types.py
 
 
+_Definition = tuple[Any, tuple[str, ...]]
+"""A definition without hidden names, and the names of the definitions that it refers to."""
+
+
 def guarded(schema: dict[str, Any], guards: Mapping[str, Mask]) -> dict[str, Any]:
     """Return a schema with the masks of the names that it defines."""
     masks = {name: sorted(mask) for name, mask in guards.items() if mask}
@@ -49,8 +53,8 @@ class GuardedSchemas:
             name = waiting.pop()
             if name in definitions and name not in needed:
                 definition = self._definition(definitions[name], outcome)
-                needed[name] = definition.schema
-                waiting += definition.references
+                needed[name], references = definition
+                waiting += references
         ordered = {name: needed[name] for name in definitions if name in needed}
         return {**view, "$defs": ordered} if ordered else view
 
@@ -60,23 +64,16 @@ class GuardedSchemas:
         return own.union(*map(self._conditions_of, schema.get("$defs", {}).values()))
 
     def _definition(self, definition: Any, outcome: Mask) -> _Definition:
-        key = id(definition), outcome & self._conditions_of(definition)
-        return self._definitions.use_or_make(key, lambda: _Definition(_seen(definition, outcome)))
+        def make() -> _Definition:
+            view = _seen(definition, outcome)
+            return view, tuple(_references(view))
+
+        return self._definitions.use_or_make((id(definition), outcome & self._conditions_of(definition)), make)
 
     def _conditions_of(self, definition: Any) -> Mask:
         if id(definition) not in self._conditions:
             self._conditions[id(definition)] = _conditions_in(definition)
         return self._conditions[id(definition)]
-
-
-class _Definition:
-    """A definition without hidden names, and the names of the definitions that it refers to."""
-
-    __slots__ = ("references", "schema")
-
-    def __init__(self, schema: Any) -> None:
-        self.schema = schema
-        self.references = tuple(_references(schema))
 
 
 def _seen(schema: Any, outcome: Mask) -> Any:

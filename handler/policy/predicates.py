@@ -24,6 +24,8 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from handler.strict_json import JSONObject
+
 Truth = int
 """The sum of the facts that are true. ``&`` of ``enum.Flag`` takes many times as long as ``&`` of integers."""
 
@@ -44,8 +46,6 @@ MISSING: Any = object()
 MAX_DEPTH = 128
 """Levels that are followed into a predicate or into claims: more than any condition of the compiler has."""
 
-JSONObject = dict[str, Any]
-
 Predicate = Mapping[str, Any]
 
 Evaluate = Callable[[JSONObject | None, JSONObject | None], Truth]
@@ -62,7 +62,7 @@ Read = Callable[[Any], Any]
 """A function that returns a value of one type as it is compared, or ``MISSING`` for a value of another type."""
 
 
-def compile_predicate(predicate: Any) -> Evaluate:
+def compile_predicate(predicate: Any, depth: int = MAX_DEPTH) -> Evaluate:
     """Compile a predicate, so that its shape is examined only once.
 
     The claims are those of a verified token, ``None`` without one. The variables are GraphQL variables by name; a
@@ -70,12 +70,25 @@ def compile_predicate(predicate: Any) -> Evaluate:
     variable gives ``DEPENDS``. A comparison with a claim or variable that is missing or not of its declared type gives
     ``NEITHER``. So does a predicate of unknown kind or shape.
     """
-    return _compile(predicate, MAX_DEPTH)
-
-
-def _compile(predicate: Any, depth: int) -> Evaluate:
-    make = _RULES.get(frozenset(predicate)) if depth and isinstance(predicate, dict) else None
-    return make(predicate, depth - 1) if make else _always(NEITHER)
+    if not depth or not isinstance(predicate, dict):
+        return _always(NEITHER)
+    match predicate:
+        case {"literal": value} if len(predicate) == 1:
+            return _always(HOLDS if value is True else FAILS if value is False else NEITHER)
+        case {"not": inner} if len(predicate) == 1:
+            negated = compile_predicate(inner, depth - 1)
+            return lambda claims, variables: negation(negated(claims, variables))
+        case {"and": parts} if len(predicate) == 1:
+            return _joined(conjunction, parts, depth - 1)
+        case {"or": parts} if len(predicate) == 1:
+            return _joined(disjunction, parts, depth - 1)
+        case {"exists": operand} if len(predicate) == 1:
+            return _exists(operand)
+        case {"compare": sign, "left": left, "right": right} if len(predicate) == 3:
+            return _compare(sign, left, right)
+        case {"has": operand, "value": value} if len(predicate) == 2:
+            return _has(operand, value)
+    return _always(NEITHER)
 
 
 def _always(value: Any) -> Find:
@@ -83,21 +96,9 @@ def _always(value: Any) -> Find:
     return lambda _claims, _variables: value
 
 
-def _literal(predicate: Predicate, _depth: int) -> Evaluate:
-    value = predicate["literal"]
-    return _always(HOLDS if value is True else FAILS if value is False else NEITHER)
-
-
-def _not(predicate: Predicate, depth: int) -> Evaluate:
-    negated = _compile(predicate["not"], depth)
-    return lambda claims, variables: negation(negated(claims, variables))
-
-
-def _joined(predicate: Predicate, depth: int) -> Evaluate:
+def _joined(join: Callable[[Iterable[Truth]], Truth], value: Any, depth: int) -> Evaluate:
     """Compile an ``and`` or an ``or``. Without parts, it has one of unknown kind."""
-    [(keyword, value)] = predicate.items()
-    join = conjunction if keyword == "and" else disjunction
-    parts = [_compile(part, depth) for part in (value if isinstance(value, list) and value else (None,))]
+    parts = [compile_predicate(part, depth) for part in (value if isinstance(value, list) and value else (None,))]
     return lambda claims, variables: join([part(claims, variables) for part in parts])
 
 
@@ -124,10 +125,14 @@ def disjunction(truths: Iterable[Truth]) -> Truth:
     return some & HOLDS | common & FAILS
 
 
-def _exists(predicate: Predicate, _depth: int) -> Evaluate:
-    operand = predicate["exists"]
-    make = _FINDERS.get(frozenset(operand)) if isinstance(operand, dict) else None
-    find = make(operand) if make else _always(MISSING)
+def _exists(operand: Any) -> Evaluate:
+    match operand:
+        case {"jwt": path} if len(operand) == 1:
+            find = _claim_of(path)
+        case {"variables": path} if len(operand) == 1:
+            find = _variable_of(path)
+        case _:
+            find = _always(MISSING)
 
     def exists(claims: JSONObject | None, variables: JSONObject | None) -> Truth:
         value = find(claims, variables)
@@ -138,12 +143,11 @@ def _exists(predicate: Predicate, _depth: int) -> Evaluate:
     return exists
 
 
-def _compare(predicate: Predicate, _depth: int) -> Evaluate:
-    sign = predicate["compare"]
+def _compare(sign: Any, left_operand: Any, right_operand: Any) -> Evaluate:
     holds = _SIGNS.get(sign) if isinstance(sign, str) else None
     if holds is None:
         return _always(NEITHER)
-    find_left, find_right = _scalar_of(predicate["left"]), _scalar_of(predicate["right"])
+    find_left, find_right = _scalar_of(left_operand), _scalar_of(right_operand)
 
     def compare(claims: JSONObject | None, variables: JSONObject | None) -> Truth:
         left, right = find_left(claims, variables), find_right(claims, variables)
@@ -159,15 +163,14 @@ def _compare(predicate: Predicate, _depth: int) -> Evaluate:
     return compare
 
 
-def _has(predicate: Predicate, _depth: int) -> Evaluate:
+def _has(operand: Any, item: Any) -> Evaluate:
     """Compile a test for an item of a list. Items not of the declared type do not count.
 
     A claim may be one text instead of a list, because some providers write a list of one so. The test holds for an item
     equal to the text; for any other it is not refuted, because the text may be several items (``admin staff``).
     """
-    operand = predicate["has"]
     find, read = _typed(operand)
-    find_right = _scalar_of(predicate["value"])
+    find_right = _scalar_of(item)
 
     def has(claims: JSONObject | None, variables: JSONObject | None) -> Truth:
         value, right = find(claims, variables), find_right(claims, variables)
@@ -179,9 +182,9 @@ def _has(predicate: Predicate, _depth: int) -> Evaluate:
             return HOLDS if _equal(read(value), right) else NEITHER
         if not isinstance(value, list):
             return NEITHER
-        if any(_equal(read(item), right) for item in value):
+        if any(_equal(read(each), right) for each in value):
             return HOLDS
-        return DEPENDS if any(item is UNKNOWN for item in value) else FAILS
+        return DEPENDS if any(each is UNKNOWN for each in value) else FAILS
 
     return has
 
@@ -206,17 +209,16 @@ def _scalar_of(operand: Any) -> Find:
 
 def _typed(operand: Any) -> tuple[Find, Read]:
     """Return a finder of a typed operand's value, and a reader of values of the type."""
-    source = _TYPED.get(frozenset(operand)) if isinstance(operand, dict) else None
-    if source is None or not isinstance(operand["type"], str):
-        return _always(MISSING), _scalar
-    make, readers = source
-    read = readers.get(operand["type"])
-    return (make(operand), read) if read else (_always(MISSING), _scalar)
+    match operand:
+        case {"jwt": path, "type": str(name)} if len(operand) == 2 and name in _READERS:
+            return _claim_of(path), _READERS[name]
+        case {"variables": path, "type": str(name)} if len(operand) == 2 and name in _READERS:
+            return _variable_of(path), _text_or_id if name == "String" else _READERS[name]
+    return _always(MISSING), _scalar
 
 
-def _claim_of(operand: Mapping[str, Any]) -> Find:
+def _claim_of(path: Any) -> Find:
     """Compile a claim, see ``_claim``; ``MISSING`` if the path is not valid."""
-    path = operand["jwt"]
     if not _is_path(path):
         return _always(MISSING)
     if len(path) > MAX_DEPTH or any(map(_SEPARATOR.search, path)):
@@ -257,12 +259,11 @@ def _claim(value: Any, path: Sequence[str], depth: int = MAX_DEPTH) -> Any:
     return None
 
 
-def _variable_of(operand: Mapping[str, Any]) -> Find:
+def _variable_of(path: Any) -> Find:
     """Compile a variable, or an input field of one, to a value, ``UNKNOWN``, ``None`` or ``MISSING``, as for claims.
 
     An omitted input field is unknown, because its type may have a default for it, which the API fills in.
     """
-    path = operand["variables"]
     if not _is_path(path) or not path:
         return _always(MISSING)
     first, *inner = path
@@ -285,8 +286,7 @@ def _is_path(value: Any) -> bool:
 
 
 def _scalar(value: Any) -> Any:
-    is_scalar = type(value) in (str, bool, int) or (type(value) is float and math.isfinite(value))
-    return value if is_scalar else MISSING
+    return value if type(value) in (str, bool) else _number(value)
 
 
 def _number(value: Any) -> Any:
@@ -311,31 +311,11 @@ _KINDS = {int: "number", float: "number", bool: "Boolean", str: "String"}
 
 _SEPARATOR = re.compile(r"[./]")
 
-_FINDERS: Mapping[frozenset[str], Callable[[Mapping[str, Any]], Find]] = {
-    frozenset({"jwt"}): _claim_of,
-    frozenset({"variables"}): _variable_of,
-}
-
 _READERS: Mapping[str, Read] = {
     "Int": _whole_number,
     "Float": _number,
     "Boolean": lambda value: value if type(value) is bool else MISSING,
     "String": lambda value: value if type(value) is str else MISSING,
-}
-
-_TYPED = {
-    frozenset({"jwt", "type"}): (_claim_of, _READERS),
-    frozenset({"variables", "type"}): (_variable_of, {**_READERS, "String": _text_or_id}),
-}
-
-_RULES: Mapping[frozenset[str], Callable[[Predicate, int], Evaluate]] = {
-    frozenset({"literal"}): _literal,
-    frozenset({"not"}): _not,
-    frozenset({"and"}): _joined,
-    frozenset({"or"}): _joined,
-    frozenset({"exists"}): _exists,
-    frozenset({"compare", "left", "right"}): _compare,
-    frozenset({"has", "value"}): _has,
 }
 
 _SIGNS: Mapping[str, Callable[[Any, Any], bool]] = {

@@ -76,7 +76,9 @@ class Corpus:
         self.name_lengths, self._text_lengths = self.parts.lengths()
         self._name_weights = _weights(NAME, LONG_NAME, [self.name_lengths[part] for part in self.parts.members])
         self._text_weights = _weights(TEXT, LONG_TEXT, [self._text_lengths[part] for part in self.parts.members])
-        self._places: Lru[tuple[str, ...], Places] = Lru(max_bytes=MAX_KEPT_BYTES, cost_of=_cost)
+        self._places: Lru[tuple[str, ...], Places] = Lru(
+            max_bytes=MAX_KEPT_BYTES, cost_of=lambda each: PLACE_BYTES * (8 + len(each.members) + len(each.types))
+        )
         self._heads: dict[str, str] = {}
         self._hinted: dict[frozenset[str], Named] = {}
 
@@ -139,10 +141,10 @@ class Corpus:
 
     def _places_of(self, words: tuple[str, ...]) -> Places:
         by_word = [self._named(self.parts.named(word)) for word in words]
-        in_names, named = _all(each.members for each in by_word), _all(each.types for each in by_word)
+        in_names, types_by_name = _all(each.members for each in by_word), _all(each.types for each in by_word)
         in_texts = self._named(part for word in words for part in self.parts.described(word))
         types = dict.fromkeys(in_texts.types - self.roots, TYPE_TEXT)
-        for name in named - self.roots:
+        for name in types_by_name - self.roots:
             if name not in self._heads:
                 self._heads[name] = stem(next((word for word in reversed([*split(name)]) if not word.isdigit()), ""))
             head = HEAD if self._heads[name] in words else 1.0
@@ -155,7 +157,8 @@ class Corpus:
             for part, weight in self._members_with(word).items():
                 if weight > members.get(part, 0.0):
                     members[part] = weight
-        return Places(members, in_texts.members, named, by_word, types, len(types.keys() | named | in_texts.types))
+        of_types = len(types.keys() | types_by_name | in_texts.types)
+        return Places(members, in_texts.members, types_by_name, by_word, types, of_types)
 
     def _members_with(self, word: str) -> Mapping[int, float]:
         names, texts, types = self.name_lengths, self._text_lengths, self.parts.types
@@ -193,10 +196,6 @@ def _weights(weight: float, longer: float, lengths: Iterable[int]) -> Mapping[in
     counts = Counter(filter(None, lengths))
     average = sum(length * count for length, count in counts.items()) / max(1, counts.total()) or 1.0
     return {length: weight / (1 - longer + longer * length / average) for length in counts}
-
-
-def _cost(places: Places) -> int:
-    return PLACE_BYTES * (8 + len(places.members) + len(places.types))
 
 
 class VisibleParts:

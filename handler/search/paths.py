@@ -1,6 +1,6 @@
 """Paths from root fields to the parts of a view, and the types next to a type.
 
-Order is by name, because the order of an index depends on what is hidden.
+Order is by name, because the order of an index depends on hidden parts.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ MAX_PATHS = 3
 """Paths that one match has at most."""
 
 FAR = {"mutation": 3}
-"""Distance of a root type. A path through a mutation is for what no short path through a query leads to."""
+"""Distance of a root type. A path through a mutation is for parts without a short path through a query."""
 
 Path = tuple[str, ...]
 

@@ -11,12 +11,12 @@ from handler.cold.records import record
 from handler.search.stems import doers, stem
 from handler.search.words import MAX_CHARS, MAX_WORDS, Vocabulary
 
-WEAK_WORDS = frozenset(
-    map(
-        stem,
-        ("display", "find", "get", "give", "know", "list", "look", "need", "return", "see", "show", "tell", "want"),
-    )
-)
+
+def _stems(words: str) -> frozenset[str]:
+    return frozenset(map(stem, words.split()))
+
+
+WEAK_WORDS = _stems("display find get give know list look need return see show tell want")
 """Words that say to look, and seldom at what."""
 
 WEAK = 0.3
@@ -59,14 +59,8 @@ _TELLS = re.compile(
 )
 """A verb and the beginning of its object."""
 
-_READS = frozenset(
-    map(
-        stem,
-        (
-            *("browse", "calculate", "check", "compare", "compute", "count", "describe", "explain", "filter", "print"),
-            *("query", "read", "search", "sort", "summarize", "view"),
-        ),
-    )
+_READS = _stems(
+    "browse calculate check compare compute count describe explain filter print query read search sort summarize view"
 )
 """Verbs of reading."""
 
@@ -76,7 +70,7 @@ _NUMBER_OF = re.compile(
 """Words that are read as "how many": what is counted follows."""
 
 _HINTS = {
-    re.compile(rf"\b{words}\b", re.IGNORECASE): frozenset(map(stem, names.split()))
+    re.compile(rf"\b{words}\b", re.IGNORECASE): _stems(names)
     for words, names in {
         "when": "date time datetime timestamp at",
         "whom?": "user person actor author by",
@@ -109,18 +103,14 @@ def read_question(text: str, vocabulary: Vocabulary, known: Callable[[str], bool
         others = (*vocabulary.synonyms(word), *filter(known, _compounds(stems, at)), *guessed.get(word, ()))
         persons = () if word in _OF_ALL else filter(known, doers(word))
         words[word] = tuple(dict.fromkeys((word, *others, *persons)))
+    verb = _TELLS.match(text)
     return Question(
         words,
         {word: WEAK if word in WEAK_WORDS else 1.0 for word in words},
         frozenset(name for pattern, names in _HINTS.items() if pattern.search(text) for name in names),
         bool(_ASKS.match(text)) and not _ASKS_HOW_TO.match(text),
-        _tells(text),
+        verb is not None and stem(verb[1].lower()) not in WEAK_WORDS | _READS and not _ASKS.match(verb[1]),
     )
-
-
-def _tells(text: str) -> bool:
-    verb = _TELLS.match(text)
-    return verb is not None and stem(verb[1].lower()) not in WEAK_WORDS | _READS and not _ASKS.match(verb[1])
 
 
 Begun = Callable[[str], Iterable[str]]

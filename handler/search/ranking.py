@@ -1,6 +1,6 @@
 """Ranking of documents, such as tools, by the words of a question: BM25 over weighted fields (BM25F).
 
-Rare words of the texts of the best documents count a little, too: they show what else the question is about.
+Rare words of the texts of the best documents count a little, too: they show further subjects of the question.
 
 Sources: S. Robertson and H. Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009; V. Lavrenko and
 W. B. Croft, "Relevance-Based Language Models", 2001.

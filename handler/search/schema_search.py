@@ -119,7 +119,7 @@ class SchemaSearch:
 
     @property
     def kept_bytes(self) -> int:
-        """Approximate memory of what is kept for the words of earlier questions."""
+        """Approximate memory of the places that are kept for the words of earlier questions."""
         corpus: Corpus | None = self.__dict__.get("_corpus")
         return corpus.kept_bytes if corpus else 0
 
@@ -135,7 +135,7 @@ class SchemaSearch:
         corpus = self._corpus
         question = read_question(text, self._vocabulary, corpus.parts.__contains__, corpus.parts.begun)
         terms = self._terms(question)
-        words = {each: named for term in terms for each, named in zip(term.words, term.places.by_word, strict=True)}
+        words = {word: parts for term in terms for word, parts in zip(term.words, term.places.by_word, strict=True)}
         shares = self._shares(terms)
         types = with_neighbours(
             self._types(shares, words), shares=shares, next_to=self._paths.next_to, with_fields=self._with_fields

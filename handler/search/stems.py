@@ -8,9 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-IRREGULAR = {
-    form: word
-    for word, forms in {
+
+def _by_form(forms: dict[str, str]) -> dict[str, str]:
+    return {form: word for word, others in forms.items() for form in others.split()}
+
+
+IRREGULAR = _by_form(
+    {
         "begin": "began begun",
         "become": "became",
         "bind": "bound",
@@ -80,14 +84,12 @@ IRREGULAR = {
         "withdraw": "withdrew withdrawn withdrawal withdrawals",
         "woman": "women",
         "write": "written wrote",
-    }.items()
-    for form in forms.split()
-}
+    }
+)
 """Irregular form, or noun of a verb -> the word itself. Forms with a more frequent meaning (``left``) are absent."""
 
-UNLIKE = {
-    form: word
-    for word, forms in {
+UNLIKE = _by_form(
+    {
         "authority": "authority authorities",
         "authorize": "authorization authorizations authorize authorized authorizes authorizing authorise authorised",
         "community": "community communities",
@@ -102,9 +104,8 @@ UNLIKE = {
         "organisation organisations organise organised",
         "position": "position positions positioned",
         "university": "university universities",
-    }.items()
-    for form in forms.split()
-}
+    }
+)
 """Form -> stem, where the rules would lead to the stem of another word: ``customer`` and ``custom``."""
 
 MIN_CHARS = 3
@@ -137,7 +138,11 @@ def stem(word: str) -> str:
     word = IRREGULAR.get(word, word)
     if len(word) < MIN_CHARS or not (word.isascii() and word.isalpha()):
         return word
-    word = _verb(_without_plural(word))
+    word = _without_plural(word)
+    for ending, of_verb in _NOUNS.items():
+        if word.endswith(ending) and word != ending:
+            word = word.removesuffix(ending) + of_verb
+            break
     word = _without_verb_ending(word)
     if word.endswith("y") and _VOWEL.search(word[:-1]):
         word = f"{word[:-1]}i"
@@ -148,7 +153,7 @@ def stem(word: str) -> str:
 
 
 def doers(verb: str) -> Iterator[str]:
-    """Yield the stems of nouns for a person who does something, or is its object: ``winner``, ``assignee``.
+    """Yield the stems of nouns for the person of an action, or for its object: ``winner``, ``assignee``.
 
     ``verb`` is a stem. The stems of longer nouns in ``er`` equal those of their verbs, as ``manager`` and ``manage``.
     """
@@ -165,13 +170,6 @@ def doers(verb: str) -> Iterator[str]:
             yield f"{verb}{verb[-1]}er"
     if rest.endswith(("s", "t")):
         yield f"{rest}or"
-
-
-def _verb(word: str) -> str:
-    for ending, of_verb in _NOUNS.items():
-        if word.endswith(ending) and word != ending:
-            return word.removesuffix(ending) + of_verb
-    return word
 
 
 def _without_plural(word: str) -> str:
@@ -202,8 +200,9 @@ def _replaced(word: str, endings: dict[str, str], *, above: int) -> str:
         replacement = endings.get(word[-length:])
         if replacement is not None:
             rest = word[:-length]
-            kept = word[-length:][0] if word[-length:] in ("sion", "tion") and endings is _STEP_4 else ""
-            return f"{rest}{kept}{replacement}" if _measure(rest + kept) > above else word
+            if word[-length:] in ("sion", "tion") and endings is _STEP_4:
+                rest += word[-length]
+            return f"{rest}{replacement}" if _measure(rest) > above else word
     return word
 
 

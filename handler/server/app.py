@@ -32,10 +32,6 @@ from handler.server.mcp.route import McpRoute
 
 ENDPOINT = "/{folder}/{name}"
 HEALTH = ("/health", "/health/live")
-EDITOR = "/editor.html"
-
-SIGNPOSTED = (404, 405)
-"""The statuses of a path or method without a route."""
 
 
 def create_app(services: Services, *, write_line: WriteLine) -> RequestLog:
@@ -62,7 +58,7 @@ def routes(services: Services) -> list[Route]:
             _ShellRoute("/", shell, methods=["GET"]),
             _ShellRoute(ENDPOINT, shell, methods=["GET"]),
             _ShellRoute(f"{ENDPOINT}/mcp", lazy("handler.page.page_documents:mcp_url_route"), methods=["GET"]),
-            Route(EDITOR, lazy("handler.page.page_documents:editor_route"), methods=["GET"]),
+            Route("/editor.html", lazy("handler.page.page_documents:editor_route"), methods=["GET"]),
         ]
     return [
         Route(f"{ENDPOINT}/mcp", McpRoute(services), methods=["POST"]),
@@ -170,7 +166,8 @@ async def _unforeseen(http_call: HttpCall, exc: Exception) -> Response:
 def _http_error(signpost: Callable[[str], str], http_call: HttpCall, exc: Exception) -> Response:
     if not isinstance(exc, HTTPException):
         raise exc
-    hint = signpost(http_call.scope["path"]) if exc.status_code in SIGNPOSTED else ""
+    has_route = exc.status_code not in (404, 405)
+    hint = "" if has_route else signpost(http_call.scope["path"])
     error = Refused(code_of(exc), f"{exc.detail}: {hint}", headers=exc.headers) if hint else exc
     return refuse(http_call.scope, error, reason=exc.detail)
 

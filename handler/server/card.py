@@ -27,8 +27,7 @@ from handler.server.asgi.responses import Refused, json_response
 from handler.server.auth.resource_metadata import metadata_url, open_scopes, takes_tokens
 from handler.server.context import Caller, Services, find_endpoint, identify_caller
 from handler.server.denials import denial_response, status_of
-from handler.server.mcp.jsonrpc import Request
-from handler.server.mcp.method_call import Call
+from handler.server.mcp.jsonrpc import Call, Request
 from handler.server.mcp.revisions import MODERN
 from handler.server.mcp.revisions import listed as listed_for
 from handler.server.mcp.tools_list import list_tools
@@ -39,11 +38,6 @@ MEMBERS = ("name", "title", "description")
 
 HEADERS = {"cache-control": "private, no-store", "vary": "Accept, Authorization, X-API-Key, Stile-Versions"}
 """The headers of every response. Another media type may answer at the same URL one day."""
-
-VERSIONS = "stile-versions"
-"""The request header with the ids of versions, separated by spaces."""
-
-UNLISTED = "the tools cannot be listed at the moment"
 
 
 def card_route(services: Services) -> Callable[[HttpCall], Awaitable[Response]]:
@@ -62,7 +56,9 @@ def card_route(services: Services) -> Callable[[HttpCall], Awaitable[Response]]:
             response = denial_response(http_call, exc)
         except McpError as exc:  # its text is for clients of MCP
             note(http_call.scope, outcome="errors", reason=type(exc).__name__, code=StileError.stile_code)
-            response = json_response({"error": UNLISTED, "code": StileError.stile_code}, status=502)
+            response = json_response(
+                {"error": "the tools cannot be listed at the moment", "code": StileError.stile_code}, status=502
+            )
         except (UpstreamError, DeadlinePassed) as exc:
             note(http_call.scope, outcome="errors", reason=exc.log_reason, code=exc.stile_code)
             response = json_response({"error": str(exc), "code": exc.stile_code}, status=status_of(exc))
@@ -82,7 +78,7 @@ async def _answer(services: Services, http_call: HttpCall) -> Response:
     if not url:
         note_unknown_url(http_call.scope)
     note(http_call.scope, outcome="ok", decision="allowed")
-    card, versions = _card(caller, listed, url), http_call.headers.get(VERSIONS, "")
+    card, versions = _card(caller, listed, url), http_call.headers.get("stile-versions", "")
     if versions:  # ``None`` if the storage has no ids
         card["serves"] = caller.endpoint.version in versions.split() if caller.endpoint.version else None
     return json_response(card)

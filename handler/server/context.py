@@ -5,15 +5,16 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field, replace
 from typing import Any, TypeVar
 
 from starlette.requests import Request as HttpCall
 from starlette.routing import Route
 
+from handler.bundle.content import Prompt, Resource, Skill
 from handler.bundle.model import ENDPOINT_NAME, Bundle
-from handler.bundle.tools import Tool
+from handler.bundle.tools import CodeKit, Tool
 from handler.cold.records import record
 from handler.errors.access import CredentialRefused, CredentialRequired
 from handler.errors.calls import EndpointNotFound, NotFound, ToolNotFound
@@ -37,6 +38,7 @@ from handler.server.endpoints.schema_views import schema_loading
 from handler.server.outgoing.outgoing_services import OutgoingServices
 
 T = TypeVar("T")
+P = TypeVar("P", Prompt, Resource, Skill, CodeKit)
 
 
 def development_at(_: Bundle) -> Principal:
@@ -50,7 +52,7 @@ class Services:
 
     ``development``: the server is for trials, so no authorizer is trusted, and a request without a credential has the
     development principal, or the one that ``stand_in`` returns. ``verifiers``: the verifier of an endpoint's tokens if
-    each endpoint has its own secrets. ``signpost``: a hint for a path without a route; empty if the hint could tell a
+    each endpoint has its own secrets. ``signpost``: a hint for a path without a route; empty if the hint could show a
     caller too much. ``public_url``: the owner's setting; if it is empty, ``PublicUrl`` uses the event.
     ``code_modules``: modules whose tools in Python may run. ``outgoing``: services for requests to APIs. ``hosts``: the
     accepted values of ``Host``; empty where the front door decides. ``own_machine``: the server is for its author
@@ -119,6 +121,10 @@ class Caller:
     def as_anybody(self) -> Caller:
         """Return this caller as an anonymous caller."""
         return replace(self, principal=ANONYMOUS, evaluation=self.endpoint.everybody, credential="", headers={})
+
+    def permitted(self, parts: Iterable[P]) -> list[P]:
+        """Return the parts of the bundle whose conditions the caller meets."""
+        return [part for part in parts if self.evaluation.meets(part.mask)]
 
     async def can_use(self, tool: Tool) -> bool:
         """Return whether the caller may use a tool.

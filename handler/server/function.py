@@ -32,11 +32,6 @@ from handler.server.start import start_endpoints, start_services
 from handler.settings import Settings
 from handler.storage.storage import Storage
 
-TRACE_HEADER = "_X_AMZN_TRACE_ID"
-"""The variable that the runtime sets for each invocation. Source: the AWS Lambda guide, "Runtime environment"."""
-
-SAMPLED = "Sampled=1"
-
 
 def build_handler(
     settings: Settings,
@@ -70,7 +65,8 @@ def build_handler(
 
     def trace() -> None:
         http.observer = None
-        if SAMPLED in environ.get(TRACE_HEADER, ""):
+        # The runtime sets it for each invocation. Source: the AWS Lambda guide, "Runtime environment".
+        if "Sampled=1" in environ.get("_X_AMZN_TRACE_ID", ""):
             from handler.aws.subsegments import subsegments_of
 
             http.observer = subsegments_of(environ)
@@ -100,8 +96,11 @@ class Door(Mangum):
         return door(cycle(self.app))
 
     def _read(self, event: Any, context: Any) -> tuple[LambdaHandler, HTTPCycle] | None:
-        """Read an event as a request of a front door; ``None`` if it is not a valid one."""
-        if not _is_request(event):
+        """Read an event as a request of API Gateway, a function URL or a load balancer; ``None`` if it is not one."""
+        members = event.get("requestContext") if isinstance(event, dict) else None
+        if not isinstance(members, dict) or "methodArn" in event or "routeArn" in event:  # of authorizers are alike
+            return None
+        if members.keys().isdisjoint(("http", "elb")) and "httpMethod" not in event:
             return None
         try:
             door = self.infer(event, context)
@@ -112,17 +111,7 @@ class Door(Mangum):
         return (door, cycle) if isinstance(scope["method"], str) else None  # Mangum does not check the type
 
 
-def _is_request(event: Any) -> bool:
-    """Return whether an event has the form of a request from API Gateway, a function URL or a load balancer."""
-    context = event.get("requestContext") if isinstance(event, dict) else None
-    if not isinstance(context, dict) or "methodArn" in event or "routeArn" in event:  # events for authorizers are alike
-        return False
-    return "http" in context or "elb" in context or "httpMethod" in event
-
-
 SNAP_START = ("AWS_LAMBDA_INITIALIZATION_TYPE", "snap-start")
-
-SEED_BYTES = 48
 
 
 def renew_after_restore(
@@ -180,5 +169,5 @@ def seed_generators() -> None:
     import random
     import ssl
 
-    ssl.RAND_add(os.urandom(SEED_BYTES), 0.0)
+    ssl.RAND_add(os.urandom(48), 0.0)
     random.seed()

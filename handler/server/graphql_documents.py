@@ -6,7 +6,7 @@ No other module sends a caller's document.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +23,7 @@ from handler.server.upstream.graphql_request import GraphQLRequest
 from handler.strict_json import JSONObject
 
 if TYPE_CHECKING:
-    from graphql import DocumentNode, FieldNode  # noqa: TID251 - names for the type checker
+    from graphql import DocumentNode  # noqa: TID251 - names for the type checker
 
     from handler.graph.documents.document_check import HiddenNames
     from handler.graph.documents.partial_schema import ViewSchemas
@@ -185,7 +185,7 @@ async def run(caller: Caller, prepared: Prepared) -> JSONObject:
 def _refuse_introspection(caller: Caller, document: DocumentNode, schemas: ViewSchemas) -> None:
     """Refuse ``__schema`` and ``__type`` of the whole endpoint if ``Query``'s policy hides them from the caller.
 
-    A policy that hides one of the two hides ``__search`` and ``__definitions``, too: they answer what both answer.
+    A policy that hides one of the two hides ``__search`` and ``__definitions``, too: they answer both.
     """
     from handler.graph.documents.locations import fault_at
     from handler.graph.documents.search_fields import SEARCH_FIELDS
@@ -195,19 +195,12 @@ def _refuse_introspection(caller: Caller, document: DocumentNode, schemas: ViewS
     if hidden & {"__schema", "__type"}:
         hidden |= SEARCH_FIELDS.keys()
     root = schemas.view.index.roots.get("query", "Query")
-    refused = [
-        fault_at(field, f"Cannot query field '{field.name.value}' on type '{root}'.")
-        for field in _fields(document)
-        if field.name.value in hidden
-    ]
-    if refused:
-        raise DocumentRefused(*refused)
-
-
-def _fields(document: DocumentNode) -> Iterator[FieldNode]:
-    waiting: list[Any] = list(document.definitions)
-    while waiting:
-        node = waiting.pop()
-        if node.kind == "field":
-            yield node
-        waiting += node.selection_set.selections if getattr(node, "selection_set", None) else ()
+    faults: list[Fault] = []
+    nodes: list[Any] = list(document.definitions)
+    while nodes:
+        node = nodes.pop()
+        if node.kind == "field" and node.name.value in hidden:
+            faults.append(fault_at(node, f"Cannot query field '{node.name.value}' on type '{root}'."))
+        nodes += node.selection_set.selections if getattr(node, "selection_set", None) else ()
+    if faults:
+        raise DocumentRefused(*faults)

@@ -79,11 +79,9 @@ class GraphQLRoute:
                 raise Refused("unsupported-media-type", "expected Content-Type: application/json")
             response, body = await self._answer(http_call)
         except Exception as exc:  # noqa: BLE001 - the edge of a GraphQL request: an unknown error is noted as a failure
-            refusal = _refusal(http_call, exc)
-            note(http_call.scope, code=refusal.code)
-            return refusal.response(media_type or JSON)
+            return _refuse(http_call, exc, media_type or JSON)
         note(http_call.scope, outcome="errors" if "errors" in response else "ok")
-        return _graphql_response(body, media_type or JSON)
+        return Response(body, media_type=f"{media_type}; charset=utf-8")
 
     async def _answer(self, http_call: HttpCall) -> tuple[JSONObject, bytes]:
         """Return the GraphQL response, and its JSON."""
@@ -118,34 +116,6 @@ class GraphQLRoute:
             response = await run(caller, prepared)
         with telling_answer(prepared.request):
             return response, encoded(response, refuse=UpstreamError, room=caller.room)
-
-
-@record(frozen=True, slots=True, kw_only=True)
-class _Refusal:
-    """A GraphQL response without data. ``firm``: the status is equal in every media type.
-
-    The refusal of a well-formed request is not firm: its status in ``application/json`` is 200.
-    """
-
-    status: int
-    code: str
-    faults: Sequence[Fault]
-    firm: bool = True
-    headers: Mapping[str, str] = field(default_factory=dict)
-
-    def response(self, media_type: str) -> Response:
-        # Source: GraphQL specification, section 7.1.2 (Errors).
-        errors = [
-            {
-                "message": fault.message,
-                **({"locations": [{"line": fault.line, "column": fault.column}]} if fault.line else {}),
-                "extensions": {"code": self.code},
-            }
-            for fault in self.faults
-        ]
-        body = to_well_formed_json({"errors": errors})
-        status = self.status if self.firm or media_type == GRAPHQL_RESPONSE else 200
-        return _graphql_response(body, media_type, status=status, headers=self.headers)
 
 
 async def _find_tool(http_call: HttpCall, caller: Caller) -> GraphQLTool:
@@ -190,48 +160,54 @@ def _refuse_mutation(http_call: HttpCall) -> None:
         raise Refused("mutation-by-get", sentence, headers={"allow": "POST"})
 
 
-def _refusal(http_call: HttpCall, exc: Exception) -> _Refusal:
-    """Return the refusal for an exception. The log gets the reason, but no words of the caller."""
+def _refuse(http_call: HttpCall, exc: Exception, media_type: str) -> Response:
+    """Note a refusal, and build its response without data. The log gets the reason, but no words of the caller.
+
+    The status is equal in every media type, but for the refusal of a well-formed request: 200 in ``application/json``.
+    """
+    status, code, well_formed = 500, StileError.stile_code, False
+    faults: Sequence[Fault] = [Fault("Internal error")]
+    headers: Mapping[str, str] | None = None
+    if isinstance(exc, AccessError | ToolNotFound | DocumentNotFound | CallError):
+        status, code, faults = status_of(exc), exc.stile_code, [Fault(str(exc))]
     match exc:
         case HTTPException():
             note(http_call.scope, decision="refused", outcome="rejected", reason=exc.detail)
-            return _Refusal(
-                status=exc.status_code, code=code_of(exc), faults=[Fault(exc.detail)], headers=exc.headers or {}
-            )
+            status, code, faults, headers = exc.status_code, code_of(exc), [Fault(exc.detail)], exc.headers
         case Malformed():
             note(http_call.scope, decision="refused", outcome="rejected", reason="malformed")
-            return _Refusal(status=400, code="malformed-request", faults=[Fault(str(exc))])
+            status, code, faults = 400, "malformed-request", [Fault(str(exc))]
         case AccessError():
-            status, headers = deny(http_call, exc)
-            return _Refusal(status=status, code=exc.stile_code, faults=[Fault(str(exc))], headers=headers)
+            _, headers = deny(http_call, exc)
         case ToolNotFound() | DocumentNotFound():
             note(http_call.scope, decision="denied", outcome="rejected", reason=type(exc).__name__)
-            sentence = "there is no such tool" if isinstance(exc, ToolNotFound) else str(exc)
-            return _Refusal(status=status_of(exc), code=exc.stile_code, faults=[Fault(sentence)])
+            if isinstance(exc, ToolNotFound):
+                faults = [Fault("there is no such tool")]
         case UpstreamError() | DeadlinePassed():
             note(http_call.scope, decision="allowed", outcome="errors", reason=exc.log_reason)
-            return _Refusal(status=status_of(exc), code=exc.stile_code, faults=[Fault(str(exc))], firm=False)
+            well_formed = True
         case CallError():
             note(http_call.scope, decision="refused", outcome="refused", reason=exc.log_reason)
-            return _Refusal(status=status_of(exc), code=exc.stile_code, faults=_faults(exc), firm=False)
+            well_formed = True
+            if isinstance(exc, DocumentRefused):
+                faults = exc.faults
+            elif isinstance(exc, InvalidArguments):
+                # Each violation begins with a JSON pointer, "/" for all variables, except the last of too many.
+                faults = [Fault(re.sub(r"\A/(?=:)|\A(?=/)", "variables", each)) for each in exc.violations]
         case _:
             note(http_call.scope, outcome="failed", failure=exc)
-            return _Refusal(status=500, code=StileError.stile_code, faults=[Fault("Internal error")])
-
-
-def _faults(exc: CallError) -> Sequence[Fault]:
-    match exc:
-        case DocumentRefused():
-            return exc.faults
-        case InvalidArguments():
-            # Each violation begins with a JSON pointer, "/" for all variables, except the last of too many.
-            return [Fault(re.sub(r"\A/(?=:)|\A(?=/)", "variables", violation)) for violation in exc.violations]
-    return [Fault(str(exc))]
-
-
-def _graphql_response(
-    body: bytes, media_type: str, *, status: int = 200, headers: Mapping[str, str] | None = None
-) -> Response:
+    note(http_call.scope, code=code)
+    # Source: GraphQL specification, section 7.1.2 (Errors).
+    errors = [
+        {
+            "message": fault.message,
+            **({"locations": [{"line": fault.line, "column": fault.column}]} if fault.line else {}),
+            "extensions": {"code": code},
+        }
+        for fault in faults
+    ]
+    body = to_well_formed_json({"errors": errors})
+    status = 200 if well_formed and media_type != GRAPHQL_RESPONSE else status
     return Response(body, status, headers, media_type=f"{media_type}; charset=utf-8")
 
 

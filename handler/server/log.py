@@ -55,7 +55,7 @@ def make_metrics(settings: Settings, environ: Mapping[str, str], logger: Logger)
     function = environ.get("AWS_LAMBDA_FUNCTION_NAME", "")
     provisioned = environ.get("AWS_LAMBDA_INITIALIZATION_TYPE") == "provisioned-concurrency"
     cold = bool(function) and not provisioned  # nobody waits for the start of a server
-    version = environ.get("AWS_LAMBDA_FUNCTION_VERSION", "").replace(UNPUBLISHED, "")
+    version = environ.get("AWS_LAMBDA_FUNCTION_VERSION", "").replace("$LATEST", "")  # a function without a release
     return Metrics(function or logger.service, version=version, by_endpoint=settings.metrics == "on", cold=cold)
 
 
@@ -95,12 +95,6 @@ FAULTS = frozenset({"AuthorFailed", "CodeChanged", "DeadlinePassed", "Expired", 
 FAILURES = FOR_MAINTAINERS - FAULTS - {"NotReady", "no_verifier"} | {"CircuitOpen"}
 """First words of reasons that count as failures of the API."""
 
-UNPUBLISHED = "$LATEST"
-"""Lambda's version of a function without a release."""
-
-UNCOUNTED = ("health",)
-"""Routes without metrics: probes of a load balancer would hide the function's callers."""
-
 
 class EncodedJson(str):
     """JSON that a line takes as it is."""
@@ -130,7 +124,7 @@ class Metrics:
         ``METADATA`` is ``EncodedJson``: it takes most of a line with metrics, and few lines differ in it.
         """
         cold, self._cold = self._cold, False
-        if line.get("route") in UNCOUNTED:
+        if line.get("route") == "health":  # probes of a load balancer would hide the function's callers
             return {}
         values = values_of(line)
         if cold:

@@ -16,7 +16,6 @@ from typing import Any
 from aws_lambda_powertools import Logger
 
 from handler import __version__
-from handler.bundle.model import Bundle
 from handler.bundle.tools import GraphQLTool
 from handler.errors.calls import EndpointNotFound
 from handler.errors.infrastructure import BundleError, FunctionLacks, StorageError, UnservedSource
@@ -96,7 +95,13 @@ def answer_event(
     if kind in POLLED:
         raise UnservedSource(kind)
     if kind in HTTP_ANSWERS:
-        return _http_answer(event, kind, request_id)
+        code, sentence = HTTP_ANSWERS[kind]
+        body = json.dumps({"error": sentence, "code": code})
+        headers = {"content-type": "application/json", "cache-control": "no-store", "x-request-id": request_id}
+        answer = {"statusCode": STATUS_OF_REFUSAL[code], "body": body, "isBase64Encoded": False}
+        if isinstance(event.get("multiValueHeaders"), dict):
+            return {**answer, "multiValueHeaders": {name: [value] for name, value in headers.items()}}
+        return {**answer, "headers": headers}
     if kind == "warm":
         asyncio.get_event_loop().run_until_complete(warm(endpoints, preload))
         return {"stile": "warm", "endpoints": endpoints.count}
@@ -106,28 +111,23 @@ def answer_event(
 async def warm(endpoints: Endpoints, preload: Iterable[str]) -> None:
     """Load the modules that first requests need, and the preloaded endpoints, refreshed if they are old."""
     import handler.json_schema.answer_check
-    import handler.list_entries
     import handler.policy.guarded_schema
     import handler.server.graphql_route
     import handler.server.health
     import handler.server.mcp.tools_call
-    import handler.server.oauth_proxy.routes  # noqa: F401 - for calls and all other routes
+    import handler.server.oauth_proxy.routes
 
     for name in preload:
         with suppress(EndpointNotFound, StorageError, BundleError, FunctionLacks):  # ``on_trouble`` logs it
-            _import_for((await endpoints.find(name)).bundle)
+            bundle = (await endpoints.find(name)).bundle
+            if bundle.graphql.mode == "on" or any(isinstance(tool, GraphQLTool) for tool in bundle.tools):
+                import handler.graph.documents.document_check
+                import handler.graph.documents.partial_schema
+                import handler.graph.tool_entry  # noqa: F401
+            if bundle.identity.issuers:
+                with suppress(ImportError):  # an extra, which may not be installed
+                    from jwt import algorithms  # noqa: F401
     await endpoints.settle()
-
-
-def _import_for(bundle: Bundle) -> None:
-    """Import the modules that only some endpoints need."""
-    if bundle.graphql.mode == "on" or any(isinstance(tool, GraphQLTool) for tool in bundle.tools):
-        import handler.graph.documents.document_check
-        import handler.graph.documents.partial_schema
-        import handler.graph.tool_entry  # noqa: F401
-    if bundle.identity.issuers:
-        with suppress(ImportError):  # an extra, which may not be installed
-            from jwt import algorithms  # noqa: F401
 
 
 def kind_of(event: Any) -> str:
@@ -136,31 +136,18 @@ def kind_of(event: Any) -> str:
         return "custom"
     if any(all(event.get(name) == value for name, value in warmer.items()) for warmer in WARMERS):
         return "warm"
-    return _source_of(event) or _marked(event, MARKS) or _marked(event.get("requestContext"), CONTEXT_MARKS) or "custom"
-
-
-def _source_of(event: Mapping[str, Any]) -> str:
     records = event.get("Records")
     first = records[0] if isinstance(records, list) and records else event
-    if not isinstance(first, dict):
-        return ""
-    source = first.get("eventSource", first.get("EventSource"))
-    if "cf" in first:
-        return "lambda_edge"
-    return SOURCES.get(source, "") if isinstance(source, str) else ""
+    if isinstance(first, dict):
+        source = first.get("eventSource", first.get("EventSource"))
+        if "cf" in first:
+            return "lambda_edge"
+        if isinstance(source, str) and source in SOURCES:
+            return SOURCES[source]
+    return _marked(event, MARKS) or _marked(event.get("requestContext"), CONTEXT_MARKS) or "custom"
 
 
 def _marked(members: Any, marks: Mapping[str, tuple[str, ...]]) -> str:
     if not isinstance(members, dict):
         return ""
     return next((kind for kind, names in marks.items() if any(name in members for name in names)), "")
-
-
-def _http_answer(event: Mapping[str, Any], kind: str, request_id: str) -> dict[str, Any]:
-    code, sentence = HTTP_ANSWERS[kind]
-    body = json.dumps({"error": sentence, "code": code})
-    headers = {"content-type": "application/json", "cache-control": "no-store", "x-request-id": request_id}
-    answer = {"statusCode": STATUS_OF_REFUSAL[code], "body": body, "isBase64Encoded": False}
-    if isinstance(event.get("multiValueHeaders"), dict):
-        return {**answer, "multiValueHeaders": {name: [value] for name, value in headers.items()}}
-    return {**answer, "headers": headers}

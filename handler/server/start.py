@@ -26,8 +26,6 @@ from handler.storage.storage import Storage
 if TYPE_CHECKING:
     from handler.server.endpoints.registry import Lack
 
-ADD_EXTRA = "add it to Extras in samconfig.toml, then `sam build` and `sam deploy`"
-
 
 def start_endpoints(
     settings: Settings,
@@ -89,7 +87,8 @@ def _page_of(settings: Settings, logger: Logger) -> str:
     from importlib.util import find_spec
 
     if find_spec("handler.page") is None:
-        logger.error("page not served", reason=f"STILE_PAGE is on, and the build lacks the extra page: {ADD_EXTRA}")
+        advice = "add it to Extras in samconfig.toml, then `sam build` and `sam deploy`"
+        logger.error("page not served", reason=f"STILE_PAGE is on, and the build lacks the extra page: {advice}")
         return ""
     return "function"
 

@@ -20,19 +20,16 @@ from pathlib import Path
 from handler.errors.infrastructure import ObjectChanged, ObjectNotFound, StorageError
 from handler.storage.local import FolderStorage, replace_file
 from handler.storage.publishing import ObjectHead, ObjectVersion
-from handler.storage.storage import READ_TIMEOUT_S, StoredObject
 
 HISTORY = ".history"
 MAX_VERSIONS = 20
-MAX_LINE_BYTES = 65_536
 
 LOCK_TIMEOUT_S = 30.0
-LOCK_POLL_S = 0.02
 
 TEMPORARY = ".tmp"
 
 
-class FolderPublishStorage:
+class FolderPublishStorage(FolderStorage):
     """See ``PublishStorage``. The etag of an object is the digest of its body, and a version is a number.
 
     A write keeps the new version in the history before it replaces the object. A process that is killed between the
@@ -41,26 +38,17 @@ class FolderPublishStorage:
     """
 
     def __init__(self, folder: str | Path, *, lock_timeout_s: float = LOCK_TIMEOUT_S) -> None:
-        self.location = str(folder)
+        super().__init__(folder)
         self._lock_timeout_s = lock_timeout_s
-        self._folder = Path(folder)
-        self._objects = FolderStorage(folder)
-
-    def read(self, key: str, *, etag: str | None = None, timeout_s: float = READ_TIMEOUT_S) -> StoredObject | None:
-        """See ``Storage``."""
-        return self._objects.read(key, etag=etag, timeout_s=timeout_s)
-
-    def warm(self) -> None:
-        """Do nothing: there is no connection to open."""
 
     def write(self, key: str, body: bytes) -> None:
-        """See ``WritableStorage``."""
-        with self._locked(), self._objects.writable(key) as file:
+        """See ``PublishStorage``."""
+        with self._locked(), self.writable(key) as file:
             _replace(file, body)
 
     def add(self, key: str, body: bytes) -> bool:
-        """See ``WritableStorage``."""
-        with self._locked(), self._objects.writable(key) as file:
+        """See ``PublishStorage``."""
+        with self._locked(), self.writable(key) as file:
             if file.exists():
                 os.utime(file)  # `discard` goes by the time of the file
                 return False
@@ -118,7 +106,7 @@ class FolderPublishStorage:
 
     def discard(self, key: str, *, before: datetime) -> bool:
         """See ``PublishStorage``. Objects without a history are meant: schema indexes never change."""
-        with self._locked(), self._objects.writable(key) as file:
+        with self._locked(), self.writable(key) as file:
             if not file.exists() or datetime.fromtimestamp(file.stat().st_mtime, UTC) >= before:
                 return False
             file.unlink()
@@ -146,7 +134,7 @@ class FolderPublishStorage:
         return True
 
     def _require_present(self, key: str) -> bytes:
-        stored = self._objects.read(key) if self._folder.exists() else None
+        stored = self.read(key) if self._folder.exists() else None
         if stored is None:
             raise ObjectNotFound(f"{self.location}/{key}")
         return stored.body
@@ -167,7 +155,7 @@ class FolderPublishStorage:
     @contextmanager
     def _changing(self, key: str, expected: str | None) -> Iterator[tuple[ObjectHistory, Path]]:
         """Give the history and the file of a key, whose present object has the digest ``expected``."""
-        with self._locked(), self._objects.writable(key) as file:
+        with self._locked(), self.writable(key) as file:
             if self._present_digest(key) != expected:
                 raise ObjectChanged(f"{self.location}/{key}")
             history = ObjectHistory(self._folder, key)
@@ -182,26 +170,24 @@ class FolderPublishStorage:
         except OSError as exc:
             raise StorageError(self.location, exc.strerror or "cannot be opened") from exc
         try:
-            self._take(descriptor)
+            deadline = time.monotonic() + self._lock_timeout_s
+            while not self._take(descriptor):
+                if time.monotonic() > deadline:
+                    reason = f"another process has locked the folder for {self._lock_timeout_s:g} s"
+                    raise StorageError(self.location, reason)
+                time.sleep(0.02)
             yield
         finally:
             os.close(descriptor)  # the lock ends with it
 
-    def _take(self, descriptor: int) -> None:
-        deadline = time.monotonic() + self._lock_timeout_s
-        while True:
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError as exc:
-                if time.monotonic() > deadline:
-                    raise StorageError(
-                        self.location, f"another process has locked the folder for {self._lock_timeout_s:g} s"
-                    ) from exc
-                time.sleep(LOCK_POLL_S)
-            except OSError as exc:
-                raise StorageError(self.location, f"the folder cannot be locked ({exc.strerror})") from exc
-            else:
-                return
+    def _take(self, descriptor: int) -> bool:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        except OSError as exc:
+            raise StorageError(self.location, f"the folder cannot be locked ({exc.strerror})") from exc
+        return True
 
 
 def _replace(file: Path, body: bytes) -> None:
@@ -295,7 +281,7 @@ class ObjectHistory:
         file = self._file(number)
         try:
             with file.open("rb") as stream:
-                line = json.loads(stream.readline(MAX_LINE_BYTES))
+                line = json.loads(stream.readline(65_536))
             return _version(
                 number,
                 datetime.fromisoformat(line["at"]),

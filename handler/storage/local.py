@@ -30,14 +30,9 @@ class MemoryStorage:
         return _unless_unchanged(self._bodies[key], etag)
 
     def write(self, key: str, body: bytes) -> None:
-        """See ``Storage``."""
+        """See ``WritableStorage``."""
         require_key(key, self.location)
         self._bodies[key] = body
-
-    def add(self, key: str, body: bytes) -> bool:
-        """See ``Storage``."""
-        require_key(key, self.location)
-        return self._bodies.setdefault(key, body) is body
 
     def warm(self) -> None:
         """Do nothing: there is no connection to open."""
@@ -73,17 +68,10 @@ class FolderStorage:
         return _unless_unchanged(body, etag)
 
     def write(self, key: str, body: bytes) -> None:
-        """See ``Storage``."""
+        """See ``WritableStorage``."""
         with self.writable(key) as file:
-            _replace(file, body)
-
-    def add(self, key: str, body: bytes) -> bool:
-        """See ``Storage``."""
-        with self.writable(key) as file:
-            if file.exists():
-                return False
-            _replace(file, body)
-            return True
+            # Not a private temporary file, so that the umask decides about read access.
+            replace_file(file, body, temporary=file.parent / f".{secrets.token_hex(8)}.tmp")
 
     @contextlib.contextmanager
     def writable(self, key: str) -> Iterator[Path]:
@@ -130,8 +118,3 @@ def replace_file(file: Path, body: bytes, *, temporary: Path) -> None:
         temporary.replace(file)
     finally:
         temporary.unlink(missing_ok=True)
-
-
-def _replace(file: Path, body: bytes) -> None:
-    # Not a private temporary file, so that the umask decides about read access.
-    replace_file(file, body, temporary=file.parent / f".{secrets.token_hex(8)}.tmp")

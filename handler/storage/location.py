@@ -13,7 +13,6 @@ from handler.storage.storage import Storage, require_key
 
 if TYPE_CHECKING:
     from handler.storage.publishing import PublishStorage
-    from handler.storage.s3 import S3Storage
 
 _BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 
@@ -35,7 +34,11 @@ def open_storage(
         from handler.storage.local import FolderStorage  # the function has one storage, and loads no other
 
         return FolderStorage(location)
-    return _open_s3(location, http=http, environ=environ, credentials=credentials)
+    bucket, prefix = _bucket_and_prefix(location)
+    from handler.storage.s3 import S3Storage
+
+    credentials = credentials or CredentialSource(environ, http=http)
+    return S3Storage(bucket, prefix, http=http, environ=environ, credentials=credentials)
 
 
 def open_publish_storage(location: str, *, http: HttpClient, environ: Mapping[str, str]) -> PublishStorage:
@@ -50,9 +53,11 @@ def open_publish_storage(location: str, *, http: HttpClient, environ: Mapping[st
         from handler.storage.folder_publishing import FolderPublishStorage  # at deploy time only
 
         return FolderPublishStorage(location)
+    bucket, prefix = _bucket_and_prefix(location)
     from handler.storage.s3_publishing import S3PublishStorage  # at deploy time only
 
-    return S3PublishStorage(_open_s3(location, http=http, environ=environ, credentials=None))
+    credentials = CredentialSource(environ, http=http)
+    return S3PublishStorage(bucket, prefix, http=http, environ=environ, credentials=credentials)
 
 
 def _require_folder(location: str) -> None:
@@ -60,16 +65,11 @@ def _require_folder(location: str) -> None:
         raise StorageError(repr(location), "expected a folder or s3://bucket/prefix")
 
 
-def _open_s3(
-    location: str, *, http: HttpClient, environ: Mapping[str, str], credentials: CredentialSource | None
-) -> S3Storage:
+def _bucket_and_prefix(location: str) -> tuple[str, str]:
     bucket, _, prefix = location.removeprefix("s3://").partition("/")
     prefix = prefix.rstrip("/")
     if not _BUCKET.fullmatch(bucket) or ".." in bucket:
         raise StorageError(location, "expected s3://bucket/prefix with a bucket's name: a-z, 0-9, dots and dashes")
     if prefix:
         require_key(prefix, location)
-    from handler.storage.s3 import S3Storage
-
-    credentials = credentials or CredentialSource(environ, http=http)
-    return S3Storage(bucket, prefix, http=http, environ=environ, credentials=credentials)
+    return bucket, prefix

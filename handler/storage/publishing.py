@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import Protocol
 
 from handler.errors.infrastructure import ObjectNotFound
-from handler.storage.storage import WritableStorage
+from handler.storage.storage import Storage
 
 FRESH = timedelta(days=1)
 """The age up to which ``add`` leaves an existing object as it is. An older one counts as new afterwards, so that
@@ -41,11 +41,25 @@ class ObjectVersion:
     is_removal: bool
 
 
+class WritableStorage(Storage, Protocol):
+    """A storage that can be written without a look at its present objects."""
+
+    def write(self, key: str, body: bytes) -> None:
+        """Create or replace an object in one step: no reader ever sees half of it.
+
+        Raises:
+            StorageError: the storage does not answer as it should, or the key is not valid.
+        """
+
+
 class PublishStorage(WritableStorage, Protocol):
-    """A storage whose objects are replaced only by those who know the present one. Methods may run in threads.
+    """A storage whose objects are replaced only by those that know the present one. Methods may run in threads.
 
     Every method raises ``StorageError`` if the storage does not answer as it should, or the key is not valid.
     """
+
+    def add(self, key: str, body: bytes) -> bool:
+        """Create an object in one step. Return ``False`` if the key exists."""
 
     def head(self, key: str, *, version: str = "") -> ObjectHead:
         """Describe an object, or an older version of it.
@@ -68,7 +82,7 @@ class PublishStorage(WritableStorage, Protocol):
 
         Raises:
             ObjectChanged: another object is there, or none. Nothing was stored.
-            WriteUnconfirmed: the storage did not tell if the object is stored.
+            WriteUnconfirmed: the storage did not confirm that the object is stored.
         """
 
     def remove(self, key: str, *, expected: str, facts: Mapping[str, str]) -> None:
@@ -78,7 +92,7 @@ class PublishStorage(WritableStorage, Protocol):
 
         Raises:
             ObjectChanged: another object is there, or none.
-            WriteUnconfirmed: the storage did not tell if the object is removed.
+            WriteUnconfirmed: the storage did not confirm that the object is removed.
         """
 
     def keys(self) -> Sequence[str]:
@@ -97,7 +111,7 @@ class PublishStorage(WritableStorage, Protocol):
         """Return the history of a key, newest first; empty if the storage keeps none."""
 
     def keeps_versions(self) -> bool:
-        """Tell if removed and replaced objects can be read."""
+        """Return whether removed and replaced objects can be read."""
 
 
 def holds(storage: PublishStorage, key: str, body: bytes) -> bool:

@@ -45,7 +45,7 @@ class S3Storage:
             url=self._url(key),
             headers=headers,
             timeout_s=timeout_s,
-            max_bytes=_MAX_BYTES,
+            max_bytes=64 * 1024 * 1024,
             repeatable=True,
             guarded=False,
         )
@@ -128,6 +128,5 @@ UNVERSIONED = "null"
 """S3's version id of objects that were stored without versioning."""
 
 _REFUSED_CREDENTIALS = frozenset({"ExpiredToken", "InvalidAccessKeyId", "InvalidToken", "SignatureDoesNotMatch"})
-_MAX_BYTES = 64 * 1024 * 1024
 _MAX_KEY_BYTES = 1024
 """Source: the Amazon S3 guide, "Naming Amazon S3 objects"."""

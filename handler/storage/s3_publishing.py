@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from operator import methodcaller
 from typing import Any, TypeVar
 
-from handler.aws.sigv4 import Credentials
+from handler.aws.sigv4 import Credentials, CredentialSource
 from handler.errors.infrastructure import (
     AwsError,
     ObjectChanged,
@@ -20,45 +20,71 @@ from handler.errors.infrastructure import (
     StorageError,
     WriteUnconfirmed,
 )
+from handler.http.client import HttpClient
 from handler.storage.publishing import FRESH, ObjectHead, ObjectVersion
 from handler.storage.s3 import UNVERSIONED, S3Storage
-from handler.storage.storage import READ_TIMEOUT_S, StoredObject, require_key
+from handler.storage.storage import require_key
 
 T = TypeVar("T")
 
 TIMEOUT_S = 30.0
 """The longest silence of S3 in one attempt: the end of an upload waits in buffers on the way."""
 
+MALFORMED = (LookupError, ValueError, TypeError, AttributeError)
+"""The errors, beside those of botocore, of reading an answer that AWS would not give."""
 
-class S3PublishStorage:
-    """See ``PublishStorage``.
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """A request that S3 refused or did not answer. ``is_certain``: S3 has changed nothing."""
+
+    code: str  # S3's, or the HTTP status if the answer had no body; empty string if there was no answer
+    sentence: str  # empty string if S3's code says it
+    is_certain: bool
+
+
+NOT_AN_ANSWER = Failure(
+    code="",
+    sentence="the answer is not of S3: a proxy or a sign-in page may be in between; look at the network and the URL",
+    is_certain=False,
+)
+
+
+class S3PublishStorage(S3Storage):
+    """See ``PublishStorage``. Requests are boto3's, which repeats them and computes checksums; threads may share them.
 
     Source: Amazon S3, "Add preconditions to S3 operations with conditional requests".
     """
 
-    def __init__(self, objects: S3Storage, *, timeout_s: float = TIMEOUT_S) -> None:
-        self.location = objects.location
-        self._objects = objects
-        self._requests = Boto3Requests(objects, timeout_s=timeout_s)
-
-    def read(self, key: str, *, etag: str | None = None, timeout_s: float = READ_TIMEOUT_S) -> StoredObject | None:
-        """See ``Storage``."""
-        return self._objects.read(key, etag=etag, timeout_s=timeout_s)
-
-    def warm(self) -> None:
-        """See ``Storage``."""
-        self._objects.warm()
+    def __init__(
+        self,
+        bucket: str,
+        prefix: str,
+        *,
+        http: HttpClient,
+        environ: Mapping[str, str],
+        credentials: CredentialSource,
+        timeout_s: float = TIMEOUT_S,
+    ) -> None:
+        super().__init__(bucket, prefix, http=http, environ=environ, credentials=credentials)
+        self._timeout_s = timeout_s
+        self._lock = threading.Lock()
+        self._kept_client: tuple[Credentials, Any] | None = None
 
     def write(self, key: str, body: bytes) -> None:
-        """See ``WritableStorage``."""
+        """See ``PublishStorage``."""
         _, failure = self._put(key, body)
         self._require_done(failure, "s3:PutObject")
 
     def add(self, key: str, body: bytes) -> bool:
-        """See ``WritableStorage``."""
+        """See ``PublishStorage``."""
         _, failure = self._put(key, body, IfNoneMatch="*")
         if failure and failure.code == _NOT_AS_EXPECTED:
-            if not self._is_fresh(key):
+            try:
+                is_fresh = self.head(key).modified >= datetime.now(UTC) - FRESH
+            except ObjectNotFound:  # discarded meanwhile
+                is_fresh = False
+            if not is_fresh:
                 self.write(key, body)
             return False
         self._require_done(failure, "s3:PutObject")
@@ -70,7 +96,12 @@ class S3PublishStorage:
 
     def get(self, key: str, *, version: str = "") -> tuple[ObjectHead, bytes]:
         """See ``PublishStorage``."""
-        return self._read(_get_whole, key, version=version)
+
+        def whole(client: Any, place: Mapping[str, str]) -> tuple[ObjectHead, bytes]:
+            answer = client.get_object(**place)
+            return _head_of(answer), answer["Body"].read()
+
+        return self._read(whole, key, version=version)
 
     def put(self, key: str, body: bytes, *, expected: str | None, facts: Mapping[str, str]) -> ObjectHead:
         """See ``PublishStorage``. A write may have been done though its answer was lost, so it is looked for."""
@@ -79,15 +110,10 @@ class S3PublishStorage:
         if failure is None:
             stored: ObjectHead = answer
             return stored
-        digest = hashlib.sha256(body).hexdigest()
-        if failure.is_certain and failure.code not in _OTHER_OBJECT:
-            self._require_done(failure, "s3:PutObject and s3:GetObject")
-        present = self._look(key, after=failure)
-        if present and (present.sha256, present.facts) == (digest, facts):
+        present = self._look(key, after=failure, action="s3:PutObject and s3:GetObject")
+        if present and (present.sha256, present.facts) == (hashlib.sha256(body).hexdigest(), facts):
             return present
-        if failure.code in _OTHER_OBJECT:
-            raise ObjectChanged(f"{self.location}/{key}")
-        raise StorageError(f"{self.location}/{key}", self._requests.reason(failure, "s3:PutObject"))
+        raise self._not_done(key, failure, "s3:PutObject")
 
     def remove(self, key: str, *, expected: str, facts: Mapping[str, str]) -> None:  # noqa: ARG002 (S3 keeps none)
         """See ``PublishStorage``. In a versioned bucket, a delete marker hides the versions.
@@ -96,24 +122,19 @@ class S3PublishStorage:
         """
         _, failure = self._in_conflict_again(methodcaller("delete_object", **self._place(key), IfMatch=expected))
         fault = failure or NOT_AN_ANSWER
-        if fault.is_certain and fault.code not in _OTHER_OBJECT:
-            self._require_done(fault, "s3:DeleteObject and s3:GetObject")
-        present = self._look(key, after=fault)
-        if present is None or (failure is None and present.etag != expected):
-            return
-        if fault.code in _OTHER_OBJECT:
-            raise ObjectChanged(f"{self.location}/{key}")
-        raise StorageError(f"{self.location}/{key}", self._requests.reason(fault, "s3:DeleteObject"))
+        present = self._look(key, after=fault, action="s3:DeleteObject and s3:GetObject")
+        if present and (failure or present.etag == expected):
+            raise self._not_done(key, fault, "s3:DeleteObject")
 
     def keys(self) -> Sequence[str]:
         """See ``PublishStorage``."""
-        prefix = self._objects.prefix
+        prefix = self.prefix
         keys = self._listed("list_objects_v2", prefix, action="s3:ListBucket", read=_key_of)
         return sorted(key.removeprefix(prefix) for key in keys)
 
     def kept_keys(self) -> Sequence[str]:
         """See ``PublishStorage``."""
-        prefix = self._objects.prefix
+        prefix = self.prefix
         keys = self._listed("list_object_versions", prefix, action="s3:ListBucketVersions", read=_key_of)
         return sorted({key.removeprefix(prefix) for key in keys})
 
@@ -124,8 +145,7 @@ class S3PublishStorage:
             return False
         for each in reversed(versions):
             request = methodcaller("delete_object", **self._place(key), VersionId=each.version)
-            _, failure = self._requests.ask(request)
-            self._require_done(failure, "s3:DeleteObjectVersion")
+            self._answer(request, "s3:DeleteObjectVersion")
         return not self.versions(key)
 
     def versions(self, key: str) -> Sequence[ObjectVersion]:
@@ -137,10 +157,8 @@ class S3PublishStorage:
 
     def keeps_versions(self) -> bool:
         """See ``PublishStorage``."""
-        bucket = self._objects.bucket
-        answer, failure = self._requests.ask(methodcaller("get_bucket_versioning", Bucket=bucket))
-        self._require_done(failure, "s3:GetBucketVersioning")
-        return bool(answer.get("Status") == "Enabled")
+        request = methodcaller("get_bucket_versioning", Bucket=self.bucket)
+        return bool(self._answer(request, "s3:GetBucketVersioning").get("Status") == "Enabled")
 
     def read_tags(self) -> dict[str, str]:
         """Read the tags of the bucket; empty if it has none.
@@ -148,8 +166,8 @@ class S3PublishStorage:
         Raises:
             StorageError: access is denied, or S3 does not answer as it should.
         """
-        bucket = self._objects.bucket
-        tags, failure = self._requests.ask(
+        bucket = self.bucket
+        tags, failure = self._ask(
             lambda client: {
                 str(tag["Key"]): str(tag.get("Value", "")) for tag in client.get_bucket_tagging(Bucket=bucket)["TagSet"]
             }
@@ -160,12 +178,6 @@ class S3PublishStorage:
             raise StorageError(self.location, f"access denied: s3:GetBucketTagging on arn:aws:s3:::{bucket}")
         self._require_done(failure, "s3:GetBucketTagging")
         return dict(tags)
-
-    def _is_fresh(self, key: str) -> bool:
-        try:
-            return self.head(key).modified >= datetime.now(UTC) - FRESH
-        except ObjectNotFound:  # discarded since it was seen
-            return False
 
     def _put(self, key: str, body: bytes, **more: Any) -> tuple[Any, Failure | None]:
         described = {"ChecksumAlgorithm": "SHA256", "ContentType": "application/json", **more}
@@ -191,23 +203,25 @@ class S3PublishStorage:
 
     def _in_conflict_again(self, request: Callable[[Any], Any]) -> tuple[Any, Failure | None]:
         """Ask again if S3 says that two writers met: at most one of them then has its condition."""
-        for _ in range(_TRIES_IN_CONFLICT):
-            answer, failure = self._requests.ask(request)
+        for _ in range(3):
+            answer, failure = self._ask(request)
             if failure is None or failure.code != _CONFLICT:
                 break
         return answer, failure
 
     def _read(self, request: Callable[[Any, Mapping[str, str]], T], key: str, *, version: str) -> T:
         place = {**self._place(key), "ChecksumMode": "ENABLED", **({"VersionId": version} if version else {})}
-        answer, failure = self._requests.ask(lambda client: request(client, place))
-        if failure and failure.code in _NOT_THERE:
+        answer, failure = self._ask(lambda client: request(client, place))
+        if failure and failure.code in ("404", "405", "NoSuchKey", "NoSuchVersion", "MethodNotAllowed"):
             raise ObjectNotFound(f"{self.location}/{key}")
         self._require_done(failure, "s3:GetObjectVersion" if version else "s3:GetObject")
         content: T = answer
         return content
 
-    def _look(self, key: str, *, after: Failure) -> ObjectHead | None:
+    def _look(self, key: str, *, after: Failure, action: str) -> ObjectHead | None:
         """Describe the object that is there after a failed write; ``None`` if there is none."""
+        if after.is_certain and after.code not in _OTHER_OBJECT:
+            self._require_done(after, action)
         try:
             return self.head(key)
         except ObjectNotFound:
@@ -215,36 +229,105 @@ class S3PublishStorage:
         except StorageError as exc:
             if after.is_certain:
                 raise ObjectChanged(f"{self.location}/{key}") from exc
-            reason = self._requests.reason(after, "s3:PutObject")
+            reason = self._reason(after, "s3:PutObject")
             raise WriteUnconfirmed(f"{self.location}/{key}", reason) from exc
+
+    def _not_done(self, key: str, failure: Failure, action: str) -> StorageError:
+        place = f"{self.location}/{key}"
+        if failure.code in _OTHER_OBJECT:
+            return ObjectChanged(place)
+        return StorageError(place, self._reason(failure, action))
 
     def _listed(self, operation: str, prefix: str, *, action: str, read: Callable[[Any], T]) -> list[T]:
         """Return each entry of a list, as ``read`` reads it. A list that is not whole is not an answer of S3."""
-        place = {"Bucket": self._objects.bucket, "Prefix": prefix}
+        place = {"Bucket": self.bucket, "Prefix": prefix}
 
         def listed(client: Any) -> list[T]:
             pages = list(client.get_paginator(operation).paginate(**place))
             if not all(page["Name"] for page in pages) or pages[-1]["IsTruncated"]:
                 raise ValueError("a page of another server, or the last ones are missing")
-            return [read(each) for page in pages for kind in _KINDS for each in page.get(kind, ())]
+            kinds = ("Contents", "Versions", "DeleteMarkers")
+            return [read(each) for page in pages for kind in kinds for each in page.get(kind, ())]
 
-        entries, failure = self._requests.ask(listed)
-        self._require_done(failure, action)
-        return list(entries)
+        return list(self._answer(listed, action))
 
     def _place(self, key: str) -> dict[str, str]:
         require_key(key, self.location)
-        return {"Bucket": self._objects.bucket, "Key": f"{self._objects.prefix}{key}"}
+        return {"Bucket": self.bucket, "Key": f"{self.prefix}{key}"}
+
+    def _answer(self, request: Callable[[Any], Any], action: str) -> Any:
+        answer, failure = self._ask(request)
+        self._require_done(failure, action)
+        return answer
 
     def _require_done(self, failure: Failure | None, action: str) -> None:
         if failure:
-            error = StorageDenied if failure.code in _DENIED else StorageError
-            raise error(self.location, self._requests.reason(failure, action))
+            is_denied = failure.code in ("403", "AccessDenied", "AllAccessDisabled")
+            error = StorageDenied if is_denied else StorageError
+            raise error(self.location, self._reason(failure, action))
 
+    def _ask(self, request: Callable[[Any], Any]) -> tuple[Any, Failure | None]:
+        """Return the members that ``request`` reads from the answer to boto3's client, or the failure.
 
-def _get_whole(client: Any, place: Mapping[str, str]) -> tuple[ObjectHead, bytes]:
-    answer = client.get_object(**place)
-    return _head_of(answer), answer["Body"].read()
+        An answer without these members is not of S3: a proxy or a sign-in page has answered.
+
+        Raises:
+            StorageError: boto3 or credentials are missing.
+        """
+        try:
+            import boto3  # noqa: TID251 (at deploy time only)
+            from botocore.exceptions import BotoCoreError, ClientError
+            from botocore.parsers import ResponseParserError
+        except ImportError as exc:
+            raise StorageError(
+                self.location,
+                "boto3 is missing: install the wheel of Stile, which brings it, or run `make setup` in a clone",
+            ) from exc
+        try:
+            return request(self.client(boto3.Session)), None
+        except ClientError as exc:
+            code = str(exc.response.get("Error", {}).get("Code", "")) or "an error without a code"
+            status = int(exc.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
+            return None, Failure(code=code, sentence="", is_certain=400 <= status < 500)
+        except BotoCoreError as exc:
+            return None, Failure(code="", sentence=str(exc), is_certain=False)
+        except AwsError as exc:
+            raise StorageError(self.location, str(exc)) from exc
+        except (ResponseParserError, *MALFORMED):
+            return None, NOT_AN_ANSWER
+
+    def client(self, session: Callable[[], Any]) -> Any:
+        """Return boto3's client, cached until its credentials change: making one takes 40 times as long as a PUT."""
+        with self._lock:
+            credentials = self.credentials.current()
+            if self._kept_client is None or self._kept_client[0] is not credentials:
+                self._kept_client = credentials, self._make_client(session(), credentials)
+            return self._kept_client[1]
+
+    def _reason(self, failure: Failure, action: str) -> str:
+        """Return the meaning of a failure, and its remedy. ``action``: the right that the request needs."""
+        if failure.code == "403":  # the answer to a HEAD has no body, so it could be the credentials, too
+            return f"{self.advice('AccessDenied', action)}, and that the credentials are valid"
+        return failure.sentence or self.advice(failure.code, action)
+
+    def _make_client(self, session: Any, credentials: Credentials) -> Any:
+        from botocore.config import Config
+
+        return session.client(
+            "s3",
+            region_name=self.region,
+            endpoint_url=self.endpoint,
+            aws_access_key_id=credentials.access_key,
+            aws_secret_access_key=credentials.secret_key,
+            aws_session_token=credentials.session_token,
+            config=Config(
+                s3={"addressing_style": "path"} if self.endpoint else None,
+                retries={"mode": "standard", "total_max_attempts": 4},
+                connect_timeout=min(self._timeout_s, 10.0),
+                read_timeout=self._timeout_s,
+                max_pool_connections=16,
+            ),
+        )
 
 
 def _head_of(answer: Mapping[str, Any]) -> ObjectHead:
@@ -276,108 +359,6 @@ def _keyed_version(entry: Mapping[str, Any]) -> tuple[str, ObjectVersion]:
     )
 
 
-_KINDS = ("Contents", "Versions", "DeleteMarkers")
 _NOT_AS_EXPECTED = "PreconditionFailed"
 _CONFLICT = "ConditionalRequestConflict"
-_NOT_THERE = ("404", "405", "NoSuchKey", "NoSuchVersion", "MethodNotAllowed")
-_DENIED = ("403", "AccessDenied", "AllAccessDisabled")
 _OTHER_OBJECT = (_NOT_AS_EXPECTED, _CONFLICT, "NoSuchKey")
-_TRIES_IN_CONFLICT = 3
-"""S3 asks for a repetition if two writers of one object meet."""
-
-
-MAX_ATTEMPTS = 4
-MAX_CONNECTIONS = 16
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Failure:
-    """A request that S3 refused or did not answer. ``is_certain``: S3 has changed nothing."""
-
-    code: str  # S3's, or the HTTP status if the answer had no body; empty string if there was no answer
-    sentence: str  # empty string if S3's code says it
-    is_certain: bool
-
-
-NOT_AN_ANSWER = Failure(
-    code="",
-    sentence="the answer is not of S3: a proxy or a sign-in page may be in between; look at the network and the URL",
-    is_certain=False,
-)
-
-MALFORMED = (LookupError, ValueError, TypeError, AttributeError)
-"""The errors, beside those of botocore, of reading an answer that AWS would not give."""
-
-
-class Boto3Requests:
-    """Requests to the bucket of a storage. Threads may share them."""
-
-    def __init__(self, objects: S3Storage, *, timeout_s: float) -> None:
-        self._objects = objects
-        self._timeout_s = timeout_s
-        self._lock = threading.Lock()
-        self._kept_client: tuple[Credentials, Any] | None = None
-
-    def ask(self, request: Callable[[Any], Any]) -> tuple[Any, Failure | None]:
-        """Return the members that ``request`` reads from the answer to boto3's client, or the failure.
-
-        An answer without these members is not of S3: a proxy or a sign-in page has answered.
-
-        Raises:
-            StorageError: boto3 or credentials are missing.
-        """
-        location = self._objects.location
-        try:
-            import boto3  # noqa: TID251 (at deploy time only)
-            from botocore.exceptions import BotoCoreError, ClientError
-            from botocore.parsers import ResponseParserError
-        except ImportError as exc:
-            raise StorageError(
-                location,
-                "boto3 is missing: install the wheel of Stile, which brings it, or run `make setup` in a clone",
-            ) from exc
-        try:
-            return request(self.client(boto3.Session)), None
-        except ClientError as exc:
-            code = str(exc.response.get("Error", {}).get("Code", "")) or "an error without a code"
-            status = int(exc.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
-            return None, Failure(code=code, sentence="", is_certain=400 <= status < 500)
-        except BotoCoreError as exc:
-            return None, Failure(code="", sentence=str(exc), is_certain=False)
-        except AwsError as exc:
-            raise StorageError(location, str(exc)) from exc
-        except (ResponseParserError, *MALFORMED):
-            return None, NOT_AN_ANSWER
-
-    def client(self, session: Callable[[], Any]) -> Any:
-        """Return boto3's client, cached until its credentials change: making one takes 40 times as long as a PUT."""
-        with self._lock:
-            credentials = self._objects.credentials.current()
-            if self._kept_client is None or self._kept_client[0] is not credentials:
-                self._kept_client = credentials, self._make_client(session(), credentials)
-            return self._kept_client[1]
-
-    def reason(self, failure: Failure, action: str) -> str:
-        """Return the meaning of a failure, and its remedy. ``action``: the right that the request needs."""
-        if failure.code == "403":  # the answer to a HEAD has no body, so it could be the credentials, too
-            return f"{self._objects.advice('AccessDenied', action)}, and that the credentials are valid"
-        return failure.sentence or self._objects.advice(failure.code, action)
-
-    def _make_client(self, session: Any, credentials: Credentials) -> Any:
-        from botocore.config import Config
-
-        return session.client(
-            "s3",
-            region_name=self._objects.region,
-            endpoint_url=self._objects.endpoint,
-            aws_access_key_id=credentials.access_key,
-            aws_secret_access_key=credentials.secret_key,
-            aws_session_token=credentials.session_token,
-            config=Config(
-                s3={"addressing_style": "path"} if self._objects.endpoint else None,
-                retries={"mode": "standard", "total_max_attempts": MAX_ATTEMPTS},
-                connect_timeout=min(self._timeout_s, 10.0),
-                read_timeout=self._timeout_s,
-                max_pool_connections=MAX_CONNECTIONS,
-            ),
-        )

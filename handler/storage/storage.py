@@ -42,26 +42,6 @@ class Storage(Protocol):
         """Open a connection for the first read, if reads need one. Errors are left to that read."""
 
 
-class WritableStorage(Storage, Protocol):
-    """A storage for the commands that publish."""
-
-    def write(self, key: str, body: bytes) -> None:
-        """Create or replace the object in one step: no reader ever sees half of it.
-
-        Raises:
-            StorageError: the storage does not answer as it should, or the key is not valid.
-
-        """
-
-    def add(self, key: str, body: bytes) -> bool:
-        """Create the object in one step. Return ``False`` if the key exists.
-
-        Raises:
-            StorageError: the storage does not answer as it should, or the key is not valid.
-
-        """
-
-
 def require_key(key: str, location: str) -> None:
     """Refuse a key that a storage could read as another, or as a way out of its folder.
 
@@ -69,8 +49,5 @@ def require_key(key: str, location: str) -> None:
         StorageError: the key is not valid.
     """
     segments = key.split("/")
-    if not {"", ".", ".."}.isdisjoint(segments) or _NEVER_IN_A_KEY.search(key):
+    if not {"", ".", ".."}.isdisjoint(segments) or re.search(r"[\x00-\x1f\x7f\\]", key):
         raise StorageError(location, f"{key!r} is not a key: expected names joined by single slashes")
-
-
-_NEVER_IN_A_KEY = re.compile(r"[\x00-\x1f\x7f\\]")

@@ -16,8 +16,7 @@ _FORMATS = (  # Cf, Zl, Zp and other blank characters, but no visible signs such
     r"\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e00ff\U000e01f0-\U000e0fff"
 )
 _HALVES = r"\ud800-\udfff"
-_MONGOLIAN_SELECTORS = r"\u180b-\u180d\u180f"
-_SELECTORS = rf"\ufe00-\ufe0f\U000e0100-\U000e01ef{_MONGOLIAN_SELECTORS}"
+_SELECTORS = r"\ufe00-\ufe0f\U000e0100-\U000e01ef\u180b-\u180d\u180f"  # the last of Mongolian
 
 _EMOJI = r"\u00a9\u00ae\u203c-\u32ff\U0001f000-\U0001faff"
 _JOINING = (  # letters of scripts in which a joiner or non-joiner spells a word: Arabic, Syriac, N'Ko, Indic and others

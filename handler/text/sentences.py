@@ -16,9 +16,9 @@ def some(names: Sequence[str], *, most: int = 3) -> str:
     return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
-def counted(count: int, what: str) -> str:
+def counted(count: int, noun: str) -> str:
     """Return a count with its noun, such as ``1 tool`` or ``2 tools``."""
-    return f"{count} {what}{'' if count == 1 else 's'}"
+    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
@@ -39,8 +39,8 @@ def nearest(name: str, known: Sequence[str], *, most_chars: float = inf) -> str 
         names = {form(each): each for each in reversed(known)}
         if form(name) in names:
             return names[form(name)]
-    meant = _plain(cut(name))
-    near = get_close_matches(meant, names, n=1) if len(meant) * len(names) <= most_chars else []
+    plain = _plain(cut(name))
+    near = get_close_matches(plain, names, n=1) if len(plain) * len(names) <= most_chars else []
     return names[near[0]] if near else None
 
 

@@ -21,8 +21,7 @@ from graphql import (
 
 from handler.answers.fit import CallForm
 from handler.answers.plan import Members, read_plan
-from handler.compiler.json_schemas.output_schema import output_schema
-from handler.compiler.json_schemas.planned_answer import planned_answer
+from handler.compiler.json_schemas.output_schema import output_schema, planned_answer
 from handler.graph.documents.answer_plan import plan_of_text
 from handler.graph.view import View
 from tests.answers.mocks import Mock, errors_for

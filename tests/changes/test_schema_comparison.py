@@ -11,7 +11,7 @@ from typing import Any
 from jsonschema import Draft202012Validator
 
 from handler.commands.changes.schema_comparison import ARGUMENT_CODES, schema_differences
-from handler.compiler.change_codes import CHANGE_CODES
+from handler.compiler.codes import CHANGE_CODES
 from tests.support.examples import examples
 
 NOT_NULL = {"not": {"type": "null"}}

@@ -11,7 +11,7 @@ import pytest
 from handler.audience.ways import Published, version_of
 from handler.bundle.tools import CodeKit
 from handler.commands.changes.endpoint_changes import compare
-from handler.compiler.change_codes import CHANGE_CODES
+from handler.compiler.codes import CHANGE_CODES
 from tests.changes.kinds import FILES, KINDS, NAMES, Kind
 from tests.support.endpoints import READABLE, compiled
 

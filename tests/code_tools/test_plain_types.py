@@ -385,6 +385,15 @@ def _judged(model: Any, value: Any) -> Any:
 class Row(typing.TypedDict):
     name: str
     total: int
+    note: typing.NotRequired[str]
+
+
+def test_dictionary_is_cast_without_members_that_it_lacks_or_that_no_type_names() -> None:
+    plain = PlainArguments([Parameter(name="row", hint=Row)], PLACE)
+
+    assert plain.members.cast({"row": {"total": 1, "name": "a", "other": 2}}) == {"row": {"name": "a", "total": 1}}
+    with pytest.raises(Doubt):
+        plain.members.cast({"row": {"total": 1, "name": "a", "\ud800": 2}})
 
 
 def test_members_of_a_dictionary_are_written_in_its_own_order() -> None:

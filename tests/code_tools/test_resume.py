@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import pytest
 
-from handler.code_tools.resuming import EXPECTED
+from handler.code_tools.signature import EXPECTED_RESUME
 from stile import Async, Context, Err, Ok, Tool, ToolDefinitionError, Toolkit, describe, tool
 from stile.testing import TestClient
 from tests.code_tools.cases import case
@@ -286,7 +286,7 @@ def test_form_that_cannot_be_called_is_refused_where_resume_stands(name: str, se
         answer_with(getattr(Wrong(), name))
 
     assert caught.value.label == "tool search: resume"
-    assert caught.value.sentence == f"{sentence}: {EXPECTED}"
+    assert caught.value.sentence == f"{sentence}: {EXPECTED_RESUME}"
     assert (caught.value.file, caught.value.line) == (__file__, getattr(Wrong, name).__code__.co_firstlineno)
 
 
@@ -328,7 +328,7 @@ def test_tool_that_returns_async_without_resume_is_refused(hint: Any) -> None:
 
     with pytest.raises(ToolDefinitionError) as caught:
         describe(tool(search))
-    assert caught.value.sentence == f"it returns Async and has no resume to continue with: {EXPECTED}"
+    assert caught.value.sentence == f"it returns Async and has no resume to continue with: {EXPECTED_RESUME}"
     assert caught.value.line == search.__code__.co_firstlineno
 
 

@@ -257,7 +257,7 @@ def test_bound_parameter_of_a_function_with_a_schema_of_its_own_is_no_context() 
 
 
 def test_members_of_a_toolkit_are_those_that_authors_may_rely_on() -> None:
-    members = {name for name in vars(Toolkit) if not name.startswith("_")}
+    members = {name for name in dir(Toolkit()) if not name.startswith("_")}
 
     assert members == {
         *("add", "add_provider", "add_skill", "find_tool", "is_per_caller", "prompt", "prompts", "providers"),

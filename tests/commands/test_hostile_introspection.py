@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from handler.commands.schema_source.schema_reading import sdl_of_introspection
 from handler.commands.schema_source.source_options import SourceRefused
-from handler.compiler.schema.sdl_parser import parse_sdl
+from handler.compiler.schema.schema import parse_sdl
 from tests.commands.apis import SHOP
 
 INTROSPECTION: Any = introspection_from_schema(build_schema(SHOP), input_value_deprecation=True)

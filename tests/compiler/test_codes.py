@@ -16,13 +16,13 @@ import handler
 from handler.compiler.checks import CHECKS, CLIENT_CHECKS
 from handler.compiler.codes import CODES
 from handler.compiler.problems import Place, Problems
-from handler.compiler.schema.rule_codes import CODE_OF_RULE, OTHER
+from handler.compiler.schema.schema_building import CODE_OF_RULE, OTHER
 from handler.errors.authoring import CompileError
 from tests.support.endpoints import problems_of
 
 SOURCES = Path(handler.__file__).parent
 
-POSITIONS = {"check": slice(1), "with_code": slice(1, None), "checked": slice(2, None)}
+POSITIONS = {"check": slice(1), "with_code": slice(1, None), "checked": slice(1, None)}
 """The arguments of a function that are codes without a keyword."""
 
 OF_ERRORS = ("add", "with_code", "fault", "checked", "expecting")

@@ -8,9 +8,8 @@ import pytest
 
 from handler.bundle.model import MAX_ANSWER_S
 from handler.bundle.tools import MAX_CONSENT_CHARS
-from handler.compiler.json_schemas.definitions import WORTHWHILE_BYTES
 from handler.compiler.json_schemas.descriptions import MAX_ENUM_CHARS
-from handler.compiler.json_schemas.output_schema import MAX_NAMED_BYTES
+from handler.compiler.json_schemas.output_schema import MAX_NAMED_BYTES, WORTHWHILE_BYTES
 from handler.compiler.operations.validation import MAX_DEPRECATIONS
 from handler.compiler.source.files import MAX_FILE_BYTES
 from handler.errors.calls import DocumentRefused

@@ -9,7 +9,7 @@ import yaml
 from handler.audience.caller_classes import MAX_CLASSES
 from handler.commands import diff
 from handler.commands.changes.endpoint_changes import MAX_MARKDOWN_CHARS
-from handler.compiler.change_codes import CHANGE_CODES
+from handler.compiler.codes import CHANGE_CODES
 from tests.docs.reference import page
 
 

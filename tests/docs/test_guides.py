@@ -12,7 +12,7 @@ import pytest
 
 from handler.bundle.operations import Limits
 from handler.bundle.tools import MAX_CONSENT_CHARS
-from handler.compiler.checks.large_entries import MAX_DESCRIPTION_BYTES, MAX_ENTRY_BYTES, MAX_LIST_TOKENS, MAX_LISTED
+from handler.compiler.checks.client_rules import MAX_DESCRIPTION_BYTES, MAX_ENTRY_BYTES, MAX_LIST_TOKENS, MAX_LISTED
 from handler.compiler.compile import compile_endpoint
 from handler.compiler.config.foreign import APOLLO, COSMO
 from handler.compiler.config.table import MAX_INSTRUCTIONS_BYTES, SCALAR_KEYS

@@ -222,3 +222,12 @@ def test_interface_without_objects_is_reached_by_no_fragment() -> None:
     assert find_document(view, "Paid.salary") is None
     assert find_document(view, "Whole.id") is None
     assert find_document(view, "Person.id") == "{ named { ... on Person { id } } }"
+
+
+def test_arguments_of_any_name_are_given() -> None:
+    view = view_of("type Query { find(values: Int, self: ID!): ID }")
+
+    assert (
+        find_document(view, "Query.find(values:)")
+        == "query($values: Int, $self: ID!) { find(values: $values, self: $self) }"
+    )

@@ -106,7 +106,6 @@ LISTING = {
     "server.function",
     "server.log",
     "server.mcp",
-    "server.mcp.method_call",
     "server.mcp.jsonrpc",
     "server.mcp.methods",
     "server.mcp.revisions",

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from handler.aws.sigv4 import CredentialSource
 from handler.errors.infrastructure import ObjectChanged, ObjectNotFound, StorageDenied, StorageError, WriteUnconfirmed
 from handler.http.client import HttpClient
 from handler.storage.folder_publishing import HISTORY, MAX_VERSIONS, FolderPublishStorage
 from handler.storage.location import open_publish_storage, open_storage
 from handler.storage.publishing import PublishStorage
-from handler.storage.s3 import S3Storage
 from handler.storage.s3_publishing import S3PublishStorage
 from tests.support.moto import Moto, running_moto
 from tests.support.raw_http import Peer, answer, answering, running_server
@@ -266,9 +266,9 @@ REFUSED = answer(b"<Error><Code>PreconditionFailed</Code></Error>", status="412 
 
 class TestAnswersOfS3:
     def at(self, url: str, http: HttpClient) -> S3PublishStorage:
-        objects = open_storage("s3://bundles/p", http=http, environ=ON_LOOPBACK | {"AWS_ENDPOINT_URL": url})
-        assert isinstance(objects, S3Storage)
-        return S3PublishStorage(objects, timeout_s=0.2)
+        environ = ON_LOOPBACK | {"AWS_ENDPOINT_URL": url}
+        credentials = CredentialSource(environ, http=http)
+        return S3PublishStorage("bundles", "p", http=http, environ=environ, credentials=credentials, timeout_s=0.2)
 
     def test_write_whose_answer_is_lost_is_found_by_its_facts(self, bucket: Moto, http: HttpClient) -> None:
         real = open_publish_storage("s3://kept/lost", http=http, environ=bucket.environ())

@@ -17,10 +17,10 @@ from handler.errors.infrastructure import ObjectNotFound, SettingsError, Storage
 from handler.http.client import HttpClient
 from handler.storage.local import FolderStorage, MemoryStorage
 from handler.storage.location import open_publish_storage, open_storage
-from handler.storage.publishing import PublishStorage
+from handler.storage.publishing import PublishStorage, WritableStorage
 from handler.storage.s3 import S3Storage
-from handler.storage.s3_publishing import Boto3Requests
-from handler.storage.storage import StoredObject, WritableStorage
+from handler.storage.s3_publishing import S3PublishStorage
+from handler.storage.storage import StoredObject
 from tests.support.moto import Moto, running_moto
 from tests.support.raw_http import answer, answering, running_server
 
@@ -67,12 +67,6 @@ class TestEveryStorage:
         assert found is not None
         assert found.body == b'{"a": 1}'
         assert found.etag
-
-    def test_an_object_is_added_where_there_is_none(self, storage: WritableStorage) -> None:
-        assert storage.add(KEY, b"first") is True
-        assert storage.add(KEY, b"second") is False
-
-        assert body_at(storage, KEY) == b"first"
 
     @pytest.mark.parametrize("body", [b"", bytes(range(256)) * 5000], ids=["empty", "a megabyte"])
     def test_any_bytes_come_back(self, storage: WritableStorage, body: bytes) -> None:
@@ -409,20 +403,19 @@ class TestS3:
         assert stored["ChecksumSHA256"] == base64.b64encode(hashlib.sha256(b"{}").digest()).decode()
 
     def test_many_writes_share_a_client(self, http: HttpClient) -> None:
-        requests = Boto3Requests(objects_at("s3://bundles/p", http), timeout_s=1)
+        storage = published_at("s3://bundles/p", http)
 
-        clients = [requests.client(boto3.Session) for _ in range(3)]
+        clients = [storage.client(boto3.Session) for _ in range(3)]
 
         assert clients[0] is clients[1] is clients[2]
 
     def test_credentials_that_change_make_another_client(self, http: HttpClient) -> None:
-        objects = objects_at("s3://bundles/p", http)
-        requests = Boto3Requests(objects, timeout_s=1)
+        storage = published_at("s3://bundles/p", http)
 
-        before = requests.client(boto3.Session)
-        objects.credentials.forget()
+        before = storage.client(boto3.Session)
+        storage.credentials.forget()
 
-        assert requests.client(boto3.Session) is not before
+        assert storage.client(boto3.Session) is not before
 
     @pytest.mark.parametrize("conflicts", [1, 2])
     def test_object_that_two_add_at_once_is_added_again(self, http: HttpClient, conflicts: int) -> None:
@@ -554,10 +547,10 @@ class TestS3:
 CONFLICT = answer(b"<Error><Code>ConditionalRequestConflict</Code></Error>", status="409 Conflict")
 
 
-def objects_at(location: str, http: HttpClient) -> S3Storage:
-    objects = open_storage(location, http=http, environ=ON_LOOPBACK)
-    assert isinstance(objects, S3Storage)
-    return objects
+def published_at(location: str, http: HttpClient) -> S3PublishStorage:
+    storage = open_publish_storage(location, http=http, environ=ON_LOOPBACK)
+    assert isinstance(storage, S3PublishStorage)
+    return storage
 
 
 def at_server(url: str, http: HttpClient) -> PublishStorage:

@@ -27,7 +27,7 @@ from handler.server.endpoints.registry import CachePolicy, Endpoints, Instant, n
 from handler.server.outgoing.outgoing_services import OutgoingServices
 from handler.server.outgoing.secret_store import SecretStore
 from handler.storage.local import MemoryStorage
-from handler.storage.storage import WritableStorage
+from handler.storage.publishing import WritableStorage
 from tests.support.codes import code_in
 from tests.support.http_door import http_door
 from tests.support.local import LOCAL

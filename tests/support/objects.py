@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 from handler.http.client import HttpClient
 from handler.storage.location import open_publish_storage
-from handler.storage.storage import WritableStorage
+from handler.storage.publishing import WritableStorage
 from tests.support.raw_http import Peer, RawServer, answer, running_server
 
 BUCKET, PREFIX = "stile-bundles", "endpoints"

@@ -1,4 +1,4 @@
-"""The differences of what an endpoint's bundle has: its tools and other contents, callers, API, limits and log."""
+"""The differences of an endpoint's bundle: its tools and other contents, callers, API, limits and log."""
 
 from __future__ import annotations
 
@@ -231,27 +231,13 @@ def _access(before: Bundle, after: Bundle) -> Iterator[Change]:
 
 def _identity(before: Identity, after: Identity) -> Iterator[Change]:
     keys = [{key.name: key for key in identity.api_keys} for identity in (before, after)]
-    yield from _members(
-        *keys, added=("key-added", "API key {} is new"), removed=("key-removed", "API key {} is gone"), both=_key
-    )
+    yield from _members("key", *keys, added="API key {} is new", removed="API key {} is gone", both=_key)
     issuers = [{(each.issuer, each.subject): each for each in identity.issuers} for identity in (before, after)]
-    yield from _members(
-        *issuers,
-        added=("issuer-added", "tokens of {} are accepted"),
-        removed=("issuer-removed", "tokens of {} are not accepted"),
-        both=_issuer,
-        name_of=lambda key: key[0] or "an issuer without a name",
-    )
-    apis = [
-        {api: "types" if api in identity.typed_apis else "" for api in identity.trusted_apis}
-        for identity in (before, after)
-    ]
-    yield from _members(
-        *apis,
-        added=("authorizer-added", "the authorizer of the API {} is believed"),
-        removed=("authorizer-removed", "the authorizer of the API {} is not believed"),
-        both=_authorizer,
-    )
+    added, removed = "tokens of {} are accepted", "tokens of {} are not accepted"
+    yield from _members("issuer", *issuers, added=added, removed=removed, both=_issuer)
+    apis = [{api: (api, api in identity.typed_apis) for api in identity.trusted_apis} for identity in (before, after)]
+    added, removed = (f"the authorizer of the API {{}} is {fate}" for fate in ("believed", "not believed"))
+    yield from _members("authorizer", *apis, added=added, removed=removed, both=_authorizer)
     old, new = before.oauth_proxy, after.oauth_proxy
     if old != new:
         difference = f"has other {', '.join(_parts(old, new))}" if old and new else f"is {'new' if new else 'gone'}"
@@ -259,22 +245,23 @@ def _identity(before: Identity, after: Identity) -> Iterator[Change]:
 
 
 def _members(
+    kind: str,
     old: Mapping[Any, T],
     new: Mapping[Any, T],
     *,
-    added: tuple[str, str],
-    removed: tuple[str, str],
+    added: str,
+    removed: str,
     both: Callable[[str, T, T], Iterator[Change]],
-    name_of: Callable[[Any], str] = str,
 ) -> Iterator[Change]:
-    """Yield the differences of what both versions have by keys. Codes go with a sentence for the name."""
+    """Yield the differences of the members of a kind, which both versions have by keys. An issuer's key is a pair."""
     for key in {**old, **new}:
-        name = name_of(key)
+        name = key if isinstance(key, str) else key[0] or "an issuer without a name"
         if key in old and key in new:
             yield from both(name, old[key], new[key])
+        elif key in new:
+            yield Change(f"{kind}-added", name, added.format(name))
         else:
-            code, sentence = removed if key in old else added
-            yield Change(code, name, sentence.format(name))
+            yield Change(f"{kind}-removed", name, removed.format(name))
 
 
 def _key(name: str, old: ApiKey, new: ApiKey) -> Iterator[Change]:
@@ -293,7 +280,7 @@ def _issuer(name: str, old: Issuer, new: Issuer) -> Iterator[Change]:
         yield Change("issuer-changed", name, f"tokens of {name}: other {', '.join(_parts(old, new))}")
 
 
-def _authorizer(api: str, old: str, new: str) -> Iterator[Change]:
+def _authorizer(api: str, old: tuple[str, bool], new: tuple[str, bool]) -> Iterator[Change]:
     if old != new:
         yield Change("issuer-changed", api, f"the types of claims of the API {api} are read otherwise")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
-from handler.compiler.change_codes import CHANGE_CODES
+from handler.compiler.codes import CHANGE_CODES
 
 
 @dataclass(frozen=True, slots=True)

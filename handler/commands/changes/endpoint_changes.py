@@ -92,7 +92,11 @@ def compare(before: Published | None, after: Published | None, *, most_classes: 
     pair = before.bundle, after.bundle
     others = [*tool_changes(*pair), *content_changes(*pair), *settings_changes(*pair)]
     opened = (replace(each, for_everybody=reach.opens_to_everybody(each)) for each in others)
-    changes = [*reach.changes(), *opened] or list(_others(before.bundle, after.bundle))
+    changes = [*reach.changes(), *opened]
+    if not changes:  # comments in files differ, or a part that no comparison is about
+        names = [each.name for each in fields(Bundle) if each.name != "sources"]
+        parts = ", ".join(name for name in names if getattr(before.bundle, name) != getattr(after.bundle, name))
+        changes = [Change("other-changed", parts, f"other differences: {parts}")] if parts else []
     ordered = sorted((_with_reason(each, after) for each in changes), key=_rank)
     return EndpointChanges(endpoint=after.bundle.endpoint, changes=tuple(ordered))
 
@@ -104,26 +108,18 @@ def _of_one(before: Published | None, after: Published | None, *, most_classes: 
     name, tools = version.bundle.endpoint, counted(len(version.bundle.tools), "tool")
     code, fate = ("endpoint-added", "is new") if after else ("endpoint-removed", "is gone")
     is_open = after is not None and after.bundle.access.anonymous == "allow"
-    change = Change(code, name, f"the endpoint {name} {fate}, with {tools}", for_everybody=is_open)
-    opened = _opened_by(after, most_classes) if after else ()
-    return EndpointChanges(endpoint=name, changes=tuple(_with_reason(each, version) for each in (*opened, change)))
-
-
-def _opened_by(new: Published, most_classes: int) -> Iterator[Change]:
-    """Yield the coordinates that callers reach through a new endpoint, which is compared with one without tools."""
-    graphql = replace(new.bundle.graphql, mode="off")
-    nothing = replace(new, bundle=replace(new.bundle, tools=(), graphql=graphql))
-    for each in ReachChanges(nothing, new, renamed={}, most_classes=most_classes).changes():
-        if each.code == "reach-gained":
-            yield replace(each, rules=tuple(rule for rule in each.rules if rule.startswith("now: ")))
-
-
-def _others(before: Bundle, after: Bundle) -> Iterator[Change]:
-    """Yield a difference of a part that no comparison is about. Comments in files are none."""
-    names = [each.name for each in fields(Bundle) if each.name != "sources"]
-    parts = ", ".join(name for name in names if getattr(before, name) != getattr(after, name))
-    if parts:
-        yield Change("other-changed", parts, f"other differences: {parts}")
+    changes = []
+    if after:  # it is compared with an endpoint without tools
+        graphql = replace(after.bundle.graphql, mode="off")
+        nothing = replace(after, bundle=replace(after.bundle, tools=(), graphql=graphql))
+        reach = ReachChanges(nothing, after, renamed={}, most_classes=most_classes).changes()
+        changes = [
+            replace(each, rules=tuple(rule for rule in each.rules if rule.startswith("now: ")))
+            for each in reach
+            if each.code == "reach-gained"
+        ]
+    changes.append(Change(code, name, f"the endpoint {name} {fate}, with {tools}", for_everybody=is_open))
+    return EndpointChanges(endpoint=name, changes=tuple(_with_reason(each, version) for each in changes))
 
 
 def _with_reason(change: Change, after: Published) -> Change:

@@ -1,4 +1,4 @@
-"""The differences of what classes of callers reach: coordinates and tools, gained and lost, with the rules for it."""
+"""The differences of the reach of callers: coordinates and tools, gained and lost, with the rules for it."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ class ReachChanges:
                 yield label, "reach-lost", was & ~now
 
     def _of_tool(self, old: Way, new: Way) -> Iterator[Change]:
-        """Yield the differences of who may use a tool or route, for which values of variables."""
+        """Yield the differences of the callers of a tool or route, for some or all values of variables."""
         gained, lost = new.open & ~old.open & self._real, old.open & ~new.open & self._real
         for code, bits, verb in (("tool-opened", gained, "may be"), ("tool-closed", lost, "may no longer be")):
             if bits:
@@ -299,9 +299,19 @@ class ReachChanges:
     def _of_documents(self) -> Iterator[Change]:
         """Yield the differences of types, for ways in both versions whose readers know only the schema.
 
-        Coordinates that differ by the same words are one difference.
+        A tool with an output schema is not among them: the schema is compared for itself. Coordinates that differ by
+        the same words are one difference.
         """
-        both = [each for name, each in self._ways[1].items() if name in self._ways[0] and self._has_readers(each)]
+        tools = [tool for version in self._versions for tool in version.bundle.tools]
+        untyped = {tool.name for tool in tools if "outputSchema" not in tool.entry}
+        both = [
+            way
+            for name, way in self._ways[1].items()
+            if name in self._ways[0]
+            and way.seen
+            and way.kind != "code"
+            and (way.kind != "prescribed" or way.name in untyped)
+        ]
         ways = tuple(way.name for way in both)
         before, after = (version.index for version in self._versions)
         if before is None or after is None or self._versions[0].bundle.index == self._versions[1].bundle.index:
@@ -316,12 +326,6 @@ class ReachChanges:
         for (code, words), coordinates in by_words.items():
             sentence = f"{_counted(coordinates)}: {words}"
             yield Change(code, about, sentence, coordinates=tuple(coordinates), ways=ways)
-
-    def _has_readers(self, way: Way) -> bool:
-        """Return whether a way's results have the schema's types, and no output schema that is compared for itself."""
-        entries = [tool.entry for version in self._versions for tool in version.bundle.tools if tool.name == way.name]
-        fixed = way.kind == "prescribed" and all("outputSchema" in each for each in entries)
-        return bool(way.seen) and way.kind != "code" and not fixed
 
 
 def _overall(ways: Iterable[Way]) -> dict[str, int]:

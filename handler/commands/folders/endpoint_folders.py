@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from handler.bundle.model import ENDPOINT_NAME
-from handler.compiler.source.files import CONFIG, ENTRY, NEVER_ENTERED
-from handler.compiler.source.project import EXPECTED_NAME, STEPZEN_CONFIG
+from handler.compiler.source.files import CONFIG, ENTRY, EXPECTED_NAME, NEVER_ENTERED, STEPZEN_CONFIG
 from handler.text.sentences import some
 
 NAMES_CODE = re.compile(r"""^(\{\s*)?["']?code["']?\s*:""", re.MULTILINE)

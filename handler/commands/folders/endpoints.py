@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -26,6 +26,11 @@ class Outcome:
     folder: Path
     compiled: Compiled | None
     problems: tuple[Problem, ...]
+
+    @property
+    def warnings(self) -> Sequence[Problem]:
+        """The warnings of the compiler."""
+        return (*self.compiled.warnings, *self.compiled.client_warnings) if self.compiled else ()
 
 
 def compile_all(
@@ -61,7 +66,7 @@ def compile_one(
 ) -> Outcome:
     """Compile one endpoint folder. Without ``endpoint``, the name is from its files or its path.
 
-    ``schemas`` has those that were read before. What is published is compiled without it.
+    ``schemas`` has those that were read before. Published bundles are compiled without it.
     """
     try:
         compiled = compile_endpoint(folder, stage=stage, endpoint=endpoint, environ=os.environ, schemas=schemas)

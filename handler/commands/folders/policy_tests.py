@@ -47,31 +47,28 @@ def policy_problems(
     problems = Problems()
     root = compiled.env_file.parent.relative_to(folder)
     entries = _read_expectations(folder, (root / POLICY_TESTS).as_posix(), problems, stage=stage)
-    if not all(_judge(Reach(compiled, None), entry, Problems()) for entry in entries):
+    trial = Problems()
+    _judge(Reach(compiled, None), entries, trial)
+    if trial.any_errors:
         explained, provenance = compile_explained(folder, stage=stage, endpoint=endpoint, environ=os.environ)
-        reach = Reach(explained, provenance)  # the rules behind each guard are found only for a sentence
-        for entry in entries:
-            _judge(reach, entry, problems)
+        _judge(Reach(explained, provenance), entries, problems)  # rules behind guards are for sentences alone
     return problems.error().problems
 
 
-def _judge(reach: Reach, entry: Expectation, problems: Problems) -> bool:
-    """Report the expectations of one entry that are not met; false if there are any."""
-    try:
-        visitor = reach.visitor(entry.caller)
-    except UnknownCaller as exc:
-        problems.add(entry.at, str(exc), code="unknown-caller")
-        return False
-    judge = _Judge(reach, visitor, problems)
-    for name, at in entry.sees:
-        judge.expect(name, at, wanted=True)
-    for name, at in entry.misses:
-        judge.expect(name, at, wanted=False)
-    if entry.exactly is not None:
-        judge.expect_exactly(entry.exactly, at=entry.exactly_at)
-    for each in entry.tries:
-        judge.expect_call(each)
-    return not judge.failed
+def _judge(reach: Reach, entries: Iterable[Expectation], problems: Problems) -> None:
+    """Report the expectations that are not met."""
+    for entry in entries:
+        try:
+            judge = _Judge(reach, reach.visitor(entry.caller), problems)
+        except UnknownCaller as exc:
+            problems.add(entry.at, str(exc), code="unknown-caller")
+            continue
+        for name, at, wanted in entry.parts:
+            judge.expect(name, at, wanted=wanted)
+        if entry.exactly is not None:
+            judge.expect_exactly(entry.exactly, at=entry.exactly_at)
+        for each in entry.tries:
+            judge.expect_call(each)
 
 
 class _Judge:
@@ -87,7 +84,6 @@ class _Judge:
             if entrance.tool is not None
             for name in (entrance.tool.name, *entrance.tool.options.aliases)
         }
-        self.failed = False
 
     def expect(self, name: str, at: Place, *, wanted: bool) -> None:
         """Expect that the caller has a tool or reaches a coordinate, or does not if it is not ``wanted``."""
@@ -231,11 +227,9 @@ class _Judge:
         return text in self._tools
 
     def _unknown(self, at: Place, sentence: str) -> None:
-        self.failed = True
         self._problems.add(at, sentence, code="unknown-expectation")
 
     def _refuse(self, at: Place, sentence: str) -> None:
-        self.failed = True
         self._problems.add(at, sentence, code="unmet-expectation")
 
 
@@ -275,8 +269,7 @@ class Expectation:
 
     caller: NamedCaller
     at: Place  # of the caller
-    sees: Sequence[Named]
-    misses: Sequence[Named]
+    parts: Sequence[tuple[str, Place, bool]]  # a tool or coordinate, and true if the caller should have it
     exactly: Sequence[Named] | None  # all tools that the caller may call; ``None`` if not given
     exactly_at: Place
     tries: Sequence[Try]
@@ -321,8 +314,7 @@ def _entry(section: Section, problems: Problems, *, folder: Path) -> Expectation
     return Expectation(
         caller=caller,
         at=section.place("as"),
-        sees=section.texts("sees"),
-        misses=section.texts("not"),
+        parts=[(*each, key == "sees") for key in ("sees", "not") for each in section.texts(key)],
         exactly=tools.texts("exactly") if "exactly" in tools else None,
         exactly_at=tools.key_place("exactly"),
         tries=tries,

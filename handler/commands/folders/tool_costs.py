@@ -1,4 +1,4 @@
-"""The costs of an endpoint's tools: what their entries take of a model's context, and of answers to ``tools/list``."""
+"""The costs of tools: the size of their entries in a context of a model, and in answers to ``tools/list``."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class ToolRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolList:
-    """The list of tools of a caller who may everything."""
+    """The list of tools of a caller who may everything: its size, and the pages that Lambda answers it in."""
 
     bytes: int
     pages: int
@@ -63,80 +63,83 @@ class ToolList:
 
 
 def tool_list(compiled: Compiled) -> ToolList:
-    """Return the size of the list, and the pages that Lambda answers it in."""
+    """Return the size of the list."""
     endpoint = local_endpoint(compiled)
-    everything = Evaluation(compiled.bundle.conditions, claims=None, unrestricted=True)
-    entries = [Entry(entry) for entry in _listed(compiled, endpoint, everything)]
+    entries = [Entry(entry) for entry in _listed(endpoint)]
     names = {str(entry["name"]) for entry in entries}
+    left_out = any(not each.options.hidden and each.name not in names for each in compiled.bundle.tools)
     return ToolList(
         bytes=len(Entries(entries).json),
         pages=page_count(entries, LAMBDA),
-        by_catalog=any(not each.options.hidden and each.name not in names for each in compiled.bundle.tools)
-        and endpoint.catalog is not None,
+        by_catalog=left_out and endpoint.catalog is not None,
     )
 
 
-def sentences_on_tools(rows: Sequence[ToolRow], found: ToolList) -> Iterator[str]:
+def sentences_on_tools(rows: Sequence[ToolRow], tools: ToolList) -> Iterator[str]:
     """Yield sentences on the conditions of tools, on shortened schemas, and on a list that does not go out whole."""
     for row in rows:
         if row.condition:
             yield f"{row.name} asks its caller for {row.condition}"
     for schema, limit in (("inputSchema", "max_schema_bytes"), ("outputSchema", "max_output_schema_bytes")):
         sizes = {row.name: row.shortened[schema] for row in rows if schema in row.shortened}
-        named = [f"{name} ({size} bytes)" for name, size in sorted(sizes.items(), key=lambda each: -each[1])]
-        if named:
-            whose = f"the {schema} of {counted(len(named), 'tool')}"
-            yield f"limits.{limit} shortens {whose}: {some(named, most=MAX_NAMED)}."
-    if found.pages > 1:
-        yield f"The list of tools has {found.bytes} bytes: {found.pages} pages, which have no output schemas."
-    if found.by_catalog:
-        yield f"The catalog keeps the list of tools to {found.bytes} bytes."
+        names = [f"{name} ({size} bytes)" for name, size in sorted(sizes.items(), key=lambda each: -each[1])]
+        if names:
+            whose = f"the {schema} of {counted(len(names), 'tool')}"
+            yield f"limits.{limit} shortens {whose}: {some(names, most=MAX_NAMED)}."
+    if tools.pages > 1:
+        yield f"The list of tools has {tools.bytes} bytes: {tools.pages} pages, which have no output schemas."
+    if tools.by_catalog:
+        yield f"The catalog keeps the list of tools to {tools.bytes} bytes."
 
 
 def tool_rows(compiled: Compiled) -> list[ToolRow]:
     """Return a row for each tool, in the bundle's order."""
     bundle = compiled.bundle
     endpoint = local_endpoint(compiled)
-    everything = Evaluation(bundle.conditions, claims=None, unrestricted=True)
+    everything = _everything(endpoint)
     per_caller = {kit.use for kit in bundle.code if kit.per_caller}
-    listed = {str(entry["name"]) for entry in _listed(compiled, endpoint, everything)}
+    listed = {str(entry["name"]) for entry in _listed(endpoint)}
     rows = []
-    for made in compiled.made:
-        tool = made.tool
+    for each in compiled.made:
+        tool = each.tool
         entry = endpoint.entry(tool, everything)  # None if all callers lack a condition of the tool
         size = len(to_json_bytes(entry)) if entry else 0
         closed = bundle.access.anonymous != "allow" or tool.options.scopes
-        seen = None if closed else endpoint.entry(tool, endpoint.everybody)
-        whole = seen == entry and not (isinstance(tool, CodeTool) and tool.kit in per_caller)
+        anonymous = None if closed else endpoint.entry(tool, endpoint.everybody)
+        whole = anonymous == entry and not (isinstance(tool, CodeTool) and tool.kit in per_caller)
         rows.append(
             ToolRow(
                 name=tool.name,
                 kind=tool.KIND,
-                runs=made.runs,
-                types=made.types,
+                runs=each.runs,
+                types=each.types,
                 bytes=size,
                 tokens=size // BYTES_PER_TOKEN,
                 sends=f"sha256:{tool.operation.sha256}" if isinstance(tool, PrescribedTool) else "",
                 listed=tool.name in listed,
-                condition=made.rule.text.removeprefix(f"condition of {tool.name}: ") if made.rule else "",
-                anonymous="none" if seen is None else "all" if whole else "part",
-                shortened=made.shortened_from,
+                condition=each.rule.text.removeprefix(f"condition of {tool.name}: ") if each.rule else "",
+                anonymous="none" if anonymous is None else "all" if whole else "part",
+                shortened=each.shortened_from,
             )
         )
     return rows
 
 
-def _listed(compiled: Compiled, endpoint: Endpoint, everything: Evaluation) -> list[JSONObject]:
+def _listed(endpoint: Endpoint) -> list[JSONObject]:
     """Return the list of a caller who may everything, as a catalog leaves it."""
-    entries = [(tool, endpoint.entry(tool, everything)) for tool in compiled.bundle.tools]
+    entries = [(tool, endpoint.entry(tool, _everything(endpoint))) for tool in endpoint.bundle.tools]
     if endpoint.catalog is None:
         return [entry for tool, entry in entries if entry is not None and not tool.options.hidden]
     from handler.code_tools.sections import Listed  # with a catalog alone
     from handler.server.mcp.tools_list import shortened
 
-    found = [
+    listed = [
         Listed(entry=entry, hidden=tool.options.hidden, pinned=tool.options.pinned, role=getattr(tool, "role", ""))
         for tool, entry in entries
         if entry is not None
     ]
-    return [each.entry for each in shortened(found, endpoint.catalog) if not each.hidden]
+    return [each.entry for each in shortened(listed, endpoint.catalog) if not each.hidden]
+
+
+def _everything(endpoint: Endpoint) -> Evaluation:
+    return Evaluation(endpoint.bundle.conditions, claims=None, unrestricted=True)

@@ -40,15 +40,6 @@ from handler.text.sentences import some
 
 MAX_CHARS = 200
 
-OURS = (Path(handler.__file__).parent, Path(sysconfig.get_paths()["stdlib"]))
-"""Folders of frames that no author wrote: ours, and the standard library's."""
-
-INSTALLED = ("site-packages", "dist-packages")
-"""Folders inside of the standard library's that may have authors' packages."""
-
-OWN = "stile.tools"
-"""The logger of failed tools."""
-
 
 def lines_of(exchange: SeenExchange, compiled: Compiled) -> list[str]:
     """Return the lines on one exchange. Bodies are shown of the API only: others, of tokens, are secrets."""
@@ -181,10 +172,11 @@ def author_traceback(failure: BaseException, *, whole: bool) -> str:
 
 
 def _is_ours(file: str) -> bool:
+    """Return whether a frame is ours or the standard library's, among whose folders are those of installed packages."""
     path = Path(file)
-    ours, standard = OURS
-    is_standard = path.is_relative_to(standard) and not {*path.parts} & {*INSTALLED}
-    return file.startswith("<frozen") or path.is_relative_to(ours) or is_standard
+    is_installed = not {"site-packages", "dist-packages"}.isdisjoint(path.parts)
+    is_standard = path.is_relative_to(sysconfig.get_paths()["stdlib"]) and not is_installed
+    return file.startswith("<frozen") or path.is_relative_to(Path(handler.__file__).parent) or is_standard
 
 
 class AuthorFormatter(EscapingFormatter):
@@ -195,7 +187,7 @@ class AuthorFormatter(EscapingFormatter):
         self._whole = whole
 
     def format(self, record: logging.LogRecord) -> str:
-        if record.name == OWN and record.exc_info and record.exc_info[1] and not record.exc_text:
+        if record.name == "stile.tools" and record.exc_info and record.exc_info[1] and not record.exc_text:
             record.exc_text = author_traceback(record.exc_info[1], whole=self._whole).rstrip("\n")
         return super().format(record)
 

@@ -35,13 +35,9 @@ def arguments_for(tool: Tool | None, pairs: Sequence[tuple[str, str]]) -> dict[s
 
 def merged(file: JSONObject, pairs: JSONObject) -> JSONObject:
     """Add the arguments of the command line to those of a file; the variables of both are one object."""
-    if not file:
-        return pairs
-    match file, pairs:
-        case {"variables": dict() as former}, {"variables": dict() as latter}:
-            return {**file, **pairs, "variables": {**former, **latter}}
-        case _:
-            return {**file, **pairs}
+    former, latter = file.get("variables"), pairs.get("variables")
+    both = {"variables": {**former, **latter}} if isinstance(former, dict) and isinstance(latter, dict) else {}
+    return {**file, **pairs, **both}
 
 
 def arguments_file(name: str) -> JSONObject:

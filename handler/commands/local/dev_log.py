@@ -25,10 +25,6 @@ from handler.strict_json import parse_json
 FACTS = ("method", "operation", "tool", "status", "outcome", "reason", "coordinate", "redirect_uri")
 """The facts of a request's log line that are printed, in this order."""
 
-BAD_OUTCOMES = frozenset({"tool_error", "failed"})
-REFUSALS = frozenset({"denied", "rejected"})
-
-STREAM_PATH = r"/[^/]+/[^/]+/mcp/?"
 NO_STREAM = "there is no stream and no session here, for which SDKs ask first"
 
 PAGE = "page"
@@ -39,9 +35,6 @@ CALL = "stile-call"
 
 MAX_KEPT_BYTES = 65_536
 MAX_SHOWN_CHARS = 2_000
-
-Style = tuple[str, str]
-GOOD, REFUSED, BAD = ("", "dim"), ("refused: ", "yellow"), ("error: ", "bold red")
 
 
 @dataclass(slots=True)
@@ -117,15 +110,22 @@ class DevLog:
         return observing
 
     def write_line(self, facts: Mapping[str, Any], *, failure: BaseException | None) -> None:
-        """Print the line of a request, and the lines below."""
+        """Print the line of a request, after a word that stands for its colour, and the lines below."""
         seen = _SEEN.get()
         if seen is None:
             return
         of_page = facts.get("route") == PAGE
         if of_page and facts.get("status", 0) < 400:
             return
-        word, style = style_of(facts, seen)
-        if _asks_for_stream(facts, seen):
+        asks_for_stream = _asks_for_stream(facts, seen)
+        outcomes = {call.get("outcome") for call in (facts, *facts.get("calls", ()))}
+        if outcomes & {"tool_error", "failed"} or level_of(facts) == WARNING or facts.get("status", 0) >= 500:
+            word, style = "error: ", "bold red"
+        elif outcomes & {"denied", "rejected"} and not asks_for_stream:
+            word, style = "refused: ", "yellow"
+        else:
+            word, style = "", "dim"
+        if asks_for_stream:
             line = f"{one_line(seen.http_method)} {one_line(seen.path)} {facts['status']}: {NO_STREAM}"
         else:
             calls = [call.get("tool") or call.get("method") for call in facts.get("calls", ())]
@@ -169,17 +169,7 @@ class DevLog:
         return [*lines, *(line for exchange in seen.exchanges for line in lines_of(exchange, compiled))]
 
 
-def style_of(facts: Mapping[str, Any], seen: Seen) -> Style:
-    """Return the word before a line and its style: for a terminal without colours, the word is the difference."""
-    outcomes = {facts.get("outcome"), *(each.get("outcome") for each in facts.get("calls", ()))}
-    if outcomes & BAD_OUTCOMES or level_of(facts) == WARNING or facts.get("status", 0) >= 500:
-        return BAD
-    if _asks_for_stream(facts, seen):
-        return GOOD
-    return REFUSED if outcomes & REFUSALS else GOOD
-
-
 def _asks_for_stream(facts: Mapping[str, Any], seen: Seen) -> bool:
     """Return whether an SDK asks if the server has streams (GET) or sessions (DELETE)."""
     asks = seen.http_method == "DELETE" or "text/event-stream" in seen.headers.get("accept", "")
-    return facts.get("status") == 405 and asks and re.fullmatch(STREAM_PATH, seen.path) is not None
+    return facts.get("status") == 405 and asks and re.fullmatch(r"/[^/]+/[^/]+/mcp/?", seen.path) is not None

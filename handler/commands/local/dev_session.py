@@ -26,7 +26,7 @@ from handler.commands.local.local_endpoint import local_settings
 from handler.commands.local.local_server import unset_secrets
 from handler.commands.publishing.checks import warn_of_upstreams
 from handler.compiler.compile import Compiled, compile_explained
-from handler.compiler.config.ignores import left_over
+from handler.compiler.config.config import left_over
 from handler.compiler.provenance import Provenance
 from handler.compiler.schema.schema_cache import SchemaCache
 from handler.errors.infrastructure import SettingsError

@@ -47,8 +47,6 @@ def open_listener(host: str, port: int) -> socket.socket | None:
 
 TOKEN = "Authorization: Bearer TOKEN"  # noqa: S105 - a placeholder
 
-CLIENTS = ("Claude Code", "Claude Desktop", "VS Code", "Cursor", "Inspector")
-
 
 def client_lines(name: str, url: str, *, with_token: bool) -> Iterator[tuple[str, str]]:
     """Yield each client with its command, or its file and the JSON in it; ``with_token``: with a header for a token.
@@ -57,12 +55,11 @@ def client_lines(name: str, url: str, *, with_token: bool) -> Iterator[tuple[str
     """
     header = {"headers": dict([TOKEN.split(": ", 1)])} if with_token else {}
     option = f" --header {shlex.quote(TOKEN)}" if with_token else ""
-    arguments = ["-y", "mcp-remote", url, *(["--header", TOKEN] if with_token else [])]
-    lines = (
-        f"claude mcp add --transport http {name} {url}{option}",
-        f"claude_desktop_config.json {json.dumps({'mcpServers': {name: {'command': 'npx', 'args': arguments}}})}",
-        f".vscode/mcp.json {json.dumps({'servers': {name: {'type': 'http', 'url': url, **header}}})}",
-        f".cursor/mcp.json {json.dumps({'mcpServers': {name: {'url': url, **header}}})}",
-        f"npx @modelcontextprotocol/inspector --cli {url} --transport http --method tools/list{option}",
-    )
-    yield from zip(CLIENTS, lines, strict=True)
+    bridge = {"command": "npx", "args": ["-y", "mcp-remote", url, *(["--header", TOKEN] if with_token else [])]}
+    yield from {
+        "Claude Code": f"claude mcp add --transport http {name} {url}{option}",
+        "Claude Desktop": f"claude_desktop_config.json {json.dumps({'mcpServers': {name: bridge}})}",
+        "VS Code": f".vscode/mcp.json {json.dumps({'servers': {name: {'type': 'http', 'url': url, **header}}})}",
+        "Cursor": f".cursor/mcp.json {json.dumps({'mcpServers': {name: {'url': url, **header}}})}",
+        "Inspector": f"npx @modelcontextprotocol/inspector --cli {url} --transport http --method tools/list{option}",
+    }.items()

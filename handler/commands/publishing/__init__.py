@@ -1,1 +1,1 @@
-"""The publishing of endpoints: checks, the plan and its writes, and what is published at a destination."""
+"""The publishing of endpoints: checks, the plan and its writes, and the endpoints published at a destination."""

@@ -15,7 +15,7 @@ from handler.commands.console import complain, warn
 from handler.commands.folders.endpoints import Outcome
 from handler.commands.local.local_endpoint import local_settings
 from handler.compiler.compile import Compiled
-from handler.compiler.config.ignores import left_over, unused_ignores
+from handler.compiler.config.config import left_over, unused_ignores
 from handler.compiler.problems import Place, Problems
 from handler.compiler.source.files import CONFIG
 from handler.errors.authoring import Problem
@@ -199,10 +199,10 @@ def _check_questions(compiled: Compiled, problems: Problems) -> None:
     """Warn of each tool, prompt or resource that asks its user, unless a state key is set here too."""
     if local_settings().state_keys:
         return
-    for made in compiled.made:
-        if made.tool.options.confirm:
-            name = made.tool.name
-            problems.warn(made.at, f"tool {name} asks its user, {_NEEDS_KEY}", code="needs-state-key", about=[name])
+    for each in compiled.made:
+        if each.tool.options.confirm:
+            name = each.tool.name
+            problems.warn(each.at, f"tool {name} asks its user, {_NEEDS_KEY}", code="needs-state-key", about=[name])
     for label, at in compiled.asking.items():
         problems.warn(at, f"{label} may ask its user, {_NEEDS_KEY}", code="needs-state-key", about=[label])
 

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, TypeVar
 
 from handler.bundle.model import ENDPOINT_NAME, Bundle
 from handler.bundle.stored import bundle_key, format_of, older_bundle_keys, read_bundle, short_digest
@@ -26,8 +26,11 @@ from handler.storage.location import open_publish_storage
 from handler.storage.publishing import ObjectHead, PublishStorage
 from handler.strict_json import JSONObject
 
+T = TypeVar("T")
+R = TypeVar("R")
+
 AT_ONCE = 16
-"""The endpoints that are read at a time."""
+"""The endpoints that are read or stored at a time."""
 
 SERVED = (bundle_key("*/*"),)
 """The pattern of the bundles that a function of this release looks for."""
@@ -105,6 +108,12 @@ def may_change(question: str, options: argparse.Namespace) -> bool:
         return True
     complain("Nothing was changed." if can_ask() else "Nothing was changed: without a terminal, --yes agrees.")
     return False
+
+
+def for_each(items: Sequence[T], work: Callable[[T], R]) -> dict[T, R]:
+    """Return the result of the work on each item, several at a time: one without an answer delays few others."""
+    with ThreadPoolExecutor(AT_ONCE) as threads:
+        return dict(zip(items, threads.map(work, items), strict=True))
 
 
 def bundles_by_endpoint(keys: Iterable[str]) -> dict[str, list[str]]:
@@ -202,8 +211,7 @@ def describe_all(storage: PublishStorage, names: Sequence[str]) -> tuple[list[De
             return bundle
         return None
 
-    with ThreadPoolExecutor(AT_ONCE) as threads:
-        endpoints = dict(zip(keys, threads.map(described, keys), strict=True))
+    endpoints = for_each(list(keys), described)
     return [each for each in endpoints.values() if each], [name for name, each in endpoints.items() if each is None]
 
 

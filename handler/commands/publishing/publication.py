@@ -46,12 +46,12 @@ class PlannedEndpoint(BundleChange):
 
     @property
     def is_breaking(self) -> bool:
-        """Whether callers may lose something."""
+        """True if callers may lose something."""
         return bool(self.fault or (self.changes and self.changes.breaking))
 
     @property
     def is_opening(self) -> bool:
-        """Whether ``--allow-open`` is needed, also if the comparison is not complete."""
+        """True if ``--allow-open`` is needed, also if the comparison is not complete."""
         return bool(self.fault or (self.changes and self.changes.opening))
 
     def lines(self) -> Iterator[str]:
@@ -295,8 +295,8 @@ class Parallel(Generic[T, R]):
         """Iterate with a progress bar; of many items without one, print the sentence if they take over a second."""
         with slow_work(sentence, when=len(self._items) > MANY):
             bar = track(self._items, verb, ERR if current_answer() else OUT, name=name)
-            for _, done in zip(bar, self, strict=False):
-                yield done
+            for _, outcome in zip(bar, self, strict=False):
+                yield outcome
 
     def stop(self) -> None:
         """Begin no further item. Those that are begun go on."""
@@ -310,13 +310,13 @@ class Parallel(Generic[T, R]):
     def _collected(self, timeout_s: float | None) -> Iterator[tuple[T, R | StileError]]:
         while self._threads:
             try:
-                done = self._done.get(timeout=timeout_s)
+                outcome = self._done.get(timeout=timeout_s)
             except Empty:
                 return
-            if done is None:
+            if outcome is None:
                 self._threads -= 1
             else:
-                yield done
+                yield outcome
 
     def _run(self) -> None:
         try:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Sequence, Set
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from graphql import GraphQLError, GraphQLInterfaceType, GraphQLObjectType, GraphQLSchema, Source, print_ast
 
 from handler.bundle.tools import GraphQLTool
-from handler.commands.console import place_of
 from handler.commands.folders.atomic_writes import scratch_folder
 from handler.commands.folders.endpoints import Outcome, compile_one
 from handler.commands.local.local_endpoint import local_endpoint
@@ -22,10 +20,8 @@ from handler.compiler.operations.sources import OPERATIONS_FOLDER
 from handler.compiler.problems import Problems
 from handler.compiler.schema.coordinates import members_of
 from handler.compiler.schema.directives import ON_SCHEMA
-from handler.compiler.schema.schema import AuthorSchema, read_schema
-from handler.compiler.schema.sdl_parser import parse_sdl
-from handler.compiler.source.files import ENTRY, ENV_FILE, NEVER_ENTERED, EndpointFiles
-from handler.compiler.source.project import read_project
+from handler.compiler.schema.schema import AuthorSchema, parse_sdl, read_schema
+from handler.compiler.source.files import ENTRY, ENV_FILE, NEVER_ENTERED, EndpointFiles, read_project
 from handler.errors.authoring import Problem
 from handler.graph.sdl import print_view
 from handler.policy.evaluation import Evaluation
@@ -127,45 +123,6 @@ def refuse_problems(problems: Sequence[Problem], source: SchemaSource) -> None:
     raise SourceRefused(place, f"the schema cannot be used: {sentence} [{first.code}]{more}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SchemaChanges:
-    """The effects of a new schema. ``problems`` and ``warnings`` are those that the old schema does not give."""
-
-    added: Sequence[str]  # types and members of the schema, and arguments of its fields, as coordinates
-    removed: Sequence[str]
-    problems: Sequence[Problem]
-    warnings: Sequence[Problem]
-    new_tools: Sequence[str]
-    lost_tools: Sequence[str]
-    changed_tools: Mapping[str, Sequence[str]]  # tool -> the parts of its entry that differ
-    rules: Mapping[str, Sequence[str]]  # new coordinate -> the rules of policies for it; a field may have none
-
-    @property
-    def breaks(self) -> bool:
-        """True if tools or policies of the folder no longer work."""
-        return bool(self.problems or self.lost_tools)
-
-    def plain(self, folder: Path) -> JSONObject:
-        """Return the changes as JSON."""
-        return {
-            "added": list(self.added),
-            "removed": list(self.removed),
-            "tools": {
-                "added": list(self.new_tools),
-                "removed": list(self.lost_tools),
-                "changed": {name: list(parts) for name, parts in self.changed_tools.items()},
-            },
-            "policies": {coordinate: list(rules) for coordinate, rules in self.rules.items()},
-            "problems": [_plain(problem, folder) for problem in self.problems],
-            "warnings": [_plain(warning, folder) for warning in self.warnings],
-        }
-
-
-def _plain(problem: Problem, folder: Path) -> JSONObject:
-    file, line, column = place_of(problem, folder)
-    return {"file": file, "line": line, "column": column, "code": problem.code, "sentence": problem.sentence}
-
-
 def are_equal(old: str, new: str) -> bool:
     """Return whether two SDL texts have the same definitions, in any order."""
     if old == new:
@@ -179,8 +136,12 @@ def are_equal(old: str, new: str) -> bool:
 
 def compare_schemas(
     folder: Path, text: str, source: SchemaSource, *, stage: str | None, endpoint: str | None
-) -> SchemaChanges:
+) -> tuple[JSONObject, Sequence[Problem], Sequence[Problem]]:
     """Compile a folder as it is, and a copy of it with ``text`` as its schema, and return the differences.
+
+    The first member of the result has, as JSON, the coordinates and tools that are added, removed or changed, and the
+    rules of policies for new coordinates; a new field may have none. The others have problems and warnings that the old
+    schema does not give.
 
     Raises:
         SourceRefused: the new schema has problems by itself.
@@ -199,23 +160,24 @@ def compare_schemas(
             rest = compile_one(copy, stage=stage, endpoint=endpoint).compiled
     before, after = (set(_coordinates(author)) for author in (old_author, new_author))
     unknown = old_author.schema is None or new_author.schema is None
-    added = () if unknown else _alone(after - before, before)
-    # Without problems of either schema only: a folder that does not compile has no tools to compare.
+    added = [] if unknown else _alone(after - before, before)
+    # A folder that does not compile with one of the schemas has no tools to compare.
     tools = [_surfaces(each.compiled) if each.compiled and old.compiled and new.compiled else {} for each in (old, new)]
     parts = {
-        name: tuple(part for part, value in tools[0][name].items() if value != tools[1][name][part])
+        name: [part for part, value in tools[0][name].items() if value != tools[1][name][part]]
         for name in sorted(tools[0].keys() & tools[1].keys())
     }
-    return SchemaChanges(
-        added=added,
-        removed=() if unknown else _alone(before - after, after),
-        problems=_new(old.problems, new.problems),
-        warnings=_new(_warnings(old), _warnings(new)),
-        new_tools=sorted(tools[1].keys() - tools[0].keys()),
-        lost_tools=sorted(tools[0].keys() - tools[1].keys()),
-        changed_tools={name: differing for name, differing in parts.items() if differing},
-        rules=_rules(rest, new_author.schema, added),
-    )
+    changes = {
+        "added": added,
+        "removed": [] if unknown else _alone(before - after, after),
+        "tools": {
+            "added": sorted(tools[1].keys() - tools[0].keys()),
+            "removed": sorted(tools[0].keys() - tools[1].keys()),
+            "changed": {name: differing for name, differing in parts.items() if differing},
+        },
+        "policies": _rules(rest, new_author.schema, added),
+    }
+    return changes, _new(old.problems, new.problems), _new(old.warnings, new.warnings)
 
 
 def _compiled(folder: Path, stage: str | None, endpoint: str | None) -> tuple[Outcome, AuthorSchema]:
@@ -261,15 +223,12 @@ def _alone(changes: Set[str], others: Set[str]) -> Sequence[str]:
 
 def _new(before: Sequence[Problem], after: Sequence[Problem]) -> Sequence[Problem]:
     """Return the diagnostics that only the second compilation gives, wherever they are in their files."""
-    keys = [
-        [(problem.file, problem.code, OF_THE_TIME.sub("", problem.sentence)) for problem in problems]
-        for problems in (before, after)
-    ]
-    return [problem for problem, key in zip(after, keys[1], strict=True) if key not in keys[0]]
 
+    def key(problem: Problem) -> tuple[str, str, str]:
+        return problem.file, problem.code, OF_THE_TIME.sub("", problem.sentence)
 
-def _warnings(outcome: Outcome) -> Sequence[Problem]:
-    return (*outcome.compiled.warnings, *outcome.compiled.client_warnings) if outcome.compiled else ()
+    old = set(map(key, before))
+    return [problem for problem in after if key(problem) not in old]
 
 
 def _surfaces(compiled: Compiled) -> dict[str, JSONObject]:

@@ -23,7 +23,7 @@ from handler.commands.schema_source.source_options import (
     UsageRefused,
     quoted,
 )
-from handler.compiler.schema.sdl_parser import parse_sdl
+from handler.compiler.schema.schema import parse_sdl
 from handler.compiler.source.files import MAX_FILE_BYTES
 from handler.errors.infrastructure import AddressRefused, HttpError, HttpTimeout, HttpTooLarge
 from handler.http.client import HttpClient, HttpRequest, HttpResponse
@@ -183,7 +183,7 @@ class _Api:
         request = HttpRequest(
             method="POST",
             url=self.source.text,
-            headers={**self.headers.fields(), **HEADERS},
+            headers={**self.headers.fields, **HEADERS},
             body=body,
             timeout_s=rest_s,
             max_bytes=MAX_ANSWER_BYTES,

@@ -6,7 +6,7 @@ import argparse
 import math
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -172,30 +172,21 @@ def _seconds(text: str) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Header:
-    """One header of the command line. ``secrets`` are its variables, and the words of a credential."""
+class RequestHeaders:
+    """Headers of the command line. No representation shows a value.
 
-    name: str
-    value: str = field(repr=False)
+    ``secrets`` are the values of variables, and the words of credentials.
+    """
+
+    fields: Mapping[str, str] = field(repr=False)  # as they are sent
     secrets: frozenset[str] = field(repr=False)
 
-
-@dataclass(frozen=True, slots=True)
-class RequestHeaders:
-    """The headers of the command line. No representation shows a value."""
-
-    headers: tuple[Header, ...] = ()
-
     def __bool__(self) -> bool:
-        return bool(self.headers)
-
-    def fields(self) -> dict[str, str]:
-        """Return the headers as they are sent."""
-        return {header.name: header.value for header in self.headers}
+        return bool(self.fields)
 
     def hidden_in(self, text: str) -> str:
         """Return a text with a stand-in for each secret: an API may repeat the headers of a request."""
-        for secret in sorted({each for header in self.headers for each in header.secrets}, key=len, reverse=True):
+        for secret in sorted(self.secrets, key=len, reverse=True):
             text = text.replace(secret, "…")
         return text
 
@@ -213,21 +204,24 @@ def add_header_argument(parser: argparse.ArgumentParser, *, to: str = "the API")
     )
 
 
-def request_headers(headers: Iterable[Header]) -> RequestHeaders:
-    """Return the headers of the command line.
+def request_headers(headers: Iterable[RequestHeaders]) -> RequestHeaders:
+    """Return the headers of the command line together.
 
     Raises:
         UsageRefused: a header is given twice.
     """
-    by_name: dict[str, Header] = {}
+    fields: dict[str, str] = {}
+    secrets: frozenset[str] = frozenset()
     for header in headers:
-        if header.name.lower() in by_name:
-            raise UsageRefused(f"argument -H: {header.name} is given twice")
-        by_name[header.name.lower()] = header
-    return RequestHeaders(tuple(by_name.values()))
+        for name, value in header.fields.items():
+            if name.lower() in map(str.lower, fields):
+                raise UsageRefused(f"argument -H: {name} is given twice")
+            fields[name] = value
+        secrets |= header.secrets
+    return RequestHeaders(fields, secrets)
 
 
-def _header(text: str) -> Header:
+def _header(text: str) -> RequestHeaders:
     """Parse one header. No message quotes the value."""
     name, colon, rest = text.partition(":")
     if not colon or not HEADER_NAME.fullmatch(name):
@@ -251,4 +245,4 @@ def _header(text: str) -> Header:
     if not value.isascii() or not value.isprintable():
         raise argparse.ArgumentTypeError(f"the value of {name} has characters other than printable ASCII")
     secrets = {*variables, *(value.split() if CREDENTIAL.search(name) else ())}
-    return Header(name, value, frozenset(each for each in secrets if len(each) >= MIN_SECRET_CHARS))
+    return RequestHeaders({name: value}, frozenset(each for each in secrets if len(each) >= MIN_SECRET_CHARS))

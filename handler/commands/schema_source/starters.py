@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Literal
 
@@ -152,41 +153,71 @@ class StarterSelection:
     paged: bool = False  # it has pageInfo
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RootField:
-    """A root field as a starter uses it. A lower ``rank`` suits better."""
+@dataclass(frozen=True, kw_only=True)
+class Starter:
+    """A root field as a starter tool, and the file that declares it. A lower ``rank`` suits better."""
 
-    name: str
+    field: str
     kind: Kind
     rank: int
     takes: tuple[StarterArgument, ...]
     selection: StarterSelection
-    description: str | None
+    about: str | None  # the field's description
 
+    @cached_property
+    def _words(self) -> Sequence[str]:
+        """The words of the field, after a verb if the field has none."""
+        verb, words = VERB_OF_KIND[self.kind], words_of(self.field)
+        if words[0] in VERBS:
+            return words
+        words = words[1:] if words[0] == "all" and len(words) > 1 else words
+        return [verb, *(words[:-1] if words[-1] == verb and len(words) > 1 else words)]
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Starter:
-    """A starter tool and the text of the file that declares it."""
-
-    tool: str
-    field: RootField
-    text: str
+    @property
+    def tool(self) -> str:
+        """The name of the tool."""
+        return "_".join(self._words)
 
     @property
     def file(self) -> str:
-        """Return the file's path in the endpoint folder."""
+        """The file's path in the endpoint folder."""
         return f"operations/{self.tool}.graphql"
+
+    @property
+    def text(self) -> str:
+        """The text of the file."""
+        title = " ".join([self._words[0].capitalize(), *self._words[1:]])
+        keys = [" ".join(words_of(argument.name)) for argument in self.takes if argument.role in ("key", "needed")]
+        description = _one_line(self.about) or f"{title}{f' by {keys[0]}' if keys else ''}."
+        variables = ", ".join(
+            f"${argument.name}: {argument.type} @mcpToolArg(description: {_string(_meaning(argument))})"
+            for argument in self.takes
+        )
+        heading = f"query {''.join(map(str.capitalize, self._words))}{f'({variables})' if variables else ''}"
+        heading += f" @mcpTool(name: {_string(self.tool)}, title: {_string(title)})"
+        arguments = ", ".join(f"{argument.name}: ${argument.name}" for argument in self.takes)
+        selection = f" {{ {self.selection.text} }}" if self.selection.text else ""
+        body = f"{{ {self.field}{f'({arguments})' if arguments else ''}{selection} }}"
+        # The parser lays the selection out, one field a line.
+        return f"{_string(description, block=True)}\n{heading} {print_ast(parse(body))}\n"
 
 
 def candidates(schema: GraphQLSchema, hidden: Container[str]) -> list[Starter]:
-    """Return starters for the root fields that suit best, a few of each kind, each with a name of its own."""
-    starters: dict[str, Starter] = {}
-    fields = root_fields(schema, hidden)
+    """Return starters for the query fields that suit best, a few of each kind, each with a name of its own."""
+    query = schema.query_type
+    starters = []
+    for name, field in query.fields.items() if query else ():
+        # Some servers nest the root for their clients.
+        nests_root = get_named_type(field.type) is query
+        if not nests_root and _is_for_everybody(name, field) and f"{query}.{name}" not in hidden:
+            starter = _list(name, field, hidden) or _lookup(name, field, hidden) or _other(name, field, hidden)
+            starters += [starter] if starter else []
+    by_tool: dict[str, Starter] = {}
     for kind in VERB_OF_KIND:
-        for field in [each for each in fields if each.kind == kind][:MAX_TRIED]:
-            starter = _starter(field)
-            starters.setdefault(starter.tool, starter)
-    return list(starters.values())
+        of_kind = sorted((each for each in starters if each.kind == kind), key=lambda each: each.rank)
+        for starter in of_kind[:MAX_TRIED]:
+            by_tool.setdefault(starter.tool, starter)
+    return list(by_tool.values())
 
 
 def best_starters(starters: Iterable[Starter]) -> list[Starter]:
@@ -194,46 +225,20 @@ def best_starters(starters: Iterable[Starter]) -> list[Starter]:
 
     Plain values stand in if there would be fewer than two.
     """
-    ranked = sorted(starters, key=lambda each: each.field.rank)
+    ranked = sorted(starters, key=lambda each: each.rank)
     picks: list[Starter] = []
     for kind in ("list", "lookup"):
-        of_kind = [each for each in ranked if each.field.kind == kind]
+        of_kind = [each for each in ranked if each.kind == kind]
         if picks:
-            of_kind.sort(key=lambda each: each.field.selection.item != picks[0].field.selection.item)
+            of_kind.sort(key=lambda each: each.selection.item != picks[0].selection.item)
         picks += of_kind[:1]
     while len(picks) < MAX_STARTERS:
-        about = {each.field.selection.item for each in picks}
-        others = [
-            each for each in ranked if each not in picks and (each.field.rank < PLAIN or len(picks) < MIN_STARTERS)
-        ]
+        about = {each.selection.item for each in picks}
+        others = [each for each in ranked if each not in picks and (each.rank < PLAIN or len(picks) < MIN_STARTERS)]
         if not others:
             break
-        picks.append(min(others, key=lambda each: (each.field.selection.item in about, each.field.rank)))
+        picks.append(min(others, key=lambda each: (each.selection.item in about, each.rank)))
     return picks
-
-
-def _starter(field: RootField) -> Starter:
-    """Return a starter whose name has the words of the field, after a verb if the field has none."""
-    verb, words = VERB_OF_KIND[field.kind], words_of(field.name)
-    if words[0] not in VERBS:
-        words = words[1:] if words[0] == "all" and len(words) > 1 else words
-        words = [verb, *(words[:-1] if words[-1] == verb and len(words) > 1 else words)]
-    title = " ".join([words[0].capitalize(), *words[1:]])
-    name = "_".join(words)
-    keys = [" ".join(words_of(argument.name)) for argument in field.takes if argument.role in ("key", "needed")]
-    description = _one_line(field.description) or f"{title}{f' by {keys[0]}' if keys else ''}."
-    variables = ", ".join(
-        f"${argument.name}: {argument.type} @mcpToolArg(description: {_string(_meaning(argument))})"
-        for argument in field.takes
-    )
-    arguments = ", ".join(f"{argument.name}: ${argument.name}" for argument in field.takes)
-    selection = field.selection.text
-    heading = f"query {''.join(word.capitalize() for word in words)}{f'({variables})' if variables else ''}"
-    heading += f" @mcpTool(name: {_string(name)}, title: {_string(title)})"
-    body = f"{field.name}{f'({arguments})' if arguments else ''}{f' {{ {selection} }}' if selection else ''}"
-    # The parser lays the selection out, one field a line.
-    text = f"{_string(description, block=True)}\n{heading} {print_ast(parse(f'{{ {body} }}'))}\n"
-    return Starter(tool=name, field=field, text=text)
 
 
 def _meaning(argument: StarterArgument) -> str:
@@ -261,19 +266,6 @@ def _string(text: str, *, block: bool = False) -> str:
     return print_ast(StringValueNode(value=text, block=block))
 
 
-def root_fields(schema: GraphQLSchema, hidden: Container[str]) -> list[RootField]:
-    """Return the query fields that suit starters, best first, and in the order of the schema if equally good."""
-    query = schema.query_type
-    fields = []
-    for name, field in query.fields.items() if query else ():
-        # Some servers nest the root for their clients.
-        if get_named_type(field.type) is query or not _is_for_everybody(name, field):
-            continue
-        if f"{query}.{name}" not in hidden:
-            fields.append(_list(name, field, hidden) or _lookup(name, field, hidden) or _other(name, field, hidden))
-    return sorted(filter(None, fields), key=lambda each: each.rank)
-
-
 def _is_for_everybody(name: str, field: GraphQLField) -> bool:
     """Return whether a field makes a readable tool, and is neither deprecated nor about secrets or the caller."""
     words = words_of(name)
@@ -289,7 +281,7 @@ def _is_for_everybody(name: str, field: GraphQLField) -> bool:
     )
 
 
-def _list(name: str, field: GraphQLField, hidden: Container[str]) -> RootField | None:
+def _list(name: str, field: GraphQLField, hidden: Container[str]) -> Starter | None:
     paging = _paging(field.args)
     cursor = any(each.name == "after" for each in paging)
     selection = select_items(field.type, hidden, cursor=cursor)
@@ -300,21 +292,19 @@ def _list(name: str, field: GraphQLField, hidden: Container[str]) -> RootField |
         paging = [each for each in paging if each.role != "next"]
     rank = (0 if any(each.role == "size" for each in paging) else 4) + 8 * len(needed) + _poverty(selection)
     takes = (*needed, *paging)
-    return RootField(name=name, kind="list", rank=rank, takes=takes, selection=selection, description=field.description)
+    return Starter(field=name, kind="list", rank=rank, takes=takes, selection=selection, about=field.description)
 
 
-def _lookup(name: str, field: GraphQLField, hidden: Container[str]) -> RootField | None:
+def _lookup(name: str, field: GraphQLField, hidden: Container[str]) -> Starter | None:
     selection = None if is_list_type(get_nullable_type(field.type)) else select_item(field.type, hidden)
     key = _key(field.args, selection.item) if selection else None
     if selection is None or key is None or selection.leaves < MIN_LEAVES or _needed(field.args, {key.name}) != []:
         return None
     rank = (0 if key.name == "id" else 1 if key.name in KEYS else 2) + _poverty(selection)
-    return RootField(
-        name=name, kind="lookup", rank=rank, takes=(key,), selection=selection, description=field.description
-    )
+    return Starter(field=name, kind="lookup", rank=rank, takes=(key,), selection=selection, about=field.description)
 
 
-def _other(name: str, field: GraphQLField, hidden: Container[str]) -> RootField | None:
+def _other(name: str, field: GraphQLField, hidden: Container[str]) -> Starter | None:
     needed = _needed(field.args, set())
     if needed is None or len(needed) > 1 or is_list_type(get_nullable_type(field.type)):
         return None
@@ -326,9 +316,7 @@ def _other(name: str, field: GraphQLField, hidden: Container[str]) -> RootField 
     else:
         return None
     rank, takes = rank + 8 * len(needed), tuple(needed)
-    return RootField(
-        name=name, kind="other", rank=rank, takes=takes, selection=selection, description=field.description
-    )
+    return Starter(field=name, kind="other", rank=rank, takes=takes, selection=selection, about=field.description)
 
 
 def _poverty(selection: StarterSelection) -> int:
@@ -374,11 +362,11 @@ def _needed(arguments: Mapping[str, GraphQLArgument], others: Container[str]) ->
 
 def select_item(type_: GraphQLOutputType, hidden: Container[str]) -> StarterSelection | None:
     """Return the selection of one object, its id first; ``None`` if it has no plain values."""
-    named = get_named_type(type_)
-    if not isinstance(named, GraphQLObjectType | GraphQLInterfaceType):
+    item = get_named_type(type_)
+    if not isinstance(item, GraphQLObjectType | GraphQLInterfaceType):
         return None
-    leaves = sorted(_plain_names(named, named.fields, hidden), key=lambda name: name != "id")[:MAX_LEAVES]
-    return StarterSelection(text=" ".join(leaves), item=named.name, leaves=len(leaves)) if leaves else None
+    leaves = sorted(_plain_names(item, item.fields, hidden), key=lambda name: name != "id")[:MAX_LEAVES]
+    return StarterSelection(text=" ".join(leaves), item=item.name, leaves=len(leaves)) if leaves else None
 
 
 def select_items(type_: GraphQLOutputType, hidden: Container[str], *, cursor: bool) -> StarterSelection | None:

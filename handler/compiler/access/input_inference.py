@@ -124,10 +124,8 @@ class Questions:
         """Yield the coordinates that mention a field if the verdict on some mention is true."""
         for name, fields_mentions in self._that_mention(field).items():
             guarded = Guarded(field, types, self.leading_to(types), self.met)
-            judges = [
-                _Judge(self, mention, self._meanings.others(mention, field, types), guarded)
-                for mention in fields_mentions
-            ]
+            others = self._meanings.others
+            judges = [_Judge(self, each, others(each, field, types), guarded) for each in fields_mentions]
             decided: dict[tuple[int, bool], bool] = {}  # inputs of one type share what is returned for them
             for member in self._by_name[name]:
                 key = id(member.asked), member.leaf
@@ -228,10 +226,8 @@ class _Judge:
         """Return whether an input chooses rows by the field."""
         if any(self._is_about(answer, taken, near=True) for answer in taken.asked.near):
             return True
-        if any(self._is_about(answer, taken, near=False) for answer in taken.asked.far):
-            return True
         data = taken.asked.data if self._compares or taken.compared else ()
-        return any(self._is_about(answer, taken, near=False) for answer in data)
+        return any(self._is_about(answer, taken, near=False) for answer in (*taken.asked.far, *data))
 
     def writes(self, taken: InputMember) -> bool:
         """Return whether an input only gives a mutation a value of the field's name."""
@@ -241,10 +237,11 @@ class _Judge:
     def _is_about(self, answer: ReturnedType, taken: InputMember, *, near: bool) -> bool:
         """Return whether an input may mean the field by one of its answers. A query's must lead to a guarded type."""
         if answer.type not in self._guarded.leading:
-            # a mutation's result that leads to a field of that name is about this field: a mere count is not
+            if not answer.written or self._others:
+                return False
+            # A mutation's result that leads to a field of that name is about this field; a mere count is not.
             having = self._questions.having(self._guarded.field)
-            shows = answer.type in self._questions.leading_to(having)
-            return answer.written and not self._others and not shows
+            return answer.type not in self._questions.leading_to(having)
         if not self._guarded.met(answer.type).isdisjoint(self._others):
             return False
         return not (near and self._questions.rows.speak_of_own(answer, taken, self._mention, self._guarded))

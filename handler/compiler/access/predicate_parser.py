@@ -96,16 +96,22 @@ class _Parser:
         return predicate
 
     def _or(self) -> Predicate:
-        parts = [self._and()]
-        while self.took("||"):
-            parts.append(self._and())
-        return _joined("or", parts)
+        return self._joined("or", "||", self._and)
 
     def _and(self) -> Predicate:
-        parts = [self._not()]
-        while self.took("&&"):
-            parts.append(self._not())
-        return _joined("and", parts)
+        return self._joined("and", "&&", self._not)
+
+    def _joined(self, kind: str, token: str, parse: Callable[[], Predicate]) -> Predicate:
+        """Join predicates by ``and`` or ``or``, without neutral literals. One deciding literal replaces all."""
+        parts = [parse()]
+        while self.took(token):
+            parts.append(parse())
+        deciding = {"literal": kind == "or"}
+        flat = [each for part in parts for each in part.get(kind, [part])]
+        if deciding in flat:
+            return deciding
+        others = [each for each in flat if "literal" not in each] or [{"literal": kind == "and"}]
+        return others[0] if len(others) == 1 else {kind: others}
 
     def _not(self) -> Predicate:
         if self.took("!"):
@@ -265,7 +271,7 @@ class _Parser:
         self.at += len(rest) - len(rest.lstrip(_BLANKS))
 
     def unexpected(self, expected: str, example: str) -> PredicateRefused:
-        """Return an error that quotes the next token and says what was expected in its place."""
+        """Return an error that quotes the next token and names the expected one."""
         self.skip_blanks()
         got = _TOKEN.match(self.text, self.at)
         at = "the condition ends here" if got is None else f'the condition has "{got[0]:.40}" here'
@@ -288,18 +294,6 @@ def _misfit(left: Operand, operator: str, right: Operand) -> str:
     if one == "Boolean" and operator in ORDERS:
         return "Booleans have no order: expected == or !=, as in $jwt.admin:Boolean == true"
     return ""
-
-
-def _joined(kind: str, parts: list[Predicate]) -> Predicate:
-    """Join predicates by ``and`` or ``or``, without neutral literals. One deciding literal replaces all."""
-    deciding = {"literal": kind == "or"}
-    flat = [each for part in parts for each in part.get(kind, [part])]
-    if deciding in flat:
-        return deciding
-    others = [each for each in flat if "literal" not in each]
-    if not others:
-        return {"literal": kind == "and"}
-    return others[0] if len(others) == 1 else {kind: others}
 
 
 def type_of(operand: Operand) -> str:

@@ -183,24 +183,24 @@ def _members(fields: Mapping[str, object]) -> Iterator[str]:
 def _needs(schema: GraphQLSchema) -> Iterator[tuple[str, str]]:
     """Yield pairs of coordinates: a needed one, and one that cannot be used without it."""
     for type_, name, field in fields_of(schema):
-        own = f"{type_.name}.{name}"
-        yield get_named_type(field.type).name, own
-        yield from _needs_of_arguments(own, field.args)
-    for directive in executable_directives(schema):
-        yield from _needs_of_arguments(f"@{directive.name}", directive.args)
-    for input_type in schema.type_map.values():
-        if isinstance(input_type, GraphQLInputObjectType):
-            for name, value in input_type.fields.items():
-                yield from _needs_of_input(f"{input_type.name}.{name}", value)
-                if is_required_input_field(value):
-                    yield f"{input_type.name}.{name}", input_type.name
+        yield get_named_type(field.type).name, f"{type_.name}.{name}"
+    for coordinate, owner, value in _inputs(schema):
+        yield get_named_type(value.type).name, coordinate
+        default = value.ast_node.default_value if value.ast_node else None
+        yield from ((needed, coordinate) for needed in coordinates_in(default, value.type))
+        if is_required_argument(value) if isinstance(value, GraphQLArgument) else is_required_input_field(value):
+            yield coordinate, owner
 
 
-def _needs_of_arguments(own: str, arguments: Mapping[str, GraphQLArgument]) -> Iterator[tuple[str, str]]:
-    for argument, value in arguments.items():
-        yield from _needs_of_input(f"{own}({argument}:)", value)
-        if is_required_argument(value):
-            yield f"{own}({argument}:)", own
+def _inputs(schema: GraphQLSchema) -> Iterator[tuple[str, str, GraphQLArgument | GraphQLInputField]]:
+    """Yield the coordinates of all arguments and input fields, each with that of its owner."""
+    owners = [(f"{type_.name}.{name}", field.args) for type_, name, field in fields_of(schema)]
+    owners += [(f"@{directive.name}", directive.args) for directive in executable_directives(schema)]
+    for owner, arguments in owners:
+        yield from ((f"{owner}({name}:)", owner, argument) for name, argument in arguments.items())
+    for type_ in schema.type_map.values():
+        if isinstance(type_, GraphQLInputObjectType):
+            yield from ((f"{type_.name}.{name}", type_.name, value) for name, value in type_.fields.items())
 
 
 def _filled(schema: GraphQLSchema) -> Iterator[tuple[str, str]]:
@@ -210,12 +210,6 @@ def _filled(schema: GraphQLSchema) -> Iterator[tuple[str, str]]:
         for interface in type_.interfaces:
             for member in own.intersection(_members(interface.fields)):
                 yield f"{type_.name}.{member}", f"{interface.name}.{member}"
-
-
-def _needs_of_input(own: str, value: GraphQLArgument | GraphQLInputField) -> Iterator[tuple[str, str]]:
-    yield get_named_type(value.type).name, own
-    default = value.ast_node.default_value if value.ast_node else None
-    yield from ((coordinate, own) for coordinate in coordinates_in(default, value.type))
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -8,7 +8,6 @@ from handler.compiler.checks import (
     client_rules,
     exposure,
     ignored_input,
-    large_entries,
     misleading_text,
 )
 from handler.compiler.checks.finding import Check
@@ -36,9 +35,9 @@ CHECKS: tuple[Check, ...] = (
     ignored_input.unknown_parameter,
     ignored_input.template_variable,
     ignored_input.unexplained_enum,
-    large_entries.long_description,
-    large_entries.large_tool,
-    large_entries.missing_cursor,
+    client_rules.long_description,
+    client_rules.large_tool,
+    client_rules.missing_cursor,
     ignored_input.old_import,
 )
 """The order in which an author should read the warnings: access first, then ignored input, then sizes."""
@@ -49,7 +48,7 @@ CLIENT_CHECKS: tuple[Check, ...] = (
     client_rules.untyped_parameter,
     client_rules.untitled_tool,
     client_rules.undescribed_tool,
-    large_entries.too_many_tools,
-    large_entries.long_tool_list,
+    client_rules.too_many_tools,
+    client_rules.long_tool_list,
 )
 """Reasons for clients and models to leave a tool out or refuse the whole list. `stile dev` does not print these."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
@@ -22,7 +22,6 @@ from graphql import (
 
 from handler.bundle.tools import GraphQLTool
 from handler.compiler.access.policies import Rule
-from handler.compiler.api_context import ApiContext
 from handler.compiler.checks.finding import CompiledEndpoint, Finding, check
 from handler.compiler.operations.author_operations import AuthorOperation
 from handler.compiler.operations.used_coordinates import fragments_of, nodes_in
@@ -113,38 +112,30 @@ def _way_to(type_name: str, view: View) -> str:
 def consent_bypass(endpoint: CompiledEndpoint) -> Iterator[Finding]:
     """Find the ways around each tool with ``confirm: required``: the first one for each mutation."""
     context, tools = endpoint.api.context, endpoint.api.tools
-    if context is None:
+    root = context.schema.mutation_type if context else None
+    if context is None or root is None:
         return
+    coordinates = [f"{root.name}.{name}" for name in root.fields]
+
+    def open_with(guards: Mapping[str, Mask]) -> list[str]:
+        """Return the mutations that some caller may use, with these guards on top: one may hide the type as a whole."""
+        hidden = [hidden_from_everybody(each) for each in (context.guards, guards)]
+        return [name for name in coordinates if not any(hides(root.name) or hides(name) for hides in hidden)]
+
+    def mutations_of(tool: CompiledTool) -> list[str]:
+        if isinstance(tool.tool, GraphQLTool):
+            return open_with(tool.tool.guards)
+        return [name for name in coordinates if name in tool.uses]
+
     asking = [tool for tool in tools if tool.tool.options.confirm == "required"]
-    ways = {tool.tool.name: set(_mutations_of(tool, context)) for tool in tools if tool not in asking}
-    ways |= {OWN_GRAPHQL: set(_open(context, context.graphql_guards))} if endpoint.api.graphql.mode == "on" else {}
+    ways = {tool.tool.name: mutations_of(tool) for tool in tools if tool not in asking}
+    ways |= {OWN_GRAPHQL: open_with(context.graphql_guards)} if endpoint.api.graphql.mode == "on" else {}
     for tool in asking:
-        for coordinate in _mutations_of(tool, context):
+        for coordinate in mutations_of(tool):
             way = next((name for name, mutations in ways.items() if coordinate in mutations), "")
             if way:
                 sentence = f'"{tool.tool.name}" asks its user before {coordinate}, but {way} sends it without asking'
                 yield Finding(tool.at, sentence, (coordinate,))
-
-
-def _mutations_of(tool: CompiledTool, context: ApiContext) -> Iterable[str]:
-    """Return the coordinates of the mutations that a tool can send."""
-    if isinstance(tool.tool, GraphQLTool):
-        return _open(context, tool.tool.guards)
-    return (coordinate for coordinate in _mutations(context) if coordinate in tool.uses)
-
-
-def _open(context: ApiContext, guards: Mapping[str, Mask]) -> list[str]:
-    """Return the mutations that some caller may use, with these guards on top. A guard may hide the type as a whole."""
-    hidden = [hidden_from_everybody(each) for each in (context.guards, guards)]
-    root = context.schema.mutation_type
-    if root is None or any(is_hidden(root.name) for is_hidden in hidden):
-        return []
-    return [name for name in _mutations(context) if not any(is_hidden(name) for is_hidden in hidden)]
-
-
-def _mutations(context: ApiContext) -> list[str]:
-    root = context.schema.mutation_type
-    return [f"{root.name}.{name}" for name in root.fields] if root else []
 
 
 @check(

@@ -1,7 +1,7 @@
-"""Warnings of tools that some clients or models refuse, or that users are asked about at each call.
+"""Warnings of tools and lists that clients cut or refuse, that fill a model's context, or that ask users often.
 
-Source: Gemini API, ``Schema`` ("type: must be specified when not using one_of, any_of or all_of"); OpenAI, "Structured
-Outputs" ("Supported schemas"): an array has items.
+Source: clients in use, as MCP does not limit sizes; Gemini API, ``Schema`` ("type: must be specified when not using
+one_of, any_of or all_of"); OpenAI, "Structured Outputs" ("Supported schemas"): an array has items.
 """
 
 from __future__ import annotations
@@ -10,13 +10,124 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from handler.answers.plan import Members
 from handler.bundle.tools import CompanionTool, GraphQLTool, PrescribedTool
 from handler.compiler.checks.finding import CompiledEndpoint, Finding, check
+from handler.compiler.json_schemas.output_schema import plan_of
 from handler.compiler.tools.declaration import CompiledTool
+from handler.list_entries import BYTES_PER_TOKEN
 from handler.text.sentences import some
+
+MAX_DESCRIPTION_BYTES = 2_048
+"""Widely used clients silently cut a tool's description here."""
+
+MAX_ENTRY_BYTES = 16_384
+"""About 4,000 tokens. A client sends the list with each of its model's turns, so ten tools of this size take a fifth of
+a context of 200,000 tokens before the first question."""
+
+MAX_LISTED = 40
+"""Cursor shows its model the first 40 tools. OpenAI's API and clients built on VS Code take 128 in one request."""
+
+MAX_LIST_TOKENS = 25_000
+"""An eighth of a context of 200,000 tokens. A client sends the list with each of its model's turns."""
+
+WAYS_OUT = "expected fewer, or catalog: true in config.yaml, or several endpoints"
 
 PORTABLE_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 """Names that every client and model vendor takes. MCP itself allows 128 characters, and dots."""
+
+
+@check(
+    "long-description",
+    meaning="A description is longer than clients show to a model.",
+    remedy="Shorten it.",
+)
+def long_description(endpoint: CompiledEndpoint) -> Iterator[Finding]:
+    """Find descriptions that clients cut."""
+    for each in endpoint.tools:
+        texts = [entry.get("description", "") for entry in each.entries]
+        size = max((len(text.encode(errors="replace")) for text in texts), default=0)
+        if size > MAX_DESCRIPTION_BYTES:
+            fault = f"a description of {size} bytes: clients cut it after {MAX_DESCRIPTION_BYTES}"
+            yield Finding(each.at, f'"{each.tool.name}" has {fault}', (each.tool.name,))
+
+
+@check(
+    "large-tool",
+    meaning="A tool's entry takes a good part of a model's context.",
+    remedy="Shorten descriptions, or take fewer inputs.",
+)
+def large_tool(endpoint: CompiledEndpoint) -> Iterator[Finding]:
+    """Find entries of the tool list that take a good part of a model's context."""
+    for each in endpoint.tools:
+        size = each.listed_bytes
+        if size > MAX_ENTRY_BYTES:
+            sentence = (
+                f'"{each.tool.name}" takes {size} bytes of the list of tools, about {size // BYTES_PER_TOKEN} tokens '
+                f"in every conversation: more than {MAX_ENTRY_BYTES} bytes"
+            )
+            yield Finding(each.at, sentence, (each.tool.name,))
+
+
+@check(
+    "missing-cursor",
+    meaning="A connection is selected with endCursor and without the cursors of its edges, so it cannot be shortened.",
+    remedy="Select edges { cursor }, or set `limits: {continue: true}`.",
+)
+def missing_cursor(endpoint: CompiledEndpoint) -> Iterator[Finding]:
+    """Find tools whose answers cannot be shortened, because a connection has no cursor for its new end."""
+    context, limit = endpoint.api.context, endpoint.context.config.limits.max_result_bytes
+    for each in endpoint.tools:
+        tool, own = each.tool, each.tool.options.max_result_bytes
+        if context and isinstance(tool, PrescribedTool) and (limit if own is None else own):
+            plan = plan_of(tool.operation.text, context.schema, settable=tool.operation.variables)
+            for path in _without_cursors(plan, (), set(), continues=bool(tool.options.cursor)):
+                sentence = f'"{tool.name}" cannot shorten {path}: it selects endCursor, and not the cursors of edges'
+                yield Finding(each.at, sentence, (tool.name,))
+
+
+def _without_cursors(members: Members, path: tuple[str, ...], visited: set[int], *, continues: bool) -> Iterator[str]:
+    """Yield the paths of connections of which a part could not name its end."""
+    plans = {key: each.below for key, each in members.fields.items() if each.below and id(each.below) not in visited}
+    visited.update(map(id, plans.values()))
+    ends = [(plans[key], name) for key in members.page_info if key in plans for name in plans[key].info]
+    ends = [(info, name) for info, name in ends if info.info[name].endswith("Cursor")]
+    if members.offers_cursors and not any(plans[key].cursors for key in members.rows if key in plans):
+        yield from (".".join(path) for info, name in ends[:1] if not (continues and name in info.nullable))
+    for key, plan in plans.items():
+        yield from _without_cursors(plan, (*path, key), visited, continues=continues)
+
+
+@check(
+    "too-many-tools",
+    meaning="More tools are listed than many clients take.",
+    remedy="Set `catalog: true` in config.yaml, or make several endpoints.",
+)
+def too_many_tools(endpoint: CompiledEndpoint) -> Iterator[Finding]:
+    """Find a list with more tools than clients take."""
+    count = sum(not each.tool.options.hidden for each in endpoint.tools)
+    if count > MAX_LISTED and not _is_shortened(endpoint):
+        sentence = f"{count} tools are listed, and some clients take {MAX_LISTED} at most: {WAYS_OUT}"
+        yield Finding(endpoint.context.entry, sentence, ())
+
+
+@check(
+    "long-tool-list",
+    meaning="All tools together take a good part of a model's context.",
+    remedy="Set `catalog: true` in config.yaml, or make several endpoints.",
+)
+def long_tool_list(endpoint: CompiledEndpoint) -> Iterator[Finding]:
+    """Find a list that takes a good part of a model's context."""
+    tokens = sum(each.listed_bytes for each in endpoint.tools if not each.tool.options.hidden) // BYTES_PER_TOKEN
+    if tokens > MAX_LIST_TOKENS and not _is_shortened(endpoint):
+        size = f"about {tokens} tokens in every conversation, more than {MAX_LIST_TOKENS}"
+        yield Finding(endpoint.context.entry, f"the tools take {size}: {WAYS_OUT}", ())
+
+
+def _is_shortened(endpoint: CompiledEndpoint) -> bool:
+    """Return whether a catalog keeps long lists short."""
+    catalog = endpoint.context.config.catalog
+    return catalog is not None and catalog.unlisted != "never"
 
 
 @check(
@@ -46,9 +157,6 @@ def reads_and_writes(endpoint: CompiledEndpoint) -> Iterator[Finding]:
             yield Finding(each.at, sentence, (each.tool.name,))
 
 
-SAYING_A_TYPE = ("type", "$ref", "anyOf", "oneOf", "allOf")
-
-
 @check(
     "untyped-parameter",
     meaning="A parameter of a tool has no type, for which some models refuse all tools.",
@@ -70,7 +178,9 @@ def untyped_parameter(endpoint: CompiledEndpoint) -> Iterator[Finding]:
 
 def _untyped(schema: Any, pointer: str) -> Iterator[str]:
     """Yield the parts of a schema without a type, as JSON pointers. ``[]`` stands for the items of an array."""
-    if not isinstance(schema, dict) or not any(keyword in schema for keyword in SAYING_A_TYPE):
+    if not isinstance(schema, dict) or not any(
+        keyword in schema for keyword in ("type", "$ref", "anyOf", "oneOf", "allOf")
+    ):
         yield pointer
         return
     for name, each in schema.get("properties", {}).items():

@@ -22,10 +22,10 @@ from graphql import (
 from handler.bundle.tools import GraphQLTool
 from handler.compiler.access.input_inference import Questions
 from handler.compiler.access.name_matching import joined, mentions, spellings, words_in
-from handler.compiler.api_context import ApiContext
 from handler.compiler.checks.finding import CompiledEndpoint, Finding, check
 from handler.compiler.problems import At
 from handler.compiler.schema.visibility import fields_of, types_with_fields
+from handler.graph.found_sdl import is_visible
 from handler.graph.view import View
 from handler.policy.evaluation import Mask, union_of
 from handler.text.sentences import some
@@ -149,7 +149,8 @@ def opaque_value(endpoint: CompiledEndpoint) -> Iterator[Finding]:
             coordinate: field for coordinate, field in tool.fields.items() if coordinate.split(".")[0] in tool.types
         }
         for coordinate in tool.visible_inputs(tool.questions.about(tool.types)):
-            owner, name, argument = parts_of(coordinate)
+            owner, _, member = coordinate.partition(".")
+            name, _, argument = member.removesuffix(":)").partition("(")
             holder: Any = tool.schema.type_map[owner]
             values[coordinate] = (
                 holder.fields[name].args.get(argument) if argument else getattr(holder, "fields", {}).get(name)
@@ -195,18 +196,11 @@ class GuardedTool:
     """A GraphQL tool with guarded fields, and its widest view."""
 
     at: At
-    context: ApiContext
+    schema: GraphQLSchema
+    questions: Questions
     view: View
     guards: Mapping[str, Mask]  # the endpoint's and the tool's own, with all that follows
     guarded: list[tuple[str, str]]  # type and name of every field that the author guarded
-
-    @property
-    def schema(self) -> GraphQLSchema:
-        return self.context.schema
-
-    @property
-    def questions(self) -> Questions:
-        return self.context.consequences.questions
 
     @property
     def types(self) -> set[str]:
@@ -239,12 +233,8 @@ class GuardedTool:
         return name not in self._common_names or not spellings(type_name).isdisjoint(_spellings_in(coordinate))
 
     def visible_inputs(self, coordinates: Iterable[str]) -> Iterator[str]:
-        """Yield the coordinates of inputs that the view has."""
-        for coordinate in coordinates:
-            owner, name, argument = parts_of(coordinate)
-            is_member = name in self.view.members.get(owner, ())
-            if is_member and (not argument or argument in self.view.arguments(owner, name)):
-                yield coordinate
+        """Return the coordinates of inputs that the view has."""
+        return (each for each in coordinates if not each.startswith("@") and is_visible(self.view, each))
 
 
 def guarded_tools(endpoint: CompiledEndpoint) -> Iterator[GuardedTool]:
@@ -271,16 +261,14 @@ def guarded_tools(endpoint: CompiledEndpoint) -> Iterator[GuardedTool]:
                 if type_ not in roots and not places.isdisjoint((type_.name, f"{type_.name}.{name}"))
             ]
             if guarded:
-                view = context.view_of(each.tool.conditions, each.tool.guards)
-                guards = {**context.guards, **own}
-                yield GuardedTool(at=each.at, context=context, view=view, guards=guards, guarded=guarded)
-
-
-def parts_of(coordinate: str) -> tuple[str, str, str]:
-    """Split a coordinate into type, member and argument; the last one may be empty."""
-    owner, _, member = coordinate.partition(".")
-    name, _, argument = member.removesuffix(":)").partition("(")
-    return owner, name, argument
+                yield GuardedTool(
+                    at=each.at,
+                    schema=schema,
+                    questions=context.consequences.questions,
+                    view=context.view_of(each.tool.conditions, each.tool.guards),
+                    guards={**context.guards, **own},
+                    guarded=guarded,
+                )
 
 
 @cache

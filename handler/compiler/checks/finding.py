@@ -8,10 +8,10 @@ from functools import cached_property
 
 from handler.bundle.identity import Access, Identity
 from handler.bundle.tools import CallLog
-from handler.compiler.access.code_access import AccessDefaults
+from handler.compiler.access.policies import AccessDefaults
 from handler.compiler.codes import CODES, Code
 from handler.compiler.compile_context import CompileContext
-from handler.compiler.graphql_api import CompiledApi
+from handler.compiler.graphql_api import SchemaParts
 from handler.compiler.problems import At, Problems
 from handler.compiler.tools.added_tools import catalog_tools
 from handler.compiler.tools.content import CompiledCode, CompiledContent
@@ -27,7 +27,7 @@ class CompiledEndpoint:
     identity: Identity
     access: Access
     grounds: AccessDefaults
-    api: CompiledApi
+    api: SchemaParts
     code: CompiledCode
     content: CompiledContent
     log: CallLog | None = None

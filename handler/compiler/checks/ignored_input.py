@@ -15,7 +15,7 @@ from graphql import OperationDefinitionNode
 from handler.bundle.tools import PrescribedTool
 from handler.compiler.checks.finding import CompiledEndpoint, Finding, check
 from handler.compiler.json_schemas.descriptions import MAX_ENUM_CHARS, OF_GRAPHQL_TOOLS, comment_above, enum_text
-from handler.compiler.json_schemas.inputs import Inputs
+from handler.compiler.json_schemas.input_schema import Inputs
 from handler.compiler.operations.read import TOOL_ARGUMENT
 from handler.compiler.operations.sources import OPERATIONS_FOLDER
 from handler.compiler.problems import Place

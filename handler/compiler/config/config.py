@@ -9,7 +9,7 @@ tests of policies or the questions: its expectations would never be judged.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from types import MappingProxyType
@@ -18,8 +18,8 @@ import yaml
 
 from handler.bundle.operations import Limits
 from handler.bundle.upstream import Upstream
+from handler.compiler.codes import CHANGE_CODES, CODES
 from handler.compiler.config.foreign import warn_of_foreign_keys
-from handler.compiler.config.ignores import Ignore, read_change_ignores, read_ignores
 from handler.compiler.config.table import (
     ADOPTED,
     DOCUMENT_LIMITS,
@@ -34,6 +34,7 @@ from handler.compiler.problems import Place, Problems, shown
 from handler.compiler.source.files import CONFIG, ENV_FILE, POLICY_TESTS, QUESTIONS, EndpointFiles, Variables, join
 from handler.compiler.source.yaml_section import Section
 from handler.compiler.source.yaml_tree import overlay, parse_yaml
+from handler.errors.authoring import Problem
 from handler.search.words import STOP_WORDS, split
 from handler.text.sentences import did_you_mean, some
 
@@ -181,7 +182,7 @@ def _synonyms(find: Section) -> Mapping[str, tuple[str, ...]]:
     if len(words.keys()) > MAX_WORDS:
         find.refuse("words", f"at most {MAX_WORDS} words")
         return {}
-    synonyms = {word: words.values(word) for word in words.keys()}  # noqa: SIM118 - a Section is not a dict
+    synonyms = {word: words.values(word) for word in words}
     for word, others in synonyms.items():
         if len(list(split(word))) != 1:
             words.refuse(word, "one word as the key, such as turnover")
@@ -319,3 +320,80 @@ def misnamed_files(names: list[str]) -> Iterator[tuple[str, str]]:
         is_alike = folded in OTHER_STEMS or get_close_matches(folded, [STEM], cutoff=LIKENESS)
         if stem and len(stage) < 2 and right_name != name and is_alike:
             yield name, right_name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ignore:
+    """One entry: a code, the coordinates, tools or names that it is about, and the reason."""
+
+    code: str
+    names: frozenset[str]  # empty: all warnings of the code. For a difference there is a name at least
+    reason: str
+    at: Place
+
+    def covers(self, code: str, about: Collection[str]) -> bool:
+        """Return whether the entry names a warning or difference, with all parts that this is about."""
+        return code == self.code and (not self.names or (bool(about) and self.names.issuperset(about)))
+
+
+def read_ignores(checks: Section, problems: Problems) -> tuple[Ignore, ...]:
+    """Read ``checks``. Each entry needs the code of a warning, and a reason."""
+    warnings = [name for name, code in CODES.items() if code.is_warning]
+    ignores = []
+    for section in checks.sections("ignore"):
+        ignore = _ignore(section, "coordinates")
+        if ignore.code in CODES and ignore.code not in warnings:
+            sentence = f'checks.ignore: "{ignore.code}" is the code of an error: expected that of a warning'
+            problems.add(ignore.at, sentence, code="not-ignorable")
+        elif _is_known(ignore, warnings, problems, path="checks.ignore"):
+            if "coordinates" in section and not ignore.names:
+                section.refuse("coordinates", "one or more, or no such key")
+            ignores.append(ignore)
+    return tuple(ignores)
+
+
+def read_change_ignores(diff: Section, problems: Problems) -> tuple[Ignore, ...]:
+    """Read ``diff``. Each entry needs the code of a difference, names, and a reason."""
+    ignores = []
+    for section in diff.sections("ignore"):
+        ignore = _ignore(section, "about")
+        if not ignore.names:
+            section.refuse("about", "one or more coordinates, tools or other names")
+        if _is_known(ignore, CHANGE_CODES, problems, path="diff.ignore"):
+            ignores.append(ignore)
+    return tuple(ignores)
+
+
+def _ignore(section: Section, key: str) -> Ignore:
+    return Ignore(
+        code=section.text("code"),
+        names=frozenset(section.values(key)),
+        reason=" ".join(section.text("reason").split()),
+        at=section.place("code"),
+    )
+
+
+def _is_known(ignore: Ignore, codes: Collection[str], problems: Problems, *, path: str) -> bool:
+    if ignore.code not in codes:
+        sentence = f'{path}: there is no code "{ignore.code:.80}"{did_you_mean(ignore.code, codes)}'
+        problems.add(ignore.at, sentence, code="unknown-code")
+    return ignore.code in codes
+
+
+def left_over(warnings: Iterable[Problem], ignores: Sequence[Ignore]) -> list[Problem]:
+    """Return the warnings that no entry covers."""
+    return [warning for warning in warnings if not any(each.covers(warning.code, warning.about) for each in ignores)]
+
+
+def unused_ignores(warnings: Sequence[Problem], ignores: Iterable[Ignore]) -> Iterator[Problem]:
+    """Warn of each entry that covers no warning."""
+    for entry in ignores:
+        if not any(entry.covers(warning.code, warning.about) for warning in warnings):
+            about = " about these coordinates" if any(warning.code == entry.code for warning in warnings) else ""
+            yield Problem(
+                file=entry.at.file,
+                line=entry.at.line,
+                column=entry.at.column,
+                sentence=f'checks.ignore: there is no warning "{entry.code}"{about}',
+                code="unused-ignore",
+            )

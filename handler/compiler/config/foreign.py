@@ -70,12 +70,13 @@ def warn_of_foreign_keys(top: Section, problems: Problems, *, own: Collection[st
 
     In a file with settings of Stile, keys that no server documents remain errors.
     """
-    server, table = _server_of(top)
-    if not table:
+    apollo = {name.partition(".")[0] for name in APOLLO}.intersection(top.keys())
+    if not top.is_mapping("mcp") and len(apollo) < LEAST:
         return
+    server, table = ("Cosmo", COSMO) if top.is_mapping("mcp") else ("Apollo MCP Server", APOLLO)
     top_keys = {name.partition(".")[0] for name in table}
     mixed = any(key in top for key in own if key != SHARED)
-    foreign = [key for key in top.keys() if key in top_keys or not (mixed or key in own)]  # noqa: SIM118 - not a dict
+    foreign = [key for key in top if key in top_keys or not (mixed or key in own)]
     top.accept(*foreign)
     others: dict[str, Place] = {}  # keys that the table does not have
 
@@ -96,10 +97,3 @@ def warn_of_foreign_keys(top: Section, problems: Problems, *, own: Collection[st
         names = some([f'"{name}"' for name in others])
         sentence = f"{names}: a setting of {server} without effect here; docs/reference/config.md has those of Stile"
         problems.warn(next(iter(others.values())), sentence, code="foreign-setting", about=others)
-
-
-def _server_of(top: Section) -> tuple[str, Mapping[str, str]]:
-    if top.is_mapping("mcp"):
-        return "Cosmo", COSMO
-    top_keys = {name.partition(".")[0] for name in APOLLO if name.partition(".")[0] in top}
-    return ("Apollo MCP Server", APOLLO) if len(top_keys) >= LEAST else ("", {})

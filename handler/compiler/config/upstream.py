@@ -156,7 +156,7 @@ def _auth(upstream: Section, problems: Problems, *, url: str) -> UpstreamAuth:
             upstream.fault("auth", f"expected {NONE}, or a mapping with {_MODES}", code="invalid-auth-mode")
         return NoAuth()
     section = upstream.section("auth")
-    modes = [key for key in section.keys() if key in READERS]  # noqa: SIM118 - a Section is not a dict
+    modes = [key for key in section if key in READERS]
     if len(modes) != 1:
         sentence = f'"upstream.auth": expected one mode, of {_MODES}'
         problems.add(section.place(), sentence, code="invalid-auth-mode")
@@ -283,7 +283,7 @@ def _headers(
     forwarded: list[str] = []
     faults = {_normal(credential): '"upstream.auth" sets it'} if credential else {}
     entries = section.section("headers")
-    for key in entries.keys():  # noqa: SIM118 - a Section is not a dict
+    for key in entries:
         name, value = key.lower(), entries.text(key)
         fault = header_fault(name) or _value_fault(value) or faults.get(_normal(name), "")
         if fault:

@@ -12,11 +12,12 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from graphql import (
     GraphQLEnumType,
+    GraphQLEnumValue,
     GraphQLInputField,
     GraphQLInputObjectType,
     GraphQLInputType,
@@ -24,16 +25,21 @@ from graphql import (
     GraphQLNamedType,
     GraphQLNonNull,
     GraphQLScalarType,
+    GraphQLSchema,
     InputValueDefinitionNode,
     VariableDefinitionNode,
+    VariableNode,
     get_named_type,
+    type_from_ast,
 )
 
 from handler.compiler.json_schemas.defaults import default_of, fits, with_fitting_defaults
 from handler.compiler.json_schemas.descriptions import enum_description, joined, strongest, type_description
-from handler.compiler.json_schemas.inputs import Inputs
 from handler.compiler.json_schemas.scalars import ANYTHING, NULL, Scalar, scalar_note, scalar_of
+from handler.compiler.operations.author_operations import AuthorOperation
+from handler.compiler.operations.used_coordinates import typed_nodes
 from handler.json_schema.input_types import leaves_first, named
+from handler.policy.evaluation import OPEN, Mask, hidden_from_everybody
 from handler.policy.guarded_schema import guarded
 from handler.strict_json import JSONObject
 
@@ -79,6 +85,98 @@ def bound_schema(inputs: Inputs, *, scalars: Mapping[str, Scalar]) -> JSONObject
     """Return the schema that checks the values of an operation's bound variables."""
     writer = _Enforced(inputs, inputs.bound, scalars)
     return {**writer.variables(), **writer.definitions()}
+
+
+class Inputs:
+    """The variables of one operation, their types, and the usable members of the input objects and enums below them.
+
+    ``mask`` is the operation's: every caller with variables meets it. ``access/propagation.py`` hides a type
+    without usable members, and its uses. Fields and variables whose type is in ``left_out`` are left out.
+    """
+
+    def __init__(
+        self,
+        operation: AuthorOperation,
+        schema: GraphQLSchema,
+        guards: Mapping[str, Mask],
+        *,
+        mask: Mask,
+        left_out: Container[str] = (),
+    ) -> None:
+        hidden = hidden_from_everybody(guards)
+        self._guards = guards
+        self._mask = mask
+        nodes = [*operation.filled_by_model, *operation.bound]
+        self.types: dict[str, Any] = {node.variable.name.value: type_from_ast(schema, node.type) for node in nodes}
+        self._members: dict[str, tuple[str, ...]] = {}
+        for type_ in self.defined:
+            is_enum = isinstance(type_, GraphQLEnumType)
+            members = type_.values if is_enum else type_.fields
+            self._members[type_.name] = tuple(
+                member
+                for member in members
+                if not hidden(f"{type_.name}.{member}")
+                and (is_enum or get_named_type(members[member].type).name not in left_out)
+            )
+        # Variables in places where GraphQL rejects null, also nullable ones that have a default.
+        # Source: GraphQL specification, section 5.8.5 (All Variable Usages Are Allowed).
+        non_null_places = {
+            node.name.value
+            for node, types in typed_nodes(operation.document, schema)
+            if isinstance(node, VariableNode) and isinstance(types.get_input_type(), GraphQLNonNull)
+        }
+        self.never_null = non_null_places - operation.optional_conditions
+        self.bound = operation.bound
+        self.filled_by_model: list[VariableDefinitionNode] = []
+        for node in operation.filled_by_model:
+            type_name = get_named_type(self.types[node.variable.name.value]).name
+            if not hidden(type_name) and type_name not in left_out:
+                self.filled_by_model.append(node)
+
+    @property
+    def defined(self) -> list[Any]:
+        """The input objects and enums in or below the types."""
+        return _types_below(self.types.values(), lambda type_: type_.fields)
+
+    def fields(self, type_: GraphQLInputObjectType) -> dict[str, GraphQLInputField]:
+        """Return the usable fields."""
+        return {name: type_.fields[name] for name in self._members[type_.name]}
+
+    def values(self, type_: GraphQLEnumType) -> dict[str, GraphQLEnumValue]:
+        """Return the usable values."""
+        return {name: type_.values[name] for name in self._members[type_.name]}
+
+    def guards(self, type_: GraphQLInputObjectType | GraphQLEnumType) -> dict[str, Mask]:
+        """Return member -> conditions beyond the operation's mask, for members that need any."""
+        masks = {
+            name: self._guards.get(f"{type_.name}.{name}", OPEN) - self._mask for name in self._members[type_.name]
+        }
+        return {name: mask for name, mask in masks.items() if mask}
+
+    def open_values(self, type_: GraphQLEnumType) -> dict[str, GraphQLEnumValue]:
+        """Return the values that every caller of the operation can give."""
+        guarded = self.guards(type_)
+        return {name: value for name, value in self.values(type_).items() if name not in guarded}
+
+    def enums(self) -> list[GraphQLEnumType]:
+        """Return the enums in the types of variables that a model fills."""
+        types = [self.types[node.variable.name.value] for node in self.filled_by_model]
+        return [type_ for type_ in _types_below(types, self.fields) if isinstance(type_, GraphQLEnumType)]
+
+
+def _types_below(
+    types: Iterable[Any], fields_of: Callable[[GraphQLInputObjectType], Mapping[str, GraphQLInputField]]
+) -> list[Any]:
+    """Return the input objects and enums in or below some types."""
+    below: dict[str, Any] = {}
+    waiting = list(types)
+    while waiting:
+        type_ = get_named_type(waiting.pop())
+        if isinstance(type_, GraphQLInputObjectType | GraphQLEnumType) and type_.name not in below:
+            below[type_.name] = type_
+            if isinstance(type_, GraphQLInputObjectType):
+                waiting += [field.type for field in fields_of(type_).values()]
+    return list(below.values())
 
 
 class _Writer:
@@ -305,3 +403,22 @@ def _nullable(schema: JSONObject) -> JSONObject:
         return schema
     types = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
     return {**schema, "type": [*types, "null"]}
+
+
+class SharedDefinitions:
+    """Keeps one object of all equal definitions: memory and the work of later steps do not grow with tools times types.
+
+    Nothing may change a schema that it has returned.
+    """
+
+    def __init__(self) -> None:
+        self._definitions: dict[str, Any] = {}  # by their JSON
+        self._groups: dict[tuple[tuple[str, int], ...], JSONObject] = {}  # by names and identities of definitions
+
+    def shared(self, schema: JSONObject) -> JSONObject:
+        """Return an equal schema whose ``$defs`` are the objects that equal schemas have."""
+        if "$defs" not in schema:
+            return schema
+        group = {name: self._definitions.setdefault(json.dumps(each), each) for name, each in schema["$defs"].items()}
+        key = tuple((name, id(each)) for name, each in group.items())
+        return {**schema, "$defs": self._groups.setdefault(key, group)}

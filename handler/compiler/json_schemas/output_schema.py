@@ -1,5 +1,7 @@
 """The ``outputSchema`` of a prescribed tool: the shape of its selection set in the GraphQL response envelope.
 
+The plan of its answers is for ``handler/answers/plan.py``.
+
 The schema states only facts that an API cannot change without breaking its clients. An API may add enum values, union
 members and interface implementations: a response with one of them stays valid. A directive that the API defines
 may omit a field or change its value, so a field with such a directive has an open schema.
@@ -9,10 +11,13 @@ Source: MCP 2026-07-28, server/tools ("Output Schema"); GraphQL specification, s
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
+from itertools import accumulate, chain, count
 from types import MappingProxyType
+from typing import Any
 
 from graphql import (
     DocumentNode,
@@ -20,23 +25,29 @@ from graphql import (
     FragmentSpreadNode,
     GraphQLAbstractType,
     GraphQLEnumType,
+    GraphQLInputObjectType,
+    GraphQLInterfaceType,
     GraphQLList,
     GraphQLNamedType,
     GraphQLNonNull,
     GraphQLObjectType,
     GraphQLOutputType,
     GraphQLSchema,
+    GraphQLUnionType,
     InlineFragmentNode,
     OperationDefinitionNode,
     SelectionNode,
     SelectionSetNode,
     is_abstract_type,
     is_leaf_type,
+    parse,
 )
 
-from handler.compiler.json_schemas.definitions import SharedParts
+from handler.answers.plan import Members, write_plan
 from handler.compiler.operations.used_coordinates import fragments_of
 from handler.compiler.schema.vendor_directives import EXECUTABLE
+from handler.graph.documents.answer_plan import TypedField, answer_plan
+from handler.json_schema.input_types import references_in
 from handler.policy.evaluation import OPEN, Mask, hidden_from_everybody
 from handler.strict_json import JSONObject, to_json_bytes
 from handler.text.sentences import some
@@ -71,6 +82,9 @@ ERRORS: JSONObject = {
 MAX_DEPTH = 40
 """Deeper shapes stay open: nobody reads them, and any JSON parser must be able to read the bundle."""
 
+WORTHWHILE_BYTES = 64
+"""A definition must save more than this: for less, the look-up of the reference costs the reader more."""
+
 CONDITIONS = frozenset({"skip", "include"})
 """The directives that may omit a field and do not change its value."""
 
@@ -88,7 +102,7 @@ def output_schema(
     A schema of more than ``max_bytes``, if given, loses its deepest levels: their objects have any members.
 
     Enum values and possible types that ``guards`` hide from all callers are left out. If one of them needs more than
-    the operation's ``mask``, the schema lists no names: callers who may not use that one would read its name.
+    the operation's ``mask``, the schema lists no names: callers without these conditions would read that name.
     """
     operation = next(node for node in document.definitions if isinstance(node, OperationDefinitionNode))
     root = schema.get_root_type(operation.operation)
@@ -97,7 +111,7 @@ def output_schema(
     selections, hidden = Selections(document, schema), hidden_from_everybody(guards)
 
     def lists(coordinates: Iterable[str]) -> bool:
-        """Return whether every caller who meets the mask may use all coordinates: such callers read the schema."""
+        """Return whether all callers that meet the mask may use the coordinates: such callers read the schema."""
         return all(guards.get(coordinate, OPEN) <= mask for coordinate in coordinates)
 
     def schema_of(levels: int) -> tuple[JSONObject, int]:
@@ -338,3 +352,97 @@ class Selections:
 
     def _applies(self, on: GraphQLNamedType, type_: GraphQLNamedType) -> bool:
         return on is type_ or (is_abstract_type(on) and self._schema.is_sub_type(on, type_))
+
+
+class SharedParts:
+    """Collector of the reusable parts of one schema, inner parts first, for ``$defs`` if this saves bytes.
+
+    Sharing also keeps the work linear: a fragment that is reached by many chains of fragment spreads would otherwise be
+    written out once for each chain.
+    """
+
+    def __init__(self) -> None:
+        self._keys: dict[str, str] = {}  # by the JSON of a part
+        self._parts: dict[str, tuple[str, JSONObject]] = {}  # name for ``$defs``, and schema with keys of other parts
+
+    def add(self, name: str, schema: JSONObject) -> JSONObject:
+        """Return a reference to ``schema``. Equal schemas become one part, which keeps the first ``name``."""
+        key = self._keys.setdefault(json.dumps(schema), str(len(self._keys)))
+        self._parts.setdefault(key, (name, schema))
+        return {"$ref": key}
+
+    def write(self, schema: JSONObject) -> JSONObject:
+        """Resolve the references that ``add`` returned: inline the parts, or refer to them in ``$defs``."""
+        schemas = [schema, *(part for _, part in self._parts.values())]
+        uses = Counter(key for each in schemas for key in references_in(each))
+        replacements: dict[str, Any] = {}
+        definitions: JSONObject = {}
+        for key, (name, part) in self._parts.items():
+            whole = _replaced(part, replacements)
+            names = chain([name], (f"{name}{number}" for number in count(2)))
+            free = next(each for each in names if each not in definitions)
+            reference, size = {"$ref": f"#/$defs/{free}"}, _size(whole)
+            is_shared = uses[key] * (size - _size(reference)) - _size({free: whole}) > WORTHWHILE_BYTES
+            definitions |= {free: whole} if is_shared else {}
+            replacements[key] = reference if is_shared else whole
+        result: JSONObject = _replaced(schema, replacements)
+        return {**result, "$defs": definitions} if definitions else result
+
+
+def _size(schema: JSONObject) -> int:
+    return len(json.dumps(schema, separators=(",", ":")))
+
+
+def _replaced(schema: Any, replacements: dict[str, Any]) -> Any:
+    match schema:
+        case {"$ref": str(key)}:
+            return replacements[key]
+        case {"anyOf": [*branches]}:
+            inner = [_replaced(branch, replacements) for branch in branches]
+            return {"anyOf": [part for each in inner for part in each.get("anyOf", [each])]}  # without nesting
+        case dict():
+            return {key: _replaced(value, replacements) for key, value in schema.items()}
+        case list():
+            return [_replaced(value, replacements) for value in schema]
+        case _:
+            return schema
+
+
+def planned_answer(text: str, schema: GraphQLSchema, *, settable: Iterable[str]) -> str:
+    """Return the stored plan of a valid operation's answer. ``settable`` are the variables that a call gives."""
+    return write_plan(plan_of(text, schema, settable=settable))
+
+
+def plan_of(text: str, schema: GraphQLSchema, *, settable: Iterable[str]) -> Members:
+    """Return the plan of a valid operation's answer."""
+    roots = {"query": schema.query_type, "mutation": schema.mutation_type}
+    names = {kind: type_.name for kind, type_ in roots.items() if type_}
+    return answer_plan(parse(text, no_location=True), _SchemaTypes(schema), names, settable=settable)
+
+
+class _SchemaTypes:
+    """The types of a whole schema: a condition that hides a field from a caller hides the tool."""
+
+    def __init__(self, schema: GraphQLSchema) -> None:
+        self._types = schema.type_map
+
+    def kind(self, name: str) -> str:
+        match self._types.get(name):
+            case GraphQLObjectType() | GraphQLInterfaceType():
+                return "object"
+            case GraphQLUnionType():
+                return "union"
+            case _:
+                return "leaf"
+
+    def field(self, type_name: str, name: str) -> TypedField | None:
+        fields = getattr(self._types.get(type_name), "fields", {})
+        if name not in fields:
+            return None
+        return TypedField(str(fields[name].type), {each: str(value.type) for each, value in fields[name].args.items()})
+
+    def inputs(self, name: str) -> Mapping[str, str]:
+        type_ = self._types.get(name)
+        if not isinstance(type_, GraphQLInputObjectType):
+            return {}
+        return {each: str(value.type) for each, value in type_.fields.items()}

@@ -76,8 +76,11 @@ BUILT_IN: Mapping[str, Scalar] = {
 
 UNKNOWN = Scalar(advertised=ANY_VALUE, enforced=ANYTHING, note="any JSON value")
 
-TEXT_OR_NUMBER: JSONObject = {"anyOf": [{"type": "string"}, {"type": "integer"}, {"type": "number"}]}
-LEAF = Scalar(advertised=TEXT_OR_NUMBER, enforced=ANYTHING, note="a text or number")
+LEAF = Scalar(
+    advertised={"anyOf": [{"type": "string"}, {"type": "integer"}, {"type": "number"}]},
+    enforced=ANYTHING,
+    note="a text or number",
+)
 """An unknown scalar whose name says that it is not an object. If an object is among the choices, some clients accept
 nothing else.
 """
@@ -230,17 +233,17 @@ def read_scalars(section: Section, schema: GraphQLSchema, problems: Problems) ->
         for name, type_ in schema.type_map.items()
         if isinstance(type_, GraphQLScalarType) and not is_specified_scalar_type(type_)
     ]
-    for name in section.keys():  # noqa: SIM118 - a Section is not a dict
+    for name in section:
         if name not in custom:
             fault = "is built in" if name in BUILT_IN else "is not a scalar of the schema"
             sentence = f'scalars: "{name}" {fault}{did_you_mean(name, custom)}'
             problems.add(section.key_place(name), sentence, code="unknown-scalar")
-    return {name: _read_scalar(section.section(name), problems) for name in section.keys()}  # noqa: SIM118 - the same
+    return {name: _read_scalar(section.section(name), problems) for name in section}
 
 
 def _read_scalar(section: Section, problems: Problems) -> Scalar:
     if "type" not in section:
-        for key in section.keys():  # noqa: SIM118 - a Section is not a dict
+        for key in section:
             section.refuse(key, "a type beside it")
         return Scalar(advertised=ANY_VALUE, enforced=ANYTHING)
     kind = section.choice("type", default="string")

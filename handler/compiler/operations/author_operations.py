@@ -54,7 +54,7 @@ class AuthorOperation:
 
     @property
     def callable(self) -> bool:
-        """Tell if a tool or a request can run the operation, so that its name is taken."""
+        """Return whether a tool or a request can run the operation, so that its name is taken."""
         return self.persisted or self.tool is not None
 
     @property
@@ -102,5 +102,5 @@ class Operations:
 
 
 def is_bound(node: VariableDefinitionNode) -> bool:
-    """Tell if ``@mcpBind`` fills a variable."""
+    """Return whether ``@mcpBind`` fills a variable."""
     return any(directive.name.value == "mcpBind" for directive in node.directives or ())

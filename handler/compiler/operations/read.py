@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from graphql import (
     DirectiveNode,
     DocumentNode,
+    FragmentDefinitionNode,
+    FragmentSpreadNode,
     GraphQLError,
+    Node,
     OperationDefinitionNode,
     OperationType,
     VariableDefinitionNode,
     parse,
+    print_ast,
 )
 
 from handler.compiler.compile_context import CompileContext
@@ -23,19 +27,17 @@ from handler.compiler.operations.author_operations import (
     Operations,
     OperationText,
 )
-from handler.compiler.operations.shared_fragments import complete_documents
 from handler.compiler.operations.sources import operation_texts
-from handler.compiler.operations.used_coordinates import asked_of_the_schema
+from handler.compiler.operations.used_coordinates import asked_of_the_schema, fragments_of, nodes_in
 from handler.compiler.operations.validation import (
     Refuse,
     SentOperation,
-    Validator,
+    validate_document,
     warn_of_deprecations,
 )
-from handler.compiler.problems import Problems, place_of
+from handler.compiler.problems import Problems, place_of, shown
 from handler.compiler.schema.directives import ON_OPERATIONS, read_arguments
-from handler.compiler.schema.schema import AuthorSchema
-from handler.compiler.schema.sdl_parser import is_empty
+from handler.compiler.schema.schema import AuthorSchema, is_empty
 from handler.compiler.schema.tool_options import NO_OPTIONS, read_options
 
 TOOL_ARGUMENT = "mcpToolArg"
@@ -50,31 +52,43 @@ NOT_SENT = SentOperation(
 
 NO_OPERATION = "it has no operation"
 
+Fragments = Mapping[str, FragmentDefinitionNode]
+
 
 def read_operations(context: CompileContext, author: AuthorSchema, *, refuse: Refuse = lambda _: False) -> Operations:
     """Read every operation of all sources. If the schema is ``None``, only errors that need no schema are reported."""
-    reader = _TextReader(
-        problems=context.problems,
-        validator=Validator(context=context, author=author, refuse=refuse),
+    problems = context.problems
+    reader = _OperationReader(
+        problems=problems,
         adopted_kinds=context.config.adopted,
         prescribed=frozenset(each.prescribed for each in author.tools if each.prescribed),
     )
     # Files take fragments from each other.
-    parsed = {text: _parse(text, context.problems) for text in operation_texts(context, author)}
+    parsed = {text: _parse(text, problems) for text in operation_texts(context, author)}
     sharing = {text: document for text, document in parsed.items() if document and text.shares_fragments}
-    completed = complete_documents(list(sharing.values()), context.problems)
-    parsed |= dict(zip(sharing, completed, strict=True))
-    texts = [reader.read(text, document) for text, document in parsed.items()]
-    warn_of_deprecations([error for each in texts for error in each.deprecated], context.problems)
-    operations = [operation for each in texts for operation in each.operations if operation.name]
-    unique = _uniquely_named(operations, context.problems)
+    parsed |= dict(zip(sharing, complete_documents(list(sharing.values()), problems), strict=True))
+    operations: list[AuthorOperation] = []
+    documents: list[AuthorDocument] = []
+    deprecated: list[GraphQLError] = []
+    for text, document in parsed.items():
+        if document is None or not document.definitions:  # all of its fragments are for other files
+            continue
+        sent_by_name, errors = validate_document(document, context, author, refuse=refuse, file=text.file)
+        deprecated += errors
+        nodes = [node for node in document.definitions if isinstance(node, OperationDefinitionNode)]
+        own = list(reader.operations(nodes, text, sent_by_name))
+        operations += [operation for operation in own if operation.name]
+        if text.persisted:
+            names = tuple(node.name.value for node in nodes if node.name)
+            anonymous = next((operation for operation in own if not operation.name), None)
+            documents.append(AuthorDocument(file=text.file, id=text.id, operations=names, anonymous=anonymous))
+    warn_of_deprecations(deprecated, problems)
+    unique = _uniquely_named(operations, problems)
     return Operations(
         valid=tuple(operation for operation in unique if operation.document.definitions),
-        documents=tuple(
-            each.persisted() for each in texts if each.document and each.document.definitions and each.text.persisted
-        ),
+        documents=tuple(documents),
         refused=frozenset(operation.name for operation in unique if not operation.document.definitions),
-        complete=all(each.document for each in texts),
+        complete=all(parsed.values()),
     )
 
 
@@ -90,24 +104,8 @@ def _parse(text: OperationText, problems: Problems) -> DocumentNode | None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _ReadText:
-    """A text that was read, with its operations. ``document`` is ``None`` if the text cannot be parsed."""
-
-    text: OperationText
-    document: DocumentNode | None
-    operations: tuple[AuthorOperation, ...] = ()
-    deprecated: Sequence[GraphQLError] = ()
-
-    def persisted(self) -> AuthorDocument:
-        """Return the document that requests may name by its id. The id alone calls an unnamed operation."""
-        names = [node.name.value for node in _operation_nodes(self.document) if node.name] if self.document else []
-        anonymous = next((operation for operation in self.operations if not operation.name), None)
-        return AuthorDocument(file=self.text.file, id=self.text.id, operations=tuple(names), anonymous=anonymous)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _TextReader:
-    """Reader of texts with operations.
+class _OperationReader:
+    """Reader of the operations of a text.
 
     Operations of ``adopted_kinds`` become tools without ``@mcpTool``, by ``tools`` in ``config.yaml``.
 
@@ -115,21 +113,13 @@ class _TextReader:
     """
 
     problems: Problems
-    validator: Validator
     adopted_kinds: Collection[str]  # query | mutation
     prescribed: Collection[str]  # names of the operations that a ``@tool(prescribed:)`` runs
 
-    def read(self, text: OperationText, document: DocumentNode | None) -> _ReadText:
-        if document is None or not document.definitions:  # all of its fragments are for other files
-            return _ReadText(text=text, document=document)
-        validated = self.validator.validate(document, file=text.file)
-        operations = tuple(self._operations(document, text, validated.sent))
-        return _ReadText(text=text, document=document, operations=operations, deprecated=validated.deprecated)
-
-    def _operations(
-        self, document: DocumentNode, text: OperationText, sent_by_name: Mapping[str, SentOperation]
+    def operations(
+        self, nodes: Sequence[OperationDefinitionNode], text: OperationText, sent_by_name: Mapping[str, SentOperation]
     ) -> Iterator[AuthorOperation]:
-        nodes = _operation_nodes(document)
+        """Yield the operations that may become tools, or that requests may run."""
         if not nodes:
             self.problems.add(text.place, NO_OPERATION, code="no-operation")
         names = [(node.operation.value, node.name.value if node.name else "") for node in nodes]
@@ -255,10 +245,6 @@ def _refuse_misplaced(node: OperationDefinitionNode, problems: Problems) -> None
                 problems.add(directive, sentence, code="misplaced-directive")
 
 
-def _operation_nodes(document: DocumentNode) -> list[OperationDefinitionNode]:
-    return [node for node in document.definitions if isinstance(node, OperationDefinitionNode)]
-
-
 def _uniquely_named(operations: Sequence[AuthorOperation], problems: Problems) -> list[AuthorOperation]:
     """Return one operation per name, callable ones first. Report a second callable one, or a second in one file."""
     first: dict[str, AuthorOperation] = {}
@@ -266,9 +252,67 @@ def _uniquely_named(operations: Sequence[AuthorOperation], problems: Problems) -
         other = first.setdefault(operation.name, operation)
         at = place_of(other.node)
         if other is not operation and (operation.callable or at.file == place_of(operation.node).file):
-            problems.add(
-                operation.node,
-                f'an operation named "{operation.name}" is also defined at {at.file}:{at.line}:{at.column}',
-                code="duplicate-operation",
-            )
+            sentence = f'an operation named "{operation.name}" is also defined at {shown(at)}'
+            problems.add(operation.node, sentence, code="duplicate-operation")
     return [operation for operation in operations if first[operation.name] is operation]
+
+
+def complete_documents(documents: Sequence[DocumentNode], problems: Problems) -> list[DocumentNode]:
+    """Return the documents, each with the fragments that it takes and without those that only others take.
+
+    An operation takes a fragment of its own file first, and then of the other files. The completed document has each
+    fragment once, so two fragments of one name that differ are an error in it. A document without a change is returned
+    as it is. The others have no place, so that they are printed anew.
+    """
+    homes = [fragments_of(document) for document in documents]
+    triples = [
+        (document, own, _Search(own=own, homes=homes, problems=problems).fragments_for(document))
+        for document, own in zip(documents, homes, strict=True)
+    ]
+    lent = {id(node) for _, own, needed in triples for name, node in needed.items() if own.get(name) is not node}
+    completed: list[DocumentNode] = []
+    for document, own, needed in triples:
+        ids = {id(node) for node in needed.values()}
+        remaining = [node for node in document.definitions if id(node) not in lent or id(node) in ids]
+        added = [node for name, node in needed.items() if own.get(name) is not node]
+        is_whole = not added and len(remaining) == len(document.definitions)
+        completed.append(document if is_whole else DocumentNode(definitions=(*remaining, *added)))
+    return completed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Search:
+    """The search for the fragments of one document, in its ``own`` and in those of all documents."""
+
+    own: Fragments
+    homes: Sequence[Fragments]
+    problems: Problems
+
+    def fragments_for(self, document: DocumentNode) -> Fragments:
+        """Return the fragments that the document's operations reach. Missing ones are left to validation."""
+        fragments: dict[str, FragmentDefinitionNode] = {}
+        operations = [node for node in document.definitions if isinstance(node, OperationDefinitionNode)]
+        waiting = [(name, self.own) for node in operations for name in _spreads(node)]
+        while waiting:
+            name, user = waiting.pop()
+            # The fragments of the file that uses it come first.
+            homes = [user] if name in user else [each for each in self.homes if name in each]
+            if homes:
+                self._refuse_difference(home[name] for home in homes)
+                node = homes[0][name]
+                if name not in fragments:
+                    fragments[name] = node
+                    waiting += [(each, homes[0]) for each in _spreads(node)]
+                self._refuse_difference((fragments[name], node))
+        return fragments
+
+    def _refuse_difference(self, fragments: Iterable[FragmentDefinitionNode]) -> None:
+        first, *others = fragments
+        for other in others:
+            if other is not first and print_ast(other) != print_ast(first):
+                sentence = f'a fragment "{first.name.value}" is also defined at {shown(place_of(first))}'
+                self.problems.add(other, f"{sentence}, and an operation reaches both", code="duplicate-definition")
+
+
+def _spreads(node: Node) -> list[str]:
+    return list(dict.fromkeys(each.name.value for each in nodes_in(node) if isinstance(each, FragmentSpreadNode)))

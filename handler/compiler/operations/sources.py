@@ -158,9 +158,8 @@ class _Manifest:
             if entry["type"] not in KINDS:
                 self._refuse((*at, "type"), f'"type": expected {" or ".join(KINDS)}')
             elif first.setdefault(entry["id"], number) != number:
-                self.context.problems.add(
-                    self.json.place(*at, "id"), f'a second text has the id "{entry["id"]:.80}"', code="duplicate-id"
-                )
+                sentence = f'a second text has the id "{entry["id"]:.80}"'
+                self.context.problems.add(self.json.place(*at, "id"), sentence, code="duplicate-id")
             else:
                 yield from self._text((*at, "body"), entry, id_at=(*at, "id"))
 

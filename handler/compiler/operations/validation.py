@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from graphql import (
@@ -17,6 +17,7 @@ from graphql import (
     GraphQLError,
     GraphQLSchema,
     LoneAnonymousOperationRule,
+    Node,
     NoDeprecatedCustomRule,
     NonNullTypeNode,
     NoUnusedVariablesRule,
@@ -37,8 +38,8 @@ from handler.compiler.operations.author_operations import is_bound
 from handler.compiler.operations.used_coordinates import nodes_in
 from handler.compiler.problems import Place, Problems
 from handler.compiler.schema.directives import BELONGS, FOR_PARTS, ON_OPERATIONS
-from handler.compiler.schema.rule_codes import code_of, coded, sentence_of
 from handler.compiler.schema.schema import AuthorSchema
+from handler.compiler.schema.schema_building import code_of, coded, sentence_of
 from handler.graph.documents.operation import bare
 from handler.text.sentences import some
 
@@ -75,76 +76,56 @@ class SentOperation:
     unsent: frozenset[str]  # variables that callers do not give: nothing sent needs them
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Validated:
-    """The operations of a document, by name, and its uses of deprecated coordinates; empty if it has an error."""
+def validate_document(
+    document: DocumentNode, context: CompileContext, author: AuthorSchema, *, refuse: Refuse, file: str
+) -> tuple[Mapping[str, SentOperation], Sequence[GraphQLError]]:
+    """Report the mistakes in a document. Return its operations, by name, and its uses of deprecated coordinates.
 
-    sent: Mapping[str, SentOperation] = field(default_factory=dict)
-    deprecated: Sequence[GraphQLError] = ()
+    Both are empty if the document has an error. Without a schema, only errors that need none are reported.
+    """
+    problems, schema = context.problems, author.schema
+    foreign = [node for node in document.definitions if not isinstance(node, ExecutableDefinitionNode)]
+    for node in foreign:
+        sentence = "this is a type definition: expected operations and fragments"
+        problems.add(node, sentence, code="misplaced-definition")
+    if schema is None:
+        return {}, ()
+    try:
+        sendable, operations, unused = normalize(document, schema, problems, known=not context.takes_any_document)
+    except RecursionError:  # fragments nested too deeply
+        problems.add(Place(file), TOO_MUCH, code="too-complex")
+        return {}, ()
+    deprecated: list[GraphQLError] = []
+    gathering = _gathering(NoDeprecatedCustomRule, deprecated)
+    mistakes = validate(schema, sendable, rules=(*RULES, gathering))
+    for error in mistakes:
+        _report(error, author, schema, problems, file=file)
+    if mistakes or refuse(sendable) or foreign:
+        return {}, ()
+    _warn_of_unused(unused, document, problems)
+    return operations, deprecated
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Validator:
-    """Validator of the author's documents. Without a schema, it reports only errors that need none."""
-
-    context: CompileContext
-    author: AuthorSchema
-    refuse: Refuse
-
-    def validate(self, document: DocumentNode, *, file: str) -> Validated:
-        """Report the mistakes in a document, and separate its operations."""
-        problems, schema = self.context.problems, self.author.schema
-        foreign = [node for node in document.definitions if not isinstance(node, ExecutableDefinitionNode)]
-        for node in foreign:
-            sentence = "this is a type definition: expected operations and fragments"
-            problems.add(node, sentence, code="misplaced-definition")
-        if schema is None:
-            return Validated()
-        known = not self.context.takes_any_document
-        try:
-            sendable, operations, unused = normalize(document, schema, problems, known=known)
-        except RecursionError:  # fragments nested too deeply
-            problems.add(Place(file), TOO_MUCH, code="too-complex")
-            return Validated()
-        deprecated: list[GraphQLError] = []
-        gathering = _gathering(NoDeprecatedCustomRule, deprecated)
-        mistakes = validate(schema, sendable, rules=(*RULES, gathering))
-        for error in mistakes:
-            self._report(error, schema, file=file)
-        if mistakes or self.refuse(sendable) or foreign:
-            return Validated()
-        _warn_of_unused(unused, document, problems)
-        return Validated(sent=operations, deprecated=deprecated)
-
-    def _report(self, error: GraphQLError, schema: GraphQLSchema, *, file: str) -> None:
-        problems = self.context.problems
-        if not error.nodes:  # validation gave up
-            problems.add(Place(file), TOO_MUCH, code="too-complex")
-            return
-        directive = next(iter(error.nodes))
-        if isinstance(directive, DirectiveNode) and directive.name.value in BELONGS:
-            name = directive.name.value
-            hint = "; an operation becomes a tool with @mcpTool" if name == "tool" else ""
-            sentence = f"@{name} is not allowed here: expected it on {BELONGS[name]}{hint}"
-            problems.add(directive, sentence, code="misplaced-directive")
-        elif self.author.unclear.isdisjoint(re.findall(r"\w+", error.message)):
-            sentence = sentence_of(error, (*ON_OPERATIONS, *(each.name for each in schema.directives)))
-            kind = getattr(error.nodes[0], "operation", None)
-            if kind:
-                hint = problems.warned("unnamed-root-type", [kind.value.title()])
-            else:
-                hint = self._fields_instead(error, schema)
-            problems.add(error, f"{sentence.rstrip('.') if kind and hint else sentence}{hint}", code=code_of(error))
-
-    def _fields_instead(self, error: GraphQLError, schema: GraphQLSchema) -> str:
-        """Name some fields of the type that an unknown field was asked of, if graphql-core suggests none."""
+def _report(error: GraphQLError, author: AuthorSchema, schema: GraphQLSchema, problems: Problems, *, file: str) -> None:
+    if not error.nodes:  # validation gave up
+        problems.add(Place(file), TOO_MUCH, code="too-complex")
+        return
+    directive = next(iter(error.nodes))
+    if isinstance(directive, DirectiveNode) and directive.name.value in BELONGS:
+        name = directive.name.value
+        hint = "; an operation becomes a tool with @mcpTool" if name == "tool" else ""
+        sentence = f"@{name} is not allowed here: expected it on {BELONGS[name]}{hint}"
+        problems.add(directive, sentence, code="misplaced-directive")
+    elif author.unclear.isdisjoint(re.findall(r"\w+", error.message)):
+        sentence = sentence_of(error, (*ON_OPERATIONS, *(each.name for each in schema.directives)))
+        kind = getattr(error.nodes[0], "operation", None)
         match = UNKNOWN_FIELD.fullmatch(error.message)
-        if match is None:
-            return ""
-        type_name = match[1]
-        fields = getattr(schema.type_map.get(type_name), "fields", ())
-        fields = [name for name in fields if f"{type_name}.{name}" not in self.author.hidden]
-        return f" '{type_name}' has {some(fields, most=5)}." if fields else ""
+        hint = problems.warned("unnamed-root-type", [kind.value.title()]) if kind else ""
+        if match and not kind:  # name some fields of the type, as graphql-core suggests none
+            fields = getattr(schema.type_map.get(match[1]), "fields", ())
+            fields = [name for name in fields if f"{match[1]}.{name}" not in author.hidden]
+            hint = f" '{match[1]}' has {some(fields, most=5)}." if fields else ""
+        problems.add(error, f"{sentence.rstrip('.') if kind and hint else sentence}{hint}", code=code_of(error))
 
 
 def _gathering(rule: type[ASTValidationRule], errors: list[GraphQLError]) -> type[ASTValidationRule]:
@@ -157,13 +138,8 @@ def _gathering(rule: type[ASTValidationRule], errors: list[GraphQLError]) -> typ
     return Gathering
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unused:
-    """A variable that an author's operation declares and never uses, which GraphQL rejects."""
-
-    operation: str
-    node: VariableDefinitionNode
-    sentence: str  # of the warning
+Unused = tuple[str, VariableDefinitionNode, str]
+"""The name of an operation, a variable that it declares and never uses, and the sentence of the warning."""
 
 
 def normalize(
@@ -180,12 +156,21 @@ def normalize(
     definitions = [node for node in document.definitions if isinstance(node, ExecutableDefinitionNode)]
     executable = DocumentNode(definitions=tuple(definitions))
     own = bare(executable, without_directives=ON_OPERATIONS)
-    stripped = visit(own, _WithoutClientDirectives(schema, problems))
+    left_out: dict[int, Any] = {}
+    for node in nodes_in(own):
+        if isinstance(node, DirectiveNode):
+            name = node.name.value
+            if name in FOR_PARTS:
+                sentence = f"@{name} is not sent: a tool has one answer"
+                problems.warn(node, sentence, code="unsent-directive", about=[f"@{name}"])
+            if name in FOR_PARTS or (name in FOR_CLIENTS and not schema.get_directive(name)):
+                left_out[id(node)] = REMOVE
+    stripped = visit(own, _Replacing(left_out))
     before, after = separate_operations(own), separate_operations(stripped)
     optional: dict[str, set[str]] = {operation: set() for operation in after}
     unsent: dict[str, set[str]] = {operation: set() for operation in after}
     unused: list[Unused] = []
-    removed, defaulted = set[int](), set[int]()  # identities of variable definitions
+    replacements: dict[int, Any] = {}  # by the identity of a variable's definition
     for operation, alone in after.items():
         uses, uses_left = _uses(before[operation]), _uses(alone)
         for node in (each for each in nodes_in(alone) if isinstance(each, VariableDefinitionNode)):
@@ -193,25 +178,25 @@ def normalize(
             if name not in uses:
                 is_required = isinstance(node.type, NonNullTypeNode) and node.default_value is None
                 sentence = f"${name} {_fate_of_unused(known=known, is_required=is_required)}"
-                unused.append(Unused(operation=operation, node=node, sentence=sentence))
+                unused.append((operation, node, sentence))
                 if not known:
-                    removed.add(id(node))
+                    replacements[id(node)] = REMOVE
                 if not known or not is_required:
                     unsent[operation].add(name)
             elif name not in uses_left:
                 directives = " and ".join(f"@{each}" for each in dict.fromkeys(uses[name]))
                 sentence = f"${name} is not taken: only {directives} uses it, and that is not sent"
                 problems.warn(node, sentence, code="unsent-variable", about=[f"${name}"])
-                removed.add(id(node))
+                replacements[id(node)] = REMOVE
                 unsent[operation].add(name)
             elif (
                 print_ast(node.type) == "Boolean" and not node.default_value and CONDITIONS.issuperset(uses_left[name])
             ):
                 sentence = f"${name} may be null, which @skip and @include reject: null is sent as false"
                 problems.warn(node, sentence, code="nullable-condition", about=[f"${name}"])
-                defaulted.add(id(node))
+                replacements[id(node)] = replace(node, default_value=BooleanValueNode(value=False))
                 optional[operation].add(name)
-    changed = visit(stripped, _Declarations(removed=removed, defaulted=defaulted))
+    changed = visit(stripped, _Replacing(replacements))
     separate = separate_operations(changed)
     # A lone, unchanged operation is sent as its file's text, so that its digest is the file's.
     is_whole = len(separate) == 1 and print_ast(changed) == print_ast(executable)
@@ -252,33 +237,15 @@ def _fate_of_unused(*, known: bool, is_required: bool) -> str:
     return "is not taken: the operation does not use it, and its text stays as the API knows it"
 
 
-class _WithoutClientDirectives(Visitor):
-    def __init__(self, schema: GraphQLSchema, problems: Problems) -> None:
+class _Replacing(Visitor):
+    """Visitor that replaces or removes nodes, by their identities."""
+
+    def __init__(self, replacements: Mapping[int, Any]) -> None:
         super().__init__()
-        self._schema = schema
-        self._problems = problems
+        self._replacements = replacements
 
-    def enter_directive(self, node: DirectiveNode, *_: object) -> Any:
-        name = node.name.value
-        if name in FOR_PARTS:
-            sentence = f"@{name} is not sent: a tool has one answer"
-            self._problems.warn(node, sentence, code="unsent-directive", about=[f"@{name}"])
-            return REMOVE
-        return REMOVE if name in FOR_CLIENTS and not self._schema.get_directive(name) else None
-
-
-class _Declarations(Visitor):
-    """Visitor that removes some variable definitions and gives others the default ``false``."""
-
-    def __init__(self, *, removed: set[int], defaulted: set[int]) -> None:
-        super().__init__()
-        self._removed = removed
-        self._defaulted = defaulted
-
-    def enter_variable_definition(self, node: VariableDefinitionNode, *_: object) -> Any:
-        if id(node) in self._removed:
-            return REMOVE
-        return replace(node, default_value=BooleanValueNode(value=False)) if id(node) in self._defaulted else None
+    def enter(self, node: Node, *_: object) -> Any:
+        return self._replacements.get(id(node))
 
 
 def _warn_of_unused(unused: Iterable[Unused], document: DocumentNode, problems: Problems) -> None:
@@ -290,13 +257,13 @@ def _warn_of_unused(unused: Iterable[Unused], document: DocumentNode, problems: 
         for each in node.variable_definitions or ()
         if is_bound(each)
     }
-    for one in unused:
-        name = one.node.variable.name.value
-        if (one.operation, name) in bound:
+    for operation, variable, warning in unused:
+        name = variable.variable.name.value
+        if (operation, name) in bound:
             sentence = f"${name} is bound, but the operation does not use it: use it or remove it"
-            problems.add(one.node, sentence, code="unused-binding")
+            problems.add(variable, sentence, code="unused-binding")
         else:
-            problems.warn(one.node, one.sentence, code="unused-variable", about=[one.operation])
+            problems.warn(variable, warning, code="unused-variable", about=[operation])
 
 
 def warn_of_deprecations(errors: Iterable[GraphQLError], problems: Problems) -> None:

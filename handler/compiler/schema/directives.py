@@ -234,15 +234,8 @@ class _Parts(Visitor):
         self.repeated += [node for place, node in enumerate(nodes) if node.name.value in names[:place]]
 
 
-EXECUTABLE_LOCATIONS = (
-    DirectiveLocation.QUERY,
-    DirectiveLocation.MUTATION,
-    DirectiveLocation.FIELD,
-    DirectiveLocation.FRAGMENT_DEFINITION,
-    DirectiveLocation.FRAGMENT_SPREAD,
-    DirectiveLocation.INLINE_FRAGMENT,
-    DirectiveLocation.VARIABLE_DEFINITION,
-)
+_EXECUTABLE = "QUERY MUTATION FIELD FRAGMENT_DEFINITION FRAGMENT_SPREAD INLINE_FRAGMENT VARIABLE_DEFINITION"
+EXECUTABLE_LOCATIONS = tuple(map(DirectiveLocation.__getitem__, _EXECUTABLE.split()))
 """Source: GraphQL specification, section 3.13 (ExecutableDirectiveLocation). Subscriptions are not served."""
 
 FOR_PARTS = ("defer", "stream", "live")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any
 
 from graphql import (
@@ -21,7 +22,7 @@ from graphql import (
 )
 
 from handler.compiler.schema.directives import DEFINITIONS
-from handler.compiler.schema.sdl_parser import parse_sdl
+from handler.compiler.schema.schema import parse_sdl
 from handler.compiler.schema.vendor_directives import is_foreign, missing_definitions
 
 UNUSED = "Query"
@@ -46,18 +47,14 @@ def definitions_for_editors(schemas: Iterable[str], *, stepzen: bool = False) ->
 
     A schema with a syntax error counts as empty. ``stepzen``: the project is StepZen's.
     """
-    nodes = [node for text in schemas for node in _definitions(text)]
+    nodes: list[DefinitionNode] = []
+    for text in schemas:
+        with suppress(GraphQLError):
+            nodes += parse_sdl(Source(text)).definitions
     defined = {UNUSED, *map(_name, nodes)}
     own = parse(print_schema(DEFINITIONS)).definitions
     added = [*own, *missing_definitions(nodes, stepzen=stepzen), *_foreign(nodes)]
     return "\n\n".join(print_ast(node) for node in added if _name(node) not in defined) + "\n"
-
-
-def _definitions(text: str) -> Sequence[DefinitionNode]:
-    try:
-        return parse_sdl(Source(text)).definitions
-    except GraphQLError:
-        return ()
 
 
 def _name(node: DefinitionNode) -> str:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
+from typing import Any, TypeVar
 
 from graphql import (
     DefinitionNode,
@@ -12,9 +13,15 @@ from graphql import (
     ExecutableDefinitionNode,
     GraphQLError,
     GraphQLSchema,
+    GraphQLSyntaxError,
+    Lexer,
     SchemaDefinitionNode,
     SchemaExtensionNode,
+    Source,
+    TokenKind,
+    parse,
 )
+from graphql.language.parser import Parser
 
 from handler.compiler.problems import Place, Problems, place_of
 from handler.compiler.schema.directives import (
@@ -28,7 +35,6 @@ from handler.compiler.schema.merge import merge_definitions
 from handler.compiler.schema.name_graph import reachable
 from handler.compiler.schema.schema_building import build_schema_of, built_of
 from handler.compiler.schema.schema_cache import LEAST_BYTES, HeldSchema, SchemaCache, key_of
-from handler.compiler.schema.sdl_parser import INTROSPECTION, is_empty, is_introspection, parse_sdl
 from handler.compiler.schema.vendor_directives import (
     coordinates_of,
     declared_costs,
@@ -38,8 +44,7 @@ from handler.compiler.schema.vendor_directives import (
     without_foreign,
 )
 from handler.compiler.schema.visibility import fields_of, hidden_by_patterns
-from handler.compiler.source.files import ENTRY, EndpointFiles, join
-from handler.compiler.source.project import Project
+from handler.compiler.source.files import ENTRY, EndpointFiles, Project, join
 from handler.errors.authoring import Problem
 from handler.strict_json import JSONObject
 
@@ -71,10 +76,10 @@ def read_schema(
 ) -> AuthorSchema:
     """Read ``index.graphql`` and its included files. In StepZen's projects, StepZen's own types need no definition."""
     entry, stepzen = project.path(ENTRY), project.stepzen
-    held = cache.find_schema(files, entry, stepzen=stepzen) if cache else None
-    if held:
-        problems.warn_again(held.warnings)
-        author: AuthorSchema = held.author
+    earlier = cache.find_schema(files, entry, stepzen=stepzen) if cache else None
+    if earlier:
+        problems.warn_again(earlier.warnings)
+        author: AuthorSchema = earlier.author
         return author
     own = Problems()
     reader = _Reader(files, own)
@@ -87,7 +92,12 @@ def read_schema(
         own.add(node, sentence, code="misplaced-operation")
     types = [node for node in reader.definitions if not isinstance(node, ExecutableDefinitionNode)]
     definitions = without_foreign(merge_definitions(types, own, stepzen=stepzen), own)
-    definitions = [node for node in definitions if not _is_empty(node)]
+    # ``extend schema @tool(…)`` is empty without its directives.
+    definitions = [
+        node
+        for node in definitions
+        if not isinstance(node, SchemaExtensionNode) or node.directives or node.operation_types
+    ]
     document = DocumentNode(definitions=(*definitions, *missing_definitions(definitions, stepzen=stepzen)))
     schema, unclear = _built(document, own, entry=Place(entry), complete=reader.complete, cache=cache, key=key)
     author = AuthorSchema(
@@ -103,11 +113,6 @@ def read_schema(
     if cache and digests and schema and not own.any_errors:
         cache.keep_schema(entry, HeldSchema(author=author, warnings=own.warnings, digests=digests), stepzen=stepzen)
     return author
-
-
-def _is_empty(node: DefinitionNode) -> bool:
-    """Return whether a schema extension is empty, as ``extend schema @tool(…)`` is without its directives."""
-    return isinstance(node, SchemaExtensionNode) and not (node.directives or node.operation_types)
 
 
 def _built(
@@ -209,3 +214,56 @@ def _hidden(reader: _Reader, schema: GraphQLSchema, problems: Problems) -> dict[
         masks = hidden_by_patterns(schema, sdl.visibility, problems, within=within) or {}
         hidden |= dict.fromkeys(masks, "@sdl(visibility:)")
     return hidden
+
+
+T = TypeVar("T")
+
+INTROSPECTION = (
+    "this is the JSON of an introspection: expected SDL; `stile init FOLDER/NAME --from FILE` makes an endpoint of it"
+)
+MAX_JSON_BEGIN = 1_000
+"""The characters at the beginning of a file in which an introspection is found."""
+
+
+def parse_sdl(source: Source) -> DocumentNode:
+    """Parse a file of definitions: ``type A {}`` is ``type A``, and ``extend type A {}`` adds nothing.
+
+    Raises:
+        GraphQLError: the file has a syntax error.
+    """
+    try:
+        return _SdlParser(source).parse_document()
+    except RecursionError:
+        return parse(source)  # raises a syntax error instead
+
+
+def is_empty(source: Source) -> bool:
+    """Return whether a file has comments and white space only."""
+    try:
+        return Lexer(source).advance().kind is TokenKind.EOF
+    except GraphQLSyntaxError:
+        return False
+
+
+def is_introspection(source: Source) -> bool:
+    """Return whether a file is JSON with the answer to an introspection query."""
+    begin = source.body[:MAX_JSON_BEGIN].lstrip()
+    return begin.startswith("{") and '"__schema"' in begin
+
+
+class _SdlParser(Parser):
+    def optional_many(
+        self, open_kind: TokenKind, parse_fn: Callable[[], T], close_kind: TokenKind
+    ) -> tuple[T, ...] | None:
+        if open_kind is not TokenKind.BRACE_L or not self.peek(open_kind):
+            return super().optional_many(open_kind, parse_fn, close_kind)
+        return self.any(open_kind, parse_fn, close_kind) or _NoMembers()
+
+
+class _NoMembers(tuple[Any, ...]):
+    """An empty tuple that is true: graphql-core's parser rejects an extension without members by truth value."""
+
+    __slots__ = ()
+
+    def __bool__(self) -> bool:
+        return True

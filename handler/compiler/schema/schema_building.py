@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import fields
+from functools import cache
 from typing import Any
 
 from graphql import (
+    ASTValidationRule,
     DefinitionNode,
     DirectiveDefinitionNode,
+    DirectiveNode,
     DocumentNode,
     EnumTypeDefinitionNode,
     EnumTypeExtensionNode,
     GraphQLError,
-    GraphQLNamedType,
     GraphQLObjectType,
     GraphQLSchema,
     InputObjectTypeDefinitionNode,
@@ -40,8 +43,8 @@ from graphql.validation.validate import validate_sdl
 
 from handler.compiler.problems import Place, Problems, located
 from handler.compiler.schema.directives import ON_SCHEMA
-from handler.compiler.schema.rule_codes import code_of, coded, sentence_of, with_code
 from handler.compiler.schema.vendor_directives import without_directives
+from handler.text.sentences import nearest
 
 RULES_OF_A_PART = tuple(
     rule
@@ -118,7 +121,7 @@ def _has_roots(schema: GraphQLSchema, problems: Problems, *, entry: Place) -> bo
     if schema.query_type is None:
         sentence = "the schema definition leads to no query type" if schema.ast_node else "the schema has no query type"
         problems.add(schema.ast_node or entry, sentence, code="missing-query-type")
-    roots: list[GraphQLNamedType | None] = [schema.query_type, schema.mutation_type, schema.subscription_type]
+    roots: tuple[Any, ...] = (schema.query_type, schema.mutation_type, schema.subscription_type)
     wrong = [root for root in roots if root and not isinstance(root, GraphQLObjectType)]
     for root in wrong:
         at = root.ast_node or schema.ast_node or entry
@@ -132,16 +135,17 @@ def _has_roots(schema: GraphQLSchema, problems: Problems, *, entry: Place) -> bo
     return schema.query_type is not None and not wrong
 
 
-DEFINITION_OF: Mapping[type, type] = {
-    EnumTypeExtensionNode: EnumTypeDefinitionNode,
-    InputObjectTypeExtensionNode: InputObjectTypeDefinitionNode,
-    InterfaceTypeExtensionNode: InterfaceTypeDefinitionNode,
-    ObjectTypeExtensionNode: ObjectTypeDefinitionNode,
-    ScalarTypeExtensionNode: ScalarTypeDefinitionNode,
-    UnionTypeExtensionNode: UnionTypeDefinitionNode,
-}
 TypePart = TypeDefinitionNode | TypeExtensionNode
-EXTENSION_OF: Mapping[type, type] = {definition: extension for extension, definition in DEFINITION_OF.items()}
+EXTENSION_OF: Mapping[type, type] = {
+    EnumTypeDefinitionNode: EnumTypeExtensionNode,
+    InputObjectTypeDefinitionNode: InputObjectTypeExtensionNode,
+    InterfaceTypeDefinitionNode: InterfaceTypeExtensionNode,
+    ObjectTypeDefinitionNode: ObjectTypeExtensionNode,
+    ScalarTypeDefinitionNode: ScalarTypeExtensionNode,
+    UnionTypeDefinitionNode: UnionTypeExtensionNode,
+}
+DEFINITION_OF = {kind: kind for kind in EXTENSION_OF} | {part: kind for kind, part in EXTENSION_OF.items()}
+"""The class of a definition or an extension -> the definition's class."""
 
 
 def mend(
@@ -159,9 +163,9 @@ def mend(
     types.sort(key=lambda node: isinstance(node, TypeExtensionNode))  # definitions, then extensions
     kinds: dict[str, list[type]] = {}  # of the parts of each type, which differ only by mistake
     for node in types:
-        kinds.setdefault(node.name.value, []).append(_kind(node))
-    named = (node for error in errors for node in error.nodes or () if isinstance(node, NamedTypeNode))
-    missing = {node.name.value for node in named} - kinds.keys()
+        kinds.setdefault(node.name.value, []).append(DEFINITION_OF[type(node)])
+    references = (node for error in errors for node in error.nodes or () if isinstance(node, NamedTypeNode))
+    missing = {node.name.value for node in references} - kinds.keys()
     scalars = [ScalarTypeDefinitionNode(name=NameNode(value=name)) for name in sorted(missing)]
     document = DocumentNode(definitions=(*others, *_one_definition_each(types, kinds), *scalars))
     several = {name for name, own_kinds in kinds.items() if len(set(own_kinds)) > 1}
@@ -169,11 +173,6 @@ def mend(
         return built_of(document), frozenset(missing | several)
     except (GraphQLError, TypeError, RecursionError):
         return None, frozenset()
-
-
-def _kind(node: Any) -> type:
-    """Return the definition's class for a definition or an extension."""
-    return DEFINITION_OF.get(type(node), type(node))
 
 
 def _one_definition_each(types: Iterable[Any], kinds: Mapping[str, Sequence[type]]) -> Iterator[Any]:
@@ -185,7 +184,7 @@ def _one_definition_each(types: Iterable[Any], kinds: Mapping[str, Sequence[type
     for node in types:
         name = node.name.value
         kind = kinds[name][0]
-        if _kind(node) is not kind:
+        if DEFINITION_OF[type(node)] is not kind:
             continue
         part_kind = EXTENSION_OF[kind] if name in begun else kind
         begun.add(name)
@@ -194,3 +193,92 @@ def _one_definition_each(types: Iterable[Any], kinds: Mapping[str, Sequence[type
             if own.get(part):
                 own[part] = tuple(each for each in own[part] if member_kind in kinds.get(each.name.value, ())[:1])
         yield part_kind(**own)
+
+
+CODE_OF_RULE: Mapping[str, str] = {
+    "DeferStreamDirectiveLabel": "wrong-value",
+    "DeferStreamDirectiveOnRootField": "misplaced-directive",
+    "DeferStreamDirectiveOnValidOperationsRule": "misplaced-directive",
+    "ExecutableDefinitionsRule": "misplaced-definition",
+    "FieldsOnCorrectTypeRule": "unknown-field",
+    "FragmentsOnCompositeTypesRule": "wrong-kind",
+    "KnownArgumentNamesRule": "unknown-argument",
+    "KnownArgumentNamesOnDirectivesRule": "unknown-argument",
+    "KnownDirectivesRule": "unknown-directive",
+    "KnownFragmentNamesRule": "unknown-fragment",
+    "KnownOperationTypesRule": "missing-operation-type",
+    "KnownTypeNamesRule": "unknown-type",
+    "LoneAnonymousOperationRule": "anonymous-operation",
+    "LoneSchemaDefinitionRule": "duplicate-schema",
+    "MaxIntrospectionDepthRule": "too-complex",
+    "NoFragmentCyclesRule": "fragment-cycle",
+    "NoUndefinedVariablesRule": "undefined-variable",
+    "NoUnusedFragmentsRule": "unused-fragment",
+    "OverlappingFieldsCanBeMergedRule": "conflicting-fields",
+    "PossibleFragmentSpreadsRule": "impossible-fragment",
+    "PossibleTypeExtensionsRule": "impossible-extension",
+    "ProvidedRequiredArgumentsRule": "missing-argument",
+    "ProvidedRequiredArgumentsOnDirectivesRule": "missing-argument",
+    "ScalarLeafsRule": "wrong-selection",
+    "SingleFieldSubscriptionsRule": "subscription",
+    "StreamDirectiveOnListField": "misplaced-directive",
+    "UniqueArgumentDefinitionNamesRule": "duplicate-definition",
+    "UniqueArgumentNamesRule": "duplicate-argument",
+    "UniqueDirectiveNamesRule": "duplicate-definition",
+    "UniqueDirectivesPerLocationRule": "repeated-directive",
+    "UniqueEnumValueNamesRule": "duplicate-definition",
+    "UniqueFieldDefinitionNamesRule": "duplicate-definition",
+    "UniqueFragmentNamesRule": "duplicate-definition",
+    "UniqueInputFieldNamesRule": "duplicate-argument",
+    "UniqueOperationNamesRule": "duplicate-operation",
+    "UniqueOperationTypesRule": "conflicting-root-types",
+    "UniqueTypeNamesRule": "duplicate-definition",
+    "UniqueVariableNamesRule": "duplicate-definition",
+    "ValuesOfCorrectTypeRule": "wrong-value",
+    "VariablesAreInputTypesRule": "wrong-kind",
+    "VariablesInAllowedPositionRule": "wrong-variable-type",
+}
+"""Rule name -> code."""
+
+OTHER = "invalid-graphql"
+"""The code of all other rules, which later versions of graphql-core add."""
+
+_KEY = "code"
+
+
+def coded(rules: Iterable[Any]) -> tuple[type[Any], ...]:
+    """Wrap rules of graphql-core so that their errors carry a code."""
+    return tuple(_coded(rule) for rule in rules)
+
+
+def code_of(error: GraphQLError) -> str:
+    """Return the code of an error; ``OTHER`` if no coded rule reported it."""
+    return str((error.extensions or {}).get(_KEY, OTHER))
+
+
+def sentence_of(error: GraphQLError, directives: Iterable[str]) -> str:
+    """Return an error's sentence. That of an unknown directive names the one of ``directives`` that may be meant."""
+    node = next(iter(error.nodes or ()), None)
+    if not error.message.startswith("Unknown directive") or not isinstance(node, DirectiveNode):
+        return error.message
+    nearest_name = nearest(node.name.value, list(directives))
+    return error.message if nearest_name is None else f"{error.message.rstrip('.')}; did you mean @{nearest_name}?"
+
+
+def with_code(error: GraphQLError, code: str) -> GraphQLError:
+    """Set the code of an error."""
+    error.extensions = {**(error.extensions or {}), _KEY: code}
+    return error
+
+
+@cache
+def _coded(rule: type[ASTValidationRule]) -> type[ASTValidationRule]:
+    code = CODE_OF_RULE.get(rule.__name__, OTHER)
+
+    class Coded(rule):  # type: ignore[misc, valid-type]
+        def __init__(self, context: Any) -> None:
+            own = copy(context)  # some rules report to the context directly
+            own.report_error = lambda error: context.report_error(with_code(error, code))
+            super().__init__(own)
+
+    return Coded

@@ -3,7 +3,7 @@
 Parsing and validating take most of the time of a large schema, and between two saves of an author it rarely changes. A
 cache lives in memory, for `stile dev`, or in a folder too, for one `stile check` after another. Memory holds read
 schemas. The folder holds bytes: schema indexes, and the warnings of validations without errors, as JSON.
-What is published is always compiled without it.
+`stile publish` always compiles without it.
 """
 
 from __future__ import annotations
@@ -75,12 +75,12 @@ class SchemaCache:
 
         The files of a schema that is found count as read.
         """
-        held = self._schemas.use(key_of("schema", entry, files.digest_of(entry), stepzen))
-        if held is None or any(files.digest_of(name) != digest for name, digest in held.digests.items()):
+        schema = self._schemas.use(key_of("schema", entry, files.digest_of(entry), stepzen))
+        if schema is None or any(files.digest_of(name) != digest for name, digest in schema.digests.items()):
             return None
-        for name in held.digests:
+        for name in schema.digests:
             files.read(name)
-        return held
+        return schema
 
     def keep_schema(self, entry: str, schema: HeldSchema, *, stepzen: bool) -> None:
         """Hold a schema that begins in the file ``entry``."""

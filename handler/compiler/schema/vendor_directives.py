@@ -232,8 +232,12 @@ def declared_costs(definitions: Iterable[DefinitionNode], problems: Problems) ->
     for node in definitions:
         for coordinate, part in coordinates_of(node).items():
             for directive in getattr(part, "directives", None) or ():
-                if entry := _cost(directive, part, problems):
-                    costs.setdefault(coordinate, {}).update(entry)
+                name, arguments = directive.name.value, directive.arguments or ()
+                values = {argument.name.value: value_from_ast_untyped(argument.value) for argument in arguments}
+                if name in COST and "weight" in values:
+                    costs.setdefault(coordinate, {}).update(_weight(directive, values["weight"], problems))
+                elif name in LIST_SIZE and part.kind == "field_definition":
+                    costs.setdefault(coordinate, {})["size"] = _size(directive, values, part, problems)
     return costs
 
 
@@ -242,7 +246,7 @@ def with_list_sizes(
 ) -> dict[str, JSONObject]:
     """Add ``limits.list_sizes`` to the costs; it overrides the assumed sizes of fields."""
     merged = dict(costs)
-    for text in sizes.keys():  # noqa: SIM118 - a Section is not a dict
+    for text in sizes:
         size = sizes.integer(text)
         try:
             coordinate = resolve(schema, text)
@@ -253,23 +257,14 @@ def with_list_sizes(
         type_ = schema.get_type(type_name)
         returned: Any = getattr(type_.fields.get(field), "type", None) if isinstance(type_, FieldsType) else None
         below = getattr(get_named_type(returned), "fields", {}).values()
-        if returned is None or not any(_is_list(each) for each in (returned, *(field.type for field in below))):
+        types = map(get_nullable_type, (returned, *(field.type for field in below)))
+        if returned is None or not any(map(is_list_type, types)):
             sentence = "expected a field that returns a list, or an object with one"
             problems.add(sizes.key_place(text), f'limits.list_sizes "{text:.80}": {sentence}', code="not-a-list")
             continue
         own = merged.get(coordinate, {})
         merged[coordinate] = {**own, "size": {**own.get("size", {}), "assumed": size}}
     return merged
-
-
-def _cost(directive: DirectiveNode, part: Any, problems: Problems) -> JSONObject:
-    name = directive.name.value
-    values = {argument.name.value: value_from_ast_untyped(argument.value) for argument in directive.arguments or ()}
-    if name in COST and "weight" in values:
-        return _weight(directive, values["weight"], problems)
-    if name in LIST_SIZE and part.kind == "field_definition":
-        return {"size": _size(directive, values, part, problems)}
-    return {}
 
 
 def _weight(directive: DirectiveNode, text: Any, problems: Problems) -> JSONObject:
@@ -311,7 +306,3 @@ def _texts(value: Any) -> list[str]:
 
 def _count(value: Any) -> int | None:
     return min(value, MAX_LIST_SIZE) if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
-
-
-def _is_list(type_: Any) -> bool:
-    return is_list_type(get_nullable_type(type_))

@@ -47,6 +47,7 @@ class _Rule:
     pattern: VisibilityPattern
     is_type: Matcher
     is_field: Matcher
+    words: frozenset[str]  # in the pattern for fields
     types: set[str] = with_default(default_factory=set)  # with all names of each type
     fields: set[str] = with_default(default_factory=set)
 
@@ -88,7 +89,9 @@ class _Decisions:
         self.is_exposing = False  # a field of a root type is visible
         self._schema = schema
         self._rules = rules
-        self._roots = _usual_root_names(schema)
+        types = zip(ROOTS, (schema.query_type, schema.mutation_type, schema.subscription_type), strict=True)
+        # Root type -> the usual name, which patterns may use, too, unless a type has that name.
+        self._roots = {root.name: root.name if name in schema.type_map else name for name, root in types if root}
         self._fields: dict[str, list[str]] = {}  # name of a type -> the fields that rules are about
         self._shown_again: dict[_Rule, list[str]] = {}
         for type_ in types_with_fields(schema):
@@ -111,7 +114,7 @@ class _Decisions:
         for field in fields:
             matching = [rule for rule in of_type if rule.is_field(field)]
             if field in guarded:
-                matching = [rule for rule in matching if not rule.pattern.expose or _has_word(rule.pattern, field)]
+                matching = [rule for rule in matching if not rule.pattern.expose or field in rule.words]
             for rule in matching:
                 rule.types.update(names)
                 rule.fields.add(field)
@@ -128,12 +131,8 @@ class _Decisions:
         An alternative without matches is an error if its pattern hides, or if it is of a tool that exposes nothing.
         """
         for rule, coordinates in self._shown_again.items():
-            problems.warn(
-                rule.pattern.at,
-                f"the last match wins: this exposes {some(coordinates)}, which an earlier pattern hides",
-                code="overridden-pattern",
-                about=coordinates,
-            )
+            sentence = f"the last match wins: this exposes {some(coordinates)}, which an earlier pattern hides"
+            problems.warn(rule.pattern.at, sentence, code="overridden-pattern", about=coordinates)
         misses = False
         for rule in self._rules:
             pattern = rule.pattern
@@ -175,9 +174,9 @@ class _Decisions:
         if not rule.types:
             return
         expression = rule.pattern.types
-        known = set(filter(rule.is_type, (*self._fields, *self._absent)))
-        slips = {slip.pattern for slip in untaken(expression, known)}
-        idle = untaken(expression, rule.types | known.intersection(self._absent))
+        names = set(filter(rule.is_type, (*self._fields, *self._absent)))
+        slips = {slip.pattern for slip in untaken(expression, names)}
+        idle = untaken(expression, rule.types | names.intersection(self._absent))
         for each, subject in _subjects((each for each in idle if each.pattern not in slips), "types", expression):
             fields = cut(rule.pattern.fields)
             yield each.text, f'{subject} matches types, but fields "{fields}" matches no field of these'
@@ -202,13 +201,6 @@ def fold_types(schema: GraphQLSchema, masks: Mapping[str, Mask]) -> dict[str, Ma
     return dict(sorted(folded.items()))
 
 
-def _usual_root_names(schema: GraphQLSchema) -> dict[str, str]:
-    """Return root type -> the usual name, which patterns may use too, unless a type has that name."""
-    types = (schema.query_type, schema.mutation_type, schema.subscription_type)
-    roots = {name: root for name, root in zip(ROOTS, types, strict=True) if root}
-    return {root.name: root.name if name in schema.type_map else name for name, root in roots.items()}
-
-
 def fields_of(schema: GraphQLSchema) -> Iterator[tuple[FieldsType, str, GraphQLField]]:
     """Yield the fields of all object types and interfaces except introspection types."""
     for type_ in types_with_fields(schema):
@@ -219,7 +211,7 @@ def fields_of(schema: GraphQLSchema) -> Iterator[tuple[FieldsType, str, GraphQLF
 def types_with_fields(schema: GraphQLSchema) -> Iterator[FieldsType]:
     """Yield all object types and interfaces except introspection types."""
     for type_ in schema.type_map.values():
-        if isinstance(type_, GraphQLObjectType | GraphQLInterfaceType) and not is_introspection_type(type_):
+        if isinstance(type_, FieldsType) and not is_introspection_type(type_):
             yield type_
 
 
@@ -231,12 +223,10 @@ def _compile(pattern: VisibilityPattern, problems: Problems) -> _Rule | None:
         except PatternRefused as exc:
             sentence = f'the pattern {argument} "{cut(expression)}" is not a regular expression: {exc}'
             problems.add(pattern.at, sentence, code="invalid-pattern")
-    return _Rule(pattern=pattern, is_type=matchers[0], is_field=matchers[1]) if len(matchers) == 2 else None
-
-
-def _has_word(pattern: VisibilityPattern, name: str) -> bool:
-    """Return whether a pattern has a name literally."""
-    return name in re.findall(r"\w+", pattern.fields)
+    if len(matchers) < 2:
+        return None
+    words = frozenset(re.findall(r"\w+", pattern.fields))
+    return _Rule(pattern=pattern, is_type=matchers[0], is_field=matchers[1], words=words)
 
 
 MAX_LISTED = 10

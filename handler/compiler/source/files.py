@@ -1,4 +1,7 @@
-"""Read the author's files of one endpoint, a folder that a stranger may have made, and search it."""
+"""Read the author's files of one endpoint, a folder that a stranger may have made: texts, ``.env``, the project file.
+
+Source: the ``stepzen.config.json`` of StepZen's command line.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +18,12 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from graphql import Source
 
-from handler.compiler.problems import NOWHERE, Place, Problems
+from handler.bundle.model import ENDPOINT_NAME
+from handler.compiler.problems import NOWHERE, Place, Problems, place_in
 from handler.text.sentences import nearest
 
 ENTRY = NOWHERE.file
@@ -134,7 +138,8 @@ class EndpointFiles:
     def glance(self, name: str) -> str:
         """Return the beginning of a file that is not part of the endpoint; an empty string if it is unreadable."""
         try:
-            return beginning(self.folder, name).decode("utf-8-sig", "replace")
+            with _opened(self.folder, name) as file:
+                return file.read(MAX_GLANCE_BYTES).decode("utf-8-sig", "replace")
         except Unreadable:
             return ""
 
@@ -148,9 +153,11 @@ class EndpointFiles:
             at = named_at or Place(name)
             try:
                 raw = self._read(name, at, max_bytes)
-                self._texts[name] = None if raw is None else text_of(raw)
-            except Unreadable as exc:
-                self._report(exc, name, at)
+                self._texts[name] = None if raw is None else raw.decode("utf-8-sig")
+            except UnicodeDecodeError as exc:
+                line = exc.object.count(b"\n", 0, exc.start) + 1
+                reason = f"is not UTF-8: line {line} has a byte that cannot be read"
+                self._report(Unreadable(reason), name, at)
         return self._texts[name]
 
     def read_bytes(self, name: str, *, max_bytes: int) -> bytes | None:
@@ -268,16 +275,6 @@ def read_bytes(folder: Path, name: str, max_bytes: int) -> bytes:
         return file.read()
 
 
-def beginning(folder: Path, name: str) -> bytes:
-    """Return the first bytes of a file in a folder.
-
-    Raises:
-        Unreadable: as ``read_bytes``, for any size.
-    """
-    with _opened(folder, name) as file:
-        return file.read(MAX_GLANCE_BYTES)
-
-
 @contextmanager
 def _opened(folder: Path, name: str) -> Iterator[BinaryIO]:
     """Open a regular file inside a folder; links within the folder are followed."""
@@ -295,19 +292,6 @@ def _opened(folder: Path, name: str) -> Iterator[BinaryIO]:
         raise Unreadable(f"cannot be read: {exc.strerror}") from exc
     except ValueError as exc:
         raise Unreadable("has a character that no file's name can have") from exc
-
-
-def text_of(raw: bytes) -> str:
-    """Decode UTF-8, with a byte order mark or without.
-
-    Raises:
-        Unreadable: a byte is not UTF-8.
-    """
-    try:
-        return raw.decode("utf-8-sig")
-    except UnicodeDecodeError as exc:
-        line = exc.object.count(b"\n", 0, exc.start) + 1
-        raise Unreadable(f"is not UTF-8: line {line} has a byte that cannot be read") from exc
 
 
 _LINE = re.compile(r"(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=(.*)")
@@ -349,3 +333,81 @@ def parse_env(text: str) -> dict[str, str]:
         quoted = _QUOTED.fullmatch(value)
         assignments[match[1]] = quoted[2] if quoted else re.split(r"(?:^|\s)#", value, maxsplit=1)[0].strip()
     return assignments
+
+
+STEPZEN_CONFIG = "stepzen.config.json"
+
+REFUSED_NAME = "folder/name"
+"""The stand-in for an invalid name that was reported, so that its uses are not reported again."""
+
+EXPECTED_NAME = "expected folder/name, each a letter and then letters, digits, _ or -"
+
+MAX_ROOT_CHARS = 255
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Project:
+    """An endpoint's ``folder/name``, and the folder below its own that holds its files."""
+
+    endpoint: str
+    root: str = "."
+    stepzen: bool = False  # it is a project of StepZen's command line
+
+    def path(self, name: str) -> str:
+        """Return the path of a file in the root, relative to the endpoint folder."""
+        return posixpath.normpath(posixpath.join(self.root, name))
+
+
+def read_project(files: EndpointFiles, problems: Problems, *, name: str | None = None) -> Project:
+    """Read ``stepzen.config.json``; without one, the last two parts of the folder's path are the name.
+
+    A given ``name`` overrides both, as in ``stepzen deploy folder/name``.
+    """
+    if not files.exists(STEPZEN_CONFIG):
+        name = name or "/".join(files.folder.resolve().parts[-2:])
+        hint = "; --endpoint gives the folder another one"
+        return Project(endpoint=_endpoint(name, Place(ENTRY), problems, hint=hint))
+    text = files.read(STEPZEN_CONFIG)
+    if text is None:
+        return Project(endpoint=REFUSED_NAME, stepzen=True)
+    content: Any = None
+    try:
+        content = json.loads(text)
+    except json.JSONDecodeError as exc:
+        at = Place(STEPZEN_CONFIG, exc.lineno, exc.colno)
+        problems.add(at, f"invalid JSON: {exc.msg}", code="invalid-project-file")
+        # An extra comma must not cause a second report that index.graphql is missing.
+        match = re.search(r'"root"\s*:\s*"([^"\\]*)"', text)
+        root = posixpath.normpath(match[1]) if match and _is_below(match[1]) else "."
+        return Project(endpoint=REFUSED_NAME, root=root, stepzen=True)
+    except (ValueError, RecursionError):  # a number or a nesting beyond what Python reads
+        pass
+    values = content if isinstance(content, dict) else {}
+    root, name = values.get("root", "."), name or values.get("endpoint")
+    if not isinstance(root, str) or not _is_below(root):
+        sentence = '"root": expected a folder below this one, such as "src"'
+        problems.add(_place_of("root", text), sentence, code="invalid-project-file")
+        root = "."
+    endpoint, at = REFUSED_NAME, _place_of("endpoint", text)
+    if isinstance(name, str):
+        endpoint = _endpoint(name, at, problems)
+    else:
+        problems.add(at, 'expected {"endpoint": "folder/name"}', code="invalid-project-file")
+    return Project(endpoint=endpoint, root=posixpath.normpath(root), stepzen=True)
+
+
+def _endpoint(name: str, at: Place, problems: Problems, *, hint: str = "") -> str:
+    if ENDPOINT_NAME.fullmatch(name):
+        return name
+    problems.add(at, f'"{name}" is not an endpoint name: {EXPECTED_NAME}{hint}', code="invalid-endpoint-name")
+    return REFUSED_NAME
+
+
+def _place_of(key: str, text: str) -> Place:
+    match = re.search(rf'"{key}"\s*:', text)
+    return place_in(Source(text, STEPZEN_CONFIG), match.start()) if match else Place(STEPZEN_CONFIG)
+
+
+def _is_below(root: str) -> bool:
+    inside = not root.startswith("/") and posixpath.normpath(root).split("/")[0] != ".."
+    return inside and root.isprintable() and len(root) <= MAX_ROOT_CHARS

@@ -7,10 +7,9 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any
 
-from handler.compiler.problems import EmbeddedText, Place
+from handler.compiler.problems import EmbeddedText, Place, offset_in_literal
 from handler.json_schema.json_bounds import count_values
 from handler.strict_json import parse_json
 
@@ -20,7 +19,6 @@ MAX_VALUES = 200_000
 Path = tuple[str | int, ...]
 
 _TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[][{},:]|[^][{},:"\s]+')
-_CHARACTER = re.compile(r"\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u....|\\.|.", re.DOTALL)
 
 
 class InvalidJSON(Exception):
@@ -57,8 +55,7 @@ class PlacedJSON:
         start = self.offsets[path] + 1  # after the quotation mark
 
         def place_at(position: int) -> Place:
-            widths = (len(match[0]) for match in _CHARACTER.finditer(self.text, start))
-            return self.place_at(start + sum(islice(widths, position)))
+            return self.place_at(offset_in_literal(self.text, start, position))
 
         return EmbeddedText(body, self.file, place_at)
 

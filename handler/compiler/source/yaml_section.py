@@ -7,6 +7,7 @@ in StepZen's files. ``json_object`` converts and counts values.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from types import MappingProxyType
 
 import yaml
@@ -55,6 +56,10 @@ class Section:
     def __contains__(self, key: str) -> bool:
         return key in self._values
 
+    def __iter__(self) -> Iterator[str]:
+        """Yield the keys in file order."""
+        return iter(self._values)
+
     def keys(self) -> list[str]:
         """List the keys in file order."""
         return list(self._values)
@@ -69,12 +74,9 @@ class Section:
         for key, _ in self._node.value if self._node else ():
             if key.value not in known and key.value not in self._accepted:
                 names = ", ".join(known) + did_you_mean(key.value, known)
-                shown = key.value if not self._is_secret("") or SETTING.fullmatch(key.value) else "…"
-                self._problems.add(
-                    node_place(key),
-                    f'unknown key "{self._path}{shown}": expected one of {names}',
-                    code="unknown-key",
-                )
+                name = key.value if not self._is_secret("") or SETTING.fullmatch(key.value) else "…"
+                sentence = f'unknown key "{self._path}{name}": expected one of {names}'
+                self._problems.add(node_place(key), sentence, code="unknown-key")
 
     def expect_table(self) -> None:
         """Report every key that is neither in the table nor accepted."""
@@ -252,9 +254,8 @@ class Section:
             return text
         value = self._variables.find(text)
         if value is None:
-            self._problems.add(
-                node_place(node), f"{text:.80} is set neither in the environment nor in .env", code="unset-variable"
-            )
+            sentence = f"{text:.80} is set neither in the environment nor in .env"
+            self._problems.add(node_place(node), sentence, code="unset-variable")
         return value
 
     def _is_secret(self, key: str) -> bool:

@@ -68,23 +68,18 @@ def _parse(text: str, file: str, problems: Problems) -> yaml.Node | None:
         node = yaml.compose(stream, Loader=yaml.SafeLoader)
         _check_nodes(node, problems)
     except yaml.reader.ReaderError as exc:
-        problems.add(
-            place_in(Source(text, file), exc.position),
-            f"U+{exc.character:04X} is not allowed in YAML",
-            code="invalid-yaml",
-        )
-        return None
+        at, sentence = place_in(Source(text, file), exc.position), f"U+{exc.character:04X} is not allowed in YAML"
     except yaml.MarkedYAMLError as exc:
         at = mark_place(exc.problem_mark) if exc.problem_mark else Place(file)
-        problems.add(at, f"invalid YAML: {_sentence(exc, text)}", code="invalid-yaml")
-        return None
+        sentence = f"invalid YAML: {_sentence(exc, text)}"
     except (ValueError, OverflowError):
-        problems.add(Place(file), r"a \U in quotes is above U+10FFFF, the last character", code="invalid-yaml")
-        return None
+        at, sentence = Place(file), r"a \U in quotes is above U+10FFFF, the last character"
     except RecursionError:
-        problems.add(Place(file), "it is nested too deeply to be read", code="invalid-yaml")
-        return None
-    return node
+        at, sentence = Place(file), "it is nested too deeply to be read"
+    else:
+        return node
+    problems.add(at, sentence, code="invalid-yaml")
+    return None
 
 
 def _sentence(exc: yaml.MarkedYAMLError, text: str) -> str:
@@ -134,12 +129,13 @@ def _children(node: yaml.Node, problems: Problems) -> list[yaml.Node]:
         case yaml.SequenceNode():
             return list(node.value)
         case _:
+            problem = ""
             if str(node.tag).startswith("!") and not node.value:
-                raise yaml.MarkedYAMLError(
-                    problem="a text that begins with ! needs quotes", problem_mark=node.start_mark
-                )
-            if any("\ud800" <= each <= "\udfff" for each in node.value):
-                raise yaml.MarkedYAMLError(problem="expected whole characters", problem_mark=node.start_mark)
+                problem = "a text that begins with ! needs quotes"
+            elif any("\ud800" <= each <= "\udfff" for each in node.value):
+                problem = "expected whole characters"
+            if problem:
+                raise yaml.MarkedYAMLError(problem=problem, problem_mark=node.start_mark)
             return []
 
 
@@ -194,11 +190,8 @@ def read_front_matter(source: Source, problems: Problems) -> tuple[yaml.MappingN
     """
     match = _FRONT_MATTER.match(source.body)
     if match is None and source.body.partition("\n")[0].rstrip() == "---":
-        problems.add(
-            Place(source.name, 1, 1),
-            'the front matter has no end: expected another line "---"',
-            code="unclosed-front-matter",
-        )
+        sentence = 'the front matter has no end: expected another line "---"'
+        problems.add(Place(source.name, 1, 1), sentence, code="unclosed-front-matter")
     return (parse_yaml(match[1], source.name, problems), match.end()) if match else (None, 0)
 
 
@@ -255,17 +248,13 @@ def _plain(node: yaml.ScalarNode) -> Any:
     text = str(node.value)
     if text in CONSTANTS:
         return CONSTANTS[text]
+    number = math.inf if NOT_FINITE.fullmatch(text) else float(text) if FLOAT.fullmatch(text) else None
     for pattern, base in INTEGERS:
-        digits = pattern.fullmatch(text)
-        if digits:
-            number = int(digits[1], base) if len(digits[1]) <= MAX_DIGITS else math.inf
-            return _held(node, -number if text.startswith("-") else number)
-    if NOT_FINITE.fullmatch(text):
-        return _held(node, math.inf)
-    return _held(node, float(text)) if FLOAT.fullmatch(text) else text
-
-
-def _held(node: yaml.Node, number: float) -> float:
+        if digits := pattern.fullmatch(text):
+            size = int(digits[1], base) if len(digits[1]) <= MAX_DIGITS else math.inf
+            number = -size if text.startswith("-") else size
+    if number is None:
+        return text
     if not math.isfinite(number) or (isinstance(number, int) and abs(number) > LARGEST_INTEGER):
         raise _refusal(node, "a number that JSON can hold")
     return number

@@ -12,31 +12,21 @@ from handler.json_schema.json_bounds import MAX_RESULT_BYTES
 from handler.list_entries import size_hint
 from handler.strict_json import JSONObject
 
-MAX_NAMES = 10
-
-MAX_QUERY_CHARS = 1_000
-
 SEARCH = """\
 Find the tools, prompts and resources of this endpoint, those that are not listed included. Say in "query" what you \
 want to do. You get ten at most, best first, one line each. Ask again with "names" for the arguments of those that \
 you need, then call each with the tool that its "call" names."""
 
-CALL = """\
-Call a tool by name that only reads. "{search}" finds names and arguments."""
-
-CALL_MUTATION = """\
-Call a tool by name that may change something. "{search}" finds names and arguments."""
-
 PROPERTIES: JSONObject = {
     "query": {
         "type": "string",
-        "maxLength": MAX_QUERY_CHARS,
+        "maxLength": 1_000,
         "description": "What you want to do or know, in your own words.",
     },
     "names": {
         "type": "array",
         "items": {"type": "string"},
-        "maxItems": MAX_NAMES,
+        "maxItems": 10,
         "description": "Names or URIs whose whole entries you need.",
     },
     "type": {
@@ -63,12 +53,9 @@ NAMED: JSONObject = {
 }
 
 READS: JSONObject = {"readOnlyHint": True}
-WRITES: JSONObject = {"readOnlyHint": False, "destructiveHint": True}
 
 MAX_NAME_CHARS = 64
 """The longest name of a tool that every client and model vendor takes."""
-
-MAX_COORDINATES = 50
 
 TEXTS: Mapping[str, tuple[str, str]] = {
     "search": (
@@ -103,7 +90,7 @@ ARGUMENTS: Mapping[str, JSONObject] = {
                 "type": "array",
                 "items": {"type": "string"},
                 "minItems": 1,
-                "maxItems": MAX_COORDINATES,
+                "maxItems": 50,
                 "description": "Such as Order, Order.lines or Query.order(id:)",
             },
             "maxTokens": {**MAX_TOKENS, "description": "800 if absent"},
@@ -133,7 +120,7 @@ def catalog_tools(use: CatalogUse | None, *, max_result_bytes: int = MAX_RESULT_
     call: JSONObject = {
         "name": f"{use.name}-call",
         "title": "Call a tool that reads",
-        "description": CALL.format(search=use.name),
+        "description": f'Call a tool by name that only reads. "{use.name}" finds names and arguments.',
         "inputSchema": NAMED,
         "annotations": READS,
         **meta,
@@ -141,9 +128,9 @@ def catalog_tools(use: CatalogUse | None, *, max_result_bytes: int = MAX_RESULT_
     call_mutation: JSONObject = {
         "name": f"{use.name}-call-mutation",
         "title": "Call a tool that writes",
-        "description": CALL_MUTATION.format(search=use.name),
+        "description": f'Call a tool by name that may change something. "{use.name}" finds names and arguments.',
         "inputSchema": NAMED,
-        "annotations": WRITES,
+        "annotations": {"readOnlyHint": False, "destructiveHint": True},
         **meta,
     }
     options = ToolOptions(hidden=use.hidden, aliases=(), scopes=(), output="both", confirm="", meta={})

@@ -23,7 +23,7 @@ from handler.code_tools.options import RegistrationOptions
 from handler.code_tools.source_location import place_of
 from handler.code_tools.toolkit import Toolkit
 from handler.code_tools.type_schemas import MISSING
-from handler.compiler.access.code_access import AccessDefaults, required_auth_rule, rule_of
+from handler.compiler.access.policies import AccessDefaults, required_auth_rule, rule_of
 from handler.compiler.compile_context import CompileContext
 from handler.compiler.config.config import KitUse
 from handler.compiler.problems import Place, Problems, shown

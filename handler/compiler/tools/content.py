@@ -12,14 +12,13 @@ from dataclasses import dataclass, field
 from handler.bundle.content import CodePrompt, CodeResource, FileResource, TextPrompt
 from handler.bundle.resource_uris import SCHEME, SKILL_SCHEME
 from handler.bundle.tools import CodeKit
-from handler.compiler.access.code_access import AccessDefaults
-from handler.compiler.access.policies import Rule
+from handler.compiler.access.policies import AccessDefaults, Rule
 from handler.compiler.compile_context import CompileContext
 from handler.compiler.problems import Place, Problems
 from handler.compiler.tools.declaration import CompiledTool
 from handler.compiler.tools.prompts import PROMPTS_FOLDER, read_prompts
-from handler.compiler.tools.resources import RESOURCES_FOLDER, mask_of, read_resources
-from handler.compiler.tools.skills import SKILLS_FOLDER, CompiledSkill, judge_skill_sizes, read_skills
+from handler.compiler.tools.resources import MAX_RESOURCES_BYTES, RESOURCES_FOLDER, mask_of, read_resources
+from handler.compiler.tools.skills import SKILLS_FOLDER, CompiledSkill, read_skills
 from handler.compiler.tools.views import VIEWS_FOLDER
 from handler.strict_json import to_json_bytes
 
@@ -46,7 +45,7 @@ class CompiledContent:
 def read_content(context: CompileContext, grounds: AccessDefaults) -> CompiledContent:
     """Read ``prompts/``, ``resources/`` and ``skills/``. Warn of folders whose names may be slips for these.
 
-    Files without a condition have the mask ``AccessDefaults.unsaid``. Without policies, that admits only callers who
+    Files without a condition have the mask ``AccessDefaults.unsaid``. Without policies, that admits only callers that
     skip policies, as for the rest of the endpoint.
     """
     default, config = grounds.unsaid, context.config
@@ -89,8 +88,11 @@ def refuse_shared_names(content: CompiledContent, code: CompiledCode, *, at: Pla
         if skill.skill.name in folders:
             sentence = f'a toolkit has a skill named "{skill.skill.name}" too'
             problems.add(folders[skill.skill.name].at, sentence, code="duplicate-skill")
-    size = sum(resource.entry["size"] for resource in content.resources)
-    judge_skill_sizes((*content.skills, *code.skills), size, at=at, problems=problems)
+    in_skills = sum(skill.bytes for skill in (*content.skills, *code.skills))
+    in_resources = sum(resource.entry["size"] for resource in content.resources)
+    if in_skills and in_skills + in_resources > MAX_RESOURCES_BYTES:
+        sentence = f"skills have {in_skills} bytes and resources {in_resources}"
+        problems.add(at, f"{sentence}; the bundle that holds them takes {MAX_RESOURCES_BYTES}", code="large-resources")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -45,7 +45,7 @@ class CompiledTool:
     """A compiled tool, the place of its declaration, and facts for its author.
 
     ``runs`` is its operation, its root fields, or its toolkit. ``types`` counts the types that it reaches, for callers
-    who may use all of it.
+    with all conditions.
     """
 
     at: At
@@ -59,9 +59,9 @@ class CompiledTool:
     described: bool = True  # False: neither author nor API describes it
     operation: AuthorOperation | None = None  # if the tool runs one
     declaration: ToolDeclaration | None = None  # of a tool over GraphQL
-    own_guards: Mapping[str, Mask] = field(default_factory=dict)  # of its patterns, without what follows from them
+    own_guards: Mapping[str, Mask] = field(default_factory=dict)  # of its patterns alone, without consequences
     rule: Rule | None = None  # its condition
-    listed: JSONObject | None = None  # entry for callers who may everything, if the server makes it for each caller
+    listed: JSONObject | None = None  # the entry for unrestricted callers, if the server makes one for each caller
     view: str = ""  # name of the page that hosts show the results with
     shortened_from: Mapping[str, int] = field(default_factory=dict)  # schema of its entry -> its bytes if it were whole
 

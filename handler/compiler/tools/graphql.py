@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from handler.bundle.tools import GraphQLTool, Listing
-from handler.compiler.access.code_access import guarded_roots, tool_rule
+from handler.compiler.access.policies import guarded_roots, tool_rule
 from handler.compiler.api_context import ApiContext
 from handler.compiler.json_schemas.descriptions import (
     GRAPHQL_TOOL,

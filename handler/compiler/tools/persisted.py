@@ -1,4 +1,7 @@
-"""The GraphQL route ``/{folder}/{name}/graphql``: its mode, its own guards, and the persisted documents."""
+"""The GraphQL route ``/{folder}/{name}/graphql``: its mode, its own guards, and the persisted documents.
+
+Persisted operations are validated against the schema that clients of the API see.
+"""
 
 from __future__ import annotations
 
@@ -7,19 +10,45 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from graphql import GraphQLSchema, type_from_ast
+from graphql import (
+    DocumentNode,
+    FieldsOnCorrectTypeRule,
+    GraphQLSchema,
+    KnownArgumentNamesRule,
+    KnownOperationTypesRule,
+    KnownTypeNamesRule,
+    PossibleFragmentSpreadsRule,
+    ValuesOfCorrectTypeRule,
+    build_schema,
+    type_from_ast,
+    validate,
+)
 
 from handler.bundle.operations import GraphQLEndpoint, Operation, PersistedDocument, PersistedOperation
 from handler.bundle.tools import CONFIRM_LEVELS, PrescribedTool, Tool
 from handler.compiler.api_context import ApiContext
 from handler.compiler.json_schemas.defaults import default_of
-from handler.compiler.json_schemas.input_schema import bound_schema, enforced_schema
-from handler.compiler.json_schemas.inputs import Inputs
+from handler.compiler.json_schemas.input_schema import Inputs, bound_schema, enforced_schema
 from handler.compiler.operations.author_operations import AuthorOperation, Operations
 from handler.compiler.operations.used_coordinates import asked_of_the_schema, coordinates_used
-from handler.compiler.tools.bindings import coordinates_bound, read_bindings
-from handler.policy.evaluation import OPEN, Mask, union_of
+from handler.compiler.tools.variables import coordinates_bound, read_bindings
+from handler.graph.sdl import print_view
+from handler.graph.view import build_view
+from handler.policy.evaluation import OPEN, Mask, hidden_from, union_of
 from handler.strict_json import JSONObject
+
+RULES = (
+    FieldsOnCorrectTypeRule,
+    KnownArgumentNamesRule,
+    KnownOperationTypesRule,
+    KnownTypeNamesRule,
+    PossibleFragmentSpreadsRule,
+    ValuesOfCorrectTypeRule,
+)
+"""The rules that a hidden coordinate can break. A view has no directives, so their rules are not among these."""
+
+NOTHING = "schema { subscription: Subscription } type Subscription { nothing: Boolean }"
+"""A schema for which no operation of a tool is valid."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,9 +58,6 @@ class Demands:
     scopes: tuple[str, ...] = ()
     confirm: str = ""
     mask: Mask = OPEN
-
-
-NO_DEMANDS = Demands()
 
 
 def graphql_endpoint(
@@ -59,7 +85,7 @@ def graphql_endpoint(
             PersistedDocument(
                 id=document.id,
                 operations=tuple(
-                    _persisted(context, each, demands=demands.get(each.name, NO_DEMANDS))
+                    _persisted(context, each, demands=demands.get(each.name, Demands()))
                     for each in persisted
                     if each.name not in tool_of
                 ),
@@ -78,7 +104,7 @@ def _demands_of(tools: Iterable[PrescribedTool]) -> dict[str, Demands]:
     """Return operation -> the demands of all its tools: all scopes and conditions, and the strictest ``confirm``."""
     demands: dict[str, Demands] = {}
     for tool in tools:
-        others = demands.get(tool.operation.name, NO_DEMANDS)
+        others = demands.get(tool.operation.name, Demands())
         scopes = tuple(dict.fromkeys((*others.scopes, *tool.options.scopes)))
         confirm = max(others.confirm, tool.options.confirm, key=CONFIRM_LEVELS.index)
         demands[tool.operation.name] = Demands(scopes=scopes, confirm=confirm, mask=others.mask | tool.mask)
@@ -113,8 +139,9 @@ def sent(operation: AuthorOperation, schema: GraphQLSchema) -> Operation:
 
 
 def _persisted(context: ApiContext, operation: AuthorOperation, *, demands: Demands) -> PersistedOperation:
-    used = coordinates_used(operation.document, context.schema)
-    mask = union_of(context.guards, [*used, *coordinates_bound(operation, context.schema)]) | demands.mask
+    schema = context.schema
+    coordinates = [*coordinates_used(operation.document, schema), *coordinates_bound(operation, schema)]
+    mask = union_of(context.guards, coordinates) | demands.mask
     inputs = Inputs(operation, context.schema, context.guards, mask=mask)
     variables = context.shared(enforced_schema(inputs, scalars=context.scalars, flat=True))
     return PersistedOperation(
@@ -127,3 +154,21 @@ def _persisted(context: ApiContext, operation: AuthorOperation, *, demands: Dema
         scopes=demands.scopes,
         confirm=demands.confirm,
     )
+
+
+class ExternalSchema:
+    """An endpoint's schema as its clients see it: without all that ``@sdl(visibility:)`` and ``@inaccessible`` hide."""
+
+    def __init__(self, context: ApiContext) -> None:
+        self._problems = context.problems
+        view = build_view(context.index, hidden_from(OPEN, context.external_guards))
+        sdl = print_view(view) if view.root_fields() else NOTHING
+        self._schema = build_schema(sdl, assume_valid=True, assume_valid_sdl=True)
+
+    def refuse(self, document: DocumentNode) -> bool:
+        """Report the hidden coordinates in a valid document; true if there are any."""
+        errors = validate(self._schema, document, rules=RULES, hide_suggestions=True)
+        for error in errors:
+            sentence = f"{error.message} @sdl(visibility:) or @inaccessible hides it from clients."
+            self._problems.add(error, sentence, code="hidden-from-clients")
+        return bool(errors)

@@ -20,7 +20,7 @@ from graphql import (
 )
 
 from handler.bundle.tools import MAX_CONSENT_CHARS, PrescribedTool
-from handler.compiler.access.code_access import tool_rule
+from handler.compiler.access.policies import tool_rule
 from handler.compiler.api_context import ApiContext
 from handler.compiler.json_schemas.defaults import fits, json_of
 from handler.compiler.json_schemas.descriptions import (
@@ -28,19 +28,16 @@ from handler.compiler.json_schemas.descriptions import (
     operation_description,
     variable_descriptions,
 )
-from handler.compiler.json_schemas.input_schema import advertised_schema, bound_schema, enforced_schema
-from handler.compiler.json_schemas.inputs import Inputs
-from handler.compiler.json_schemas.output_schema import output_schema
-from handler.compiler.json_schemas.planned_answer import planned_answer
+from handler.compiler.json_schemas.input_schema import Inputs, advertised_schema, bound_schema, enforced_schema
+from handler.compiler.json_schemas.output_schema import output_schema, planned_answer
 from handler.compiler.operations.author_operations import AuthorOperation, McpTool, Operations
 from handler.compiler.operations.used_coordinates import asked_of_the_schema, coordinates_used
 from handler.compiler.problems import Problems
 from handler.compiler.schema.directives import ToolDirective, items_of, value_of_argument
 from handler.compiler.schema.tool_options import RESULT, AuthorOptions
-from handler.compiler.tools.bindings import coordinates_bound, read_bindings
 from handler.compiler.tools.declaration import CompiledTool, ToolDeclaration, directive_declaration
 from handler.compiler.tools.persisted import sent
-from handler.compiler.tools.uploads import judge_files
+from handler.compiler.tools.variables import coordinates_bound, judge_files, read_bindings
 from handler.graph.tool_entry import default_annotations
 from handler.json_schema.shortening import size_of
 from handler.policy.evaluation import OPEN, Mask, union_of
@@ -91,8 +88,8 @@ def _operation_tool(
     """Compile an operation that is declared as a tool. ``flat``: the variables are the tool's arguments."""
     schema, scalars, options = context.schema, context.scalars, declaration.options
     _refuse_misfits(context, operation, declaration, flat=flat)
-    used = coordinates_used(operation.document, schema)
-    needed = tuple(dict.fromkeys([*used, *coordinates_bound(operation, schema)]))
+    coordinates = coordinates_used(operation.document, schema)
+    needed = tuple(dict.fromkeys([*coordinates, *coordinates_bound(operation, schema)]))
     rule = tool_rule(declaration.name, options, context.conditions, context.problems)
     mask = union_of(context.guards, needed) | (rule.mask if rule else OPEN)
     inputs = Inputs(operation, schema, context.guards, mask=mask, left_out=context.types_of_files)
@@ -145,7 +142,7 @@ def _operation_tool(
         tool=tool,
         uses=needed,
         runs=f"{operation.kind} {operation.name}",
-        types=sum(is_composite_type(schema.get_type(coordinate)) for coordinate in used),
+        types=sum(is_composite_type(schema.get_type(coordinate)) for coordinate in coordinates),
         reads=operation.kind == "query",
         writes=operation.kind == "mutation",
         described=bool(description),

@@ -108,18 +108,14 @@ def _arguments(front: Section, problems: Problems) -> dict[str, _Argument]:
             text = each.text("description")
             description = {"description": text} if text else {}
             entry = {"name": name, **description, "required": each.boolean("required", default=False)}
-            arguments[name] = _Argument(entry=entry, at=each.place("name"), values=_completions(each, problems))
+            values: list[str] = []
+            for value, at in each.texts("values"):
+                if not value or value in values:
+                    sentence = f'"{value:.80}" appears twice' if value else "expected a text"
+                    problems.add(at, sentence, code="invalid-completion")
+                values.append(value)
+            arguments[name] = _Argument(entry=entry, at=each.place("name"), values=tuple(values))
     return arguments
-
-
-def _completions(argument: Section, problems: Problems) -> tuple[str, ...]:
-    texts: list[str] = []
-    for text, at in argument.texts("values"):
-        if not text or text in texts:
-            sentence = f'"{text:.80}" appears twice' if text else "expected a text"
-            problems.add(at, sentence, code="invalid-completion")
-        texts.append(text)
-    return tuple(texts)
 
 
 def _messages(

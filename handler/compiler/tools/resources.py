@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from handler.bundle.content import FileResource
 from handler.bundle.resource_uris import file_uri
-from handler.compiler.access.code_access import own_mask
+from handler.compiler.access.policies import own_mask
 from handler.compiler.compile_context import CompileContext
 from handler.compiler.problems import Place, Problems
 from handler.compiler.source.files import EndpointFiles, Found

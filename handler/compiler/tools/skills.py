@@ -24,7 +24,6 @@ from handler.compiler.source.files import NEVER_ENTERED, EndpointFiles
 from handler.compiler.source.yaml_tree import mark_place, node_place, read_front_matter, value_of
 from handler.compiler.tools.resources import (
     MAX_RESOURCE_BYTES,
-    MAX_RESOURCES_BYTES,
     FileContent,
     content_of,
     read_file_content,
@@ -185,14 +184,6 @@ def _too_many(files: int) -> str:
     return f"it has {files:,} files: hosts take {MAX_SKILL_FILES} of one skill"
 
 
-def judge_skill_sizes(skills: Sequence[CompiledSkill], resources: int, *, at: Place, problems: Problems) -> None:
-    """Report skills that are too large for a bundle, together with ``resources`` bytes of other files."""
-    total = sum(skill.bytes for skill in skills)
-    if total and total + resources > MAX_RESOURCES_BYTES:
-        sentence = f"skills have {total} bytes and resources {resources}"
-        problems.add(at, f"{sentence}; the bundle that holds them takes {MAX_RESOURCES_BYTES}", code="large-resources")
-
-
 def read_skill_text(text: str, file: str, problems: Problems) -> JSONObject | None:
     """Read the front matter of a ``SKILL.md`` as JSON; ``None`` after reporting that it does not fit."""
     source, own_problems = Source(text.replace("\r\n", "\n"), file), Problems()
@@ -246,7 +237,7 @@ def _ambiguous(node: yaml.Node) -> Iterator[tuple[Place, str]]:
     """Yield the values that readers of YAML 1.1 and 1.2 take for different ones.
 
     A host compares its reading of the file with the entry, and refuses the skill if they differ. So does a host that
-    cannot read the file, as MCP's SDK for TypeScript, which reads only what most skills have.
+    cannot read the file, as MCP's SDK for TypeScript, which reads only the common forms.
     """
     is_marked = node.style in ("'", '"') if isinstance(node, yaml.ScalarNode) else getattr(node, "flow_style", False)
     if is_marked and node.start_mark.line != node.end_mark.line:

@@ -24,8 +24,6 @@ TOOL_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 PATH_SEGMENTS = (".", "..")
 """Path segments with a meaning in URLs: a tool's GraphQL route contains its name."""
 
-NAME_VARIABLES = ("endpoint_folder", "endpoint_name")
-
 
 def make_tools(
     context: ApiContext, directives: Sequence[ToolDirective], *, operations: Operations
@@ -34,7 +32,7 @@ def make_tools(
     problems = context.problems
     tools: list[CompiledTool | None] = []
     for directive in directives:
-        _refuse_variables(directive.name, name_node(directive.node), problems)
+        _refuse_variables(directive.name, name_node(directive.node), context)
         if directive.graphql is None and directive.prescribed is not None:
             tools.append(prescribed_tool(context, directive, operations=operations))
         elif directive.graphql is not None and directive.prescribed is None:
@@ -45,15 +43,15 @@ def make_tools(
             problems.add(directive.node, f'@tool "{directive.name}" has {fault}', code="unclear-tool")
     for operation in operations.valid:
         if operation.tool:
-            _refuse_variables(operation.tool.name or "", name_node(operation.node), problems)
+            _refuse_variables(operation.tool.name or "", name_node(operation.node), context)
             tools.append(mcp_tool(context, operation, declared=operation.tool))
     return [tool for tool in tools if tool]
 
 
-def _refuse_variables(name: str, at: At, problems: Problems) -> None:
-    for unknown in [each for each in names_in(name) if each not in NAME_VARIABLES]:
+def _refuse_variables(name: str, at: At, context: ApiContext) -> None:
+    for unknown in [each for each in names_in(name) if each not in context.name_variables]:
         sentence = f'"{{{unknown}}}" is not allowed in a tool name: expected {{endpoint_folder}} or {{endpoint_name}}'
-        problems.add(at, sentence, code="invalid-tool-name")
+        context.problems.add(at, sentence, code="invalid-tool-name")
 
 
 def judge_tools(tools: Sequence[CompiledTool], problems: Problems) -> None:

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from handler.bundle.content import FileResource
 from handler.bundle.resource_uris import page_uri, table_uri
 from handler.bundle.tools import GraphQLTool, ListedEntry
-from handler.compiler.access.code_access import AccessDefaults
+from handler.compiler.access.policies import AccessDefaults
 from handler.compiler.compile_context import CompileContext
 from handler.compiler.config.table import PERMISSIONS
 from handler.compiler.problems import Place, Problems
@@ -82,9 +82,9 @@ class Views:
         page = self.pages.get(name)
         return (page.uri, page.mask) if page else (table_uri(self.endpoint, tool), self.mask)
 
-    def resources(self, *, with_table: bool) -> tuple[FileResource, ...]:
-        """Return the pages for the bundle, by name. ``with_table``: a tool has the built-in view."""
-        if not with_table:
+    def resources(self, tools: Iterable[CompiledTool]) -> tuple[FileResource, ...]:
+        """Return the pages for the bundle, by name, with that of the built-in view if a tool has it."""
+        if TABLE in self.pages or all(tool.view != TABLE for tool in tools):
             return tuple(self.pages.values())
         # The server adds the tool's name and output schema for each caller.
         content = FileContent(media_type=PAGE_TYPE, text=TABLE_FILE.read_text(encoding="utf-8"))
@@ -159,7 +159,7 @@ def _page(
 
 
 def _metadata(settings: Section, problems: Problems) -> JSONObject:
-    """Return ``_meta.ui`` of a page: only what its author says, so that hosts allow nothing else."""
+    """Return ``_meta.ui`` of a page: only the author's settings, so that hosts allow nothing else."""
     csp = settings.section("csp")
     origins = {name: texts for key, name in ORIGINS.items() if (texts := _origins(csp, key, problems))}
     permissions: JSONObject = {}
@@ -193,11 +193,6 @@ def _origins(csp: Section, key: str, problems: Problems) -> list[str]:
 def with_views(tools: Sequence[CompiledTool], views: Views, problems: Problems) -> tuple[CompiledTool, ...]:
     """Return tools whose entries name the pages of their views. Report views that do not exist."""
     return tuple(_with_view(tool, views, problems) if tool.view else tool for tool in tools)
-
-
-def uses_table(tools: Sequence[CompiledTool], views: Views) -> bool:
-    """Return whether any tool has the built-in view."""
-    return TABLE not in views.pages and any(tool.view == TABLE for tool in tools)
 
 
 def _with_view(compiled: CompiledTool, views: Views, problems: Problems) -> CompiledTool:

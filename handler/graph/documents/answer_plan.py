@@ -17,7 +17,6 @@ from graphql import (
     FieldNode,
     IntValueNode,
     ObjectValueNode,
-    SelectionSetNode,
     ValueNode,
     VariableNode,
     parse,
@@ -27,15 +26,14 @@ from graphql import (
 
 from handler.answers.plan import OFFSETS, PAGES, SIZES, TOKENS, Argument, Member, Members
 from handler.cold.records import record
-from handler.graph.documents.operation import expanded, fragments_of, only_operation
+from handler.graph.documents.operation import Selected, fields_by_key, fragments_of, only_operation
+from handler.graph.documents.used_fields import COMPOSITE
 from handler.graph.index import named
 from handler.graph.view import View
 from handler.strict_json import JSONObject
 
 CONDITIONS = {"skip", "include"}
 """Directives that may omit a field and do not change its value."""
-
-COMPOSITE = frozenset({"object", "interface", "union"})
 
 ROLES: Mapping[str, str] = {
     **{name: name for name in ("first", "last", "after", "before")},
@@ -51,12 +49,9 @@ MAX_DEPTH = 60
 
 INFO = frozenset({"endCursor", "startCursor", "hasNextPage", "hasPreviousPage"})
 
-Selected = Sequence[tuple[str, SelectionSetNode]]
-"""The selection sets on the objects in one place, each with its type."""
-
 
 def plan_of_text(text: str, view: View) -> Members:
-    """Return the plan of the answer to a valid document of one operation, for a caller who writes documents."""
+    """Return the plan of the answer to a valid document of one operation, for a caller that writes documents."""
     return answer_plan(parse(text, no_location=True), ViewTypes(view), view.index.roots)
 
 
@@ -109,11 +104,7 @@ class _Walk:
         return self._known[key]
 
     def _members(self, selected: Selected, depth: int) -> Members | None:
-        nodes: dict[str, list[tuple[str, FieldNode]]] = {}
-        seen = set[tuple[str, int]]()
-        for parent, selections in selected:
-            for on, node in expanded(selections, parent, self._fragments, seen=seen):
-                nodes.setdefault((node.alias or node.name).value, []).append((on, node))
+        nodes = fields_by_key(selected, self._fragments)
         roles = _Roles(self._types, nodes)
         fields = {
             key: member

@@ -21,7 +21,6 @@ from graphql import (
     NoUnusedVariablesRule,
     OperationDefinitionNode,
     OverlappingFieldsCanBeMergedRule,
-    SelectionSetNode,
     VariablesInAllowedPositionRule,
     get_named_type,
     get_nullable_type,
@@ -42,9 +41,10 @@ from handler.graph.documents.locations import DocumentText, fault_of
 from handler.graph.documents.operation import (
     MAX_CHARS,
     TYPE_NAME,
+    Selected,
     alone,
     choose_operation,
-    expanded,
+    fields_by_key,
     fragments_of,
     is_introspection,
     only_operation,
@@ -63,13 +63,8 @@ from handler.strict_json import JSONObject, to_json_bytes
 MAX_ERRORS = DocumentRefused.MAX_FAULTS + 1
 """Errors to look for: those that are reported, and one to know that there are more."""
 
-ABORTED = " aborted."
-"""The end of graphql-core's message when it gives up, which has no location."""
-
 JSON_TYPES_OF: Mapping[str, Set[str]] = {"Int": {"integer"}, "Float": {"number"}, "Boolean": {"boolean"}}
 """The scalars that take no text. Enums, and scalars of the schema's own, may take one."""
-
-Rule = type[ASTValidationRule]
 
 RULES_OF_OPERATIONS = (
     NoUndefinedVariablesRule,
@@ -79,8 +74,6 @@ RULES_OF_OPERATIONS = (
     VariablesInAllowedPositionRule,
 )
 """Rules that walk a fragment once for each operation that uses it, or for each field beside it."""
-
-RULES_OF_PARTS = tuple(rule for rule in specified_rules if rule not in RULES_OF_OPERATIONS)
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -222,7 +215,8 @@ def _validated(
     schema = schemas.touched_by(document)
     errors = _validate(schema, document, specified_rules)
     if errors and not _about_the_document(errors) and len(operations_of(document)) > 1:
-        _refuse(_validate(schema, document, RULES_OF_PARTS), schemas.view)
+        rules = [rule for rule in specified_rules if rule not in RULES_OF_OPERATIONS]
+        _refuse(_validate(schema, document, rules), schemas.view)
         _refuse(_validate(schema, alone(document, operation), specified_rules), schemas.view)
         return ValidDocument(document, schema)
     _refuse(errors, schemas.view)
@@ -231,13 +225,15 @@ def _validated(
     return valid
 
 
-def _validate(schema: GraphQLSchema, document: DocumentNode, rules: Collection[Rule]) -> list[GraphQLError]:
+def _validate(
+    schema: GraphQLSchema, document: DocumentNode, rules: Collection[type[ASTValidationRule]]
+) -> list[GraphQLError]:
     return validate(schema, document, rules, max_errors=MAX_ERRORS, hide_suggestions=True)
 
 
 def _about_the_document(errors: Sequence[GraphQLError]) -> list[GraphQLError]:
-    """Return the errors without graphql-core's message that it gave up."""
-    return [error for error in errors if error.nodes or not error.message.endswith(ABORTED)]
+    """Return the errors without graphql-core's message that it gave up, which has no location."""
+    return [error for error in errors if error.nodes or not error.message.endswith(" aborted.")]
 
 
 def _refuse(errors: Sequence[GraphQLError], view: View) -> None:
@@ -322,26 +318,21 @@ def find_hidden_names(document: DocumentNode, view: View) -> HiddenNames | None:
     """Find the places where the answer to a valid document of one operation may name hidden types; ``None`` if none."""
     fragments = fragments_of(document)
 
+    def hides_members(name: str) -> bool:  # an interface is hidden together with an implementer
+        return view.index.kind(name) == "union" and not view.members.keys() >= {*view.index.members(name)}
+
     def place(selected: Selected) -> _Place | None:
         unions: dict[str, str] = {}
-        fields: dict[str, Selected] = {}
-        for parent, selections in selected:
-            for on, node in expanded(selections, parent, fragments):
-                key = (node.alias or node.name).value
-                if node.name.value == TYPE_NAME:
-                    # An interface is hidden together with an implementer.
-                    if view.index.kind(on) == "union" and not view.members.keys() >= {*view.index.members(on)}:
-                        unions[key] = on
-                elif node.selection_set:
-                    returned = named(field_type(view, on, node.name.value) or "")
-                    fields.setdefault(key, []).append((returned, node.selection_set))
-        below = {key: inner for key, each in fields.items() if (inner := place(each))}
+        below: dict[str, _Place] = {}
+        for key, nodes in fields_by_key(selected, fragments).items():
+            for on, node in nodes:
+                if node.name.value == TYPE_NAME and hides_members(on):
+                    unions[key] = on
+            types = ((named(field_type(view, on, node.name.value) or ""), node.selection_set) for on, node in nodes)
+            if inner := place([(type_, selections) for type_, selections in types if selections]):
+                below[key] = inner
         return _Place(unions, below) if unions or below else None
 
     operation = only_operation(document)
     root = place([(view.index.roots[operation.operation.value], operation.selection_set)])
     return HiddenNames(view, root) if root else None
-
-
-Selected = list[tuple[str, SelectionSetNode]]
-"""The selection sets on the objects in one place, each with its type."""

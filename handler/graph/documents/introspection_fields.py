@@ -6,8 +6,7 @@ would take longer than the answer.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache, cached_property
 from typing import Any, cast
 
@@ -25,6 +24,7 @@ from graphql import (
 
 from handler.cold.records import record
 from handler.graph.documents.search_fields import DEFINED, DEFINITION, SEARCH_TYPES
+from handler.graph.found_sdl import COORDINATE
 from handler.graph.index import Directive, Field, InputValue, TypeSlice, named
 from handler.graph.view import BUILT_IN_SCALARS, View
 
@@ -80,7 +80,7 @@ class Introspected:
 
     def __init__(self, view: View) -> None:
         self._view = view
-        self._items: dict[tuple[str, str, bool], list[Item]] = {}
+        self._items: dict[tuple[str, bool], list[Item]] = {}
 
     @property
     def query(self) -> str:
@@ -98,15 +98,8 @@ class Introspected:
     def member(self, name: str, member: str) -> Item | None:
         """Return a field, an input or an enum value of a type of the view; ``None`` if there is none."""
         entry = self._slice(name)
-        if entry.kind == "union" or member not in self._visible(name, entry.fields):
-            return None
-        match entry.kind:
-            case "input":
-                return input_item(member, entry.inputs[member])
-            case "enum":
-                return Item(member, *entry.values[member])
-            case _:
-                return self._field(name, entry, member)
+        names = () if entry.kind == "union" else self._names(name, entry)
+        return self._item(name, entry, member) if member in names else None
 
     def directives(self) -> Mapping[str, Directive]:
         """Return the directives of the API's own that a request may carry."""
@@ -139,8 +132,10 @@ class Introspected:
 
     def type(self, field: str, text: str, **options: bool) -> Any:
         """Return a field of ``__Type``."""
-        if text.endswith(("!", "]")):
-            return self._wrapper(field, text)
+        if text.endswith("!"):
+            return {"kind": TypeKind.NON_NULL, "ofType": self._type(text[:-1])}.get(field)
+        if text.endswith("]"):
+            return {"kind": TypeKind.LIST, "ofType": self._type(text[1:-1])}.get(field)
         entry = self._slice(text)
         match field:
             case "kind":
@@ -193,42 +188,30 @@ class Introspected:
             case _:
                 return _current((input_item(*each) for each in carried.directive.arguments.items()), **options)
 
-    def _wrapper(self, field: str, text: str) -> Any:
-        match field:
-            case "kind":
-                return TypeKind.NON_NULL if text.endswith("!") else TypeKind.LIST
-            case "ofType":
-                return self._type(text[:-1] if text.endswith("!") else text[1:-1])
-            case _:
-                return None
-
     def _members(self, field: str, name: str, *, includeDeprecated: bool = False) -> list[Item] | None:  # noqa: N803
         """Return the members of a type, made once; ``None`` if types of its kind have no such members."""
         entry = self._slice(name)
-        kinds, members = MEMBERS.get(field, ((), None))
-        if not members or entry.kind not in kinds:
+        if entry.kind not in MEMBERS.get(field, ()):
             return None
-        key = (field, name, includeDeprecated)
+        key = (name, includeDeprecated)
         if key not in self._items:
-            self._items[key] = _current(members(self, name, entry), includeDeprecated=includeDeprecated)
+            items = (self._item(name, entry, member) for member in self._names(name, entry))
+            self._items[key] = _current(items, includeDeprecated=includeDeprecated)
         return self._items[key]
 
-    def fields(self, name: str, entry: TypeSlice) -> Iterator[Item]:
-        return (self._field(name, entry, member) for member in self._visible(name, entry.fields))
+    def _names(self, name: str, entry: TypeSlice) -> tuple[str, ...]:
+        return tuple(EMPTY.fields) if entry is EMPTY else self._view.members[name]
 
-    def inputs(self, name: str, entry: TypeSlice) -> Iterator[Item]:
-        return (input_item(member, entry.inputs[member]) for member in self._visible(name, entry.inputs))
-
-    def values(self, name: str, entry: TypeSlice) -> Iterator[Item]:
-        return (Item(member, *entry.values[member]) for member in self._visible(name, entry.values))
-
-    def _field(self, name: str, entry: TypeSlice, member: str) -> Item:
-        field = entry.fields[member]
-        arguments = self._view.arguments(name, member) if entry is not EMPTY else {}
-        return Item(member, field.description, field.directives, type=field.type, arguments=arguments)
-
-    def _visible(self, name: str, members: Mapping[str, object]) -> tuple[str, ...]:
-        return self._view.members.get(name) or tuple(members)
+    def _item(self, name: str, entry: TypeSlice, member: str) -> Item:
+        match entry.kind:
+            case "input":
+                return input_item(member, entry.inputs[member])
+            case "enum":
+                return Item(member, *entry.values[member])
+            case _:
+                field = entry.fields[member]
+                arguments = {} if entry is EMPTY else self._view.arguments(name, member)
+                return Item(member, field.description, field.directives, type=field.type, arguments=arguments)
 
     def _slice(self, name: str) -> TypeSlice:
         return self._view.index[name] if name in self._view.members else EMPTY
@@ -272,12 +255,12 @@ class Introspected:
         ]
 
 
-MEMBERS: Mapping[str, tuple[tuple[str, ...], Callable[[Introspected, str, TypeSlice], Iterator[Item]]]] = {
-    "fields": (("object", "interface"), Introspected.fields),
-    "inputFields": (("input",), Introspected.inputs),
-    "enumValues": (("enum",), Introspected.values),
+MEMBERS: Mapping[str, tuple[str, ...]] = {
+    "fields": ("object", "interface"),
+    "inputFields": ("input",),
+    "enumValues": ("enum",),
 }
-"""Introspection field -> the kinds of types that have such members, and a function that yields the members."""
+"""Introspection field -> the kinds of types that have such members."""
 
 
 def input_item(name: str, value: InputValue) -> Item:
@@ -289,13 +272,6 @@ def _current(items: Iterable[Item], *, includeDeprecated: bool = False) -> list[
     return [item for item in items if includeDeprecated or item.deprecation is None]
 
 
-NAME = "[_A-Za-z][_0-9A-Za-z]*"
-COORDINATE = re.compile(
-    rf"@(?P<directive>{NAME})(?:\((?P<taken>{NAME}):\))?"
-    rf"|(?P<type>{NAME})(?:\.(?P<member>{NAME})(?:\((?P<argument>{NAME}):\))?)?"
-)
-
-
 @record(frozen=True, slots=True)
 class Definition:
     """One member of ``__SchemaDefinition``: the name of its introspection type, and the source of the fields below."""
@@ -305,10 +281,7 @@ class Definition:
 
 
 def find_definition(view: Introspected, coordinate: str) -> Definition | None:
-    """Return the definition of a coordinate; ``None`` if a view has none, whether or not its schema has one.
-
-    Source: GraphQL specification, section 3.14 (Schema Coordinates).
-    """
+    """Return the definition of a coordinate; ``None`` if a view has none, whether or not its schema has one."""
     match = COORDINATE.fullmatch(coordinate)
     if match is None:
         return None

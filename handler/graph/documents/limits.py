@@ -341,32 +341,25 @@ def sizes_of(node: FieldNode, view: View, type_name: str, variables: Mapping[str
     if declared.one_required:
         arguments = view.arguments(type_name, node.name.value)
         visible = [path for path in values if path.partition(".")[0] in arguments]
-        present = [value for value in values.values() if value.value is not None]
-        if visible and (not present or sum(value.requested for value in present) > 1):
+        present = [requested for value, requested in values.values() if value is not None]
+        if visible and (not present or sum(present) > 1):
             raise DocumentRefused(fault_at(node, f"{name_of(node)} needs exactly one of {', '.join(visible)}"))
-    lengths = [_size(value.value) for value in values.values()]
+    lengths = [_size(value) for value, _ in values.values()]
     requested = max((length for length in lengths if length is not None), default=declared.default)
     return Sizes(requested, declared.assumed, declared.fields)
 
 
-class _Value(NamedTuple):
-    """The value of an argument or of a path below it. ``requested``: set by the request, not by a default."""
-
-    value: Any
-    requested: bool
-
-
 def _value_at(
     path: str, field: Field, index: SchemaIndex, nodes: Mapping[str, ValueNode], variables: Mapping[str, Any]
-) -> _Value:
-    """Return the value at a path of a field's arguments as the API will read it, defaults included.
+) -> tuple[Any, bool]:
+    """Return the value at a path of a field's arguments as the API will read it, and true if no default set it.
 
     Source for absent ones: GraphQL specification, 3.10, "Input Coercion".
     """
     name, *below = path.split(".")
     argument = field.arguments.get(name)
     if argument is None:
-        return _Value(None, requested=False)
+        return None, False
     value = _plain(nodes[name], variables) if name in nodes else _default_of(argument)
     default, type_name = None, named(argument.type)
     for key in below:
@@ -378,7 +371,7 @@ def _value_at(
     listed = value is not None and argument.type.startswith("[") and not isinstance(value, list)
     # Coerced variables hold defaults already, so an input field's default counts as such wherever it comes from.
     by_default = default is not None and _size(value) == _size(default)
-    return _Value([value] if listed else value, requested=name in nodes and not by_default)
+    return [value] if listed else value, name in nodes and not by_default
 
 
 def _is_absent(node: ValueNode, variables: Mapping[str, Any]) -> bool:

@@ -12,16 +12,16 @@ from handler.errors.calls import Fault
 
 MAX_SENTENCE_CHARS = 500
 
-LINE_BREAK = re.compile(r"\r\n|[\n\r]")
-"""Source: GraphQL specification, section 2.1.2 (Line Terminators)."""
-
 
 class DocumentText(Source):
-    """A document's text whose lines are found once, not again for each location."""
+    """A document's text whose lines are found once, not again for each location.
+
+    Source: GraphQL specification, section 2.1.2 (Line Terminators).
+    """
 
     @cached_property
     def _line_ends(self) -> list[tuple[int, int]]:
-        return [match.span() for match in LINE_BREAK.finditer(self.body)]
+        return [match.span() for match in re.finditer(r"\r\n|[\n\r]", self.body)]
 
     def get_location(self, position: int) -> SourceLocation:
         """Return the line and column of a position, as graphql-core counts them."""

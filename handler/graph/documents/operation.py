@@ -36,6 +36,9 @@ META = INTROSPECTION | {TYPE_NAME}
 MAX_CHARS = 200_000
 """Length of a document's text. A single token may be as long; longer values belong into a variable."""
 
+Selected = Sequence[tuple[str, SelectionSetNode]]
+"""The selection sets on the objects in one place, each with its type."""
+
 
 def choose_operation(document: DocumentNode, name: str | None) -> OperationDefinitionNode:
     """Return the operation of this name; without a name, the only one.
@@ -100,6 +103,18 @@ def expanded(
                 yield from expanded(fragment.selection_set, fragment.type_condition.name.value, fragments, seen=seen)
 
 
+def fields_by_key(
+    selected: Selected, fragments: Mapping[str, FragmentDefinitionNode]
+) -> dict[str, list[tuple[str, FieldNode]]]:
+    """Return the fields of the objects in one place by response key, each with the type that it is selected on."""
+    fields: dict[str, list[tuple[str, FieldNode]]] = {}
+    seen = set[tuple[str, int]]()
+    for parent, selections in selected:
+        for on, node in expanded(selections, parent, fragments, seen=seen):
+            fields.setdefault((node.alias or node.name).value, []).append((on, node))
+    return fields
+
+
 def asks_for_mutation(text: str, operation_name: str | None, *, max_tokens: int) -> bool:
     """Return whether the operation to run is a mutation, before the document is checked."""
     try:
@@ -130,8 +145,8 @@ def is_introspection(document: DocumentNode, operation: OperationDefinitionNode,
     ``__schema``, too: sent upstream, this would reveal everything that the view hides.
     """
     meta = INTROSPECTION & _field_names(document)
-    fields = expanded(operation.selection_set, "", fragments_of(document), seen=set())
-    roots = {node.name.value for _, node in fields}
+    fields = fields_by_key([("", operation.selection_set)], fragments_of(document))
+    roots = {node.name.value for nodes in fields.values() for _, node in nodes}
     if meta and roots - META:
         names = " and ".join(sorted(meta))
         raise DocumentRefused(Fault(f"{names} cannot stand beside or below other fields: ask separately"))

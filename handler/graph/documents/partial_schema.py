@@ -39,7 +39,7 @@ from handler.bundle.operations import Limits
 from handler.cold.records import record
 from handler.graph.documents.search_fields import SEARCH_TYPES, TAKEN_TYPES, SearchableSchema
 from handler.graph.documents.used_fields import COMPOSITE, Touched, touched_by
-from handler.graph.index import Directive, InputValue
+from handler.graph.index import InputValue
 from handler.graph.view import View
 from handler.lru import Lru
 
@@ -57,11 +57,9 @@ MAX_KEPT_CHARS = 4_000
 A model repeats a request with other variables, and validation is most of the cost of a call.
 """
 
-COORDINATE_BYTES = 4_000
-"""Approximate memory of a schema for each of its coordinates, measured on GitHub's: 2,500 to 7,000."""
-
-CHARACTER_BYTES = 80
-"""Approximate memory of a document for each of its characters."""
+COORDINATE_BYTES, CHARACTER_BYTES = 4_000, 80
+"""Approximate memory of a schema for each of its coordinates (measured on GitHub's: 2,500 to 7,000), and of a document
+for each of its characters."""
 
 
 @record(frozen=True, slots=True)
@@ -129,7 +127,15 @@ class ViewSchemas:
         types = OutputTypes(view, self._inputs, fields)
         touched_types = touched.types | touched.parents
         visible = view.directives() if touched.directives else {}
-        directives = [self._directive(name, visible[name]) for name in sorted(touched.directives)]
+        directives = [
+            GraphQLDirective(
+                name,
+                [DirectiveLocation[location] for location in visible[name].on],
+                {each: _argument(value, self._inputs) for each, value in visible[name].arguments.items()},
+                is_repeatable=visible[name].repeatable,
+            )
+            for name in sorted(touched.directives)
+        ]
         all_types = [types(name) for name in sorted(touched_types | self._compared_implementers(touched_types))]
         if touched.searches:  # a schema's own types of these names stay, against the specification
             all_types += [type_ for name, type_ in SEARCH_TYPES.items() if name not in view.members]
@@ -155,14 +161,6 @@ class ViewSchemas:
             return set()
         implementers = self.view.index.implementers
         return {name for each in abstract for name in implementers.get(each, ()) if name in self.view.members}
-
-    def _directive(self, name: str, directive: Directive) -> GraphQLDirective:
-        return GraphQLDirective(
-            name,
-            [DirectiveLocation[location] for location in directive.on],
-            {argument: _argument(value, self._inputs) for argument, value in directive.arguments.items()},
-            is_repeatable=directive.repeatable,
-        )
 
 
 def _search_of(view: View) -> SchemaSearch:

@@ -13,7 +13,7 @@
     return kind === "token" || kind === "claims" ? "Authorization: Bearer TOKEN" : "";
   }
 
-  // Clients: as handler/commands/local/client_lines.py has them ------------------------------------------------------------
+  // Clients: as handler/commands/local/listening.py has them ---------------------------------------------------------------
   function lines(name, url) {
     const told = header();
     const [key, value] = told.split(": ");

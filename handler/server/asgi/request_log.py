@@ -11,6 +11,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from handler import __version__
+from handler.errors.upstream import FAILURE_CODES
 
 MAX_FACT_CHARS = 200
 
@@ -23,32 +24,17 @@ LEFT_OUT = "coordinates_left_out"
 
 INFO, WARNING = "INFO", "WARNING"
 
-FOR_MAINTAINERS = frozenset(
-    {
-        "CodeChanged",
-        "CredentialUnavailable",
-        "Drift",
-        "NotReady",
-        "UpstreamBadJson",
-        "UpstreamBroken",
-        "UpstreamCsrf",
-        "UpstreamDocuments",
-        "UpstreamEncoding",
-        "UpstreamError",
-        "UpstreamForbidden",
-        "UpstreamHtml",
-        "UpstreamMediaType",
-        "UpstreamNotGraphQL",
-        "UpstreamRedirect",
-        "UpstreamRefused",
-        "UpstreamStatus",
-        "UpstreamTimeout",
-        "UpstreamTooLarge",
-        "UpstreamUnreachable",
-        "answer_schema",
-        "no_verifier",
-    }
-)
+FOR_MAINTAINERS = (FAILURE_CODES.keys() - {"CallerTokenRefused", "UpstreamLimit"}) | {
+    "CodeChanged",
+    "CredentialUnavailable",
+    "Drift",
+    "NotReady",
+    "UpstreamDocuments",
+    "UpstreamError",
+    "UpstreamForbidden",
+    "answer_schema",
+    "no_verifier",
+}
 """First words of reasons that the maintainer of an endpoint must act on."""
 
 _FACTS = "stile.facts"

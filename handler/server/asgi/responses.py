@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 import zlib
 from collections.abc import Mapping
-from typing import Any
 
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
@@ -39,23 +38,15 @@ def json_response(content: JSONObject, *, status: int = 200, headers: Mapping[st
 
 def list_response(http_call: HttpCall, body: bytes) -> Response:
     """Build the response with a large list in JSON, in gzip if the client accepts it."""
-    if not _passes_bytes(http_call.scope.get("aws.event")):
+    event = http_call.scope.get("aws.event")
+    # HTTP APIs, function URLs and load balancers decode base64 to bytes; a REST API, only for configured media types.
+    if event is not None and event.get("version") != "2.0" and "elb" not in (event.get("requestContext") or {}):
         return Response(body, media_type=JSON)
     headers = {"vary": "Accept-Encoding"}
     if "gzip" in accepted_kinds(http_call.headers.get("accept-encoding", "identity")):
         compressor = zlib.compressobj(LEVEL, wbits=GZIP_WINDOW)
         body, headers = compressor.compress(body) + compressor.flush(), {**headers, "content-encoding": "gzip"}
     return Response(body, headers=headers, media_type=JSON)
-
-
-def _passes_bytes(event: Mapping[str, Any] | None) -> bool:
-    """Return whether base64 in a function's response reaches clients as bytes.
-
-    HTTP APIs, function URLs and load balancers decode it; a REST API, only for configured media types.
-    """
-    if event is None:
-        return True
-    return event.get("version") == "2.0" or "elb" in (event.get("requestContext") or {})
 
 
 STATUS_OF_REFUSAL: Mapping[str, int] = {

@@ -6,13 +6,14 @@ import asyncio
 import time
 from collections.abc import Callable
 from math import inf
+from typing import TYPE_CHECKING
 
-from handler.aws.json_client import AwsJson
 from handler.errors.infrastructure import AwsDenied, AwsError, AwsUnanswered, SecretUnavailable, SettingsError
 from handler.settings import Secret, SecretArn
 from handler.strict_json import parse_json
 
-SERVICE, ACTION = "secretsmanager", "secretsmanager.GetSecretValue"
+if TYPE_CHECKING:
+    from handler.aws.json_client import AwsJson  # `stile check` sends no request
 
 TTL_S = 300.0
 """Time that a secret is used without being read again."""
@@ -95,22 +96,23 @@ class OwnSecrets:
         self._read.clear()
 
     async def _renew(self, secret: SecretArn, entry: _Read, fault_of: Callable[[str], str]) -> None:
+        text, serves, reason = None, False, ""
         try:
             async with asyncio.timeout(self._max_read_s):
                 text = await self._ask(secret, fault_of)
         except (AwsUnanswered, TimeoutError) as exc:
-            self._failed(secret, entry, str(exc) or "no answer", serves=self._clock() < entry.stale_until)
+            reason, serves = str(exc) or "no answer", self._clock() < entry.stale_until
         except AwsDenied as exc:
-            self._failed(secret, entry, f"{exc}: {_PERMISSIONS}")
+            reason = f"{exc}: {_PERMISSIONS}"
         except (AwsError, SecretUnavailable, SettingsError) as exc:
-            self._failed(secret, entry, exc.reason if isinstance(exc, SecretUnavailable) else str(exc))
-        else:
+            reason = exc.reason if isinstance(exc, SecretUnavailable) else str(exc)
+        now = self._clock()
+        if text is not None:
             entry.text, entry.reason, entry.pause_s = text, "", RETRY_S
-            entry.due_at, entry.stale_until = self._clock() + TTL_S, self._clock() + STALE_S
-
-    def _failed(self, secret: SecretArn, entry: _Read, reason: str, *, serves: bool = False) -> None:
+            entry.due_at, entry.stale_until = now + TTL_S, now + STALE_S
+            return
         entry.text = entry.text if serves else None
-        entry.due_at, entry.pause_s = self._clock() + entry.pause_s, min(2 * entry.pause_s, MAX_RETRY_S)
+        entry.due_at, entry.pause_s = now + entry.pause_s, min(2 * entry.pause_s, MAX_RETRY_S)
         if reason != entry.reason:
             entry.reason = reason
             self._on_trouble(secret, reason)
@@ -118,7 +120,8 @@ class OwnSecrets:
     async def _ask(self, secret: SecretArn, fault_of: Callable[[str], str]) -> str:
         if self._aws is None:
             raise SecretUnavailable(secret.variable, "nothing is read from AWS here")
-        answer = await self._aws.call(SERVICE, ACTION, {"SecretId": secret.arn}, region=secret.region)
+        action, arguments = "secretsmanager.GetSecretValue", {"SecretId": secret.arn}
+        answer = await self._aws.call("secretsmanager", action, arguments, region=secret.region)
         value = answer.get("SecretString")
         text = value.strip() if isinstance(value, str) else ""
         try:

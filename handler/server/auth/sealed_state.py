@@ -25,7 +25,7 @@ from handler.errors.protocol import StateRefused
 from handler.server.auth.identification import without_iam
 from handler.server.auth.own_secrets import OwnSecrets
 from handler.server.auth.principal import SEALED_PREFIX
-from handler.settings import SecretArn, state_key_fault, state_keys_in
+from handler.settings import SecretArn, separated, state_key_fault
 from handler.strict_json import JSONObject, parse_json, to_json_bytes
 
 STATE_S = 900
@@ -116,7 +116,7 @@ class RequestStates:
             return ""
 
     def _keys_in(self, text: str) -> Sequence[bytes]:
-        return _digests(state_keys_in(text)) if self._secret else self._keys
+        return _digests(separated(text)) if self._secret else self._keys
 
 
 def _digests(keys: Iterable[str]) -> list[bytes]:

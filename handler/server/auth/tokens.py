@@ -94,24 +94,21 @@ class TokenVerifier:
             KeysUnavailable, VerifierMissing: as ``verify``.
         """
         algorithm = self._require_algorithm(token, issuer)
-        configured = _configured_key(token, issuer)
-        if configured:
-            return await self._check_with_configured(token, algorithm, configured)
-        key = await self._published(algorithm, token, issuer, now)
-        if not algorithm.verify(token.signed, key, token.signature):
-            raise CredentialRefused("signature")
-        return _Voucher(fetched_at=self._key_sets.fetched_at(issuer.jwks_url))
-
-    async def _check_with_configured(self, token: Token, algorithm: Algorithm, configured: VerificationKey) -> _Voucher:
-        """Check a signature with a configured key. A secret in Secrets Manager is read again, as it may be new."""
-        material = await self._material(configured)
+        key = _configured_key(token, issuer)
+        if key is None:
+            published = await self._published(algorithm, token, issuer, now)
+            if not algorithm.verify(token.signed, published, token.signature):
+                raise CredentialRefused("signature")
+            return _Voucher(fetched_at=self._key_sets.fetched_at(issuer.jwks_url))
+        material = await self._material(key)
         if not _is_signed(token, algorithm, material):
-            secret = self._secret_of(configured)
-            newer = await self._material(configured) if secret and self._own.refuse(secret, material) else material
+            # A secret in Secrets Manager is read again, as it may be new.
+            secret = self._secret_of(key)
+            newer = await self._material(key) if secret and self._own.refuse(secret, material) else material
             if newer == material or not _is_signed(token, algorithm, newer):
                 raise CredentialRefused("signature")
             material = newer
-        return _Voucher(configured=configured, material=material)
+        return _Voucher(configured=key, material=material)
 
     async def _published(self, algorithm: Algorithm, token: Token, issuer: Issuer, now: float) -> Any:
         """Return the key that the token names in the issuer's key set, prepared for the algorithm."""
@@ -221,9 +218,9 @@ def _configured_key(token: Token, issuer: Issuer) -> VerificationKey | None:
     Raises:
         CredentialRefused: several keys fit.
     """
-    named = token.key_id is not None or issuer.jwks_url
+    has_id = token.key_id is not None or issuer.jwks_url
     keys = [key for key in issuer.keys if key.algorithm == token.algorithm]
-    keys = [key for key in keys if not named or key.id in ("", token.key_id)]
+    keys = [key for key in keys if not has_id or key.id in ("", token.key_id)]
     if len(keys) > 1:
         raise CredentialRefused("unknown_key")
     return keys[0] if keys else None

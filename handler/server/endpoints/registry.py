@@ -367,33 +367,25 @@ def find_lacks(bundle: Bundle, *, code_modules: Sequence[str], secrets: Collecti
     callers. If a part for tools in Python is missing, only the calls of these tools fail. ``secrets`` are the names of
     the secrets that keys of issuers may refer to.
     """
-    return (*_lacks_of_tokens(bundle, secrets), *_lacks_of_code(bundle, code_modules))
-
-
-def _lacks_of_tokens(bundle: Bundle, secrets: Collection[str]) -> Iterator[Lack]:
-    from handler.code_tools.modules import is_there
-
-    if bundle.identity.trusted_apis:
-        return  # the authorizer verifies; a token on another way is refused as ``VerifierMissing``
-    if bundle.identity.issuers and not (is_there("jwt") and is_there("cryptography")):
-        yield Lack(sentence=f"the extra jwt is missing, which verifies tokens of issuers: {_REMEDY}", closes=True)
-    keys = [key for issuer in bundle.identity.issuers for key in issuer.keys]
-    for reference in dict.fromkeys(key.key for key in keys if key.algorithm == "HS256"):
-        name = reference.removeprefix(SECRET_REFERENCE)
-        if name != reference and name not in secrets:
-            sentence = f"STILE_SECRET_{name} is missing, which verifies tokens of an issuer: set the variable"
-            yield Lack(sentence=sentence, closes=True)
-
-
-def _lacks_of_code(bundle: Bundle, code_modules: Sequence[str]) -> Iterator[Lack]:
     from handler.code_tools.modules import is_among, is_there
 
+    closing, others = [], []
+    if not bundle.identity.trusted_apis:  # else the authorizer verifies; another token is refused: ``VerifierMissing``
+        if bundle.identity.issuers and not (is_there("jwt") and is_there("cryptography")):
+            closing.append(f"the extra jwt is missing, which verifies tokens of issuers: {_REMEDY}")
+        keys = [key for issuer in bundle.identity.issuers for key in issuer.keys if key.algorithm == "HS256"]
+        for reference in dict.fromkeys(key.key for key in keys):
+            name = reference.removeprefix(SECRET_REFERENCE)
+            if name != reference and name not in secrets:
+                closing.append(f"STILE_SECRET_{name} is missing, which verifies tokens of an issuer: set the variable")
     if bundle.code and not is_there("pydantic"):
-        yield Lack(sentence=f"the extra code is missing, which tools in Python need: {_REMEDY}", closes=False)
+        others.append(f"the extra code is missing, which tools in Python need: {_REMEDY}")
     for module in dict.fromkeys(kit.use.partition(":")[0] for kit in bundle.code):
         if not is_among(module, code_modules):
-            sentence = f"{module} is not among STILE_CODE_MODULES: name the module there"
-            yield Lack(sentence=sentence, closes=False)
+            others.append(f"{module} is not among STILE_CODE_MODULES: name the module there")
         elif not is_there(module):
-            sentence = f"there is no module {module}: build the function with the code of the module"
-            yield Lack(sentence=sentence, closes=False)
+            others.append(f"there is no module {module}: build the function with the code of the module")
+    return (
+        *(Lack(sentence=sentence, closes=True) for sentence in closing),
+        *(Lack(sentence=sentence, closes=False) for sentence in others),
+    )

@@ -11,13 +11,10 @@ from handler.errors.calls import ToolError
 from handler.search.ranking import Ranked, rank
 from handler.search.words import Vocabulary
 from handler.server.asgi.response_size import TOO_LARGE, encoded
-from handler.server.mcp.method_call import Call
-from handler.server.mcp.prompts import prompts_for
-from handler.server.mcp.resources import resources_for, templates_for
+from handler.server.mcp.content import prompts_for, resources_for, templates_for
+from handler.server.mcp.jsonrpc import Call
 from handler.server.mcp.tools_list import seen_entry, shortened, usable_tools
 from handler.strict_json import JSONObject, to_well_formed_json
-
-MANY_NAMES = "The entries are larger than an answer may be. Ask for fewer names at a time."
 
 MAX_FOUND = 10
 """Entries of one answer, of all sections together."""
@@ -41,11 +38,8 @@ async def search_catalog(call: Call, tool: CatalogTool, arguments: Mapping[str, 
     sections = {name: sections[name] for name in (SECTIONS if section == "all" else (section,))}
     answer = _best(call, sections, arguments, search=tool.name) if names is None else _whole(call, sections, names)
     result = {"content": [{"type": "text", "text": to_well_formed_json(answer).decode()}], "structuredContent": answer}
-    encoded(
-        result,
-        refuse=lambda message: ToolError(MANY_NAMES if message == TOO_LARGE else message),
-        room=call.caller.room,
-    )
+    many = "The entries are larger than an answer may be. Ask for fewer names at a time."
+    encoded(result, refuse=lambda text: ToolError(many if text == TOO_LARGE else text), room=call.caller.room)
     return result
 
 

@@ -40,7 +40,7 @@ from handler.server.graphql_documents import (
     run,
 )
 from handler.server.mcp.input_required import answers_to, ask
-from handler.server.mcp.method_call import Call
+from handler.server.mcp.jsonrpc import Call
 from handler.server.mcp.revisions import CLIENT_INFO, wanted_log_level
 from handler.server.upstream.api_access import api_access
 from handler.strict_json import JSONObject, to_well_formed_json
@@ -182,7 +182,7 @@ def _loaded(call: Call, use: str) -> Toolkit:
 
 
 def _published(definition: Definition | None, digest: str, label: str) -> Definition:
-    """Return the definition if it takes and returns what the bundle says.
+    """Return the definition if it takes and returns the values of the bundle's definition.
 
     Raises:
         CodeChanged: the definition differs from the bundle, or is ``None``.

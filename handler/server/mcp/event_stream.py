@@ -32,7 +32,7 @@ def event_stream(
     for each in _wanted(request, notifications):
         events.append(_event(each))
         size += len(events[-1])
-        if size > room.max_bytes:  # what follows may be many times larger
+        if size > room.max_bytes:  # the rest may be many times larger
             return None
     if not events:
         return None

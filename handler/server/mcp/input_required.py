@@ -33,8 +33,7 @@ from handler.errors.consent_errors import ConsentDeclined, ConsentImpossible, Co
 from handler.errors.protocol import InvalidParams, StateRefused
 from handler.json_schema.json_bounds import MAX_NESTING, nests_deeper
 from handler.server.context import Caller
-from handler.server.mcp.jsonrpc import MISSING_CAPABILITY, NAMED_METHODS, Rejected
-from handler.server.mcp.method_call import Call
+from handler.server.mcp.jsonrpc import MISSING_CAPABILITY, NAMED_METHODS, Call, Rejected
 from handler.server.mcp.revisions import is_modern
 from handler.server.upstream.bound_variables import find_claim
 from handler.server.upstream.graphql_request import GraphQLRequest
@@ -55,9 +54,6 @@ class Answers:
 
     responses: Mapping[str, JSONObject]
     state: Any
-
-
-NO_ANSWERS = Answers(responses={}, state=None)
 
 
 async def ask(call: Call, requests: Mapping[str, JSONObject], *, state: Any = None) -> JSONObject:
@@ -103,7 +99,7 @@ async def answers_to(call: Call) -> Answers:
         InvalidParams: the answers are not an object of objects.
     """
     if not is_modern(call.request.revision) or call.request.method not in NAMED_METHODS:
-        return NO_ANSWERS
+        return Answers(responses={}, state=None)
     responses = call.request.params.get("inputResponses", {})
     if not isinstance(responses, dict) or not all(isinstance(each, dict) for each in responses.values()):
         raise InvalidParams("inputResponses: expected an object of objects")

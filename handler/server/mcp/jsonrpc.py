@@ -1,4 +1,4 @@
-"""Parse headers and body into messages or a rejection. Pure: no I/O.
+"""The messages of MCP, read from headers and body, and the call of a method by one caller. Pure: no I/O.
 
 The checks, in order; the first failure wins:
 
@@ -16,14 +16,20 @@ Two more need the endpoint: ``methods.py`` checks the method, ``tools_call.py`` 
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field
 from functools import partial
 from typing import Any
 
+from handler.bundle.tools import Tool
 from handler.cold.records import record, replaced
-from handler.errors import MAX_SAID_CHARS
+from handler.errors import MAX_SAID_CHARS, StileError
+from handler.errors.calls import CallError, DeadlinePassed, GraphQLErrors, NotInCatalog, ToolError
 from handler.errors.protocol import McpError
+from handler.errors.upstream import UpstreamError
 from handler.server.asgi.headers import decoded
+from handler.server.context import Caller
 from handler.server.mcp.revisions import (
     BATCHING,
     CLIENT_CAPABILITIES,
@@ -36,7 +42,7 @@ from handler.server.mcp.revisions import (
     is_modern,
     revision_of_header,
 )
-from handler.strict_json import parse_json
+from handler.strict_json import JSONObject, parse_json
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
@@ -130,7 +136,7 @@ class Rejected(Exception):
 
 
 class SignInRequired(Rejected):
-    """A message that needs a token, in either era. The answer tells the client where to get one."""
+    """A message that needs a token, in either era. The answer names the place to get one."""
 
     def __init__(self, reason: McpError, *, id: Id | None = None) -> None:  # noqa: A002 - JSON-RPC's word
         super().__init__(reason.code, reason.message, id=id, status=401, stile_code=reason.stile_code)
@@ -234,3 +240,72 @@ def _require_served(version: str, *, among: Sequence[str], reject: Callable[...,
         sentence = f"Unsupported protocol version {version:.{MAX_SAID_CHARS}}: expected {', '.join(among)}"
         facts = {"supported": list(MODERN), "requested": version[:MAX_SAID_CHARS]}
         raise reject(UNSUPPORTED_VERSION, sentence, facts=facts)
+
+
+MAX_NOTIFICATIONS = 1_000
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Call:
+    """One request of one caller."""
+
+    request: Request
+    caller: Caller
+    notifications: deque[JSONObject] = field(default_factory=lambda: deque(maxlen=MAX_NOTIFICATIONS))
+    """Progress and log messages to send before the answer. Only the last are kept: late progress says most."""
+    failures: list[BaseException] = field(default_factory=list)
+    """The failures of a tool so far, or of the API behind it. The last is the reason of a result with ``isError``."""
+
+    @property
+    def note(self) -> Callable[..., None]:
+        """The function that adds facts to the request's line in the log."""
+        return self.caller.note
+
+    def fail(self, failure: Exception) -> None:
+        """Keep a failure of the called tool, and note its decision and reason.
+
+        A request that reached the API or an author's code was allowed, even if it failed.
+        """
+        by_api = failure.__cause__  # of a tool in Python whose request failed
+        cause = by_api if isinstance(by_api, UpstreamError) and not isinstance(failure, UpstreamError) else failure
+        self.failures.append(cause)
+        reason = cause.log_reason if isinstance(cause, CallError) else type(cause).__name__
+        if isinstance(failure, GraphQLErrors):  # the reason is noted where the errors are read
+            self.note(decision="allowed")
+        elif isinstance(failure, NotInCatalog):
+            self.note(decision="denied", reason=reason)
+        else:
+            was_sent = not isinstance(failure, CallError) or isinstance(
+                failure, UpstreamError | DeadlinePassed | ToolError
+            )
+            self.note(decision="allowed" if was_sent else "refused", reason=reason)
+
+    @property
+    def failure_code(self) -> str:
+        """The stable code of the last failure; empty string if nothing failed."""
+        if not self.failures:
+            return ""
+        last = self.failures[-1]
+        return last.stile_code if isinstance(last, StileError) else StileError.stile_code
+
+    def read(self, tool: Tool, arguments: JSONObject) -> JSONObject:
+        """Return the arguments of a tool as its function needs them.
+
+        Raises:
+            InvalidArguments: the arguments do not fit the tool's schema.
+        """
+        return self.caller.endpoint.validator(tool, self.caller.evaluation).read(arguments)
+
+    @property
+    def meta(self) -> Mapping[str, Any]:
+        """The member ``_meta`` of the parameters; empty if it is absent or not an object."""
+        return _object(self.request.params.get("_meta"))
+
+    @property
+    def client_capabilities(self) -> Mapping[str, Any]:
+        """The client's capabilities; empty in the legacy era, in which the handshake has them and is not kept."""
+        return _object(self.meta.get(CLIENT_CAPABILITIES)) if is_modern(self.request.revision) else {}
+
+
+def _object(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}

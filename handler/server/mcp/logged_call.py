@@ -10,8 +10,7 @@ from typing import Any
 from handler.bundle.tools import GraphQLTool, PrescribedTool
 from handler.errors.access import AccessError
 from handler.errors.calls import NotFound
-from handler.server.mcp.jsonrpc import Rejected
-from handler.server.mcp.method_call import Call
+from handler.server.mcp.jsonrpc import Call, Rejected
 from handler.server.upstream.read_coordinates import note_refused
 from handler.strict_json import JSONObject, to_well_formed_json
 from handler.text.invisible import escaped
@@ -24,9 +23,6 @@ MAX_NUMBER = 2**53
 MAX_DEPTH, MAX_MEMBERS = 6, 50
 """Levels of a logged value, and members of each: what is beyond them is not looked at, and would not fit."""
 
-SECRET = "(secret)"  # noqa: S105 - the text in place of one
-"""Logged in place of a member whose name says that it is a secret."""
-
 
 @contextmanager
 def logged(call: Call, name: str, arguments: JSONObject) -> Iterator[None]:
@@ -34,10 +30,10 @@ def logged(call: Call, name: str, arguments: JSONObject) -> Iterator[None]:
     log, tool = call.caller.endpoint.bundle.log, call.caller.endpoint.tools.get(name)
     own = [each for each in log.arguments if each.tool == tool.name] if log and tool else []
     if own and tool:
-        meant = call.caller.endpoint.validator(tool, call.caller.evaluation).meant(arguments)
+        values_read = call.caller.endpoint.validator(tool, call.caller.evaluation).meant(arguments)
         values: JSONObject = {}
         for each in own:
-            holder = meant.get(each.inside) if each.inside else meant
+            holder = values_read.get(each.inside) if each.inside else values_read
             if isinstance(holder, dict) and each.name in holder:
                 values[each.name] = shown_value(holder[each.name])
         if values:
@@ -88,7 +84,7 @@ def _without_secrets(value: Any, *, depth: int) -> Any:
         case dict():
             members = islice(value.items(), MAX_MEMBERS)
             return {
-                key[:MAX_VALUE_CHARS]: SECRET if is_secret(key) else _without_secrets(each, depth=depth - 1)
+                key[:MAX_VALUE_CHARS]: "(secret)" if is_secret(key) else _without_secrets(each, depth=depth - 1)
                 for key, each in members
             }
         case list():

@@ -20,7 +20,7 @@ from handler.errors.protocol import StateRefused
 from handler.errors.upstream import ResultTooLarge
 from handler.server.context import Caller, with_schema
 from handler.server.mcp.input_required import binding_of
-from handler.server.mcp.method_call import Call
+from handler.server.mcp.jsonrpc import Call
 from handler.server.upstream.graphql_client import carried_out
 from handler.server.upstream.graphql_request import GraphQLRequest
 from handler.strict_json import JSONObject
@@ -99,9 +99,6 @@ def _cursor(argument: str, seal: Callable[[Any], str], place: CutPlace) -> JSONO
     return {"next": {argument: sealed}, "how": f"Call again with the same arguments and this {argument}."}
 
 
-UNLIMITED = 2**40
-
-
 async def fit_response(
     caller: Caller,
     tool: PrescribedTool | GraphQLTool,
@@ -147,7 +144,7 @@ async def fit_response(
     start, continue_at, max_bytes = None, None, caller.endpoint.bundle.max_result_bytes(tool)
     if continued and request.is_query:
         continued.require_rows(response)
-        start, continue_at, max_bytes = continued.start, continued.continue_at, max_bytes or UNLIMITED
+        start, continue_at, max_bytes = continued.start, continued.continue_at, max_bytes or 2**40
     limit = ResultLimit(max_bytes=max_bytes, form=form, size=size, start=start, continue_at=continue_at)
     try:
         return fit(response, plan, limit)

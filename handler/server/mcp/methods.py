@@ -6,7 +6,7 @@ Modules of prompts, resources, completion and tool calls load with the first req
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from handler.bundle.content import FileResource
 from handler.bundle.tools import GraphQLTool
@@ -25,10 +25,10 @@ from handler.server.mcp.jsonrpc import (
     INVALID_REQUEST,
     METHOD_NOT_FOUND,
     PARSE_ERROR,
+    Call,
     Rejected,
     SignInRequired,
 )
-from handler.server.mcp.method_call import Call
 from handler.server.mcp.revisions import (
     APPS,
     MODERN,
@@ -43,9 +43,6 @@ from handler.server.mcp.revisions import (
 from handler.server.mcp.tools_list import list_entries, list_tools, page_of
 from handler.strict_json import JSONObject, to_well_formed_json
 
-if TYPE_CHECKING:
-    from handler.code_tools.sections import Listed
-
 T = TypeVar("T")
 
 STATUS_OF_CODE: Mapping[int, int] = {PARSE_ERROR: 400, INVALID_REQUEST: 400, METHOD_NOT_FOUND: 404, INVALID_PARAMS: 400}
@@ -56,8 +53,8 @@ STATUS_OF_CODE: Mapping[int, int] = {PARSE_ERROR: 400, INVALID_REQUEST: 400, MET
 class Method:
     """A method of MCP: its capability, and the function that returns the result of a call.
 
-    A capability is the endpoint's and reveals nothing of a caller: a caller who may use nothing of it gets an empty
-    list. An extension is the caller's: a caller who may use nothing of it has no such methods.
+    A capability is the endpoint's and reveals nothing of a caller: a caller without rights to any part of it gets an
+    empty list. An extension is the caller's: a caller without such rights has no such methods.
 
     Source: MCP 2026-07-28, server/tools ("Capabilities"); schema, ``ServerCapabilities``.
     """
@@ -124,10 +121,8 @@ def _offered(call: Call) -> list[str]:
 
 def _has_pages(caller: Caller) -> bool:
     """Return whether the caller may read any page. The extension is declared to such callers only."""
-    return any(
-        isinstance(resource, FileResource) and resource.is_page and caller.evaluation.meets(resource.mask)
-        for resource in caller.endpoint.bundle.resources
-    )
+    resources = caller.permitted(caller.endpoint.bundle.resources)
+    return any(isinstance(resource, FileResource) and resource.is_page for resource in resources)
 
 
 def _introduction(call: Call, revision: str) -> JSONObject:
@@ -162,7 +157,7 @@ async def _set_level(call: Call) -> JSONObject:
 async def _discover(call: Call) -> JSONObject:
     revision = call.request.revision
     result = {"supportedVersions": list(MODERN), **_introduction(call, revision)}
-    # The introduction differs between callers by what they are offered.
+    # The introduction differs between callers by their extensions.
     anybody, caller = _anybody(call), call.caller
     public = anybody is not None and all(has(anybody) or not has(caller) for has in (_skills_of, _has_pages))
     return cacheable(result, revision, public=public)
@@ -198,26 +193,15 @@ def _name_and_arguments(call: Call) -> tuple[str, JSONObject]:
     return name, arguments
 
 
-async def _list_prompts(call: Call) -> JSONObject:
-    from handler.server.mcp.prompts import prompts_for
+async def _list_content(call: Call) -> JSONObject:
+    """Return a page of the prompts, resources or templates that a caller may use and that are not hidden."""
+    from handler.server.mcp.content import prompts_for, resources_for, templates_for
 
-    return await _list(call, "prompts", prompts_for)
-
-
-async def _list_resources(call: Call) -> JSONObject:
-    from handler.server.mcp.resources import resources_for
-
-    return await _list(call, "resources", resources_for)
-
-
-async def _list_templates(call: Call) -> JSONObject:
-    from handler.server.mcp.resources import templates_for
-
-    return await _list(call, "resourceTemplates", templates_for)
-
-
-async def _list(call: Call, key: str, listed_for: Callable[[Caller], Awaitable[list[Listed]]]) -> JSONObject:
-    """Return a page of the entries of one kind that a caller may use and that are not hidden."""
+    key, listed_for = {
+        "prompts/list": ("prompts", prompts_for),
+        "resources/list": ("resources", resources_for),
+        "resources/templates/list": ("resourceTemplates", templates_for),
+    }[call.request.method]
 
     async def entries_for(caller: Caller) -> list[JSONObject]:
         return [listed.entry for listed in await listed_for(caller) if not listed.hidden]
@@ -240,14 +224,14 @@ async def _get_prompt(call: Call) -> JSONObject:
     name, arguments = _name_and_arguments(call)
     _refuse_excess(call, arguments)
     call.note(prompt=name)
-    from handler.server.mcp.prompts import find_prompt, get_prompt
+    from handler.server.mcp.content import find_prompt, get_prompt
 
     texts = {argument: text for argument, text in arguments.items() if text is not None}
     return await get_prompt(call, find_prompt(call.caller, name), texts)
 
 
 async def _read_resource(call: Call) -> JSONObject:
-    from handler.server.mcp.resources import fixed_contents, read_resource
+    from handler.server.mcp.content import fixed_contents, read_resource
 
     uri = _require_uri(call)
     try:
@@ -270,7 +254,7 @@ def _require_uri(call: Call) -> str:
 
 
 async def _complete(call: Call) -> JSONObject:
-    from handler.server.mcp.prompts import complete
+    from handler.server.mcp.content import complete
 
     _refuse_excess(call, call.request.params)
     return complete(call.caller, call.request.params)
@@ -302,7 +286,7 @@ async def _get_skill(call: Call) -> JSONObject:
 
 def _skills_of(caller: Caller) -> list[JSONObject]:
     """Return the entries of the skills that a caller may read, by name. Their files are resources."""
-    return [skill.entry for skill in caller.endpoint.bundle.skills if caller.evaluation.meets(skill.mask)]
+    return [skill.entry for skill in caller.permitted(caller.endpoint.bundle.skills)]
 
 
 METHODS: Mapping[str, Method] = {
@@ -312,10 +296,10 @@ METHODS: Mapping[str, Method] = {
     "logging/setLevel": Method("", _set_level, era="legacy"),
     "tools/list": Method("tools", _list_tools),
     "tools/call": Method("tools", _call_tool),
-    "prompts/list": Method("prompts", _list_prompts),
+    "prompts/list": Method("prompts", _list_content),
     "prompts/get": Method("prompts", _get_prompt),
-    "resources/list": Method("resources", _list_resources),
-    "resources/templates/list": Method("resources", _list_templates),
+    "resources/list": Method("resources", _list_content),
+    "resources/templates/list": Method("resources", _list_content),
     "resources/read": Method("resources", _read_resource),
     "completion/complete": Method("completions", _complete),
     "skills/list": Method(SKILLS, _list_skills),

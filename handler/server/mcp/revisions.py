@@ -14,7 +14,6 @@ from handler.strict_json import Entry, to_well_formed_json
 MODERN = ("2026-07-28",)
 LEGACY = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 TEXT_ONLY = ("2025-03-26", "2024-11-05")
-NULL_IDS = ("2025-06-18", "2025-03-26", "2024-11-05")
 FIRST = "2024-11-05"
 ASSUMED = "2025-03-26"
 """The revision of a request that names none. Source: MCP 2025-06-18, basic/transports, "Protocol Version Header"."""
@@ -23,7 +22,6 @@ BATCHING = "2025-03-26"
 """The one revision in which a body may hold several messages."""
 
 SERVER_INFO = {"name": "stile", "version": __version__}
-LIST_TTL_MS = 60_000
 
 _META_PREFIX = "io.modelcontextprotocol/"
 SKILLS = f"{_META_PREFIX}skills"
@@ -69,7 +67,8 @@ def error_id(identifier: str | int | None, revision: str) -> dict[str, Any]:
 
     Source: JSON-RPC 2.0, section 5; MCP 2025-11-25, schema ("JSONRPCErrorResponse").
     """
-    return {} if identifier is None and revision not in NULL_IDS else {"id": identifier}
+    has_null = revision in ("2025-06-18", "2025-03-26", "2024-11-05")
+    return {} if identifier is None and not has_null else {"id": identifier}
 
 
 def negotiate(asked: object) -> str:
@@ -170,32 +169,31 @@ def listed(key: str, entries: Iterable[Entry], revision: str) -> Iterator[Entry]
 
 _SINCE: Mapping[str, Mapping[str, str]] = {
     "tools": {
-        **dict.fromkeys(("name", "description", "inputSchema"), FIRST),
-        "annotations": "2025-03-26",
-        **dict.fromkeys(("title", "outputSchema", "_meta"), "2025-06-18"),
-        "icons": "2025-11-25",
+        FIRST: "name description inputSchema",
+        "2025-03-26": "annotations",
+        "2025-06-18": "title outputSchema _meta",
+        "2025-11-25": "icons",
     },
-    "prompts": {
-        **dict.fromkeys(("name", "description", "arguments"), FIRST),
-        **dict.fromkeys(("title", "_meta"), "2025-06-18"),
-        "icons": "2025-11-25",
-    },
+    "prompts": {FIRST: "name description arguments", "2025-06-18": "title _meta", "2025-11-25": "icons"},
     "resources": {
-        **dict.fromkeys(("uri", "name", "description", "mimeType", "size", "annotations"), FIRST),
-        **dict.fromkeys(("title", "_meta"), "2025-06-18"),
-        "icons": "2025-11-25",
+        FIRST: "uri name description mimeType size annotations",
+        "2025-06-18": "title _meta",
+        "2025-11-25": "icons",
     },
     "resourceTemplates": {
-        **dict.fromkeys(("uriTemplate", "name", "description", "mimeType", "annotations"), FIRST),
-        **dict.fromkeys(("title", "_meta"), "2025-06-18"),
-        "icons": "2025-11-25",
+        FIRST: "uriTemplate name description mimeType annotations",
+        "2025-06-18": "title _meta",
+        "2025-11-25": "icons",
     },
-    "skills": dict.fromkeys(("uri", "frontmatter", "resources"), FIRST),
+    "skills": {FIRST: "uri frontmatter resources"},
 }
-"""The members of a list's entries, by the key of the list, and the revision that introduced each."""
+"""The members of a list's entries, by the key of the list and by the revision that introduced them."""
 
 _MEMBERS: Mapping[str, Mapping[str, frozenset[str]]] = {
-    key: {revision: frozenset(name for name, first in since.items() if first <= revision) for revision in LEGACY}
+    key: {
+        revision: frozenset(" ".join(names for first, names in since.items() if first <= revision).split())
+        for revision in LEGACY
+    }
     for key, since in _SINCE.items()
 }
 
@@ -236,4 +234,4 @@ def cacheable(result: dict[str, Any], revision: str, *, public: bool) -> dict[st
     """Add how long and for whom a result may be cached. Source: MCP 2026-07-28, server/utilities/caching."""
     if not is_modern(revision):
         return result
-    return {**result, "ttlMs": LIST_TTL_MS, "cacheScope": "public" if public else "private"}
+    return {**result, "ttlMs": 60_000, "cacheScope": "public" if public else "private"}

@@ -27,6 +27,7 @@ from handler.server.mcp.jsonrpc import (
     DENIED,
     INTERNAL_ERROR,
     INVALID_PARAMS,
+    Call,
     Item,
     Notification,
     Rejected,
@@ -34,7 +35,6 @@ from handler.server.mcp.jsonrpc import (
     SignInRequired,
     classify,
 )
-from handler.server.mcp.method_call import Call
 from handler.server.mcp.methods import answer
 from handler.server.mcp.revisions import BATCHING, error_id, is_modern, resource_not_found_code, revision_of_header
 from handler.strict_json import Entries, JSONObject, spliced, to_json_bytes, to_well_formed_json
@@ -62,7 +62,7 @@ class McpRoute:
         try:
             if media_type_of(http_call.headers.get("content-type", "")) != JSON:
                 raise Refused("unsupported-media-type", "expected Content-Type: application/json")
-            if not _accepted(http_call) & {JSON, "application/*", "*/*"}:
+            if not accepted_kinds(http_call.headers.get("accept", "")) & {JSON, "application/*", "*/*"}:
                 raise Refused("not-acceptable", "answers are application/json")
             endpoint = await find_endpoint(self._services, http_call)
             caller = await identify_caller(self._services, http_call, endpoint)
@@ -96,10 +96,6 @@ class McpRoute:
             return _error_response(internal, _revision_of(http_call, request))
 
 
-def _accepted(http_call: HttpCall) -> set[str]:
-    return accepted_kinds(http_call.headers.get("accept", ""))
-
-
 def _call_of(request: Request, caller: Caller) -> Call:
     """Build the call. The message's own trace takes precedence over the HTTP request's."""
     call = Call(request=request, caller=caller)
@@ -124,7 +120,7 @@ async def _answer(call: Call) -> JSONObject:
 def _response(http_call: HttpCall, call: Call, message: JSONObject) -> Response:
     """Build the response with an answer: JSON, or an event stream with the notifications of the call before it."""
     room = call.caller.room
-    if call.notifications and EVENT_STREAM in _accepted(http_call):
+    if call.notifications and EVENT_STREAM in accepted_kinds(http_call.headers.get("accept", "")):
         from handler.server.mcp.event_stream import event_stream
 
         events = event_stream(call.request, call.notifications, message, room=room)

@@ -39,8 +39,7 @@ from handler.server.asgi.headers import find_mismatch
 from handler.server.asgi.response_size import TOO_LARGE, Room, encoded
 from handler.server.auth.principal import require_scopes
 from handler.server.context import Caller, with_schema
-from handler.server.mcp.jsonrpc import HEADER_MISMATCH, Rejected
-from handler.server.mcp.method_call import Call
+from handler.server.mcp.jsonrpc import HEADER_MISMATCH, Call, Rejected
 from handler.server.mcp.revisions import is_modern
 from handler.server.mcp.tools_list import entry_for, kits_per_caller
 from handler.server.upstream.bound_variables import fill_bound
@@ -216,8 +215,8 @@ async def call_over_graphql(call: Call, tool: PrescribedTool | GraphQLTool, argu
         if asks:
             from handler.server.mcp.input_required import ask_consent
 
-            shown = _variables(tool, arguments) if isinstance(tool, PrescribedTool) else request.variables
-            consent = await ask_consent(call, tool, arguments, request, shown=shown)
+            variables = _variables(tool, arguments) if isinstance(tool, PrescribedTool) else request.variables
+            consent = await ask_consent(call, tool, arguments, request, shown=variables)
             if not isinstance(consent, GraphQLRequest):
                 return consent
             request = consent
@@ -238,7 +237,7 @@ async def call_over_graphql(call: Call, tool: PrescribedTool | GraphQLTool, argu
             if (document is None or document.answer is None) and (is_begun or 0 < max_bytes < len(text)):
                 from handler.server.mcp.long_answers import fit_response
 
-                size, text = len(text), b""  # a large text is not kept beside what is cut from it
+                size, text = len(text), b""  # a large text is not kept beside its cut
                 fitted = await fit_response(caller, tool, response, request, size=size, continued=continued)
                 response, text = fitted.answer, fitted.text
                 if fitted.places:

@@ -13,6 +13,7 @@ import base64
 import hashlib
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
+from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 from handler.bundle.tools import CatalogTool, CodeKit, CodeTool, Tool, only_reads
@@ -22,7 +23,7 @@ from handler.policy.evaluation import Evaluation
 from handler.server.auth.principal import Principal
 from handler.server.context import Caller, with_schema
 from handler.server.endpoints.endpoint import Endpoint
-from handler.server.mcp.method_call import Call
+from handler.server.mcp.jsonrpc import Call
 from handler.server.mcp.revisions import listed as listed_for
 from handler.strict_json import Entries, Entry, JSONObject
 
@@ -156,14 +157,11 @@ def seen_entry(tool: Tool, entry: JSONObject, evaluation: Evaluation) -> JSONObj
 
 def kits_per_caller(call: Call) -> list[CodeKit]:
     """Return the toolkits of this caller that list their tools per caller."""
-    caller = call.caller
-    return [kit for kit in caller.endpoint.bundle.code if kit.per_caller and caller.evaluation.meets(kit.mask)]
+    return [kit for kit in call.caller.permitted(call.caller.endpoint.bundle.code) if kit.per_caller]
 
 
 DIGEST_BYTES = 12
 PLACE_BYTES = 4
-
-UNKNOWN = "Invalid params: unknown cursor: it is of another list, or the list has changed. Ask again without a cursor"
 
 
 def page_of(call: Call, key: str, entries: Sequence[JSONObject]) -> JSONObject:
@@ -183,7 +181,14 @@ def page_of(call: Call, key: str, entries: Sequence[JSONObject]) -> JSONObject:
         return {key: listed}
     from handler.server.asgi.response_size import page_end  # few lists have pages
 
-    pageable = _listable(call, [entry.brief for entry in listed]) if size > room.page_bytes else listed
+    pageable: Sequence[Entry] = listed
+    if size > room.page_bytes:
+        brief, small = [entry.brief for entry in listed], room.surely_small_bytes
+        fits = [each.size <= small or (is_listable(each.json) and room.fits(each.json)) for each in brief]
+        pageable = list(compress(brief, fits))
+        if not all(fits):
+            names = (str(entry.get("name")) for entry, is_fitting in zip(brief, fits, strict=True) if not is_fitting)
+            call.note(too_large=", ".join(names))
     sha256 = hashlib.sha256(f"{call.caller.endpoint.bundle.endpoint} {key} ".encode())
     for entry in pageable:
         sha256.update(entry.digest)
@@ -192,20 +197,6 @@ def page_of(call: Call, key: str, entries: Sequence[JSONObject]) -> JSONObject:
     end = page_end(pageable, start, room)
     following = {"nextCursor": _cursor(end, digest)} if end < len(pageable) else {}
     return {key: Entries(pageable[start:end]), **following}
-
-
-def _listable(call: Call, entries: Sequence[Entry]) -> list[Entry]:
-    """Return the entries that fit an answer, and note the names of the others in the log."""
-    room = call.caller.room
-    listable = [
-        each
-        for each in entries
-        if (each.size <= room.surely_small_bytes or (is_listable(each.json) and room.fits(each.json)))
-    ]
-    if len(listable) < len(entries):
-        digests = {each.digest for each in listable}
-        call.note(too_large=", ".join(str(each.get("name")) for each in entries if each.digest not in digests))
-    return listable
 
 
 def _cursor(place: int, digest: bytes) -> str:
@@ -224,5 +215,6 @@ def _place(cursor: Any, digest: bytes) -> int:
         raw = b""
     place = int.from_bytes(raw[:PLACE_BYTES], "big")
     if not isinstance(cursor, str) or raw[PLACE_BYTES:] != digest or cursor != _cursor(place, digest):
-        raise InvalidParams(UNKNOWN)
+        sentence = "unknown cursor: it is of another list, or the list has changed. Ask again without a cursor"
+        raise InvalidParams(f"Invalid params: {sentence}")
     return place

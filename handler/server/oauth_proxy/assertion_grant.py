@@ -48,15 +48,15 @@ NARROWING = ("cnf", "authorization_details")
 
 
 def authenticate_client(
-    clients: tuple[AssertionClient, ...], asked: Mapping[str, str], *, authorization: str
+    clients: tuple[AssertionClient, ...], parameters: Mapping[str, str], *, authorization: str
 ) -> AssertionClient:
     """Return the client of a token request, by its secret in the header or in the form.
 
     Raises:
         OAuthRefused: the client is unknown, its secret is missing or wrong, or it authenticates in two ways.
     """
-    client_id, secret = asked.get("client_id", ""), asked.get("client_secret", "")
-    if "client_assertion" in asked or "client_assertion_type" in asked:
+    client_id, secret = parameters.get("client_id", ""), parameters.get("client_secret", "")
+    if "client_assertion" in parameters or "client_assertion_type" in parameters:
         raise OAuthRefused("invalid_client", f"expected a secret, by {' or '.join(SECRET_METHODS)}")
     if authorization:
         if secret:
@@ -114,7 +114,7 @@ async def exchange_assertion(
     site: ProxySite,
     used: UsedAssertions,
     *,
-    asked: Mapping[str, str],
+    parameters: Mapping[str, str],
     client: AssertionClient,
 ) -> JSONObject:
     """Return the token response to an authenticated client's request.
@@ -124,8 +124,8 @@ async def exchange_assertion(
         KeysUnavailable, VerifierMissing: the assertion cannot be judged.
         StateUnavailable: the token cannot be sealed.
     """
-    resource, now = site.require_resource(asked), services.clock()
-    assertion = asked.get("assertion", "")
+    resource, now = site.require_resource(parameters), services.clock()
+    assertion = parameters.get("assertion", "")
     if not assertion:
         raise OAuthRefused("invalid_request", "expected an assertion")
     issuers = tuple(_for_assertions(each, site) for each in bundle.identity.issuers if each.issuer == client.issuer)
@@ -135,7 +135,7 @@ async def exchange_assertion(
     except CredentialRefused as exc:
         raise AssertionRefused(exc.reason) from exc
     _judge(claims, issuer=site.url, resource=resource, client=client, now=now)
-    scopes = _scopes_of(claims, asked.get("scope", "").split())
+    scopes = _scopes_of(claims, parameters.get("scope", "").split())
     issued_at = int(now)
     expires = min(issued_at + MAX_TOKEN_S, int(claims["exp"]))
     scope = {"scope": " ".join(scopes)} if scopes else {}
@@ -184,7 +184,7 @@ def _judge(claims: Mapping[str, Any], *, issuer: str, resource: str, client: Ass
         raise AssertionRefused("too_old")
 
 
-def _scopes_of(claims: Mapping[str, Any], asked: list[str]) -> list[str]:
+def _scopes_of(claims: Mapping[str, Any], wanted: list[str]) -> list[str]:
     """Return the scopes that the provider grants, of those that the client asks for; all if it asks for none.
 
     Source: RFC 6749, section 3.3.
@@ -192,7 +192,7 @@ def _scopes_of(claims: Mapping[str, Any], asked: list[str]) -> list[str]:
     text = claims.get("scope", "")
     if not isinstance(text, str) or not text.isascii() or not text.isprintable():  # only spaces part scopes
         raise AssertionRefused("scope")
-    scopes = [scope for scope in dict.fromkeys(text.split()) if not asked or scope in asked]
-    if asked and not scopes:
+    scopes = [scope for scope in dict.fromkeys(text.split()) if not wanted or scope in wanted]
+    if wanted and not scopes:
         raise OAuthRefused("invalid_scope", "the assertion grants none of these scopes")
     return scopes

@@ -29,6 +29,7 @@ from handler.strict_json import JSONObject, parse_json, to_json_bytes
 
 MAX_STATE_CHARS = 4_096
 MAX_REDIRECT_URIS = 20
+MAX_QUERY_BYTES = 16_384
 
 PASSED_ON = ("prompt", "login_hint")
 """The parameters that a client may pass to the provider's sign-in page, unless ``authorize_url`` has them already."""
@@ -78,12 +79,12 @@ def registration(site: ProxySite, body: bytes) -> JSONObject:
     Source: RFC 7591, sections 3.2.1 and 3.2.2.
     """
     try:
-        asked = parse_json(body)
+        client = parse_json(body)
     except ValueError:
-        asked = None
-    if not isinstance(asked, dict):
+        client = None
+    if not isinstance(client, dict):
         raise OAuthRefused("invalid_client_metadata", "expected a JSON object")
-    uris = asked.get("redirect_uris")
+    uris = client.get("redirect_uris")
     if not isinstance(uris, list) or not 1 <= len(uris) <= MAX_REDIRECT_URIS:
         raise OAuthRefused("invalid_redirect_uri", f"expected redirect_uris, 1 to {MAX_REDIRECT_URIS} of them")
     for uri in uris:
@@ -97,38 +98,44 @@ def registration(site: ProxySite, body: bytes) -> JSONObject:
     }
 
 
-def authorize_location(site: ProxySite, query: str) -> str:
+def authorize_location(site: ProxySite, query: bytes) -> str:
     """Return the target of a client's authorization request: the provider, or the client with an error.
 
     Raises:
         OAuthRefused: the client or its redirect URI is not known, so no redirect is safe; or the request is malformed.
     """
-    asked = parse_form(query)
-    site.require_client(asked)
-    redirect_uri = site.require_redirect_uri(asked)
-    state = asked.get("state")
+    parameters = _parse_query(query)
+    site.require_client(parameters)
+    redirect_uri = site.require_redirect_uri(parameters)
+    state = parameters.get("state")
     if state is not None and len(state) > MAX_STATE_CHARS:
         raise OAuthRefused("invalid_request", f"a state may have {MAX_STATE_CHARS} characters")
     try:
-        return _provider_location(site, asked, to_state(redirect_uri, state))
+        return _provider_location(site, parameters, to_state(redirect_uri, state))
     except OAuthRefused as exc:
         answer = {"error": exc.code, "error_description": exc.description}
         return _client_location(site, redirect_uri, state, answer)
 
 
-def callback_location(site: ProxySite, query: str) -> str:
+def callback_location(site: ProxySite, query: bytes) -> str:
     """Return the target of the provider's answer: the client that asked.
 
     Raises:
         OAuthRefused: the answer belongs to no request that went through the proxy, or is another provider's.
     """
-    answer = parse_form(query)
+    answer = _parse_query(query)
     redirect_uri, state = _opened(answer.get("state", ""))
     site.require_allowed(redirect_uri, code="invalid_request")
     if answer.get("iss", site.proxy.issuer) != site.proxy.issuer:
         raise OAuthRefused("invalid_request", "the answer is another provider's")
     outcome = {"code": answer["code"]} if "code" in answer else error_of(answer)
     return _client_location(site, redirect_uri, state, outcome)
+
+
+def _parse_query(query: bytes) -> dict[str, str]:
+    if len(query) > MAX_QUERY_BYTES:
+        raise OAuthRefused("invalid_request", f"a query may have {MAX_QUERY_BYTES} bytes")
+    return parse_form(query, expected="a query that is percent-encoded")
 
 
 def to_state(redirect_uri: str, state: str | None) -> str:
@@ -147,30 +154,31 @@ def _opened(text: str) -> tuple[str, str | None]:
     raise OAuthRefused("invalid_request", "the state is not from a request that went through here")
 
 
-def _provider_location(site: ProxySite, asked: Mapping[str, str], state: str) -> str:
-    if asked.get("response_type") != "code":
+def _provider_location(site: ProxySite, parameters: Mapping[str, str], state: str) -> str:
+    if parameters.get("response_type") != "code":
         raise OAuthRefused("unsupported_response_type", "expected response_type=code")
-    if "request" in asked or "request_uri" in asked:
+    if "request" in parameters or "request_uri" in parameters:
         raise OAuthRefused("request_not_supported", "expected the parameters themselves")
-    if asked.get("code_challenge_method") != "S256" or not CHALLENGE.fullmatch(asked.get("code_challenge", "")):
+    method, challenge = parameters.get("code_challenge_method"), parameters.get("code_challenge", "")
+    if method != "S256" or not CHALLENGE.fullmatch(challenge):
         raise OAuthRefused("invalid_request", "expected a code_challenge, with code_challenge_method=S256")
     fixed = parse_qs(urlsplit(site.proxy.authorize_url).query, keep_blank_values=True)
-    parameters = {
+    query = {
         "response_type": "code",
         "client_id": site.proxy.client_id,
         "redirect_uri": site.callback,
         "state": state,
-        "code_challenge": asked["code_challenge"],
+        "code_challenge": challenge,
         "code_challenge_method": "S256",
-        **{name: asked[name] for name in PASSED_ON if name in asked and name not in fixed},
+        **{name: parameters[name] for name in PASSED_ON if name in parameters and name not in fixed},
     }
-    scopes = site.wanted(asked.get("scope", "").split()) or site.qualified(site.scopes)
+    scopes = site.wanted(parameters.get("scope", "").split()) or site.qualified(site.scopes)
     if scope := " ".join(dict.fromkeys((*scopes, *site.proxy.extra_scopes))):
-        parameters["scope"] = scope
-    resource = site.require_resource(asked)
+        query["scope"] = scope
+    resource = site.require_resource(parameters)
     if site.proxy.resource == "keep":
-        parameters["resource"] = resource
-    return _with_query(site.proxy.authorize_url, parameters)
+        query["resource"] = resource
+    return _with_query(site.proxy.authorize_url, query)
 
 
 def _client_location(site: ProxySite, redirect_uri: str, state: str | None, answer: Mapping[str, str]) -> str:
@@ -183,19 +191,7 @@ def _with_query(url: str, parameters: Mapping[str, str]) -> str:
     return f"{url}{joint}{urlencode(parameters, quote_via=quote)}"
 
 
-def parse_token_request(body: bytes) -> dict[str, str]:
-    """Return the parameters of a client's token request.
-
-    Raises:
-        OAuthRefused: the body is not a form.
-    """
-    try:
-        return parse_form(body.decode("ascii"))
-    except UnicodeDecodeError:
-        raise OAuthRefused("invalid_request", "expected a form") from None
-
-
-def token_form(site: ProxySite, asked: Mapping[str, str]) -> dict[str, str]:
+def token_form(site: ProxySite, parameters: Mapping[str, str]) -> dict[str, str]:
     """Return the form for the provider's token endpoint, without the client secret.
 
     Raises:
@@ -203,10 +199,10 @@ def token_form(site: ProxySite, asked: Mapping[str, str]) -> dict[str, str]:
 
     Source: RFC 6749, sections 4.1.3 and 6.
     """
-    site.require_client(asked)
-    form = {**_grant(site, asked), "client_id": site.proxy.client_id}
-    resource = site.require_resource(asked)
-    if site.proxy.resource == "keep" and "resource" in asked:
+    site.require_client(parameters)
+    form = {**_grant(site, parameters), "client_id": site.proxy.client_id}
+    resource = site.require_resource(parameters)
+    if site.proxy.resource == "keep" and "resource" in parameters:
         form["resource"] = resource
     return form
 
@@ -220,20 +216,20 @@ def token_answer(site: ProxySite, answer: Mapping[str, Any]) -> JSONObject:
     return members
 
 
-def _grant(site: ProxySite, asked: Mapping[str, str]) -> dict[str, str]:
-    match asked.get("grant_type"):
+def _grant(site: ProxySite, parameters: Mapping[str, str]) -> dict[str, str]:
+    match parameters.get("grant_type"):
         case "authorization_code":
-            if "redirect_uri" in asked:  # absent in OAuth 2.1: PKCE ties the code to the client
-                site.require_redirect_uri(asked)
-            if "code" not in asked or not VERIFIER.fullmatch(asked.get("code_verifier", "")):
+            if "redirect_uri" in parameters:  # absent in OAuth 2.1: PKCE ties the code to the client
+                site.require_redirect_uri(parameters)
+            if "code" not in parameters or not VERIFIER.fullmatch(parameters.get("code_verifier", "")):
                 raise OAuthRefused("invalid_request", "expected code and code_verifier")
-            grant = {name: asked[name] for name in ("grant_type", "code", "code_verifier")}
+            grant = {name: parameters[name] for name in ("grant_type", "code", "code_verifier")}
             return {**grant, "redirect_uri": site.callback}
         case "refresh_token":
-            if "refresh_token" not in asked:
+            if "refresh_token" not in parameters:
                 raise OAuthRefused("invalid_request", "expected refresh_token")
-            scope = " ".join(dict.fromkeys(site.wanted(asked.get("scope", "").split())))
-            grant = {name: asked[name] for name in ("grant_type", "refresh_token")}
+            scope = " ".join(dict.fromkeys(site.wanted(parameters.get("scope", "").split())))
+            grant = {name: parameters[name] for name in ("grant_type", "refresh_token")}
             return {**grant, "scope": scope} if scope else grant
         case _:
             raise OAuthRefused("unsupported_grant_type", f"expected {' or '.join(GRANTS)}")

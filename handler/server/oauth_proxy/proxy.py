@@ -44,14 +44,14 @@ class ProxySite:
         """The one redirect URI that the provider has to know."""
         return f"{self.url}/oauth/callback"
 
-    def require_client(self, asked: Mapping[str, str]) -> None:
+    def require_client(self, parameters: Mapping[str, str]) -> None:
         """Refuse a client with neither the proxy's client id nor an allowed metadata document."""
-        if asked.get("client_id") not in (self.proxy.client_id, *self.proxy.client_metadata_documents):
+        if parameters.get("client_id") not in (self.proxy.client_id, *self.proxy.client_metadata_documents):
             raise OAuthRefused("invalid_client", "this client is not known: it has to register")
 
-    def require_redirect_uri(self, asked: Mapping[str, str]) -> str:
+    def require_redirect_uri(self, parameters: Mapping[str, str]) -> str:
         """Return the redirect URI of a request, which the owner has to allow."""
-        return self.require_allowed(asked.get("redirect_uri", ""), code="invalid_request")
+        return self.require_allowed(parameters.get("redirect_uri", ""), code="invalid_request")
 
     def require_allowed(self, redirect_uri: str, *, code: str) -> str:
         """Return a redirect URI that is on the owner's list as it is, or for loopback, with any port.
@@ -63,14 +63,14 @@ class ProxySite:
             raise RedirectRefused(code, redirect_uri)
         return redirect_uri
 
-    def require_resource(self, asked: Mapping[str, str]) -> str:
+    def require_resource(self, parameters: Mapping[str, str]) -> str:
         """Return the one resource that tokens are for. Source: RFC 8707, section 2."""
         own = f"{self.url}/mcp"
-        if asked.get("resource", own).removesuffix("/") != own:
+        if parameters.get("resource", own).removesuffix("/") != own:
             raise OAuthRefused("invalid_target", f"expected {own}")
         return own
 
-    def wanted(self, asked: Iterable[str]) -> list[str]:
+    def wanted(self, names: Iterable[str]) -> list[str]:
         """Return the requested scopes that tools need or the owner has named, by the provider's names.
 
         All others are left out: a client of this endpoint gets no rights elsewhere.
@@ -78,7 +78,7 @@ class ProxySite:
         Source: RFC 6749, section 3.3.
         """
         scopes = {*self.qualified(self.known_scopes), *self.proxy.extra_scopes}
-        return [scope for scope in self.qualified(asked) if scope in scopes]
+        return [scope for scope in self.qualified(names) if scope in scopes]
 
     def qualified(self, scopes: Iterable[str]) -> list[str]:
         """Return scopes by the provider's names for them."""
@@ -87,12 +87,16 @@ class ProxySite:
         return [each if each in whole or each.startswith(prefix) else f"{prefix}{each}" for each in scopes]
 
 
-def parse_form(text: str) -> dict[str, str]:
+def parse_form(raw: bytes, *, expected: str) -> dict[str, str]:
     """Return the parameters of a query or form. Those without a value count as left out (RFC 6749, section 3.1).
 
     Raises:
-        OAuthRefused: there are too many parameters, one is repeated, or the text is not UTF-8.
+        OAuthRefused: it is not ``expected``, has too many parameters or one of them twice, or is not UTF-8.
     """
+    try:
+        text = raw.decode("ascii")
+    except UnicodeDecodeError:
+        raise OAuthRefused("invalid_request", f"expected {expected}") from None
     try:
         pairs = parse_qsl(text, keep_blank_values=True, max_num_fields=MAX_PARAMETERS, errors="strict")
     except ValueError:

@@ -32,16 +32,14 @@ from handler.server.oauth_proxy.flow import (
     authorize_location,
     callback_location,
     metadata,
-    parse_token_request,
     registration,
     token_answer,
     token_form,
 )
-from handler.server.oauth_proxy.proxy import JWT_BEARER, ProxySite, error_of
+from handler.server.oauth_proxy.proxy import JWT_BEARER, ProxySite, error_of, parse_form
 from handler.strict_json import JSONObject, parse_json
 
 MAX_FORM_BYTES = 65_536
-MAX_QUERY_BYTES = 16_384
 MAX_ANSWER_BYTES = 65_536
 TIMEOUT_S = 10.0
 
@@ -83,7 +81,7 @@ def authorize_route(services: Services) -> Answer:
     """Build the route to which a client sends its user to sign in."""
 
     async def authorize(site: ProxySite, http_call: HttpCall) -> Response:
-        return _redirect(authorize_location(site, _query(http_call)))
+        return _redirect(authorize_location(site, http_call.scope["query_string"]))
 
     return _route(services, "oauth_authorize", authorize)
 
@@ -92,7 +90,7 @@ def callback_route(services: Services) -> Answer:
     """Build the route to which the provider sends the user back."""
 
     async def callback(site: ProxySite, http_call: HttpCall) -> Response:
-        return _redirect(callback_location(site, _query(http_call)))
+        return _redirect(callback_location(site, http_call.scope["query_string"]))
 
     return _route(services, "oauth_callback", callback)
 
@@ -103,10 +101,10 @@ def token_route(services: Services) -> Answer:
 
     async def token(site: ProxySite, http_call: HttpCall) -> Response:
         _require_media_type(http_call, FORM)
-        asked = parse_token_request(await read_body(http_call, max_bytes=MAX_FORM_BYTES))
-        if site.proxy.assertion_clients and asked.get("grant_type") == JWT_BEARER:
-            return await _assertion_token(used, services, site, http_call=http_call, asked=asked)
-        return await _provider_token(services, site, http_call=http_call, asked=asked)
+        parameters = parse_form(await read_body(http_call, max_bytes=MAX_FORM_BYTES), expected="a form")
+        if site.proxy.assertion_clients and parameters.get("grant_type") == JWT_BEARER:
+            return await _assertion_token(used, services, site, http_call=http_call, parameters=parameters)
+        return await _provider_token(services, site, http_call=http_call, parameters=parameters)
 
     return _route(services, "oauth_token", token)
 
@@ -142,15 +140,19 @@ async def _find_site(services: Services, http_call: HttpCall) -> tuple[Bundle, P
         raise HTTPException(404, "this endpoint has no OAuth proxy to sign in through")
     if not url:
         raise HTTPException(404, note_unknown_url(http_call.scope))
-    scopes, known = tuple(open_scopes(bundle)), tuple(all_scopes(bundle))
-    takes = bool(proxy.assertion_clients) and services.states.available
-    return bundle, ProxySite(proxy=proxy, url=url, scopes=scopes, known_scopes=known, takes_assertions=takes)
+    return bundle, ProxySite(
+        proxy=proxy,
+        url=url,
+        scopes=tuple(open_scopes(bundle)),
+        known_scopes=tuple(all_scopes(bundle)),
+        takes_assertions=bool(proxy.assertion_clients) and services.states.available,
+    )
 
 
 async def _provider_token(
-    services: Services, site: ProxySite, *, http_call: HttpCall, asked: dict[str, str]
+    services: Services, site: ProxySite, *, http_call: HttpCall, parameters: dict[str, str]
 ) -> Response:
-    form = token_form(site, asked)
+    form = token_form(site, parameters)
     reference, endpoint, secrets = site.proxy.client_secret, endpoint_name(http_call), services.outgoing.secrets
     try:
         if reference:
@@ -185,13 +187,15 @@ async def _provider_token(
 
 
 async def _assertion_token(
-    used: UsedAssertions, services: Services, site: ProxySite, *, http_call: HttpCall, asked: dict[str, str]
+    used: UsedAssertions, services: Services, site: ProxySite, *, http_call: HttpCall, parameters: dict[str, str]
 ) -> Response:
     authorization = ", ".join(http_call.headers.getlist("authorization"))
-    client = authenticate_client(site.proxy.assertion_clients, asked, authorization=authorization)
+    client = authenticate_client(site.proxy.assertion_clients, parameters, authorization=authorization)
     bundle = http_call.scope[ENDPOINT].bundle
     try:
-        return json_response(await exchange_assertion(services, bundle, site, used, asked=asked, client=client))
+        return json_response(
+            await exchange_assertion(services, bundle, site, used, parameters=parameters, client=client)
+        )
     except (KeysUnavailable, VerifierMissing) as exc:
         return _unavailable(http_call, exc.reason, description=CANNOT_JUDGE)
     except StateUnavailable:
@@ -214,16 +218,6 @@ def _unavailable(http_call: HttpCall, reason: str, *, description: str = PROVIDE
 
 def _redirect(location: str) -> Response:
     return Response(status_code=302, headers={"location": location, "referrer-policy": "no-referrer"})
-
-
-def _query(http_call: HttpCall) -> str:
-    query = http_call.scope["query_string"]
-    if len(query) > MAX_QUERY_BYTES:
-        raise OAuthRefused("invalid_request", f"a query may have {MAX_QUERY_BYTES} bytes")
-    try:
-        return str(query.decode("ascii"))
-    except UnicodeDecodeError:
-        raise OAuthRefused("invalid_request", "expected a query that is percent-encoded") from None
 
 
 def _require_media_type(http_call: HttpCall, expected: str) -> None:

@@ -37,32 +37,22 @@ class Circuits:
     async def send(
         self, http: HttpClient, request: HttpRequest, *, endpoint: str, asked: Hashable = None
     ) -> HttpResponse:
-        """Send a request of an endpoint, once, or refuse to, as ``guard`` does.
-
-        Raises:
-            CircuitOpen: as ``guard``.
-            HttpError: as ``HttpClient.send``.
-        """
-        with self.guard(request.url, endpoint=endpoint, asked=asked):
-            return await http.send_async(request)
-
-    @contextmanager
-    def guard(self, url: str, *, endpoint: str, asked: Hashable = None) -> Iterator[None]:
-        """Guard the code that sends one request of an endpoint, and count its failure.
+        """Send a request of an endpoint, once, and count its failure.
 
         After a pause, one request at a time tests if the origin answers again. ``asked`` identifies the caller:
         failures that the caller's requests may cause count for no other caller.
 
         Raises:
             CircuitOpen: the circuit of the origin, or of this caller at the origin, is open; nothing was sent.
+            HttpError: as ``HttpClient.send``.
         """
-        parts = urlsplit(url)
+        parts = urlsplit(request.url)
         origin = endpoint, f"{parts.scheme}://{parts.netloc.lower()}"
         connecting = self._origins.use_or_make(origin, _Circuit)
         answering = self._callers.use_or_make((origin, asked), _Circuit)
         with connecting.attempt(self._clock) as not_connected, answering.attempt(self._clock) as not_answered:
             try:
-                yield
+                answer = await http.send_async(request)
             except AddressRefused:  # nothing was sent
                 raise
             except (HttpEncoding, HttpTooLarge):
@@ -72,6 +62,7 @@ class Circuits:
                 (not_answered if exc.sent else not_connected)()
                 raise
         self._forget(origin, asked)
+        return answer
 
     def _forget(self, origin: Hashable, asked: Hashable) -> None:
         """Close both circuits, after an answer."""

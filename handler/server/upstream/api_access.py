@@ -6,16 +6,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import field
 
-from handler.bundle.upstream import (
-    BearerAuth,
-    ClientCredentialsAuth,
-    HeaderAuth,
-    NoAuth,
-    PassthroughAuth,
-    SigV4Auth,
-    TokenExchangeAuth,
-    UpstreamAuth,
-)
+from handler.bundle.upstream import PassthroughAuth
 from handler.cold.records import record
 from handler.errors.calls import CallError
 from handler.errors.upstream import CredentialUnavailable
@@ -57,30 +48,16 @@ async def api_access(caller: Caller, *, required: bool) -> ApiAccess:
         return NO_ACCESS
     if isinstance(upstream.auth, PassthroughAuth):  # the caller's own token is not given to an author
         return ApiAccess(tokenless=True)
-    tokenless = isinstance(upstream.auth, NoAuth | SigV4Auth) and caller.principal != ANONYMOUS
+    tokenless = not upstream.auth.STRATEGY and caller.principal != ANONYMOUS
     try:
-        told = request_headers(caller, upstream)
+        headers = {**request_headers(caller, upstream), **credential.headers}
     except CallError:
         if required and not tokenless:
             raise
         return ApiAccess(tokenless=tokenless)
-    headers = {**told, **credential.headers}
     return ApiAccess(
-        strategy=_strategy(upstream.auth, headers),
+        strategy=upstream.auth.STRATEGY or ("custom" if headers else "none"),
         token=credential.token or None,
         headers=headers,
         tokenless=tokenless,
     )
-
-
-def _strategy(auth: UpstreamAuth, headers: Mapping[str, str]) -> str:
-    """Name the strategy. A signature is valid for one request only, so SigV4 counts as no credential."""
-    match auth:
-        case NoAuth() | SigV4Auth():
-            return "custom" if headers else "none"
-        case BearerAuth():
-            return "bearer"
-        case HeaderAuth():
-            return "api_key"
-        case PassthroughAuth() | ClientCredentialsAuth() | TokenExchangeAuth():
-            return "oauth"

@@ -20,7 +20,8 @@ def fill_bound(caller: Caller, bound: PrescribedTool | PersistedOperation, *, na
     Raises:
         BindingMissing: the source of a variable is missing, or does not fit the variable's type.
     """
-    values = bound_values(name, bound.bindings, headers=caller.headers, claims=caller.principal.claims or {})
+    claims = caller.principal.claims or {}
+    values = {each.variable: bound_value(name, each, headers=caller.headers, claims=claims) for each in bound.bindings}
     wrong = next(iter(caller.endpoint.bound_validator(bound).misfits(values)), "") if values else ""
     binding = next((each for each in bound.bindings if each.variable == wrong), None)
     if binding:
@@ -28,18 +29,12 @@ def fill_bound(caller: Caller, bound: PrescribedTool | PersistedOperation, *, na
     return values
 
 
-def bound_values(
-    tool: str, bindings: tuple[Binding, ...], *, headers: Mapping[str, str], claims: Mapping[str, Any]
-) -> JSONObject:
-    """Map each variable to its value. ``headers`` have lower-case names; ``claims`` are verified.
+def bound_value(tool: str, binding: Binding, *, headers: Mapping[str, str], claims: Mapping[str, Any]) -> Any:
+    """Return the value of one variable. ``headers`` have lower-case names; ``claims`` are verified.
 
     Raises:
-        BindingMissing: the request lacks the source of a variable, or has it in another form.
+        BindingMissing: the request lacks the source of the variable, or has it in another form.
     """
-    return {binding.variable: _value(tool, binding, headers, claims) for binding in bindings}
-
-
-def _value(tool: str, binding: Binding, headers: Mapping[str, str], claims: Mapping[str, Any]) -> Any:
     match binding.source:
         case "value":
             return binding.value

@@ -11,10 +11,9 @@ import asyncio
 import base64
 import hashlib
 import math
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import field
 from datetime import UTC, datetime
-from functools import partial
 from math import inf
 from urllib.parse import quote_plus, urlencode
 
@@ -26,7 +25,6 @@ from handler.bundle.upstream import (
     ClientCredentialsAuth,
     HeaderAuth,
     NoAuth,
-    OAuthClient,
     PassthroughAuth,
     SecretText,
     SigV4Auth,
@@ -43,7 +41,6 @@ from handler.server.upstream.bound_variables import find_claim
 from handler.strict_json import parse_json
 
 OAuthMode = ClientCredentialsAuth | TokenExchangeAuth
-Send = Callable[[HttpRequest], Awaitable[HttpResponse]]
 
 TIMEOUT_S = 5.0
 MAX_BYTES = 65_536
@@ -72,6 +69,10 @@ KNOWN_ERRORS = SUBJECT_REFUSED | {
     "unauthorized_client",
     "unsupported_grant_type",
 }
+
+
+class ClientRefused(CredentialUnavailable):
+    """The endpoint refuses the client's secret, which may have been replaced."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -147,11 +148,16 @@ async def _token(caller: Caller, auth: OAuthMode, timeout_s: float) -> Credentia
 
 
 async def _ask_for_token(caller: Caller, auth: OAuthMode, secret: str, timeout_s: float) -> Fetched:
-    """Source: RFC 6749, section 4.4; RFC 8693, section 2.1."""
-    services = caller.services
-    grant, ends_at = {"grant_type": "client_credentials"}, inf
+    """Request a token for the client with this secret.
+
+    Raises:
+        ClientRefused: the endpoint does not accept the client with this secret.
+        CredentialUnavailable: there is no token, for any other reason.
+    """
+    services, client, ends_at = caller.services, auth.client, inf
+    form = {"grant_type": "client_credentials"}
     if isinstance(auth, TokenExchangeAuth):
-        grant = {
+        form = {
             "grant_type": EXCHANGE,
             "subject_token": caller.credential,
             "subject_token_type": TOKEN_TYPES[auth.subject_type],
@@ -159,53 +165,9 @@ async def _ask_for_token(caller: Caller, auth: OAuthMode, secret: str, timeout_s
         }
         if auth.actor_token:
             actor = await _secret(caller, auth.actor_token)
-            grant |= {"actor_token": actor.token, "actor_token_type": TOKEN_TYPES[auth.actor_type]}
+            form |= {"actor_token": actor.token, "actor_token_type": TOKEN_TYPES[auth.actor_type]}
         ends_at = float((caller.principal.claims or {})["exp"]) - MARGIN_S  # verification has required the claim
-    value, kept_s = await request_token(
-        partial(services.outgoing.circuits.send, services.http, endpoint=caller.endpoint.bundle.endpoint),
-        auth.client,
-        secret=secret,
-        grant=grant,
-        timeout_s=timeout_s,
-    )
-    return Fetched(value, good_until=min(services.clock() + kept_s, ends_at))
-
-
-async def signed(caller: Caller, request: HttpRequest) -> HttpRequest:
-    """Return the request with the function's signature, if the API requires one.
-
-    Raises:
-        CredentialUnavailable: there are no AWS credentials, or the bundle names a service without SigV4 support.
-    """
-    auth = caller.endpoint.bundle.upstream.auth
-    if not isinstance(auth, SigV4Auth):
-        return request
-    if auth.service not in SIGNED_SERVICES:
-        raise CredentialUnavailable("sigv4: no signatures for this service")
-    try:
-        credentials = await asyncio.to_thread(caller.services.outgoing.aws.current)  # blocks: boto3 may have to search
-    except AwsError as exc:
-        raise CredentialUnavailable(f"sigv4: {exc}") from exc
-    added = sign(request, service=auth.service, region=auth.region, credentials=credentials, now=datetime.now(UTC))
-    return replaced(request, headers={**request.headers, **added})
-
-
-class ClientRefused(CredentialUnavailable):
-    """The endpoint refuses the client's secret, which may have been replaced."""
-
-
-async def request_token(
-    send: Send, client: OAuthClient, *, secret: str, grant: Mapping[str, str], timeout_s: float
-) -> tuple[str, float]:
-    """Request a token. Return the token and the seconds for which it may be kept, 0 if it may not.
-
-    ``grant`` holds the fields of the form beside the client's scope, audience and resource.
-
-    Raises:
-        ClientRefused: the endpoint does not accept the client with this secret.
-        CredentialUnavailable: there is no token, for any other reason.
-    """
-    form = {**grant, "scope": client.scope, "audience": client.audience, "resource": client.resource}
+    form |= {"scope": client.scope, "audience": client.audience, "resource": client.resource}
     headers = {"content-type": "application/x-www-form-urlencoded", "accept": "application/json"}
     if client.client_auth == "basic":
         pair = f"{quote_plus(client.client_id)}:{quote_plus(secret)}"
@@ -220,13 +182,15 @@ async def request_token(
         timeout_s=min(TIMEOUT_S, timeout_s),
         max_bytes=MAX_BYTES,
     )
+    circuits, endpoint = services.outgoing.circuits, caller.endpoint.bundle.endpoint
     try:
-        response = await send(request)
+        response = await circuits.send(services.http, request, endpoint=endpoint)
     except HttpError as exc:
         raise CredentialUnavailable(f"token endpoint: {exc.reason}") from exc
     except CircuitOpen as exc:
         raise CredentialUnavailable("token endpoint: it did not answer several times in a row") from exc
-    return _token_in(response, exchanged=grant["grant_type"] == EXCHANGE)
+    value, kept_s = _token_in(response, exchanged=isinstance(auth, TokenExchangeAuth))
+    return Fetched(value, good_until=min(services.clock() + kept_s, ends_at))
 
 
 def _token_in(response: HttpResponse, *, exchanged: bool) -> tuple[str, float]:
@@ -262,3 +226,22 @@ def _kept_s(expires_in: object) -> float:
     if isinstance(expires_in, bool) or not isinstance(expires_in, int | float) or not 0 < expires_in < math.inf:
         return 0.0
     return max(min(expires_in, MAX_S) - MARGIN_S, 0.0)
+
+
+async def signed(caller: Caller, request: HttpRequest) -> HttpRequest:
+    """Return the request with the function's signature, if the API requires one.
+
+    Raises:
+        CredentialUnavailable: there are no AWS credentials, or the bundle names a service without SigV4 support.
+    """
+    auth = caller.endpoint.bundle.upstream.auth
+    if not isinstance(auth, SigV4Auth):
+        return request
+    if auth.service not in SIGNED_SERVICES:
+        raise CredentialUnavailable("sigv4: no signatures for this service")
+    try:
+        credentials = await asyncio.to_thread(caller.services.outgoing.aws.current)  # blocks: boto3 may have to search
+    except AwsError as exc:
+        raise CredentialUnavailable(f"sigv4: {exc}") from exc
+    added = sign(request, service=auth.service, region=auth.region, credentials=credentials, now=datetime.now(UTC))
+    return replaced(request, headers={**request.headers, **added})

@@ -57,7 +57,7 @@ async def execute(caller: Caller, operation: GraphQLRequest) -> JSONObject:
 
         _note(caller, operation, started)
         raise without_answer(exc, timeout_s=request.timeout_s).of(operation) from exc
-    _note(caller, operation, started, upstream_status=answer.status)
+    _note(caller, operation, started, answer)
     return await _response(caller, operation, answer)
 
 
@@ -106,9 +106,11 @@ def _document(operation: GraphQLRequest, documents: str) -> JSONObject:
             raise UpstreamError("This API takes only requests that it knows.")
 
 
-def _note(caller: Caller, operation: GraphQLRequest, started: float, **facts: int) -> None:
+def _note(caller: Caller, operation: GraphQLRequest, started: float, answer: HttpResponse | None = None) -> None:
     """Note the duration of a request, and the fields that it asked for, if the endpoint's author wants them logged."""
-    caller.note(upstream_ms=round((time.perf_counter() - started) * 1e3, 2), **facts)
+    caller.note(upstream_ms=round((time.perf_counter() - started) * 1e3, 2))
+    if answer:
+        caller.note(upstream_status=answer.status)
     if caller.endpoint.bundle.log:
         from handler.server.upstream.read_coordinates import note_read
 

@@ -12,7 +12,7 @@ rule, a coordinate that the document uses.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Iterator, Mapping, Set
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -122,21 +122,21 @@ def _filtered(error: Any, finding: Classification, *, names: Set[str] | None) ->
     """Return one filtered error, and the log's reason. ``names``: see ``_message``."""
     if not isinstance(error, dict):
         return {"message": UNNAMED}, OTHER
-    kept: JSONObject = {"message": _message(error, finding, names=names)}
+    filtered: JSONObject = {"message": _message(error, finding, names=names)}
     path = _path(error)
     if path and not finding.of_document and (names is None or not is_static(path)):
-        kept["path"] = path
+        filtered["path"] = path
     extensions = error.get("extensions")
     code = extensions.get("code") if isinstance(extensions, dict) else None
     if isinstance(code, str) and (code := escaped(well_formed(code[:MAX_CODE_CHARS]))):
-        kept["extensions"] = {"code": code}
+        filtered["extensions"] = {"code": code}
     if finding.coordinate:
-        return kept, f"Drift: {finding.coordinate}"
+        return filtered, f"Drift: {finding.coordinate}"
     if finding.kind in SENTENCES:
-        return kept, f"UpstreamDocuments: {finding.kind}"
+        return filtered, f"UpstreamDocuments: {finding.kind}"
     if finding.kind == LIMIT:
-        return kept, "UpstreamLimit"
-    return kept, f"{OTHER}: {code}" if isinstance(code, str) and _CODE.fullmatch(code) else OTHER
+        return filtered, "UpstreamLimit"
+    return filtered, f"{OTHER}: {code}" if isinstance(code, str) and _CODE.fullmatch(code) else OTHER
 
 
 def _located(
@@ -203,20 +203,13 @@ def find_in(error: Mapping[str, Any], *, names: Set[str]) -> Classification:
     message = _text(error, "message")
     if OF_A_VALUE.match(message) or str(error.get("path"))[:12] == "['variable',":
         return Classification(kind=VALUE)
-    kinds = {HABITS[habit][0] for habit in habits_in(error)}
+    kinds = [kind for kind, _ in habits_in(error)]
     coordinate = coordinate_in(message, names=names) if VALIDATION in kinds else ""
     if coordinate:
         return Classification(kind=VALIDATION, coordinate=coordinate, of_document=True)
-    # The most specific kind first: many servers report limits as validation errors.
-    kind = next((kind for kind in (*SENTENCES, LIMIT, VALIDATION) if kind in kinds), "")
+    kind = kinds[0] if kinds else ""
     of_document = kind == VALIDATION or (kind == LIMIT and not error.get("path"))
     return Classification(kind=kind, of_document=of_document)
-
-
-def habits_in(error: Mapping[str, Any]) -> list[str]:
-    """Return the keys of ``HABITS`` that an error matches."""
-    parts = _Error(error)
-    return [name for name, (_, is_shown_by) in HABITS.items() if is_shown_by(parts)]
 
 
 class _Error:
@@ -301,59 +294,64 @@ MEASURED = re.compile(
 )
 """Quantities that APIs limit. A limit needs this and ``EXCEEDED``: each alone matches many other errors."""
 
-HABITS: Mapping[str, tuple[str, Callable[[_Error], bool]]] = {
+HABITS: Mapping[str, Mapping[str, Callable[[_Error], bool]]] = {
     # Apollo Server and Router, GraphQL Yoga, Mercurius: the hash of the document is unknown.
-    "unlisted documents": (UNLISTED, lambda error: error.not_persisted not in ("", "SUPPORTED")),
+    UNLISTED: {"unlisted documents": lambda error: error.not_persisted not in ("", "SUPPORTED")},
     # GraphQL Yoga and Hive Gateway run known documents only, and got a text.
-    "documents by id only": (BY_ID_ONLY, lambda error: error.message == "PersistedQueryOnly"),
+    BY_ID_ONLY: {"documents by id only": lambda error: error.message == "PersistedQueryOnly"},
     # Apollo Server without a cache, Mercurius.
-    "documents as text only": (AS_TEXT_ONLY, lambda error: error.not_persisted == "SUPPORTED"),
-    # graphql-js and its ports (graphql-core with Strawberry and graphene, webonyx with Lighthouse, Absinthe, Juniper,
-    # async-graphql), PostGraphile and AppSync: a location in the document, without path and code.
-    "graphql-js": (
-        VALIDATION,
-        lambda error: error.points_only and not error.code and not error.says("classification"),
-    ),
-    # Apollo Server and Router, GraphQL Yoga, gqlgen. gqlgen gives the same code to values, with a path to the variable.
-    "Apollo": (VALIDATION, lambda error: error.code in APOLLO_CODES and not error.path),
-    "graphql-ruby": (VALIDATION, lambda error: error.points and is_static(error.path)),
-    # graphql-java with Spring and DGS. A resolver may use this class of errors too, with its own message.
-    "graphql-java": (
-        VALIDATION,
-        lambda error: (
+    AS_TEXT_ONLY: {"documents as text only": lambda error: error.not_persisted == "SUPPORTED"},
+    LIMIT: {
+        # Hasura's depth-limit-exceeded, Apollo Router's MAX_DEPTH_LIMIT and COST_ESTIMATED_TOO_EXPENSIVE, Shopify's
+        # THROTTLED and MAX_COST_EXCEEDED, GitHub's MAX_NODE_LIMIT_EXCEEDED and RATE_LIMITED.
+        "limits by code": lambda error: bool(LIMIT_CODE.fullmatch(error.code) or LIMIT_CODE.fullmatch(error.kind)),
+        "limits of Hot Chocolate": lambda error: error.code in HOT_CHOCOLATE_LIMITS,
+        # graphql-java and Spring abort operations beyond a depth or complexity: "maximum query depth exceeded 12 > 10".
+        "limits of graphql-java": lambda error: (
+            error.says("classification") == "ExecutionAborted" and bool(EXCEEDED.search(error.message))
+        ),
+        # In words only: graphql-depth-limit with Apollo Server, Strawberry's limiters, graphql-query-complexity,
+        # GraphQL Armor with Yoga and Hive Gateway, Mercurius, Ariadne's cost, Absinthe's complexity, graphql-ruby,
+        # PostGraphile, webonyx with Lighthouse and WPGraphQL, Sangria, async-graphql, Contentful, monday.com.
+        "limits by words": lambda error: (
+            not error.path and bool(EXCEEDED.search(error.message)) and bool(MEASURED.search(error.message))
+        ),
+    },
+    VALIDATION: {
+        # graphql-js and its ports (graphql-core with Strawberry and graphene, webonyx with Lighthouse, Absinthe,
+        # Juniper, async-graphql), PostGraphile and AppSync: a location in the document, without path and code.
+        "graphql-js": lambda error: error.points_only and not error.code and not error.says("classification"),
+        # Apollo Server and Router, GraphQL Yoga, gqlgen, which gives the same code to values, with a path to the
+        # variable.
+        "Apollo": lambda error: error.code in APOLLO_CODES and not error.path,
+        "graphql-ruby": lambda error: error.points and is_static(error.path),
+        # graphql-java with Spring and DGS. A resolver may use this class of errors too, with its own message.
+        "graphql-java": lambda error: (
             error.says("classification") in ("ValidationError", "InvalidSyntax")
             and (error.points_only or bool(GRAPHQL_JAVA.match(error.message)))
         ),
-    ),
-    # Hot Chocolate: rules name their section of the specification, and some have a path to the field.
-    "Hot Chocolate": (
-        VALIDATION,
-        lambda error: (
+        # Rules name their section of the specification, and some have a path to the field.
+        "Hot Chocolate": lambda error: (
             bool(SPECIFICATION.fullmatch(error.says("specifiedBy")))
             or (bool(HOT_CHOCOLATE_CODE.fullmatch(error.code)) and error.points_only)
         ),
-    ),
-    "GraphQL.NET": (VALIDATION, lambda error: bool(SECTION.fullmatch(error.says("number"))) and error.points_only),
-    # Hasura: the path to the field is an extension. Values and validation webhooks have the same code, but path "$".
-    "Hasura": (
-        VALIDATION,
-        lambda error: error.code == "validation-failed" and (error.says("path") or SELECTION).startswith(SELECTION),
-    ),
-    # Codes and types: Hasura's depth-limit-exceeded, Apollo Router's MAX_DEPTH_LIMIT and COST_ESTIMATED_TOO_EXPENSIVE,
-    # Shopify's THROTTLED and MAX_COST_EXCEEDED, GitHub's MAX_NODE_LIMIT_EXCEEDED and RATE_LIMITED.
-    "limits by code": (LIMIT, lambda error: bool(LIMIT_CODE.fullmatch(error.code) or LIMIT_CODE.fullmatch(error.kind))),
-    "limits of Hot Chocolate": (LIMIT, lambda error: error.code in HOT_CHOCOLATE_LIMITS),
-    # graphql-java and Spring abort operations beyond a depth or complexity: "maximum query depth exceeded 12 > 10".
-    "limits of graphql-java": (
-        LIMIT,
-        lambda error: error.says("classification") == "ExecutionAborted" and bool(EXCEEDED.search(error.message)),
-    ),
-    # In words only: graphql-depth-limit with Apollo Server, Strawberry's limiters, graphql-query-complexity, GraphQL
-    # Armor with Yoga and Hive Gateway, Mercurius, Ariadne's cost, Absinthe's complexity, graphql-ruby, PostGraphile,
-    # webonyx with Lighthouse and WPGraphQL, Sangria, async-graphql, Contentful, monday.com.
-    "limits by words": (
-        LIMIT,
-        lambda error: not error.path and bool(EXCEEDED.search(error.message)) and bool(MEASURED.search(error.message)),
-    ),
+        "GraphQL.NET": lambda error: bool(SECTION.fullmatch(error.says("number"))) and error.points_only,
+        # The path to the field is an extension. Values and validation webhooks have the same code, but path "$".
+        "Hasura": lambda error: (
+            error.code == "validation-failed" and (error.says("path") or SELECTION).startswith(SELECTION)
+        ),
+    },
 }
-"""Known habits of servers, with the kind that each shows. Source: each project's own error formats."""
+"""Kind of errors -> known habits of servers that show it. Source: each project's own error formats.
+
+The most specific kind comes first: many servers report limits as validation errors.
+"""
+
+
+def habits_in(error: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield each habit that an error shows, after its kind."""
+    parts = _Error(error)
+    for kind, habits in HABITS.items():
+        for name, is_shown_by in habits.items():
+            if is_shown_by(parts):
+                yield kind, name

@@ -65,27 +65,27 @@ def drop_unselected(data: dict[str, Any], operation: GraphQLRequest) -> None:
 
 @lru_cache(maxsize=1024)
 def _selected(text: str) -> _Selected:
-    plain, left = STRINGS.sub("", text), 1
-    while left:  # arguments of directives on variables are nested
-        plain, left = _ARGUMENTS.subn("", plain)
-    bodies = {found[1]: found.end() for found in _DEFINITION.finditer(plain)}
-    whole, done = _Selected(), set[tuple[_Selected, str]]()
+    plain, replacements = STRINGS.sub("", text), 1
+    while replacements:  # arguments of directives on variables are nested
+        plain, replacements = _ARGUMENTS.subn("", plain)
+    bodies = {definition[1]: definition.end() for definition in _DEFINITION.finditer(plain)}
+    whole, spread = _Selected(), set[tuple[_Selected, str]]()
 
     def read(at: int, into: _Selected) -> int:
         while True:
-            found = _SELECTION.match(plain, at)
-            if found is None:
+            selection = _SELECTION.match(plain, at)
+            if selection is None:
                 raise ValueError(f"no selection at {at} of a printed document")
-            end, fragment, key, opens = found.groups()
-            at = found.end()
+            end, fragment, key, opens = selection.groups()
+            at = selection.end()
             if end:
                 return at
             if key:
                 into.keys.add(key)
             if opens:
                 at = read(at, into.below.setdefault(key, _Selected()) if key else into)
-            elif fragment and (into, fragment) not in done:
-                done.add((into, fragment))
+            elif fragment and (into, fragment) not in spread:
+                spread.add((into, fragment))
                 read(bodies[fragment], into)
 
     read(bodies[None], whole)

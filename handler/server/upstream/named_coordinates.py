@@ -186,23 +186,23 @@ def in_values(message: str, operation: GraphQLRequest, index: SchemaIndex) -> st
 
     text = without_suggestions(message)
     rule = text.rpartition("; ")[2]  # behind graphql-js's echo of the value
-    sent: set[tuple[str, str]] = set()
+    parts: set[tuple[str, str]] = set()
     operations = [node for node in parse(operation.text).definitions if isinstance(node, OperationDefinitionNode)]
     for variable in (variable for node in operations for variable in node.variable_definitions or ()):
         value = operation.variables.get(variable.variable.name.value)
-        sent |= set(_parts_of(value, named(print_ast(variable.type)), index))
+        parts |= set(_parts_of(value, named(print_ast(variable.type)), index))
     if required := REQUIRED.search(rule):
-        owners = {owner for owner, name in sent if not name}
+        owners = {owner for owner, name in parts if not name}
         name = required[1] or required[2]
         return f"{owners.pop()}.{name}" if len(owners) == 1 else name
     if other := OTHER_TYPE.search(text):
-        types = {f"{owner}.{name}": named(index[owner].inputs[name].type) for owner, name in sent if name == other[1]}
+        types = {f"{owner}.{name}": named(index[owner].inputs[name].type) for owner, name in parts if name == other[1]}
         return next((each for each, type_ in types.items() if other[2] != type_ in BUILT_IN), "")
     if not OF_VALUES.search(rule):
         return ""
     words, quoted = set(WORD.findall(rule)), set(QUOTED.findall(rule))
-    parts = ((owner, name) for owner, name in sent if name in (words if index.kind(owner) == "enum" else quoted))
-    return next((f"{owner}.{name}" for owner, name in sorted(parts) if owner in words), "")
+    used = ((owner, name) for owner, name in parts if name in (words if index.kind(owner) == "enum" else quoted))
+    return next((f"{owner}.{name}" for owner, name in sorted(used) if owner in words), "")
 
 
 def _parts_of(value: Any, type_name: str, index: SchemaIndex) -> Iterator[tuple[str, str]]:

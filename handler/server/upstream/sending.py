@@ -51,8 +51,7 @@ async def send(caller: Caller, request: HttpRequest) -> HttpResponse:
         headers = {**ours, **request.headers, **credential.headers}
         complete = await signed(caller, replaced(request, headers=headers))
         ready = replaced(complete, timeout_s=_left(request, deadline))
-        with circuits.guard(request.url, endpoint=endpoint, asked=asked):
-            answer = await caller.http.send_async(ready)
+        answer = await circuits.send(caller.http, ready, endpoint=endpoint, asked=asked)
         answer = _without_secrets(answer, credential, request.url)
         refused = answer.status == UNAUTHORIZED and credential.refuse()
         if not (refused and may_repeat):

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from handler.compiler.checks.large_entries import MAX_DESCRIPTION_BYTES, MAX_ENTRY_BYTES
+from handler.compiler.checks.client_rules import MAX_DESCRIPTION_BYTES, MAX_ENTRY_BYTES
 from tests.support.diagnostics import Reported
 from tests.support.endpoints import READABLE, doubted
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import json
 
-from handler.compiler.json_schemas.definitions import WORTHWHILE_BYTES, SharedParts
+from handler.compiler.json_schemas.output_schema import WORTHWHILE_BYTES, SharedParts
 from handler.strict_json import JSONObject
 
 LONG: JSONObject = {"type": "string", "enum": [f"VALUE_{number}" for number in range(20)]}

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from handler.bundle.listed_entry import ListedEntries, listed_entry, whole_entry
+from handler.bundle.listed_entry import ListedEntries, listed_entry
 from handler.bundle.tools import PrescribedTool
 from handler.compiler.config.table import LIMITS
 from handler.json_schema.shortening import size_of
@@ -239,7 +239,7 @@ def test_shortened_schema_tells_nobody_of_parts_that_are_hidden(tmp_path: Path, 
     assert "price" in str(everything)
     assert max(size_of(seen), size_of(everything)) <= max_bytes
     assert not leads_to_itself(everything)
-    assert "price" not in str(whole_entry(guarded, OPEN))
+    assert "price" not in str(ListedEntries(GuardedSchemas()).whole(guarded, OPEN))
 
 
 NAMES_OF_A_SCALAR = "scalar BigInt scalar Long"
@@ -272,7 +272,7 @@ def test_tools_that_share_definitions_are_listed_as_each_is_by_itself(tmp_path: 
     assert "$defs" in tools[0].entry["inputSchema"]
     for tool, outcome in [(tool, outcome) for outcome in (OPEN, tools[0].conditions, OPEN) for tool in tools]:
         assert entries.listed(tool, outcome) == listed_entry(tool, outcome)
-        assert entries.whole(tool, outcome) == whole_entry(tool, outcome)
+        assert entries.whole(tool, outcome) == ListedEntries(GuardedSchemas()).whole(tool, outcome)
 
 
 def test_random_schemas_are_shortened_without_anything_wrong() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import Phase, given, settings
 
-from handler.compiler.checks.large_entries import MAX_LIST_TOKENS, MAX_LISTED
+from handler.compiler.checks.client_rules import MAX_LIST_TOKENS, MAX_LISTED
 from handler.compiler.compile import Compiled, compile_endpoint
 from handler.compiler.json_schemas.scalars import BUILT_IN, KNOWN, UNKNOWN
 from handler.strict_json import JSONObject

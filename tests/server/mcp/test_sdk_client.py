@@ -15,7 +15,7 @@ from mcp import Client
 
 from handler.compiler.compile import Compiled
 from handler.storage.local import FolderStorage
-from handler.storage.storage import WritableStorage
+from handler.storage.publishing import WritableStorage
 from tests.support.function import Function, running_function
 from tests.support.sdk import Mode, sdk_client
 from tests.support.upstream import Upstream

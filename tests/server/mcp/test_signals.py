@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from handler.compiler.compile import Compiled
-from handler.server.mcp.method_call import MAX_NOTIFICATIONS
+from handler.server.mcp.jsonrpc import MAX_NOTIFICATIONS
 from handler.server.mcp.revisions import LEGACY
 from tests.support.codes import rpc_error
 from tests.support.function import META, MODERN, Answer, Context, Function, event_for, running_function

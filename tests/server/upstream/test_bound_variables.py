@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from handler.errors.calls import BindingMissing
-from handler.server.upstream.bound_variables import bound_values
+from handler.server.upstream.bound_variables import bound_value
 from tests.compiler.tools.test_bindings import ARGUMENTS, SDL
 from tests.support.api import Reply, running_api
 from tests.support.endpoints import READABLE, compiled, prescribed_tool
@@ -113,9 +113,10 @@ def test_claim_is_found_by_name_or_path(tmp_path: Path, claim: str, value: objec
         compiled(tmp_path, {"index.graphql": SDL, "operations/o.graphql": text, "config.yaml": READABLE}), "O"
     )
 
-    assert bound_values("O", tool.bindings, headers={}, claims=CLAIMS) == {"x": value}
+    (binding,) = tool.bindings
+    assert bound_value("O", binding, headers={}, claims=CLAIMS) == value
     with pytest.raises(BindingMissing) as caught:
-        bound_values("O", tool.bindings, headers={claim: "forged"}, claims={"other": 1})
+        bound_value("O", binding, headers={claim: "forged"}, claims={"other": 1})
     assert (caught.value.source, caught.value.name, caught.value.misfit) == ("claim", claim, False)
 
 

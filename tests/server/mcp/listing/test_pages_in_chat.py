@@ -12,7 +12,7 @@ import pytest
 
 from handler.compiler.compile import Compiled
 from handler.compiler.tools.views import PAGE_TYPE
-from handler.server.mcp.resources import SETTINGS
+from handler.server.mcp.content import SETTINGS
 from handler.server.mcp.revisions import APPS, LEGACY, MODERN
 from tests.support.endpoints import compiled
 from tests.support.every_method import ask

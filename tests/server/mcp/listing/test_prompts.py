@@ -10,7 +10,7 @@ import pytest
 from mcp_types import methods as oracle
 
 from handler.compiler.compile import Compiled
-from handler.server.mcp.prompts import MAX_PROMPT_CHARS
+from handler.server.mcp.content import MAX_PROMPT_CHARS
 from handler.server.mcp.revisions import LEGACY, MODERN, TEXT_ONLY
 from tests.support.codes import rpc_error
 from tests.support.endpoints import READABLE, compiled

@@ -18,7 +18,7 @@ from handler.compiler.compile import Compiled, compile_endpoint
 from handler.server.auth.principal import ANONYMOUS
 from handler.server.context import Caller, Services
 from handler.server.endpoints.endpoint import Endpoint
-from handler.server.mcp.resources import resources_for
+from handler.server.mcp.content import resources_for
 from handler.server.mcp.revisions import LEGACY, MODERN, TEXT_ONLY
 from handler.storage.local import MemoryStorage
 from tests.graph.documents.test_limits import calls
