@@ -21,7 +21,7 @@ from handler.errors.infrastructure import (
     WriteUnconfirmed,
 )
 from handler.http.client import HttpClient
-from handler.storage.publishing import FRESH, ObjectHead, ObjectVersion
+from handler.storage.publishing import FRESH, ObjectHead
 from handler.storage.s3 import UNVERSIONED, S3Storage
 from handler.storage.storage import require_key
 
@@ -148,7 +148,7 @@ class S3PublishStorage(S3Storage):
             self._answer(request, "s3:DeleteObjectVersion")
         return not self.versions(key)
 
-    def versions(self, key: str) -> Sequence[ObjectVersion]:
+    def versions(self, key: str) -> Sequence[ObjectHead]:
         """See ``PublishStorage``."""
         full = self._place(key)["Key"]
         listed = self._listed("list_object_versions", full, action="s3:ListBucketVersions", read=_keyed_version)
@@ -347,15 +347,14 @@ def _key_of(entry: Mapping[str, Any]) -> str:
     return str(entry["Key"])
 
 
-def _keyed_version(entry: Mapping[str, Any]) -> tuple[str, ObjectVersion]:
-    is_removal = "Size" not in entry  # of a delete marker
-    return _key_of(entry), ObjectVersion(
+def _keyed_version(entry: Mapping[str, Any]) -> tuple[str, ObjectHead]:
+    return _key_of(entry), ObjectHead(
         version=str(entry["VersionId"]),
         modified=entry["LastModified"].astimezone(UTC),
         size=int(entry.get("Size", 0)),
-        etag="" if is_removal else str(entry["ETag"]),
+        etag=str(entry["ETag"]) if "Size" in entry else "",  # a delete marker has neither
+        sha256="",
         is_current=bool(entry["IsLatest"]),
-        is_removal=is_removal,
     )
 
 

@@ -8,12 +8,12 @@ of ``CLAIMS``, or one of the claims that the endpoint's rules read.
 from __future__ import annotations
 
 import os
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 from urllib.parse import quote
 
 from handler.audience.condition_bits import leaves_of, paths_in
@@ -53,16 +53,12 @@ MAX_FILES = 50
 
 UNSOLVED = "the files of the endpoint have problems, so their rules are not known: solve the problems first"
 
-T = TypeVar("T")
-
 
 class ServedEndpoint:
-    """One version of an endpoint. Threads may share it."""
+    """One version of an endpoint. Threads may share it: at worst, two make the same part at first."""
 
     def __init__(self, workbench: Workbench, folder: Path, compiled: Compiled) -> None:
         self._workbench = workbench
-        self._parts: dict[str, Any] = {}
-        self._lock = threading.RLock()
         self.folder = folder
         self.compiled = compiled
 
@@ -76,38 +72,18 @@ class ServedEndpoint:
         """The personas, with the claims files that are there now."""
         return personas_of(self.folder, self.compiled)
 
-    @property
+    @cached_property
     def reach(self) -> Reach:
         """The reach of callers without the rules behind closed entrances, which takes no further compilation."""
-        return self._once("reach", lambda: Reach(self.compiled, None))
+        return Reach(self.compiled, None)
 
-    @property
+    @cached_property
     def explained(self) -> Reach:
         """The reach of callers with the rules behind closed entrances.
 
         Raises:
             Refused: 503, the files have problems now; 404, the endpoint is not served any more.
         """
-        return self._once("explained", self._explained)
-
-    @property
-    def rows(self) -> dict[str, ToolRow]:
-        """The tools by name, with their costs."""
-        return self._once("rows", lambda: {row.name: row for row in tool_rows(self.compiled)})
-
-    @property
-    def warnings(self) -> list[Problem]:
-        """The warnings of ``stile check``."""
-        return self._once("warnings", lambda: check_warnings(self.compiled, self.folder))
-
-    def _once(self, name: str, make: Callable[[], T]) -> T:
-        with self._lock:
-            if name not in self._parts:
-                self._parts[name] = make()
-            part: T = self._parts[name]
-        return part
-
-    def _explained(self) -> Reach:
         try:
             explained = self._workbench.explained(self.name)
         except CompileError as exc:
@@ -115,6 +91,16 @@ class ServedEndpoint:
         if explained is None:
             raise Refused("endpoint-not-found", "there is no such endpoint")
         return Reach(*explained)
+
+    @cached_property
+    def rows(self) -> dict[str, ToolRow]:
+        """The tools by name, with their costs."""
+        return {row.name: row for row in tool_rows(self.compiled)}
+
+    @cached_property
+    def warnings(self) -> list[Problem]:
+        """The warnings of ``stile check``."""
+        return check_warnings(self.compiled, self.folder)
 
 
 class ServedEndpoints:
