@@ -13,11 +13,11 @@ from handler.audience.view_paths import resolve_in
 from handler.audience.ways import Standing
 from handler.commands.console import plain_problem
 from handler.commands.explain import FieldReach
+from handler.commands.local.author_view import shown_url
 from handler.commands.local.dev_session import Workbench
 from handler.commands.local.listening import client_lines
 from handler.commands.local.local_endpoint import local_settings
 from handler.commands.local.local_server import unset_secrets
-from handler.commands.local.upstream_words import shown_url
 from handler.commands.page.served import Persona, ServedEndpoint, visitor_of
 from handler.compiler.problems import Place
 from handler.compiler.provenance import Cause
