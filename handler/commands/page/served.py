@@ -29,12 +29,10 @@ from handler.commands.local.callers import (
     NamedCaller,
     read_caller,
 )
-from handler.commands.local.dev_log import current_headers
 from handler.commands.local.dev_session import Workbench
 from handler.commands.publishing.checks import check_warnings
 from handler.compiler.compile import Compiled
 from handler.errors.authoring import CompileError, Problem, UnknownCaller
-from handler.server.asgi.own_machine import require_own_page
 from handler.server.asgi.responses import Refused
 
 AUTHOR = "author"
@@ -101,44 +99,6 @@ class ServedEndpoint:
     def warnings(self) -> list[Problem]:
         """The warnings of ``stile check``."""
         return check_warnings(self.compiled, self.folder)
-
-
-class ServedEndpoints:
-    """The endpoints of ``stile dev``, each with its current version."""
-
-    def __init__(self, workbench: Workbench) -> None:
-        self._workbench = workbench
-        self._endpoints: dict[str, ServedEndpoint] = {}
-
-    def find(self, name: str) -> ServedEndpoint:
-        """Return an endpoint by its name.
-
-        Raises:
-            Refused: 404, it is not served.
-        """
-        compiled, folder = self._workbench.find(name), self._workbench.folder_of(name)
-        if compiled is None or folder is None:
-            raise Refused("endpoint-not-found", "there is no such endpoint")
-        endpoint = self._endpoints.get(name)
-        if endpoint is None or endpoint.compiled is not compiled:
-            endpoint = self._endpoints[name] = ServedEndpoint(self._workbench, folder, compiled)
-        return endpoint
-
-    def chosen_caller(self, name: str) -> NamedCaller | None:
-        """Return the caller of a persona that the current request names at an endpoint; ``None`` if it names none.
-
-        Raises:
-            Refused: 403 unless the request is from the page of this server; 400 if there is no such persona.
-        """
-        headers = current_headers()
-        if HEADER not in headers:
-            return None
-        require_own_page(headers)
-        try:
-            personas = self.find(name).personas
-        except Refused:
-            personas = []
-        return find_persona(personas, headers[HEADER]).caller
 
 
 def visitor_of(reach: Reach, persona: Persona) -> Visitor:
