@@ -98,7 +98,19 @@ def _warn_of_needs(compiled: Sequence[Compiled], destination: str) -> None:
     bundles = [one.bundle for one in compiled]
     if not list(_unmet_needs(bundles, {})):
         return
-    tags, fault = _read_tags(destination)
+    tags: Mapping[str, str] = {}
+    fault = ""
+    if destination.startswith("s3://"):
+        try:
+            with closing(HttpClient()) as http:
+                storage = open_publish_storage(destination, http=http, environ=os.environ)
+                tags = storage.read_tags() if isinstance(storage, S3PublishStorage) else {}
+            if not {EXTRAS_TAG, MODULES_TAG} <= set(tags):
+                tags, fault = {}, f"{storage.location}: the bucket has no tags {EXTRAS_TAG} and {MODULES_TAG}"
+        except StorageError as exc:
+            fault = str(exc)
+        except StileError:
+            fault = ""  # storing reports it too
     for sentence in _unmet_needs(bundles, tags):
         warn(sentence)
     if fault:
@@ -125,23 +137,6 @@ def _unmet_needs(bundles: Sequence[Bundle], tags: Mapping[str, str]) -> Iterator
         if names:
             add_it = f"add it to {parameter} in samconfig.toml, then `sam build` and `sam deploy`"
             yield f"{', '.join(names)}: a function that {task} needs {part}{lacks}: {add_it}"
-
-
-def _read_tags(destination: str) -> tuple[Mapping[str, str], str]:
-    """Return the bucket's tags, or none and a reason; an empty reason for a folder, or if storing reports it."""
-    if not destination.startswith("s3://"):
-        return {}, ""
-    try:
-        with closing(HttpClient()) as http:
-            storage = open_publish_storage(destination, http=http, environ=os.environ)
-            tags = storage.read_tags() if isinstance(storage, S3PublishStorage) else {}
-    except StorageError as exc:
-        return {}, str(exc)
-    except StileError:
-        return {}, ""  # storing reports it too
-    if not {EXTRAS_TAG, MODULES_TAG} <= set(tags):
-        return {}, f"{storage.location}: the bucket has no tags {EXTRAS_TAG} and {MODULES_TAG}"
-    return tags, ""
 
 
 def _publish(compiled: Sequence[Compiled], storage: PublishStorage, options: argparse.Namespace) -> int:

@@ -100,11 +100,8 @@ class DevLog:
                 seen = Seen(
                     http_method=scope["method"], path=scope["path"], headers=Headers(scope=scope), exchanges=exchanges
                 )
-                token = _SEEN.set(seen)
-                try:
-                    await app(scope, receive_observed, send_named)
-                finally:
-                    _SEEN.reset(token)
+                _SEEN.set(seen)  # each request has a context of its own
+                await app(scope, receive_observed, send_named)
 
         return observing
 
