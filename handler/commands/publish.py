@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from handler.bundle.model import Bundle
 from handler.code_tools.modules import is_among
@@ -232,12 +233,13 @@ class _Report:
         if self.options.dry_run:
             needs = _needed_consents(self.planned, self.leftovers if self.options.prune else {})
             say(" ".join(["Nothing was published, because of --dry-run.", *(need for _, need in needs)]))
-            return self._end(publication, DONE)
+            return show_document(self._document(publication), DONE)
         complain("Nothing was published.")
-        return self._end(publication, REFUSED)
+        return show_document(self._document(publication), REFUSED)
 
     def end(self, publication: Publication) -> int:
         """Report the outcome of the writes, and return the exit code."""
+        document = self._document(publication)
         if publication.is_whole:
             say(f"{counted(len(self.planned), 'endpoint')} in {self.location}", "green")
             if publication.withdrawn:
@@ -246,39 +248,30 @@ class _Report:
             remaining = [name for name in self.leftovers if name not in publication.withdrawn]
             lines = {
                 "Stored or not, without an answer: {}.": publication.unconfirmed,
-                "Not stored (unchanged): {}. Run the command again.": self._not_stored(publication),
+                "Not stored (unchanged): {}. Run the command again.": document["notStored"],
                 "Withdrawn: {}.": publication.withdrawn,
                 "Not known to be withdrawn: {}. Run the command again.": remaining if self.options.prune else (),
             }
-            complain(f"Stored: {some(self._stored(publication), most=MAX_NAMED) or 'nothing'}.")
+            complain(f"Stored: {some(document['stored'], most=MAX_NAMED) or 'nothing'}.")
             for line, names in lines.items():
                 if names:
                     complain(line.format(some(list(names), most=MAX_NAMED)))
         if any(not head.version for head in publication.stored.values()):
             warn(f"{self.location}: the bucket keeps no versions, and `stile rollback` needs them: turn on versioning")
-        return self._end(publication, DONE if publication.is_whole else REFUSED)
+        return show_document(document, DONE if publication.is_whole else REFUSED)
 
-    def _stored(self, publication: Publication) -> list[str]:
-        return [each.name for each in self.planned if each.name in publication.stored]
-
-    def _not_stored(self, publication: Publication) -> list[str]:
+    def _document(self, publication: Publication) -> dict[str, Any]:
         begun = {*publication.stored, *publication.unconfirmed}
-        return [each.name for each in self.to_store if each.name not in begun]
-
-    def _end(self, publication: Publication, code: int) -> int:
-        return show_document(
-            {
-                "location": self.options.destination,
-                "dryRun": self.options.dry_run,
-                "endpoints": [each.plain() for each in self.planned],
-                "stored": self._stored(publication),
-                "notStored": self._not_stored(publication),
-                "unconfirmed": publication.unconfirmed,
-                "notInFolder": list(self.leftovers),
-                "withdrawn": publication.withdrawn,
-            },
-            code,
-        )
+        return {
+            "location": self.options.destination,
+            "dryRun": self.options.dry_run,
+            "endpoints": [each.plain() for each in self.planned],
+            "stored": [each.name for each in self.planned if each.name in publication.stored],
+            "notStored": [each.name for each in self.to_store if each.name not in begun],
+            "unconfirmed": publication.unconfirmed,
+            "notInFolder": list(self.leftovers),
+            "withdrawn": publication.withdrawn,
+        }
 
 
 def _fault_in(options: argparse.Namespace) -> str:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import urlsplit
 
 from handler.bundle.model import ENDPOINT_NAME
@@ -65,11 +67,10 @@ def _url(text: str) -> str:
     """Return the base URL of a function without a final slash. Credentials travel over TLS, or stay on this machine."""
     if "@" in text or not text.isascii() or not text.isprintable() or " " in text:
         raise argparse.ArgumentTypeError("expected a URL without credentials and with escapes: -H takes credentials")
-    try:
+    is_valid = False
+    with suppress(ValueError):
         parts = urlsplit(text)
         is_valid = bool(parts.hostname) and parts.port != 0 and not (parts.query or parts.fragment)
-    except ValueError:
-        is_valid = False
     if not is_valid or not (parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in OWN_MACHINE)):
         raise argparse.ArgumentTypeError(f"{text!r}: expected https://host, or http://localhost:port")
     return text.rstrip("/")
@@ -188,10 +189,9 @@ def _ask_function(http: HttpClient, url: str, versions: Sequence[str], *, header
         return f"no answer: {exc}"
     if response.status != 200:
         return f"HTTP status {response.status}{REMEDIES.get(response.status, '')}"
-    try:
+    card: Any = None
+    with suppress(ValueError):
         card = parse_json(response.body)
-    except ValueError:
-        card = None
     match card:
         case {"serves": True}:
             return SERVED
@@ -217,10 +217,8 @@ def _plain(storage: PublishStorage, row: _Row, options: argparse.Namespace) -> J
 def _plain_version(storage: PublishStorage, endpoint: str, version: ObjectHead) -> JSONObject:
     facts: Mapping[str, str] = {}
     if not version.is_removal:
-        try:
+        with suppress(ObjectNotFound):  # it was forgotten meanwhile
             facts = storage.head(bundle_key(endpoint), version=version.version).facts
-        except ObjectNotFound:  # it was forgotten meanwhile
-            facts = {}
     return {
         "version": version.version,
         "at": version.modified.isoformat(timespec="seconds").replace("+00:00", "Z"),

@@ -129,10 +129,9 @@ class FolderPublishStorage(FolderStorage):
         return stored.body
 
     def _present_digest(self, key: str) -> str | None:
-        try:
+        with suppress(ObjectNotFound):
             return _digest(self._require_present(key))
-        except ObjectNotFound:
-            return None
+        return None
 
     @contextmanager
     def _reading(self, key: str) -> Iterator[None]:

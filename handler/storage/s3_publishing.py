@@ -81,12 +81,10 @@ class S3PublishStorage(S3Storage):
         """See ``PublishStorage``."""
         _, failure = self._put(key, body, IfNoneMatch="*")
         if failure and failure.code == _NOT_AS_EXPECTED:
-            try:
-                is_fresh = self.head(key).modified >= datetime.now(UTC) - FRESH
-            except ObjectNotFound:  # discarded meanwhile
-                is_fresh = False
-            if not is_fresh:
-                self.write(key, body)
+            with suppress(ObjectNotFound):  # discarded meanwhile
+                if self.head(key).modified >= datetime.now(UTC) - FRESH:
+                    return False
+            self.write(key, body)
             return False
         self._require_done(failure, "s3:PutObject")
         return True

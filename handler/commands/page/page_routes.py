@@ -76,10 +76,9 @@ class DevPage:
         if HEADER not in headers:
             return None
         require_own_page(headers)
-        try:
+        personas: list[Persona] = []
+        with suppress(Refused):
             personas = self._find(name).personas
-        except Refused:
-            personas = []
         return find_persona(personas, headers[HEADER]).caller
 
     def routes(self) -> tuple[Route, ...]:
