@@ -57,18 +57,12 @@ class S3PublishStorage(S3Storage):
     Source: Amazon S3, "Add preconditions to S3 operations with conditional requests".
     """
 
+    timeout_s = TIMEOUT_S
+
     def __init__(
-        self,
-        bucket: str,
-        prefix: str,
-        *,
-        http: HttpClient,
-        environ: Mapping[str, str],
-        credentials: CredentialSource,
-        timeout_s: float = TIMEOUT_S,
+        self, bucket: str, prefix: str, *, http: HttpClient, environ: Mapping[str, str], credentials: CredentialSource
     ) -> None:
         super().__init__(bucket, prefix, http=http, environ=environ, credentials=credentials)
-        self._timeout_s = timeout_s
         self._lock = threading.Lock()
         self._kept_client: tuple[Credentials, Any] | None = None
 
@@ -307,8 +301,8 @@ class S3PublishStorage(S3Storage):
                     config=Config(
                         s3={"addressing_style": "path"} if self.endpoint else None,
                         retries={"mode": "standard", "total_max_attempts": 4},
-                        connect_timeout=min(self._timeout_s, 10.0),
-                        read_timeout=self._timeout_s,
+                        connect_timeout=min(self.timeout_s, 10.0),
+                        read_timeout=self.timeout_s,
                         max_pool_connections=16,
                     ),
                 )
