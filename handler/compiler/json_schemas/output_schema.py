@@ -23,7 +23,6 @@ from graphql import (
     DocumentNode,
     FieldNode,
     FragmentSpreadNode,
-    GraphQLAbstractType,
     GraphQLEnumType,
     GraphQLInputObjectType,
     GraphQLInterfaceType,
@@ -192,19 +191,14 @@ class _Shapes:
 
         if not is_abstract_type(type_):
             group(type_).names.append(type_.name)
-        elif possible := self._possible(type_):
-            for each in possible:
+            return list(groups.values())
+        for each in self._schema.get_possible_types(type_):
+            # A type whose fields are all hidden counts as hidden.
+            if not self._hidden(each.name) and not all(self._hidden(f"{each.name}.{name}") for name in each.fields):
                 group(each).names.append(each.name)
+        if groups:
             group(type_).takes_later = True  # it represents object types that the API may add
         return list(groups.values())
-
-    def _possible(self, type_: GraphQLAbstractType) -> list[GraphQLObjectType]:
-        """Return the visible object types. A type whose fields are all hidden counts as hidden."""
-        return [
-            each
-            for each in self._schema.get_possible_types(type_)
-            if not self._hidden(each.name) and not all(self._hidden(f"{each.name}.{name}") for name in each.fields)
-        ]
 
     def _object(self, alike: _Alike) -> JSONObject:
         properties = {key: self._value(alike, part) for key, part in alike.selected.items()}
@@ -339,7 +333,7 @@ class Selections:
                     fragment = self._fragments[node.name.value] if isinstance(node, FragmentSpreadNode) else node
                     condition = fragment.type_condition
                     on = self._schema.type_map[condition.name.value] if condition else within
-                    applies = self._applies(on, type_)
+                    applies = on is type_ or (is_abstract_type(on) and self._schema.is_sub_type(on, type_))
                     # A later object type may implement any interface or join any union.
                     if is_abstract_type(on) if is_abstract_type(type_) else applies:
                         below = Part(fragment.selection_set, optional or not applies)
@@ -349,9 +343,6 @@ class Selections:
         """Return the API's directives on a node, without those that cannot change its type."""
         names = {directive.name.value for directive in node.directives or ()} - EXECUTABLE.keys()
         return {name for name in names if self._schema.get_directive(name)}
-
-    def _applies(self, on: GraphQLNamedType, type_: GraphQLNamedType) -> bool:
-        return on is type_ or (is_abstract_type(on) and self._schema.is_sub_type(on, type_))
 
 
 class SharedParts:
