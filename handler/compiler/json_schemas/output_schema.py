@@ -43,9 +43,9 @@ from graphql import (
 )
 
 from handler.answers.plan import Members, write_plan
-from handler.compiler.operations.used_coordinates import fragments_of
 from handler.compiler.schema.vendor_directives import EXECUTABLE
 from handler.graph.documents.answer_plan import TypedField, answer_plan
+from handler.graph.documents.operation import fragments_of
 from handler.json_schema.input_types import references_in
 from handler.policy.evaluation import OPEN, Mask, hidden_from_everybody
 from handler.strict_json import JSONObject, to_json_bytes

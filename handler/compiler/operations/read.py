@@ -28,7 +28,7 @@ from handler.compiler.operations.author_operations import (
     OperationText,
 )
 from handler.compiler.operations.sources import operation_texts
-from handler.compiler.operations.used_coordinates import asked_of_the_schema, fragments_of, nodes_in
+from handler.compiler.operations.used_coordinates import asked_of_the_schema
 from handler.compiler.operations.validation import (
     Refuse,
     SentOperation,
@@ -36,9 +36,10 @@ from handler.compiler.operations.validation import (
     warn_of_deprecations,
 )
 from handler.compiler.problems import Problems, place_of, shown
-from handler.compiler.schema.directives import ON_OPERATIONS, read_arguments
+from handler.compiler.schema.directives import ON_OPERATIONS, nodes_in, read_arguments
 from handler.compiler.schema.schema import AuthorSchema, is_empty
 from handler.compiler.schema.tool_options import NO_OPTIONS, read_options
+from handler.graph.documents.operation import fragments_of
 
 TOOL_ARGUMENT = "mcpToolArg"
 
