@@ -38,13 +38,9 @@ OWN_GRAPHQL = "/graphql"
 """The name of the endpoint's own GraphQL in a sentence."""
 
 
-@check(
-    "policy-bypass",
-    meaning="A guarded root field returns a type that is reachable without its guard.",
-    remedy="Guard the type itself, or hide the other way.",
-)
+@check("policy-bypass", remedy="Guard the type itself, or hide the other way.")
 def policy_bypass(endpoint: CompiledEndpoint) -> Iterator[Finding]:
-    """Find each guarded root field whose result is reachable without its guard.
+    """A guarded root field returns a type that is reachable without its guard.
 
     Try each GraphQL tool, and the endpoint's own GraphQL if it takes any document, as a caller without only that
     rule's conditions. Report the first field of a rule for each type.
@@ -104,13 +100,12 @@ def _way_to(type_name: str, view: View) -> str:
     return ""
 
 
-@check(
-    "consent-bypass",
-    meaning="A tool asks its user before a mutation that another tool, or /graphql, sends without a question.",
-    remedy="Add confirm there too, or hide the mutation there.",
-)
+@check("consent-bypass", remedy="Add confirm there too, or hide the mutation there.")
 def consent_bypass(endpoint: CompiledEndpoint) -> Iterator[Finding]:
-    """Find the ways around each tool with ``confirm: required``: the first one for each mutation."""
+    """A tool asks its user before a mutation that another tool, or /graphql, sends without a question.
+
+    Report the first way around each tool with ``confirm: required``, for each mutation.
+    """
     context, tools = endpoint.api.context, endpoint.api.tools
     root = context.schema.mutation_type if context else None
     if context is None or root is None:
@@ -138,13 +133,9 @@ def consent_bypass(endpoint: CompiledEndpoint) -> Iterator[Finding]:
                 yield Finding(tool.at, sentence, (coordinate,))
 
 
-@check(
-    "variable-walk",
-    meaning="An operation reads a guarded field of an object that the condition's variable does not name.",
-    remedy="Take the field out of the operation, or guard it by a condition without $variables.",
-)
+@check("variable-walk", remedy="Take the field out of the operation, or guard it by a condition without $variables.")
 def variable_walk(endpoint: CompiledEndpoint) -> Iterator[Finding]:
-    """Find each operation that reads a guarded field of an object which the condition's variable does not name.
+    """An operation reads a guarded field of an object that the condition's variable does not name.
 
     A condition knows the value of a variable, and not the object. ``employee(id: $employee) { salary }`` reads the
     object that the variable names; ``employee(id: $employee) { reports { salary } }`` reads others. An object is named
