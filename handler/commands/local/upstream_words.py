@@ -64,11 +64,9 @@ def told_to_author(reason: str, exchanges: Iterable[SeenExchange], compiled: Com
     unset = unset_secrets(compiled, settings) if word == "CredentialUnavailable" else []
     if unset:
         return [f"{word}: {sentence}" for sentence in unset if sentence.startswith("upstream.")]
-    sent = list(exchanges)
-    failures = [
-        exchange for exchange in sent if exchange.failure or (exchange.answer and exchange.answer.status >= 300)
-    ]
-    last = (failures or sent)[-1:]
+    exchanges = list(exchanges)
+    failures = [each for each in exchanges if each.failure or (each.answer and each.answer.status >= 300)]
+    last = (failures or exchanges)[-1:]
     if not last:
         return [reason]
     sentence = describe(last[0], compiled)
@@ -152,8 +150,8 @@ def shown_url(url: str) -> str:
         return f"a malformed URL of {len(url)} characters"
     pairs = [pair.partition("=") for pair in parts.query.split("&")] if parts.query else []
     query = "&".join(f"{name}={HIDDEN}" if equals else HIDDEN for name, equals, _ in pairs)
-    shown = parts._replace(netloc=parts.netloc.rpartition("@")[2], query=query, fragment="")
-    return plain_text(shown.geturl(), most=MAX_LINE_CHARS)
+    public = parts._replace(netloc=parts.netloc.rpartition("@")[2], query=query, fragment="")
+    return plain_text(public.geturl(), most=MAX_LINE_CHARS)
 
 
 def first_line(body: bytes) -> str:
@@ -194,8 +192,8 @@ def hiding(request: HttpRequest, compiled: Compiled) -> Hiding:
         form = parse_qsl((request.body or b"").decode(errors="replace"))
         secrets += [value for name, value in form if "secret" in name or "token" in name]
     for name, equals, value in (pair.partition("=") for pair in urlsplit(request.url).query.split("&")):
-        sent = value if equals else name
-        secrets += [sent, unquote_plus(sent)]
+        key = value if equals else name
+        secrets += [key, unquote_plus(key)]
     words += [secret.strip() for secret in secrets if len(secret.strip()) >= MIN_SECRET_CHARS]
     forms = {form for word in words for form in (word, json.dumps(word)[1:-1], quote(word, safe=""))}
     if not forms:

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from handler.audience.closing_rules import rules_of
-from handler.audience.reach import Entrance, Passage, Reach, Visitor
+from handler.audience.reach import Entrance, Passage, Reach, Visitor, rules_of
 from handler.audience.view_paths import resolve_in
 from handler.audience.ways import Standing
 from handler.commands.console import plain_problem
