@@ -25,9 +25,8 @@ from handler.audience.condition_bits import (
     variables_in,
 )
 from handler.bundle.model import Bundle
-from handler.bundle.operations import PersistedOperation
 from handler.bundle.stored import read_bundle
-from handler.bundle.tools import CatalogTool, CodeTool, CompanionTool, GraphQLTool, PrescribedTool
+from handler.bundle.tools import CatalogTool, CodeTool, CompanionTool, GraphQLTool, PersistedOperation, PrescribedTool
 from handler.compiler.compile import Compiled
 from handler.compiler.config.config import Ignore
 from handler.compiler.provenance import Provenance

@@ -16,10 +16,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, assert_never
 
-from handler.bundle.operations import Binding
 from handler.bundle.tools import (
     CONFIRM,
     MAX_CONSENT_CHARS,
+    Binding,
     CatalogTool,
     CodeTool,
     CompanionTool,
