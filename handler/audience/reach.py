@@ -27,8 +27,7 @@ from handler.audience.ways import (
     version_of,
 )
 from handler.bundle.model import Bundle
-from handler.bundle.operations import PersistedOperation
-from handler.bundle.tools import CodeTool, GraphQLTool, PrescribedTool, Tool
+from handler.bundle.tools import CodeTool, GraphQLTool, PersistedOperation, PrescribedTool, Tool
 from handler.commands.local.callers import KEY, NOBODY, NamedCaller, read_caller
 from handler.commands.local.local_endpoint import local_endpoint
 from handler.compiler.compile import Compiled

@@ -16,7 +16,7 @@ from types import MappingProxyType
 
 import yaml
 
-from handler.bundle.operations import Limits
+from handler.bundle.tools import Limits
 from handler.bundle.upstream import Upstream
 from handler.compiler.codes import CHANGE_CODES, CODES
 from handler.compiler.config.foreign import warn_of_foreign_keys
