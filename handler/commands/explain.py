@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from handler.audience.caller_classes import MAX_CLASSES
-from handler.audience.closing_rules import Causes, hidden_by_patterns, hidden_parts, rules_at, rules_of
 from handler.audience.reach import (
     UNNAMED,
     CallerClass,
+    Causes,
     Entrance,
     Passage,
     Reach,
@@ -23,6 +23,10 @@ from handler.audience.reach import (
     class_of,
     entrances_to,
     find_classes,
+    hidden_by_patterns,
+    hidden_parts,
+    rules_at,
+    rules_of,
 )
 from handler.audience.view_paths import resolve_in
 from handler.audience.ways import ROUTE, Standing

@@ -8,8 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from handler.bundle.operations import Operation
-from handler.bundle.tools import PrescribedTool
+from handler.bundle.tools import Operation, PrescribedTool
 from handler.commands.command_line import REFUSED
 from handler.commands.console import complain, say, show_json
 from handler.commands.folders.endpoint_folders import add_folder_arguments

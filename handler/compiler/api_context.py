@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from graphql import GraphQLSchema
 
-from handler.bundle.operations import Limits
+from handler.bundle.tools import Limits
 from handler.compiler.access.propagation import Consequences
 from handler.compiler.compile_context import CompileContext
 from handler.compiler.conditions import ConditionTable

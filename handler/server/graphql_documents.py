@@ -10,8 +10,7 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
-from handler.bundle.operations import PersistedOperation
-from handler.bundle.tools import GraphQLTool
+from handler.bundle.tools import GraphQLTool, PersistedOperation
 from handler.cold.records import record
 from handler.errors.calls import DocumentNotFound, DocumentRefused, Fault, ValuesRefused
 from handler.server.auth.principal import require_scopes

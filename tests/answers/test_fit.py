@@ -8,8 +8,7 @@ import pytest
 from graphql import build_schema
 
 from handler.answers.fit import CallForm, ResultLimit, cut_value, fit
-from handler.answers.places import Start
-from handler.answers.plan import ANYTHING, read_plan, write_plan
+from handler.answers.plan import ANYTHING, Start, read_plan, write_plan
 from handler.compiler.json_schemas.output_schema import planned_answer
 from handler.errors.infrastructure import BundleError
 from handler.errors.upstream import ResultTooLarge

@@ -6,7 +6,7 @@ import json
 import os
 import stat
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -134,8 +134,13 @@ class _Api:
 
     def _subgraph(self, data: Mapping[str, Any]) -> str:
         """Return a subgraph's own SDL, which has its directives; empty string if introspection has to do."""
-        fields = [field for type_ in _query_types(data) for field in type_.get("fields") or ()]
-        if not any(isinstance(field, dict) and field.get("name") == "_service" for field in fields):
+        names: list[Any] = []
+        match data["__schema"]:
+            case {"queryType": {"name": root}, "types": [*types]}:
+                queries = [each for each in types if isinstance(each, dict) and each.get("name") == root]
+                lists = [each["fields"] for each in queries if isinstance(each.get("fields"), list)]
+                names = [field.get("name") for fields in lists for field in fields if isinstance(field, dict)]
+        if "_service" not in names:
             return ""
         sdl = self._service()
         if sdl and is_usable(sdl, self.source):
@@ -230,16 +235,6 @@ class _Api:
 
     def _refused(self, cause: str) -> SourceRefused:
         return SourceRefused(self.source.shown, cause)
-
-
-def _query_types(data: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Yield the query type of an introspection."""
-    schema = data["__schema"]
-    root = schema.get("queryType")
-    types = schema.get("types")
-    for type_ in types if isinstance(types, list) and isinstance(root, dict) else ():
-        if isinstance(type_, dict) and type_.get("name") == root.get("name") and isinstance(type_.get("fields"), list):
-            yield type_
 
 
 def _not_an_object(body: bytes) -> str:

@@ -135,7 +135,7 @@ class _PolicyReader:
             rules.append(_rule(section, mask, fields))
         default = policy.section("policyDefault")
         rest = [each for each in coordinates if each not in field_names]
-        if default.keys():
+        if default:
             mask = condition_mask(default, self._conditions, self._problems)
             return [*rules, _rule(default, mask, rest, default=True)]
         text = "no rule names it, and the policy has no policyDefault: nobody may use it"
@@ -261,7 +261,7 @@ def read_access(context: CompileContext, *, opened: Sequence[str]) -> Access:
     Source: StepZen, "Policies for Access Control of GraphQL Fields": policies hold for requests without a token too.
     """
     access = context.config.access
-    has_identity = any(section.keys() for section in context.config.identity)
+    has_identity = any(context.config.identity)
     lets_in = context.is_guarded_as_stepzen
     default = "challenge" if (has_identity and not (opened and lets_in)) or "policies" not in access else "allow"
     if has_identity and opened and "policies" in access and "anonymous" not in access:

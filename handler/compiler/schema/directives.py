@@ -112,16 +112,6 @@ class ToolDirective:
     options: AuthorOptions
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SdlDirective:
-    """One ``@sdl``: included files, their visibility patterns, and files of operations with ``persist``."""
-
-    node: DirectiveNode
-    files: tuple[str, ...]
-    visibility: tuple[VisibilityPattern, ...]
-    executables: tuple[tuple[str, bool], ...]
-
-
 def read_tool(node: DirectiveNode, problems: Problems) -> ToolDirective | None:
     """Read one ``@tool``; ``None`` after reporting invalid arguments."""
     values = read_arguments(node, problems)
@@ -132,7 +122,7 @@ def read_tool(node: DirectiveNode, problems: Problems) -> ToolDirective | None:
         name=values["name"],
         description=values.get("description"),
         descriptions=_descriptions(node, values, problems),
-        graphql=None if values.get("graphql") is None else _patterns(node, "graphql", values),
+        graphql=None if values.get("graphql") is None else patterns_of(node, "graphql", values),
         prescribed=values.get("prescribed"),
         options=read_options(node, values, problems),
     )
@@ -154,20 +144,8 @@ def _descriptions(node: DirectiveNode, values: Mapping[str, Any], problems: Prob
     return descriptions
 
 
-def read_sdl(node: DirectiveNode, problems: Problems) -> SdlDirective | None:
-    """Read one ``@sdl``; ``None`` after reporting invalid arguments."""
-    values = read_arguments(node, problems)
-    if values is None:
-        return None
-    return SdlDirective(
-        node=node,
-        files=tuple(values["files"]),
-        visibility=_patterns(node, "visibility", values),
-        executables=tuple((entry["document"], entry["persist"]) for entry in values["executables"]),
-    )
-
-
-def _patterns(node: DirectiveNode, name: str, values: Mapping[str, Any]) -> tuple[VisibilityPattern, ...]:
+def patterns_of(node: DirectiveNode, name: str, values: Mapping[str, Any]) -> tuple[VisibilityPattern, ...]:
+    """Return the visibility patterns in an argument. ``values`` are those of all arguments."""
     places = zip(items_of(node, name), values[name], strict=False)
     return tuple(VisibilityPattern(at=at, **value) for at, value in places)
 

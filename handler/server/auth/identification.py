@@ -210,7 +210,8 @@ def _claims_of_authorizer(event: Mapping[str, Any], authorizer: Any, *, authoriz
         claims = _of_jwt_authorizer(authorizer.get("jwt"), authorization, list_text=_in_brackets)
         return claims or _of_mapping(authorizer.get("lambda"))
     if "claims" in authorizer:  # only events of REST APIs have no version
-        list_text = _in_brackets if "version" in event else _with_commas
+        # REST APIs with a Cognito authorizer write a list with commas, HTTP APIs in brackets.
+        list_text = _in_brackets if "version" in event else lambda values: ",".join(map(_flattened, values))
         return _of_jwt_authorizer(authorizer, authorization, list_text=list_text)
     return _of_mapping({name: value for name, value in authorizer.items() if name != "integrationLatency"})
 
@@ -234,7 +235,7 @@ def _with_types(claims: JSONObject, authorization: str, list_text: ListText) -> 
     """Give claims the types that they have in the token, if the values agree.
 
     API Gateway writes each claim as a text, and different claims may have the same text: "[a b]" is a list of two, a
-    list of one with a space in it, or a text. Only the verified token can tell them apart. The token is not verified
+    list of one with a space in it, or a text. Only the verified token has their types. The token is not verified
     again, and a claim in it counts only if its text equals that of API Gateway.
     """
     scheme, _, text = authorization.partition(" ")
@@ -263,11 +264,6 @@ def _is_flattened(value: Any, text: Any, list_text: ListText) -> bool:
 def _in_brackets(values: Sequence[Any]) -> str:
     """A list as HTTP APIs write it."""
     return f"[{' '.join(map(_flattened, values))}]"
-
-
-def _with_commas(values: Sequence[Any]) -> str:
-    """A list as REST APIs with a Cognito authorizer write it."""
-    return ",".join(map(_flattened, values))
 
 
 def _flattened(value: Any) -> str:

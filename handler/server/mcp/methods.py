@@ -20,15 +20,7 @@ from handler.json_schema.json_bounds import excess_of
 from handler.server.asgi.response_size import ANSWER_TOO_LARGE, TOO_LARGE
 from handler.server.auth.principal import ANONYMOUS
 from handler.server.context import Caller
-from handler.server.mcp.jsonrpc import (
-    INVALID_PARAMS,
-    INVALID_REQUEST,
-    METHOD_NOT_FOUND,
-    PARSE_ERROR,
-    Call,
-    Rejected,
-    SignInRequired,
-)
+from handler.server.mcp.jsonrpc import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR, Call, Rejected
 from handler.server.mcp.revisions import (
     APPS,
     MODERN,
@@ -88,17 +80,17 @@ def _rejection(call: Call, reason: McpError) -> Rejected:
     """Return the rejection for an ``McpError``. Its data, if not JSON, fails here, and a batch loses this item only."""
     if not call.caller.room.fits(to_well_formed_json([reason.message, reason.data])):
         return Rejected(McpError.INTERNAL_ERROR, TOO_LARGE, id=call.request.id, stile_code=ANSWER_TOO_LARGE)
+    status = STATUS_OF_CODE.get(reason.code, 200)
     if isinstance(reason, AuthenticationRequired):
         from handler.server.denials import signing_in_helps
 
-        if signing_in_helps(call.caller):
-            return SignInRequired(reason, id=call.request.id)
+        status = 401 if signing_in_helps(call.caller) else status
     cause = reason.__cause__
     return Rejected(
         reason.code,
         reason.message,
         id=call.request.id,
-        status=STATUS_OF_CODE.get(reason.code, 200),
+        status=status,
         facts=reason.data,
         stile_code=reason.stile_code or (cause.stile_code if isinstance(cause, StileError) else ""),
     )

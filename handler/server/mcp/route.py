@@ -32,7 +32,6 @@ from handler.server.mcp.jsonrpc import (
     Notification,
     Rejected,
     Request,
-    SignInRequired,
     classify,
 )
 from handler.server.mcp.methods import answer
@@ -79,7 +78,7 @@ class McpRoute:
             error = _rejected(exc, request, note=partial(note, http_call.scope))
             note(http_call.scope, code=error.stile_code)
             response = _error_response(error, _revision_of(http_call, request), well_formed=request is not None)
-            if isinstance(error, SignInRequired):
+            if error.status == 401:
                 from handler.server.denials import sign_in_headers
 
                 response.headers.update(sign_in_headers(http_call))

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from handler.bundle.operations import Binding, PersistedOperation
-from handler.bundle.tools import PrescribedTool
+from handler.bundle.tools import Binding, PersistedOperation, PrescribedTool
 from handler.errors.calls import BindingMissing
 from handler.server.context import Caller
 from handler.strict_json import JSONObject, parse_json

@@ -105,12 +105,12 @@ def report(
         warning = doubt(operation, run=run)
     else:
         places = [error["path"] for error in errors if error.get("path", [""])[0] in names]
-        judged = executed or any_known
-        may_have_run = executed or places or ("data" in body and answer.status < 300 and not judged)
-        undone = False if may_have_run else judged or None
+        is_classified = executed or any_known
+        may_have_run = executed or places or ("data" in body and answer.status < 300 and not is_classified)
+        undone = False if may_have_run else is_classified or None
         trouble = in_graphql(answer, body, auth, words=str(errors[0]["message"]), undone=undone)
         warning = trouble.sentences(operation, run=[*dict.fromkeys(path[0] for path in places if len(path) > 1)])
-        if trouble.sentence or not (judged or is_usual(answer.status)):
+        if trouble.sentence or not (is_classified or is_usual(answer.status)):
             reason = trouble.reason
     before = [{"message": warning}] if warning else []
     more = len(body["errors"]) - MAX_ERRORS

@@ -216,8 +216,8 @@ def in_values(message: str, operation: GraphQLRequest, index: SchemaIndex) -> st
     if not OF_VALUES.search(rule):
         return ""
     words, quoted = set(WORD.findall(rule)), set(QUOTED.findall(rule))
-    used = ((owner, name) for owner, name in parts if name in (words if index.kind(owner) == "enum" else quoted))
-    return next((f"{owner}.{name}" for owner, name in sorted(used) if owner in words), "")
+    matches = ((owner, name) for owner, name in parts if name in (words if index.kind(owner) == "enum" else quoted))
+    return next((f"{owner}.{name}" for owner, name in sorted(matches) if owner in words), "")
 
 
 def _parts_of(value: Any, type_name: str, index: SchemaIndex) -> Iterator[tuple[str, str]]:
