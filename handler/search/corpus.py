@@ -14,7 +14,7 @@ from handler.cold.records import record
 from handler.graph.index import named
 from handler.graph.view import View
 from handler.lru import Lru
-from handler.search.postings import Postings
+from handler.search.postings import IN_ARGUMENTS, IN_NAMES, IN_TEXTS, Postings
 from handler.search.stems import stem
 from handler.search.words import Vocabulary, split
 
@@ -229,15 +229,15 @@ class Corpus:
 
     def named(self, word: str) -> list[int]:
         """Return the parts with a word in their names."""
-        return self._seen(self._postings.named(word))
+        return self._seen(self._postings.parts(word, IN_NAMES))
 
     def described(self, word: str) -> list[int]:
         """Return the parts with a word in their descriptions."""
-        return self._seen(self._postings.described(word))
+        return self._seen(self._postings.parts(word, IN_TEXTS))
 
     def taking(self, word: str) -> list[int]:
         """Return the fields with a word in the name of an argument."""
-        fields = self._seen(self._postings.taking(word))
+        fields = self._seen(self._postings.parts(word, IN_ARGUMENTS))
         if self._recounted:
             fields = [part for part in fields if part not in self._recounted] + self._takers.get(word, [])
         return fields

@@ -111,9 +111,6 @@ class Door(Mangum):
         return (door, cycle) if isinstance(scope["method"], str) else None  # Mangum does not check the type
 
 
-SNAP_START = ("AWS_LAMBDA_INITIALIZATION_TYPE", "snap-start")
-
-
 def renew_after_restore(
     services: Services,
     environ: Mapping[str, str],
@@ -126,8 +123,7 @@ def renew_after_restore(
     ``preload``: the endpoints that init has loaded. ``settle`` waits for reads in other threads: each would give its
     connection back after the restore.
     """
-    name, value = SNAP_START
-    if environ.get(name) == value:
+    if environ.get("AWS_LAMBDA_INITIALIZATION_TYPE") == "snap-start":
         from snapshot_restore_py import register_after_restore, register_before_snapshot  # in AWS's runtime
 
         register_before_snapshot(prepare, services, preload, settle)
@@ -136,7 +132,6 @@ def renew_after_restore(
 
 def prepare(services: Services, preload: Sequence[str], settle: Callable[[], None]) -> None:
     """Load the modules of first calls, because nobody waits for a snapshot; keep no connection and no credential."""
-    import asyncio
     import gc
 
     from handler.server.other_events import warm
