@@ -138,7 +138,7 @@ def operation_standing(endpoint: Endpoint, fixed: Fixed, *, principal: Principal
     values = {**dict.fromkeys(variables, UNKNOWN), **bound}
     if evaluation.meets_with(fixed.mask, values):
         return Standing(verdict="yes")
-    if evaluation.may_meet_with(fixed.mask, values):
+    if evaluation.may_meet(fixed.mask, values):
         return Standing(verdict="call", note="the values of $variables decide at the call")
     return Standing(verdict="refused", note="no call meets its condition with the bound values")
 

@@ -26,7 +26,6 @@ from handler.commands.local.dev_session import FolderWatch, Workbench, code_plac
 from handler.commands.local.listening import client_lines, open_listener, port_number
 from handler.commands.local.local_server import local_http, local_services
 from handler.commands.page.page_routes import DevPage
-from handler.commands.page.served import ServedEndpoints
 from handler.errors.access import CredentialRefused
 from handler.errors.authoring import UnknownCaller
 from handler.server.app import create_app
@@ -151,7 +150,7 @@ def _serve(
             hosts=hosts,
             own_machine=True,
             development=not options.as_deployed,
-            stand_in=partial(_stand_in, options.caller, page.endpoints),
+            stand_in=partial(_stand_in, options.caller, page),
             signpost=lambda path: _hint_for(path, workbench.served),
             public_url=f"http://{HOST}:{port}",
             page="dev",
@@ -200,15 +199,15 @@ class _Server(uvicorn.Server):
         await super().shutdown(sockets)
 
 
-def _stand_in(caller: NamedCaller, endpoints: ServedEndpoints, bundle: Bundle) -> Principal:
+def _stand_in(caller: NamedCaller, page: DevPage, bundle: Bundle) -> Principal:
     """Return the principal of a request without a credential: the page's persona, else the caller of ``--as``.
 
     Raises:
         CredentialRequired, CredentialRefused: as ``NamedCaller.admitted``.
-        Refused: as ``ServedEndpoints.chosen_caller``.
+        Refused: as ``DevPage.chosen_caller``.
     """
     try:
-        return (endpoints.chosen_caller(bundle.endpoint) or caller).admitted(bundle, now=time.time())
+        return (page.chosen_caller(bundle.endpoint) or caller).admitted(bundle, now=time.time())
     except UnknownCaller as exc:
         raise CredentialRefused("unknown_api_key") from exc
 

@@ -20,7 +20,7 @@ from handler.commands.folders.endpoints import compile_or_complain
 from handler.commands.publishing.checks import are_publishable, warn_of_questions, warn_of_secrets
 from handler.commands.publishing.facts import PublishFacts, gather_facts
 from handler.commands.publishing.publication import (
-    Leftover,
+    Leftovers,
     PlannedEndpoint,
     Publication,
     find_leftovers,
@@ -153,7 +153,7 @@ def _publish(compiled: Sequence[Compiled], storage: PublishStorage, options: arg
     publication = Publication(storage, force=options.force)
     try:
         planned = plan_publish(compiled, storage)
-        leftovers: Sequence[Leftover] = ()
+        leftovers: Leftovers = {}
         if not _is_one_endpoint(options):
             try:
                 leftovers = find_leftovers([each.name for each in planned], storage, with_etags=options.prune)
@@ -166,7 +166,7 @@ def _publish(compiled: Sequence[Compiled], storage: PublishStorage, options: arg
             with suppress(StorageError):  # a publisher needs no right to ask, and some substitutes of S3 have no answer
                 if not storage.keeps_versions():
                     warn(f"{storage.location} keeps no versions: only a publish brings a withdrawn endpoint back.")
-        withdrawn = leftovers if options.prune else ()
+        withdrawn = leftovers if options.prune else {}
         if options.dry_run or not _may_publish(planned, withdrawn, options):
             return report.end_unpublished(publication)
         is_needed = report.to_store or withdrawn
@@ -181,7 +181,7 @@ def _publish(compiled: Sequence[Compiled], storage: PublishStorage, options: arg
     return report.end(publication)
 
 
-def _may_publish(planned: Sequence[PlannedEndpoint], gone: Sequence[Leftover], options: argparse.Namespace) -> bool:
+def _may_publish(planned: Sequence[PlannedEndpoint], gone: Leftovers, options: argparse.Namespace) -> bool:
     """Return whether the changes may be published; complain if one needs a consent that nobody gives."""
     needs = {option: need for option, need in _needed_consents(planned, gone) if not getattr(options, option)}
     if not needs:
@@ -194,9 +194,9 @@ def _may_publish(planned: Sequence[PlannedEndpoint], gone: Sequence[Leftover], o
     return False
 
 
-def _needed_consents(planned: Sequence[PlannedEndpoint], gone: Sequence[Leftover]) -> Iterator[tuple[str, str]]:
+def _needed_consents(planned: Sequence[PlannedEndpoint], gone: Leftovers) -> Iterator[tuple[str, str]]:
     """Yield each option that the changes need, with a sentence on the endpoints."""
-    breaking = [*(each.name for each in planned if each.is_breaking), *(each.name for each in gone)]
+    breaking = [*(each.name for each in planned if each.is_breaking), *gone]
     if breaking:
         yield "allow_breaking", f"Breaking for callers: {some(breaking, most=MAX_NAMED)}."
     opening = [each.name for each in planned if each.is_opening]
@@ -209,7 +209,7 @@ class _Report:
     """The report of a publish, as lines or as one JSON document: its plan, and its outcome after the writes."""
 
     planned: Sequence[PlannedEndpoint]
-    leftovers: Sequence[Leftover]
+    leftovers: Leftovers
     location: str
     options: argparse.Namespace
 
@@ -228,14 +228,14 @@ class _Report:
         if len(unchanged) > MAX_UNCHANGED:
             say(f"{len(unchanged)} endpoints: unchanged")
         if self.leftovers:
-            names = some([each.name for each in self.leftovers], most=MAX_NAMED)
+            names = some(list(self.leftovers), most=MAX_NAMED)
             end = "to be withdrawn" if self.options.prune else "--prune withdraws what the folder does not have"
             say(f"Published, and not in {self.options.folder.as_posix()}: {names}; {end}")
 
     def end_unpublished(self, publication: Publication) -> int:
         """Report the end of a dry run, or of a publish that nobody allowed."""
         if self.options.dry_run:
-            needs = _needed_consents(self.planned, self.leftovers if self.options.prune else ())
+            needs = _needed_consents(self.planned, self.leftovers if self.options.prune else {})
             say(" ".join(["Nothing was published, because of --dry-run.", *(need for _, need in needs)]))
             return self._end(publication, DONE)
         complain("Nothing was published.")
@@ -248,7 +248,7 @@ class _Report:
             if publication.withdrawn:
                 say(f"Withdrawn: {some(publication.withdrawn, most=MAX_NAMED)}")
         else:
-            remaining = [each.name for each in self.leftovers if each.name not in publication.withdrawn]
+            remaining = [name for name in self.leftovers if name not in publication.withdrawn]
             lines = {
                 "Stored or not, without an answer: {}.": publication.unconfirmed,
                 "Not stored (unchanged): {}. Run the command again.": self._not_stored(publication),
@@ -279,7 +279,7 @@ class _Report:
                 "stored": self._stored(publication),
                 "notStored": self._not_stored(publication),
                 "unconfirmed": publication.unconfirmed,
-                "notInFolder": [each.name for each in self.leftovers],
+                "notInFolder": list(self.leftovers),
                 "withdrawn": publication.withdrawn,
             },
             code,

@@ -22,7 +22,7 @@ from handler.commands.schema_source.source_options import (
 )
 from handler.errors.infrastructure import HttpError, ObjectNotFound
 from handler.http.client import HttpClient, HttpRequest
-from handler.storage.publishing import ObjectVersion, PublishStorage
+from handler.storage.publishing import ObjectHead, PublishStorage
 from handler.strict_json import JSONObject, parse_json
 from handler.text.sentences import counted
 
@@ -93,7 +93,7 @@ class _Row:
     """An endpoint of the report. ``answer`` is the running function's, if it was asked."""
 
     described: Described
-    history: Sequence[ObjectVersion]
+    history: Sequence[ObjectHead]
     answer: str
 
 
@@ -122,7 +122,7 @@ def _report(storage: PublishStorage, http: HttpClient, options: argparse.Namespa
 def _wait_until_served(
     http: HttpClient,
     described: Sequence[Described],
-    history: Mapping[str, Sequence[ObjectVersion]],
+    history: Mapping[str, Sequence[ObjectHead]],
     *,
     options: argparse.Namespace,
     headers: RequestHeaders,
@@ -214,7 +214,7 @@ def _plain(storage: PublishStorage, row: _Row, options: argparse.Namespace) -> J
     return plain
 
 
-def _plain_version(storage: PublishStorage, endpoint: str, version: ObjectVersion) -> JSONObject:
+def _plain_version(storage: PublishStorage, endpoint: str, version: ObjectHead) -> JSONObject:
     facts: Mapping[str, str] = {}
     if not version.is_removal:
         try:
@@ -257,7 +257,7 @@ def _cells(row: _Row, options: argparse.Namespace) -> list[str | int]:
     return [*cells, "yes" if row.answer == SERVED else "no"] if options.url else cells
 
 
-def _show_versions(storage: PublishStorage, endpoint: str, history: Sequence[ObjectVersion]) -> None:
+def _show_versions(storage: PublishStorage, endpoint: str, history: Sequence[ObjectHead]) -> None:
     rows: list[list[str]] = []
     for version in (_plain_version(storage, endpoint, each) for each in history):
         what = "removal" if version["removal"] else "current" if version["current"] else ""

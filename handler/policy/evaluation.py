@@ -88,13 +88,13 @@ class Evaluation:
         """Return whether all conditions of a mask hold for these values of the variables."""
         return self._have(SURELY_HOLDS, mask, variables)
 
-    def may_meet_with(self, mask: Mask, variables: Mapping[str, Any]) -> bool:
-        """Return whether all conditions of a mask may hold for these values of variables, of which some are unknown."""
-        return self._have(MAY_HOLD, mask, variables)
-
     def may_meet(self, mask: Mask, variables: Collection[str]) -> bool:
-        """Return whether all conditions of a mask may hold for some values of these variables."""
-        return self._have(MAY_HOLD, mask, dict.fromkeys(variables, UNKNOWN))
+        """Return whether all conditions of a mask may hold for some values of these variables.
+
+        A mapping gives the values of its variables, of which some may be ``UNKNOWN``.
+        """
+        values = variables if isinstance(variables, Mapping) else dict.fromkeys(variables, UNKNOWN)
+        return self._have(MAY_HOLD, mask, values)
 
     def outcome(self, conditions: Mask | None = None) -> Mask:
         """Return those of the conditions (``None``: all) that hold for any values of variables."""

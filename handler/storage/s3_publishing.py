@@ -6,6 +6,7 @@ import base64
 import hashlib
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from operator import methodcaller
@@ -21,7 +22,7 @@ from handler.errors.infrastructure import (
     WriteUnconfirmed,
 )
 from handler.http.client import HttpClient
-from handler.storage.publishing import FRESH, ObjectHead, ObjectVersion
+from handler.storage.publishing import FRESH, ObjectHead
 from handler.storage.s3 import UNVERSIONED, S3Storage
 from handler.storage.storage import require_key
 
@@ -128,15 +129,15 @@ class S3PublishStorage(S3Storage):
 
     def keys(self) -> Sequence[str]:
         """See ``PublishStorage``."""
-        prefix = self.prefix
-        keys = self._listed("list_objects_v2", prefix, action="s3:ListBucket", read=_key_of)
-        return sorted(key.removeprefix(prefix) for key in keys)
+        return self._keys("list_objects_v2", action="s3:ListBucket")
 
     def kept_keys(self) -> Sequence[str]:
         """See ``PublishStorage``."""
-        prefix = self.prefix
-        keys = self._listed("list_object_versions", prefix, action="s3:ListBucketVersions", read=_key_of)
-        return sorted({key.removeprefix(prefix) for key in keys})
+        return self._keys("list_object_versions", action="s3:ListBucketVersions")
+
+    def _keys(self, operation: str, *, action: str) -> list[str]:
+        keys = self._listed(operation, self.prefix, action=action, read=lambda entry: str(entry["Key"]))
+        return sorted({key.removeprefix(self.prefix) for key in keys})
 
     def discard(self, key: str, *, before: datetime) -> bool:
         """See ``PublishStorage``. Versions are removed by their ids, so that a new one stays."""
@@ -148,7 +149,7 @@ class S3PublishStorage(S3Storage):
             self._answer(request, "s3:DeleteObjectVersion")
         return not self.versions(key)
 
-    def versions(self, key: str) -> Sequence[ObjectVersion]:
+    def versions(self, key: str) -> Sequence[ObjectHead]:
         """See ``PublishStorage``."""
         full = self._place(key)["Key"]
         listed = self._listed("list_object_versions", full, action="s3:ListBucketVersions", read=_keyed_version)
@@ -191,15 +192,10 @@ class S3PublishStorage(S3Storage):
         digest = hashlib.sha256(body).hexdigest()
         if failure or stored.sha256 == digest:
             return stored, failure
-        if self._etag(key) != stored.etag:  # some substitutes of S3 compute no digest
-            return None, NOT_AN_ANSWER
-        return replace(stored, sha256=digest), None
-
-    def _etag(self, key: str) -> str:
-        try:
-            return self.head(key).etag
-        except StorageError:
-            return ""
+        with suppress(StorageError):
+            if self.head(key).etag == stored.etag:  # some substitutes of S3 compute no digest
+                return replace(stored, sha256=digest), None
+        return None, NOT_AN_ANSWER
 
     def _in_conflict_again(self, request: Callable[[Any], Any]) -> tuple[Any, Failure | None]:
         """Ask again if S3 says that two writers met: at most one of them then has its condition."""
@@ -343,19 +339,14 @@ def _head_of(answer: Mapping[str, Any]) -> ObjectHead:
     )
 
 
-def _key_of(entry: Mapping[str, Any]) -> str:
-    return str(entry["Key"])
-
-
-def _keyed_version(entry: Mapping[str, Any]) -> tuple[str, ObjectVersion]:
-    is_removal = "Size" not in entry  # of a delete marker
-    return _key_of(entry), ObjectVersion(
+def _keyed_version(entry: Mapping[str, Any]) -> tuple[str, ObjectHead]:
+    return str(entry["Key"]), ObjectHead(
         version=str(entry["VersionId"]),
         modified=entry["LastModified"].astimezone(UTC),
         size=int(entry.get("Size", 0)),
-        etag="" if is_removal else str(entry["ETag"]),
+        etag=str(entry["ETag"]) if "Size" in entry else "",  # a delete marker has neither
+        sha256="",
         is_current=bool(entry["IsLatest"]),
-        is_removal=is_removal,
     )
 
 

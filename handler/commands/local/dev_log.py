@@ -14,10 +14,9 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from handler.commands.console import one_line, say
-from handler.commands.local.author_view import author_traceback, lines_of, why_refused
+from handler.commands.local.author_view import author_traceback, lines_of, told_to_author, why_refused
 from handler.commands.local.local_endpoint import local_settings
 from handler.commands.local.local_server import SeenExchange, observed, unset_secrets
-from handler.commands.local.upstream_words import told_to_author
 from handler.compiler.compile import Compiled
 from handler.server.asgi.request_log import WARNING, level_of
 from handler.strict_json import parse_json
