@@ -111,6 +111,9 @@ class Door(Mangum):
         return (door, cycle) if isinstance(scope["method"], str) else None  # Mangum does not check the type
 
 
+SNAP_START = ("AWS_LAMBDA_INITIALIZATION_TYPE", "snap-start")
+
+
 def renew_after_restore(
     services: Services,
     environ: Mapping[str, str],
@@ -123,7 +126,8 @@ def renew_after_restore(
     ``preload``: the endpoints that init has loaded. ``settle`` waits for reads in other threads: each would give its
     connection back after the restore.
     """
-    if environ.get("AWS_LAMBDA_INITIALIZATION_TYPE") == "snap-start":
+    name, value = SNAP_START
+    if environ.get(name) == value:
         from snapshot_restore_py import register_after_restore, register_before_snapshot  # in AWS's runtime
 
         register_before_snapshot(prepare, services, preload, settle)
