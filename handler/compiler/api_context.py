@@ -29,6 +29,7 @@ class ApiContext:
     endpoint: CompileContext
     schema: GraphQLSchema
     index: SchemaIndex
+    whole: View  # without hidden parts, as for operations: a condition that hides a field hides the tool
     scalars: Mapping[str, Scalar]  # the author's own, by name
     types_of_files: frozenset[str]  # input types whose values need a file, which an argument cannot be
     own_guards: Mapping[str, Mask]  # decided for single coordinates

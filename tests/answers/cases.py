@@ -20,8 +20,8 @@ from graphql import (
 )
 
 from handler.answers.fit import CallForm
-from handler.answers.plan import Members, read_plan
-from handler.compiler.json_schemas.output_schema import output_schema, planned_answer
+from handler.answers.plan import Members, read_plan, write_plan
+from handler.compiler.json_schemas.output_schema import output_schema
 from handler.graph.documents.answer_plan import plan_of_text
 from handler.graph.view import View
 from tests.answers.mocks import Mock, errors_for
@@ -128,7 +128,12 @@ def _operation(text: str, schema: GraphQLSchema) -> tuple[str, str, Mapping[str,
     document = parse(text)
     operation = next(node for node in document.definitions if isinstance(node, OperationDefinitionNode))
     variables = tuple(node.variable.name.value for node in operation.variable_definitions or ())
-    return text, planned_answer(text, schema, settable=variables), output_schema(document, schema), variables
+    return (
+        text,
+        write_plan(plan_of_text(text, view_of(schema), settable=variables)),
+        output_schema(document, schema),
+        variables,
+    )
 
 
 OPERATIONS = tuple((Path(__file__).parent / "operations.graphql").read_text(encoding="utf-8").split("\n\n"))

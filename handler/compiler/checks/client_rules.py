@@ -13,8 +13,8 @@ from typing import Any
 from handler.answers.plan import Members
 from handler.bundle.tools import CompanionTool, GraphQLTool, PrescribedTool
 from handler.compiler.checks.finding import CompiledEndpoint, Finding, check
-from handler.compiler.json_schemas.output_schema import plan_of
 from handler.compiler.tools.declaration import CompiledTool
+from handler.graph.documents.answer_plan import plan_of_text
 from handler.list_entries import BYTES_PER_TOKEN
 from handler.text.sentences import some
 
@@ -68,7 +68,7 @@ def missing_cursor(endpoint: CompiledEndpoint) -> Iterator[Finding]:
     for each in endpoint.tools:
         tool, own = each.tool, each.tool.options.max_result_bytes
         if context and isinstance(tool, PrescribedTool) and (limit if own is None else own):
-            plan = plan_of(tool.operation.text, context.schema, settable=tool.operation.variables)
+            plan = plan_of_text(tool.operation.text, context.whole, settable=tool.operation.variables)
             for path in _without_cursors(plan, (), set(), continues=bool(tool.options.cursor)):
                 sentence = f'"{tool.name}" cannot shorten {path}: it selects endCursor, and not the cursors of edges'
                 yield Finding(each.at, sentence, (tool.name,))

@@ -25,28 +25,22 @@ from graphql import (
     FragmentSpreadNode,
     GraphQLAbstractType,
     GraphQLEnumType,
-    GraphQLInputObjectType,
-    GraphQLInterfaceType,
     GraphQLList,
     GraphQLNamedType,
     GraphQLNonNull,
     GraphQLObjectType,
     GraphQLOutputType,
     GraphQLSchema,
-    GraphQLUnionType,
     InlineFragmentNode,
     OperationDefinitionNode,
     SelectionNode,
     SelectionSetNode,
     is_abstract_type,
     is_leaf_type,
-    parse,
 )
 
-from handler.answers.plan import Members, write_plan
 from handler.compiler.operations.used_coordinates import fragments_of
 from handler.compiler.schema.vendor_directives import EXECUTABLE
-from handler.graph.documents.answer_plan import TypedField, answer_plan
 from handler.json_schema.input_types import references_in
 from handler.policy.evaluation import OPEN, Mask, hidden_from_everybody
 from handler.strict_json import JSONObject, to_json_bytes
@@ -406,43 +400,3 @@ def _replaced(schema: Any, replacements: dict[str, Any]) -> Any:
             return [_replaced(value, replacements) for value in schema]
         case _:
             return schema
-
-
-def planned_answer(text: str, schema: GraphQLSchema, *, settable: Iterable[str]) -> str:
-    """Return the stored plan of a valid operation's answer. ``settable`` are the variables that a call gives."""
-    return write_plan(plan_of(text, schema, settable=settable))
-
-
-def plan_of(text: str, schema: GraphQLSchema, *, settable: Iterable[str]) -> Members:
-    """Return the plan of a valid operation's answer."""
-    roots = {"query": schema.query_type, "mutation": schema.mutation_type}
-    names = {kind: type_.name for kind, type_ in roots.items() if type_}
-    return answer_plan(parse(text, no_location=True), _SchemaTypes(schema), names, settable=settable)
-
-
-class _SchemaTypes:
-    """The types of a whole schema: a condition that hides a field from a caller hides the tool."""
-
-    def __init__(self, schema: GraphQLSchema) -> None:
-        self._types = schema.type_map
-
-    def kind(self, name: str) -> str:
-        match self._types.get(name):
-            case GraphQLObjectType() | GraphQLInterfaceType():
-                return "object"
-            case GraphQLUnionType():
-                return "union"
-            case _:
-                return "leaf"
-
-    def field(self, type_name: str, name: str) -> TypedField | None:
-        fields = getattr(self._types.get(type_name), "fields", {})
-        if name not in fields:
-            return None
-        return TypedField(str(fields[name].type), {each: str(value.type) for each, value in fields[name].args.items()})
-
-    def inputs(self, name: str) -> Mapping[str, str]:
-        type_ = self._types.get(name)
-        if not isinstance(type_, GraphQLInputObjectType):
-            return {}
-        return {each: str(value.type) for each, value in type_.fields.items()}
