@@ -7,8 +7,7 @@ from pathlib import Path
 
 from handler.commands.command_line import DONE, REFUSED, current_answer
 from handler.commands.console import ERR, OUT, complain, say, show_document, track
-from handler.commands.folders.endpoint_folders import add_folder_arguments
-from handler.commands.folders.endpoints import compile_or_complain
+from handler.commands.folders.endpoints import add_folder_arguments, compile_or_complain
 from handler.commands.publishing.bundle_parts import BundleChange, changed_parts
 from handler.commands.publishing.checks import are_free_of_secrets, warn_of_upstreams
 from handler.compiler.compile import Compiled

@@ -18,7 +18,7 @@ import uvicorn
 from handler.bundle.model import Bundle
 from handler.commands.command_line import DONE, REFUSED, USAGE
 from handler.commands.console import complain, say, show_verbatim
-from handler.commands.folders.endpoint_folders import add_folder_arguments
+from handler.commands.folders.endpoints import add_folder_arguments
 from handler.commands.local.author_view import show_authors_frames
 from handler.commands.local.callers import SKIPS_POLICIES, NamedCaller, add_caller_argument
 from handler.commands.local.dev_log import DevLog

@@ -11,8 +11,7 @@ from typing import Any
 from handler.bundle.tools import Operation, PrescribedTool
 from handler.commands.command_line import REFUSED
 from handler.commands.console import complain, say, show_json
-from handler.commands.folders.endpoint_folders import add_folder_arguments
-from handler.commands.folders.endpoints import compile_or_complain
+from handler.commands.folders.endpoints import add_folder_arguments, compile_or_complain
 from handler.compiler.compile import Compiled
 
 EXAMPLES = ("stile manifest endpoints --format apollo --out manifest.json",)

@@ -15,8 +15,7 @@ from handler.code_tools.modules import is_among
 from handler.commands.build import make_folder
 from handler.commands.command_line import DONE, REFUSED, USAGE
 from handler.commands.console import complain, say, show_document, warn
-from handler.commands.folders.endpoint_folders import add_folder_arguments, find_endpoints
-from handler.commands.folders.endpoints import compile_or_complain
+from handler.commands.folders.endpoints import add_folder_arguments, compile_or_complain, find_endpoints
 from handler.commands.publishing.checks import are_publishable, warn_of_questions, warn_of_secrets
 from handler.commands.publishing.facts import PublishFacts, gather_facts
 from handler.commands.publishing.publication import (

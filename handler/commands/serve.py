@@ -21,8 +21,7 @@ from uvicorn.supervisors import Multiprocess
 from handler.bundle.stored import bundle_key, read_bundle
 from handler.commands.command_line import DONE, REFUSED, USAGE, whole_number
 from handler.commands.console import announce, complain
-from handler.commands.folders.endpoint_folders import add_compile_options, find_endpoints
-from handler.commands.folders.endpoints import compile_or_complain
+from handler.commands.folders.endpoints import add_compile_options, compile_or_complain, find_endpoints
 from handler.commands.local.listening import open_listener, port_number
 from handler.commands.local.serving import NO_AUTHORIZER, Service, make_application, require_location, settings_of
 from handler.commands.publishing.checks import are_publishable

@@ -11,8 +11,7 @@ from typing import Any
 
 from handler.commands.command_line import DONE, REFUSED, USAGE
 from handler.commands.console import announce, complain, show_json
-from handler.commands.folders.endpoint_folders import add_folder_arguments
-from handler.commands.folders.endpoints import compile_or_complain
+from handler.commands.folders.endpoints import add_folder_arguments, compile_or_complain
 from handler.commands.local.call_arguments import fault_in_pairs, pair
 from handler.commands.local.callers import caller_argument
 from handler.commands.local.development_tokens import audiences_of, mint, require_issuer

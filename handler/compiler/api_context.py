@@ -15,7 +15,7 @@ from handler.compiler.json_schemas.descriptions import GRAPHQL_TOOL
 from handler.compiler.json_schemas.input_schema import SharedDefinitions
 from handler.compiler.json_schemas.scalars import Scalar
 from handler.compiler.problems import Problems
-from handler.graph.index import SchemaIndex
+from handler.graph.index import Lazy, SchemaIndex
 from handler.graph.view import View, build_view
 from handler.policy.evaluation import OPEN, Evaluation, Mask, hidden_from
 from handler.policy.guarded_schema import GuardedSchemas
@@ -29,7 +29,6 @@ class ApiContext:
     endpoint: CompileContext
     schema: GraphQLSchema
     index: SchemaIndex
-    whole: View  # without hidden parts, as for operations: a condition that hides a field hides the tool
     scalars: Mapping[str, Scalar]  # the author's own, by name
     types_of_files: frozenset[str]  # input types whose values need a file, which an argument cannot be
     own_guards: Mapping[str, Mask]  # decided for single coordinates
@@ -80,6 +79,11 @@ class ApiContext:
         both = [*self.guards.items(), *guards.items()]
         visible = (mask for place, mask in both if place.startswith("@") or place.partition(".")[0] in whole.members)
         return OPEN.union(*visible) & everything
+
+    @property
+    def whole_view(self) -> View:
+        """The view of callers from whom nothing is hidden."""
+        return View(self.index, Lazy(dict.fromkeys(self.index), self.index.members), frozenset())
 
     @property
     def name_variables(self) -> dict[str, str]:

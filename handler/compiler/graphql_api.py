@@ -41,7 +41,6 @@ from handler.compiler.tools.skills import SKILLS_FOLDER
 from handler.compiler.tools.tools import make_tools
 from handler.compiler.tools.variables import types_of_files
 from handler.graph.index import SchemaIndex, read_index, write_index
-from handler.graph.view import build_view
 from handler.policy.evaluation import HIDDEN, OPEN, Mask
 from handler.strict_json import JSONObject
 from handler.text.sentences import some
@@ -167,7 +166,6 @@ def _api_context(
         endpoint=context,
         schema=schema,
         index=index,
-        whole=build_view(index, ()),
         scalars=scalars,
         types_of_files=types_of_files(schema, scalars),
         own_guards=own,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -124,16 +124,16 @@ def corpus(name: str) -> Source:
     return Source(GraphQLSchema(**parts), view_of(tried.schema), operations)
 
 
+def planned_answer(text: str, schema: GraphQLSchema, *, settable: Iterable[str]) -> str:
+    """Return the stored plan of an operation's answer, as its tool has it."""
+    return write_plan(plan_of_text(text, view_of(schema), settable=settable))
+
+
 def _operation(text: str, schema: GraphQLSchema) -> tuple[str, str, Mapping[str, Any], tuple[str, ...]]:
     document = parse(text)
     operation = next(node for node in document.definitions if isinstance(node, OperationDefinitionNode))
     variables = tuple(node.variable.name.value for node in operation.variable_definitions or ())
-    return (
-        text,
-        write_plan(plan_of_text(text, view_of(schema), settable=variables)),
-        output_schema(document, schema),
-        variables,
-    )
+    return text, planned_answer(text, schema, settable=variables), output_schema(document, schema), variables
 
 
 OPERATIONS = tuple((Path(__file__).parent / "operations.graphql").read_text(encoding="utf-8").split("\n\n"))

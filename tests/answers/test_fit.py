@@ -5,23 +5,23 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from graphql import build_schema
 
 from handler.answers.fit import CallForm, ResultLimit, cut_value, fit
 from handler.answers.plan import ANYTHING, Start, read_plan, write_plan
 from handler.errors.infrastructure import BundleError
 from handler.errors.upstream import ResultTooLarge
 from handler.graph.documents.answer_plan import plan_of_text
-from handler.graph.view import View
 from handler.strict_json import to_well_formed_json
-from tests.answers.cases import API, OPERATIONS
+from tests.answers.cases import API, OPERATIONS, planned_answer
 from tests.support.schemas import view_of
 
-VIEW = view_of(API)
+SCHEMA = build_schema(API)
 FORM = CallForm(variables={})
 
 
-def plan_of(text: str, view: View = VIEW, *, settable: tuple[str, ...] = ()) -> Any:
-    return read_plan(write_plan(plan_of_text(text, view, settable=settable)))
+def plan_of(text: str) -> Any:
+    return read_plan(planned_answer(text, SCHEMA, settable=()))
 
 
 def test_continuing_a_list_reads_every_row_once() -> None:
@@ -101,7 +101,7 @@ def test_value_of_a_tool_in_python_is_cut_by_its_own_form() -> None:
 
 @pytest.mark.parametrize("text", [text for text in OPERATIONS if " = " not in text])  # a call fills in defaults
 def test_plan_is_read_as_it_was_written(text: str) -> None:
-    plan = plan_of_text(text, VIEW)
+    plan = plan_of_text(text, view_of(SCHEMA))
 
     assert read_plan(write_plan(plan)) == plan
 
@@ -120,7 +120,7 @@ def paged_answer() -> Any:
 
 
 def note_of_paged(form: CallForm, **limits: Any) -> Any:
-    plan = plan_of(PAGED, settable=("size", "at"))
+    plan = read_plan(planned_answer(PAGED, SCHEMA, settable=("size", "at")))
     (note,) = fit(paged_answer(), plan, ResultLimit(max_bytes=3_000, form=form, **limits)).answer["extensions"][
         "stile"
     ]["truncated"]
@@ -180,7 +180,7 @@ def test_continued_answer_has_no_list_that_the_api_left_out(path: tuple[str | in
     assert {key: value for key, value in answer["data"]["orders"].items() if key != "edges"} == nodes
 
 
-CURSORS = view_of("""
+CURSORS = build_schema("""
 type Query { found: [Found!]! page: Page }
 union Found = Page | Row
 type Page { cursor: String prevCursor: String text: String }
@@ -190,7 +190,7 @@ type Row { text: String }
 
 def test_cursor_is_never_cut_under_any_name_that_ends_so() -> None:
     text = "query { page { cursor at: prevCursor text } found { ... on Page { by: cursor } ... on Row { by: text } } }"
-    plan = plan_of(text, CURSORS)
+    plan = read_plan(planned_answer(text, CURSORS, settable=()))
     page = {"cursor": "c" * 1_600, "at": "d" * 1_600, "text": "x" * 9_000}
     answer = {"data": {"page": page, "found": [{"by": "c" * 1_600}]}}
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from handler.audience.condition_bits import leaves_of, paths_in
+from handler.audience.caller_classes import leaves_of, paths_in
 from handler.audience.reach import Reach, Visitor, refusal_of
 from handler.bundle.model import Bundle
 from handler.bundle.tools import PrescribedTool

@@ -21,6 +21,7 @@ from handler.compiler.conditions import ConditionTable
 from handler.compiler.config.config import KitUse
 from handler.compiler.problems import Place, Problems, offset_in_literal, place_in, place_of
 from handler.compiler.schema.coordinates import resolve, root_or_type, rule_for_other_kind, with_members
+from handler.compiler.schema.directives import value_of_argument
 from handler.compiler.schema.tool_options import AuthorOptions
 from handler.compiler.schema.visibility import FEDERATION_FIELDS, FieldsType, types_with_fields
 from handler.compiler.source.yaml_section import Section
@@ -373,11 +374,9 @@ def tool_rule(name: str, options: AuthorOptions, conditions: ConditionTable, pro
 
     An invalid condition is reported, and is never met.
     """
-    arguments = options.node.arguments or () if options.node else ()
-    argument = next((argument for argument in arguments if argument.name.value == "condition"), None)
-    if argument is None or options.condition is None:
+    if options.node is None or options.condition is None:
         return None
-    value = argument.value
+    value = value_of_argument(options.node, "condition")
 
     def place(offset: int) -> Place:
         if not isinstance(value, StringValueNode) or value.block or value.loc is None:

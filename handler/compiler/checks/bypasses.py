@@ -24,9 +24,10 @@ from handler.bundle.tools import GraphQLTool
 from handler.compiler.access.policies import Rule
 from handler.compiler.checks.finding import CompiledEndpoint, Finding, check
 from handler.compiler.operations.author_operations import AuthorOperation
-from handler.compiler.operations.used_coordinates import fragments_of, nodes_in
 from handler.compiler.problems import Place, shown
+from handler.compiler.schema.directives import nodes_in
 from handler.compiler.tools.declaration import CompiledTool
+from handler.graph.documents.operation import fragments_of
 from handler.graph.view import View
 from handler.policy.evaluation import OPEN, Evaluation, Mask, hidden_from_everybody
 from handler.policy.predicates import Predicate

@@ -1,7 +1,5 @@
 """The ``outputSchema`` of a prescribed tool: the shape of its selection set in the GraphQL response envelope.
 
-The plan of its answers is for ``handler/answers/plan.py``.
-
 The schema states only facts that an API cannot change without breaking its clients. An API may add enum values, union
 members and interface implementations: a response with one of them stays valid. A directive that the API defines
 may omit a field or change its value, so a field with such a directive has an open schema.
@@ -23,12 +21,10 @@ from graphql import (
     DocumentNode,
     FieldNode,
     FragmentSpreadNode,
-    GraphQLAbstractType,
     GraphQLEnumType,
     GraphQLList,
     GraphQLNamedType,
     GraphQLNonNull,
-    GraphQLObjectType,
     GraphQLOutputType,
     GraphQLSchema,
     InlineFragmentNode,
@@ -39,8 +35,8 @@ from graphql import (
     is_leaf_type,
 )
 
-from handler.compiler.operations.used_coordinates import fragments_of
 from handler.compiler.schema.vendor_directives import EXECUTABLE
+from handler.graph.documents.operation import fragments_of
 from handler.json_schema.input_types import references_in
 from handler.policy.evaluation import OPEN, Mask, hidden_from_everybody
 from handler.strict_json import JSONObject, to_json_bytes
@@ -186,19 +182,14 @@ class _Shapes:
 
         if not is_abstract_type(type_):
             group(type_).names.append(type_.name)
-        elif possible := self._possible(type_):
-            for each in possible:
+            return list(groups.values())
+        for each in self._schema.get_possible_types(type_):
+            # A type whose fields are all hidden counts as hidden.
+            if not self._hidden(each.name) and not all(self._hidden(f"{each.name}.{name}") for name in each.fields):
                 group(each).names.append(each.name)
+        if groups:
             group(type_).takes_later = True  # it represents object types that the API may add
         return list(groups.values())
-
-    def _possible(self, type_: GraphQLAbstractType) -> list[GraphQLObjectType]:
-        """Return the visible object types. A type whose fields are all hidden counts as hidden."""
-        return [
-            each
-            for each in self._schema.get_possible_types(type_)
-            if not self._hidden(each.name) and not all(self._hidden(f"{each.name}.{name}") for name in each.fields)
-        ]
 
     def _object(self, alike: _Alike) -> JSONObject:
         properties = {key: self._value(alike, part) for key, part in alike.selected.items()}
@@ -333,7 +324,7 @@ class Selections:
                     fragment = self._fragments[node.name.value] if isinstance(node, FragmentSpreadNode) else node
                     condition = fragment.type_condition
                     on = self._schema.type_map[condition.name.value] if condition else within
-                    applies = self._applies(on, type_)
+                    applies = on is type_ or (is_abstract_type(on) and self._schema.is_sub_type(on, type_))
                     # A later object type may implement any interface or join any union.
                     if is_abstract_type(on) if is_abstract_type(type_) else applies:
                         below = Part(fragment.selection_set, optional or not applies)
@@ -343,9 +334,6 @@ class Selections:
         """Return the API's directives on a node, without those that cannot change its type."""
         names = {directive.name.value for directive in node.directives or ()} - EXECUTABLE.keys()
         return {name for name in names if self._schema.get_directive(name)}
-
-    def _applies(self, on: GraphQLNamedType, type_: GraphQLNamedType) -> bool:
-        return on is type_ or (is_abstract_type(on) and self._schema.is_sub_type(on, type_))
 
 
 class SharedParts:

@@ -22,12 +22,11 @@ from graphql import (
     ObjectValueNode,
     ValueNode,
     VariableNode,
-    Visitor,
     build_schema,
     is_specified_directive,
-    visit,
 )
 from graphql.execution.values import get_argument_values
+from graphql.language.ast import QUERY_DOCUMENT_KEYS
 
 from handler.compiler.problems import At, Problems
 from handler.compiler.schema.tool_options import SHARED_ARGUMENTS, TYPES, AuthorOptions, read_options
@@ -171,14 +170,22 @@ def read_arguments(node: DirectiveNode, problems: Problems) -> dict[str, Any] | 
         name = argument.name.value
         remedy = did_you_mean(name, definition.args) or f": expected {some([*definition.args])}"
         problems.add(argument, f'@{node.name.value} has no argument "{name}"{remedy}', code="unknown-argument")
-    parts = _Parts()
-    visit(node, parts)
-    for extra in parts.repeated:
+    nodes = list(nodes_in(node))
+    members: list[Sequence[ArgumentNode | ObjectFieldNode]] = [node.arguments or ()]
+    members += [each.fields for each in nodes if isinstance(each, ObjectValueNode)]
+    repeated = [
+        each
+        for siblings in members
+        for place, each in enumerate(siblings)
+        if each.name.value in [other.name.value for other in siblings[:place]]
+    ]
+    for extra in repeated:
         problems.add(extra, f'"{extra.name.value}" appears twice', code="duplicate-argument")
-    for variable in parts.variables:  # get_argument_values would take the default, as if the argument were not written
+    variables = [each for each in nodes if isinstance(each, VariableNode)]
+    for variable in variables:  # get_argument_values would take the default, as if the argument were not written
         sentence = f"@{node.name.value} has ${variable.name.value} here: expected a value, which no request changes"
         problems.add(variable, sentence, code="wrong-value")
-    if parts.variables:
+    if variables:
         return None
     try:
         values = get_argument_values(definition, node)
@@ -187,29 +194,18 @@ def read_arguments(node: DirectiveNode, problems: Problems) -> dict[str, Any] | 
             return None
         problems.add(exc if exc.nodes else node, f"@{node.name.value}: {exc.message}", code="wrong-value")
         return None
-    return None if unknown or parts.repeated else values
+    return None if unknown or repeated else values
 
 
-class _Parts(Visitor):
-    """Collector of the parts that a directive of Stile may not have, although the syntax has them."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.variables: list[VariableNode] = []
-        self.repeated: list[ArgumentNode | ObjectFieldNode] = []
-
-    def enter_variable(self, node: VariableNode, *_: Any) -> None:
-        self.variables.append(node)
-
-    def enter_directive(self, node: DirectiveNode, *_: Any) -> None:
-        self._note(node.arguments or ())
-
-    def enter_object_value(self, node: ObjectValueNode, *_: Any) -> None:
-        self._note(node.fields)
-
-    def _note(self, nodes: Sequence[ArgumentNode | ObjectFieldNode]) -> None:
-        names = [node.name.value for node in nodes]
-        self.repeated += [node for place, node in enumerate(nodes) if node.name.value in names[:place]]
+def nodes_in(*nodes: Node) -> Iterator[Node]:
+    """Yield nodes and all nodes below them, in document order."""
+    waiting = list(reversed(nodes))
+    while waiting:
+        node = waiting.pop()
+        yield node
+        for key in reversed(QUERY_DOCUMENT_KEYS.get(node.kind, ())):
+            part = getattr(node, key)
+            waiting += [part] if isinstance(part, Node) else reversed(part or ())
 
 
 _EXECUTABLE = "QUERY MUTATION FIELD FRAGMENT_DEFINITION FRAGMENT_SPREAD INLINE_FRAGMENT VARIABLE_DEFINITION"

@@ -136,7 +136,7 @@ def _operation_tool(
         bindings=read_bindings(operation, schema, context.problems),
         bound=context.shared(bound_schema(inputs, scalars=scalars)),
         options=options.served(output="both"),
-        plan=write_plan(plan_of_text(sent_operation.text, context.whole, settable=operation.variables)),
+        plan=write_plan(plan_of_text(sent_operation.text, context.whole_view, settable=operation.variables)),
     )
     return CompiledTool(
         at=declaration.at,

@@ -50,18 +50,18 @@ INFO = frozenset({"endCursor", "startCursor", "hasNextPage", "hasPreviousPage"})
 
 
 def plan_of_text(text: str, view: View, *, settable: Iterable[str] | None = None) -> Members:
-    """Return the plan of the ``data`` of a valid document of one operation, with the types of a view.
+    """Return the plan of the answer to a valid document of one operation.
 
     ``settable`` are the variables that a call gives; ``None``: the caller writes the document, with any argument.
     """
-    document = parse(text, no_location=True)
+    document, types = parse(text, no_location=True), ViewTypes(view)
     operation = only_operation(document)
     defaults = {
         node.variable.name.value: _number(node.default_value)
         for node in operation.variable_definitions or ()
         if node.default_value
     }
-    walk = _Walk(document, _ViewTypes(view), defaults, None if settable is None else frozenset(settable))
+    walk = _Walk(document, types, defaults, None if settable is None else frozenset(settable))
     root = view.index.roots[operation.operation.value]
     return walk.members([(root, operation.selection_set)], 0) or Members(fields={})
 
@@ -80,7 +80,7 @@ class _Walk:
     def __init__(
         self,
         document: DocumentNode,
-        types: _ViewTypes,
+        types: ViewTypes,
         defaults: Mapping[str, int | None],
         settable: frozenset[str] | None,
     ) -> None:
@@ -136,7 +136,7 @@ class _Walk:
         return "" if self._types.kind(name) in COMPOSITE else name
 
     def _paging(
-        self, nodes: Sequence[tuple[str, FieldNode]], fields: Sequence[_TypedField | None]
+        self, nodes: Sequence[tuple[str, FieldNode]], fields: Sequence[TypedField | None]
     ) -> dict[str, Argument] | None:
         """Return the arguments that page a field, by role; ``None`` if its selections give different ones."""
         selections = {tuple(sorted(map(print_ast, node.arguments or ()))) for _, node in nodes}
@@ -182,7 +182,7 @@ class _Walk:
 class _Roles:
     """The roles of an object's response keys, if all the types that it may have agree."""
 
-    def __init__(self, types: _ViewTypes, by_key: Mapping[str, Sequence[tuple[str, FieldNode]]]) -> None:
+    def __init__(self, types: ViewTypes, by_key: Mapping[str, Sequence[tuple[str, FieldNode]]]) -> None:
         self._types = types
         self._names = {key: {node.name.value for _, node in nodes} for key, nodes in by_key.items()}
         self._parents = {parent for nodes in by_key.values() for parent, _ in nodes}
@@ -266,14 +266,14 @@ def _number(value: ValueNode) -> int | None:
 
 
 @record(frozen=True, slots=True)
-class _TypedField:
+class TypedField:
     """A field's printed type, and those of its arguments."""
 
     type: str
     arguments: Mapping[str, str]
 
 
-class _ViewTypes:
+class ViewTypes:
     """The types of a view."""
 
     def __init__(self, view: View) -> None:
@@ -283,12 +283,12 @@ class _ViewTypes:
         """Return a type's kind; that of a leaf for a type that the API may have and the view has not."""
         return self._view.index.kind(name) if name in self._view.index else "scalar"
 
-    def field(self, type_name: str, name: str) -> _TypedField | None:
+    def field(self, type_name: str, name: str) -> TypedField | None:
         """Return a visible field with its visible arguments."""
         if name not in self._view.members.get(type_name, ()) or self.kind(type_name) not in ("object", "interface"):
             return None
         arguments = {each: value.type for each, value in self._view.arguments(type_name, name).items()}
-        return _TypedField(self._view.index[type_name].fields[name].type, arguments)
+        return TypedField(self._view.index[type_name].fields[name].type, arguments)
 
     def inputs(self, name: str) -> Mapping[str, str]:
         """Return the visible fields of an input object."""
