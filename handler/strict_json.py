@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from typing import Any, NoReturn, TypeVar
 
@@ -34,6 +34,14 @@ def parse_json(raw: bytes, read: Callable[[str], Any] | None = None) -> Any:
         if str(exc).startswith("Exceeds the limit"):  # Python's own message names Python functions
             raise ValueError("a number has too many digits") from exc
         raise
+
+
+def objects_in(value: Any) -> Iterator[JSONObject]:
+    """Yield each object in a JSON value at any depth, those around others first."""
+    if isinstance(value, dict):
+        yield value
+    for part in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from objects_in(part)
 
 
 def strict_decoder(object_hook: Callable[[JSONObject], Any] | None = None) -> json.JSONDecoder:

@@ -14,8 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from handler.answers.places import CHARACTERS, CutPlace, Spot
-from handler.answers.plan import Argument, Member, Members
+from handler.answers.plan import CHARACTERS, Argument, CutPlace, Member, Members, Spot
 from handler.cold.records import record
 from handler.strict_json import JSONObject, to_well_formed_json
 

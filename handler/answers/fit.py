@@ -8,8 +8,7 @@ from dataclasses import field, replace
 from typing import Any
 
 from handler.answers.cut import SAMPLE, CutForm, Kept, cut, size_of
-from handler.answers.places import CHARACTERS, ITEMS, CutPlace, Start
-from handler.answers.plan import Argument, Member, Members
+from handler.answers.plan import CHARACTERS, ITEMS, Argument, CutPlace, Member, Members, Start
 from handler.cold.records import record
 from handler.errors.upstream import ResultTooLarge
 from handler.strict_json import JSONObject, to_well_formed_json

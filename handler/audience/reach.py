@@ -1,4 +1,4 @@
-"""The reach of callers: the entrances that are open to a caller, and those that lead to a schema coordinate.
+"""The reach of callers: the entrances that are open, those that lead to a schema coordinate, and the closing rules.
 
 The answers come from the loaded endpoint that also answers requests. The rules behind a closed entrance come from the
 compiler's provenance.
@@ -7,12 +7,12 @@ compiler's provenance.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 
 from handler.audience.caller_classes import CallerClasses
-from handler.audience.view_paths import find_document, is_visible
+from handler.audience.view_paths import find_document, is_visible, parts_of
 from handler.audience.ways import (
     ROUTE,
     VERDICTS,
@@ -27,19 +27,19 @@ from handler.audience.ways import (
     version_of,
 )
 from handler.bundle.model import Bundle
-from handler.bundle.operations import PersistedOperation
-from handler.bundle.tools import CodeTool, GraphQLTool, PrescribedTool, Tool
+from handler.bundle.tools import CodeTool, GraphQLTool, PersistedOperation, PrescribedTool, Tool
 from handler.commands.local.callers import KEY, NOBODY, NamedCaller, read_caller
 from handler.commands.local.local_endpoint import local_endpoint
 from handler.compiler.compile import Compiled
 from handler.compiler.operations.author_operations import AuthorOperation
 from handler.compiler.operations.operation_paths import find_path, find_variable, names_of
 from handler.compiler.problems import Place, where
-from handler.compiler.provenance import Provenance
+from handler.compiler.provenance import Cause, Holds, Provenance, responsible
+from handler.compiler.schema.name_graph import closure
 from handler.compiler.tools.declaration import CompiledTool
 from handler.errors.access import CredentialRefused, CredentialRequired
-from handler.graph.index import SchemaIndex, read_index
-from handler.graph.view import View
+from handler.graph.index import SchemaIndex, named, read_index
+from handler.graph.view import View, build_view
 from handler.policy.evaluation import OPEN, Evaluation
 from handler.server.auth.principal import DEVELOPMENT, Principal, has_scopes
 from handler.server.endpoints.endpoint import Endpoint
@@ -70,6 +70,11 @@ class Entrance:
     def view_of(self) -> GraphQLTool | None:
         """The GraphQL tool whose view holds behind the entrance; ``None``: the view of the whole endpoint."""
         return self.tool if isinstance(self.tool, GraphQLTool) else None
+
+    @property
+    def view_name(self) -> str:
+        """The name of this tool; empty string for the view of the whole endpoint."""
+        return self.view_of.name if self.view_of else ""
 
     @property
     def scopes(self) -> Sequence[str]:
@@ -371,3 +376,181 @@ def _smallest(visitors: Sequence[Visitor]) -> tuple[Visitor, ...]:
         if not any(all(item in claims for item in (other.principal.claims or {}).items()) for other in smallest):
             smallest.append(visitor)
     return tuple(smallest)
+
+
+Causes = dict[str, list[Cause]]
+"""Hidden coordinate, toolkit or tool in Python -> the rules that hide it."""
+
+
+def hidden_parts(reach: Reach, visitor: Visitor) -> Causes:
+    """Return the coordinates that policies and ``access.hide`` hide from a caller, with their rules."""
+    return reach.provenance.hidden(visitor.evaluation.meets) if reach.provenance else {}
+
+
+def hidden_by_patterns(reach: Reach, entrance: Entrance, visitor: Visitor) -> list[str]:
+    """Return the coordinates that a GraphQL tool's patterns hide from a caller beyond ``hidden_parts``."""
+    if entrance.view_of is None or _conditions_of(reach, entrance, visitor):
+        return []
+    guards, meets = reach.compiled.bundle.guards, visitor.evaluation.meets
+    hidden = (each for each, mask in entrance.view_of.guards.items() if not meets(mask))
+    return [each for each in hidden if meets(guards.get(each, OPEN))]
+
+
+def rules_of(reach: Reach, entrance: Entrance, visitor: Visitor) -> Causes:
+    """Return the coordinates for which an entrance is closed to a caller, with the rules that close it.
+
+    For an entrance that values of variables decide about, return the rules that then have to hold.
+    """
+    evaluation, tool, fixed = visitor.evaluation, entrance.tool, entrance.fixed
+    if isinstance(tool, CodeTool):
+        unmet = [rule for rule in reach.compiled.kit_rules if not evaluation.meets(rule.mask)]
+        return _with_causes(
+            (name, [Cause(rule, own=True) for rule in unmet if name in rule.coordinates])
+            for name in (tool.kit, f"tool {tool.name}")
+        )
+    conditions = _conditions_of(reach, entrance, visitor)
+    if fixed is not None:
+        holds: Holds = evaluation.meets
+        if reach.standing(entrance, visitor).verdict not in ("call", "refused"):
+            holds = partial(evaluation.may_meet, variables=fixed.operation.variables)
+        return conditions | _rules_of_operation(reach, entrance, holds)
+    if conditions or not entrance.takes_documents:
+        return conditions
+    whole = reach.whole_view(entrance)
+    roots = [f"{whole.index.roots[kind]}.{name}" for kind, names in whole.root_fields().items() for name in names]
+    return _rules(reach, roots, evaluation.meets, tool=entrance.view_name)
+
+
+def rules_at(reach: Reach, entrance: Entrance, coordinate: str, visitor: Visitor) -> Causes:
+    """Return the rules for which a caller does not reach a coordinate through an entrance, by hidden coordinates.
+
+    Without these rules the caller reaches it, as the view is built without them. Empty if no rule hides it.
+    """
+    if not entrance.takes_documents or _conditions_of(reach, entrance, visitor):
+        return rules_of(reach, entrance, visitor)
+    provenance, tool = reach.provenance, entrance.view_name
+    if provenance is None:
+        return {}
+    meets, view = visitor.evaluation.meets, reach.view(entrance, visitor)
+
+    def closes(numbers: frozenset[int]) -> bool:
+        hidden = provenance.hidden_by(numbers, tool=tool)
+        return not is_visible(build_view(view.index, hidden), coordinate)
+
+    if closes(frozenset()):
+        return {}  # nothing of the schema leads there
+    own = provenance.causes(coordinate, meets, tool=tool)
+    causes = provenance.caused(responsible(provenance.unmet(meets, tool=tool), closes))
+    rest = [each for each in causes if each.rule not in [cause.rule for cause in own]]
+    closing: Causes = {coordinate: own} if own else {}
+    if rest:
+        behind = _first_rules(
+            _edge_towards(coordinate, view), view, lambda each: _rules(reach, [each], meets, tool=tool)
+        )
+        closing |= _only(behind, rest) or {coordinate: [*own, *rest]}
+    return closing
+
+
+def _rules_of_operation(reach: Reach, entrance: Entrance, holds: Holds) -> Causes:
+    """Return the rules that hide the coordinates of an operation, which needs all of them."""
+    provenance, author, index = reach.provenance, entrance.author, reach.index
+    if provenance is None:
+        return {}
+    uses: Sequence[str] = ()
+    if entrance.made:
+        uses = entrance.made.uses
+    elif author is not None and index is not None:
+        uses = [each for each in reach.compiled.bundle.guards if find_path(author, index, each)]
+    causes = _rules(reach, uses, holds)
+    numbers = responsible(provenance.unmet(holds), lambda some: not provenance.hidden_by(some).isdisjoint(uses))
+    return _only(causes, provenance.caused(numbers)) or causes
+
+
+def _only(causes: Causes, others: list[Cause]) -> Causes:
+    """Return the causes whose rules are those of others; empty if not all of these are there."""
+    rules = [cause.rule for cause in others]
+    among = {name: [each for each in some if each.rule in rules] for name, some in causes.items()}
+    there = [each.rule for some in among.values() for each in some]
+    return _with_causes(among.items()) if all(each in there for each in rules) else {}
+
+
+def _first_rules(coordinates: Iterable[str], view: View, behind: Callable[[str], Causes]) -> Causes:
+    """Return the rules that hide coordinates, or for one without a rule, the rules of the coordinates that it needs."""
+    rules_behind = cache(behind)
+
+    def needs(coordinate: str) -> Iterable[str]:
+        needed = () if rules_behind(coordinate) else _needs(coordinate, view.index)
+        return (each for each in needed if not is_visible(view, each))
+
+    return {name: causes for each in closure(coordinates, needs) for name, causes in rules_behind(each).items()}
+
+
+def _needs(coordinate: str, index: SchemaIndex) -> Iterator[str]:
+    """Yield the coordinates without which a view loses a coordinate: its field, its types, or all of its members."""
+    owner, member, argument = parts_of(coordinate)
+    if owner.startswith("@"):
+        arguments = index.directives[owner.removeprefix("@")].arguments
+        yield from (named(value.type) for each, value in arguments.items() if each == argument or not argument)
+        return
+    if not member:
+        union = index.kind(owner) == "union"
+        yield from (each if union else f"{owner}.{each}" for each in index.members(owner))
+        return
+    if argument:
+        yield f"{owner}.{member}"
+    rest = coordinate.partition(".")[2]
+    yield from (f"{each}.{rest}" for each in index.implementers.get(owner, ()))
+    for name, of_argument, target in index.references(owner):
+        if name == member and (of_argument == argument or not argument) and target in index:
+            yield target
+
+
+def _rules(reach: Reach, coordinates: Iterable[str], holds: Holds, *, tool: str = "") -> Causes:
+    provenance = reach.provenance
+    if provenance is None:
+        return {}
+    return _with_causes((each, provenance.causes(each, holds, tool=tool)) for each in coordinates)
+
+
+def _with_causes(causes: Iterable[tuple[str, list[Cause]]]) -> Causes:
+    return {name: some for name, some in causes if some}
+
+
+def _conditions_of(reach: Reach, entrance: Entrance, visitor: Visitor) -> Causes:
+    """Return the conditions of tools that the caller does not meet: the entrance's tool, or all of its operation."""
+    tools = [entrance.made] if entrance.made else []
+    if entrance.persisted and (name := entrance.persisted.operation.name):
+        # It asks for the conditions of all tools that run it.
+        tools = [
+            each
+            for each in reach.compiled.made
+            if isinstance(each.tool, PrescribedTool) and each.tool.operation.name == name
+        ]
+    unmet = [each.rule for each in tools if each.rule and not visitor.evaluation.meets(each.rule.mask)]
+    return {rule.coordinates[0]: [Cause(rule, own=True)] for rule in unmet}
+
+
+def _edge_towards(coordinate: str, view: View) -> Iterator[str]:
+    """Yield the hidden coordinates at the edge of a view that lead on to a coordinate."""
+    index = view.index
+
+    def above(name: str) -> Iterator[str]:
+        users = (*index.users.get(name, ()), *index.implementers.get(name, ()))
+        types = (*users, *(index.interfaces(name) if name in index else ()))
+        return (each for each in types if each not in index.roots.values())
+
+    # The types from which a request can go on to the coordinate, its own type included.
+    leading = set(closure([coordinate.removeprefix("@").partition(".")[0]], above))
+    for owner in dict.fromkeys((*index.roots.values(), *view.members)):
+        for member, argument, target in index.references(owner) if owner in index else ():
+            if target in view.members or target not in leading:
+                continue
+            path = f"{owner}.{member}"
+            if not is_visible(view, path):
+                yield path
+            elif argument and not is_visible(view, f"{path}({argument}:)"):
+                yield f"{path}({argument}:)"
+    for name, directive in index.directives.items():
+        for argument, value in directive.arguments.items():
+            if named(value.type) in leading - view.members.keys() and not is_visible(view, f"@{name}({argument}:)"):
+                yield f"@{name}({argument}:)"

@@ -16,18 +16,18 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, assert_never
 
-from handler.audience.caller_classes import CallerClasses, Trait
-from handler.audience.condition_bits import (
+from handler.audience.caller_classes import (
+    CallerClasses,
     ConditionBits,
+    Trait,
     leaves_of,
     paths_in,
     predicate_trait,
     variables_in,
 )
 from handler.bundle.model import Bundle
-from handler.bundle.operations import PersistedOperation
 from handler.bundle.stored import read_bundle
-from handler.bundle.tools import CatalogTool, CodeTool, CompanionTool, GraphQLTool, PrescribedTool
+from handler.bundle.tools import CatalogTool, CodeTool, CompanionTool, GraphQLTool, PersistedOperation, PrescribedTool
 from handler.compiler.compile import Compiled
 from handler.compiler.config.config import Ignore
 from handler.compiler.provenance import Provenance
@@ -139,7 +139,7 @@ def operation_standing(endpoint: Endpoint, fixed: Fixed, *, principal: Principal
     values = {**dict.fromkeys(variables, UNKNOWN), **bound}
     if evaluation.meets_with(fixed.mask, values):
         return Standing(verdict="yes")
-    if evaluation.may_meet_with(fixed.mask, values):
+    if evaluation.may_meet(fixed.mask, values):
         return Standing(verdict="call", note="the values of $variables decide at the call")
     return Standing(verdict="refused", note="no call meets its condition with the bound values")
 

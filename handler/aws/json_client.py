@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from handler.aws.sigv4 import CredentialSource, domain_of, endpoint_of, region_of, sign
@@ -20,18 +20,10 @@ MAX_BYTES = 262_144
 class AwsJson:
     """A client of services in the environment's account and region, or of a substitute at ``AWS_ENDPOINT_URL``."""
 
-    def __init__(
-        self,
-        http: HttpClient,
-        environ: Mapping[str, str],
-        *,
-        credentials: CredentialSource,
-        now: Callable[[], datetime] = lambda: datetime.now(UTC),
-    ) -> None:
+    def __init__(self, http: HttpClient, environ: Mapping[str, str], *, credentials: CredentialSource) -> None:
         self._http = http
         self._environ = environ
         self.credentials = credentials
-        self._now = now
 
     async def call(self, service: str, action: str, arguments: JSONObject, *, region: str = "") -> JSONObject:
         """Call a service and return its answer. ``action`` is as in ``secretsmanager.GetSecretValue``.
@@ -57,7 +49,7 @@ class AwsJson:
             repeatable=True,  # all calls are reads
         )
         credentials = await asyncio.to_thread(self.credentials.current)  # boto3 may have to look for them
-        added = sign(request, service=service, region=region, credentials=credentials, now=self._now())
+        added = sign(request, service=service, region=region, credentials=credentials, now=datetime.now(UTC))
         try:
             response = await self._http.send_async(replaced(request, headers={**request.headers, **added}))
         except HttpError as exc:

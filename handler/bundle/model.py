@@ -8,8 +8,7 @@ from dataclasses import field
 
 from handler.bundle.content import Prompt, Resource, Skill
 from handler.bundle.identity import Access, Identity
-from handler.bundle.operations import GraphQLEndpoint, Limits
-from handler.bundle.tools import CallLog, CodeKit, CompanionTool, GraphQLTool, Tool
+from handler.bundle.tools import CallLog, CodeKit, CompanionTool, GraphQLEndpoint, GraphQLTool, Limits, Tool
 from handler.bundle.upstream import Upstream
 from handler.cold.records import record
 from handler.errors.infrastructure import BundleError

@@ -19,7 +19,7 @@ from handler.errors.calls import InvalidArguments
 from handler.json_schema.deferred_checker import DeferredChecker
 from handler.json_schema.input_types import leaves_first
 from handler.json_schema.json_bounds import excess_of
-from handler.json_schema.sent_arguments import ANY_TYPE, STRUCTURES, has_null, unstringified, without_refused_nulls
+from handler.json_schema.sent_arguments import ANY_TYPE, STRUCTURES
 from handler.strict_json import JSONObject
 
 if TYPE_CHECKING:
@@ -51,14 +51,13 @@ class Arguments(Protocol):
         Raises:
             Misfits: the arguments do not fit.
         """
-        _refuse_excess(arguments, ctx)
-        if not self._options.strict:
-            arguments, unreadable = unstringified(arguments, self.schema, kinds=self._kinds)
-            if unreadable:
-                raise Misfits(unreadable)
-            _refuse_excess(arguments, ctx)  # values that were read from texts included
-            arguments = without_refused_nulls(arguments, self.schema) if has_null(arguments) else arguments
-        if violations := self._checker.violations(arguments):
+        if excess := excess_of(arguments, max_values=ctx.max_values):
+            raise Misfits([excess])
+        if self._options.strict:
+            violations = self._checker.violations(arguments)
+        else:
+            arguments, violations = self._checker.repaired(arguments, max_values=ctx.max_values, kinds=self._kinds)
+        if violations:
             raise Misfits(violations)
         return arguments
 
@@ -154,11 +153,6 @@ class SchemaArguments(Arguments):
 
 def _closed(options: Options) -> JSONObject:
     return {"additionalProperties": False} if options.extra == "forbid" else {}
-
-
-def _refuse_excess(arguments: JSONObject, ctx: Context) -> None:
-    if excess := excess_of(arguments, max_values=ctx.max_values):
-        raise Misfits([excess])
 
 
 def _without_misfit(parameter: JSONObject, schema: JSONObject) -> JSONObject:

@@ -25,7 +25,7 @@ from handler.errors import StileError
 from handler.errors.access import AccessError
 from handler.errors.calls import CallError, DeadlinePassed, ToolError
 from handler.errors.protocol import McpError
-from handler.json_schema.json_bounds import MAX_NESTING, nests_deeper
+from handler.json_schema.json_bounds import nests_too_deeply
 from handler.strict_json import to_well_formed_json, well_formed
 
 MAX_ERROR_BYTES = 400_000
@@ -80,7 +80,7 @@ def _require_sendable(error: McpError) -> None:
         size = len(to_well_formed_json([error.message, error.data]))
     except (TypeError, ValueError, RecursionError) as exc:
         raise AuthorFailed(error) from exc
-    if size > MAX_ERROR_BYTES or nests_deeper(error.data, MAX_NESTING) or not isinstance(error.message, str):
+    if size > MAX_ERROR_BYTES or nests_too_deeply(error.data) or not isinstance(error.message, str):
         raise AuthorFailed(error)
 
 

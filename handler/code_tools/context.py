@@ -129,8 +129,7 @@ class Context:
             TypeError, ValueError, RecursionError: the value is not JSON, or ``max_bytes`` is negative.
         """
         from handler.answers.fit import cut_value  # most tools do not need it
-        from handler.answers.places import CHARACTERS
-        from handler.answers.plan import ANYTHING
+        from handler.answers.plan import ANYTHING, CHARACTERS
 
         room = most = self.max_result_bytes if max_bytes is None else max_bytes  # 0 is no limit
         if most < 0:

@@ -184,14 +184,11 @@ async def run_tool(
         with authors_code():
             try:
                 return await _answer(tool, arguments, ctx)
-            except InvalidArguments as exc:
-                on_failure(exc)
-                if tool.options.validation_errors == "protocol":
-                    details = [{"message": violation} for violation in exc.violations]
-                    raise InvalidParams(str(exc), {"valid": False, "details": details}) from exc
-                return error_result(exc)
             except CallError as exc:
                 on_failure(exc)
+                if isinstance(exc, InvalidArguments) and tool.options.validation_errors == "protocol":
+                    details = [{"message": violation} for violation in exc.violations]
+                    raise InvalidParams(str(exc), {"valid": False, "details": details}) from exc
                 return error_result(exc)
             except Expired as exc:
                 ctx.cancelled = True  # a function that is not async still runs, and may check it

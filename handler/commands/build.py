@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from handler.commands.command_line import DONE, REFUSED, current_answer
 from handler.commands.console import ERR, OUT, complain, say, show_document, track
-from handler.commands.folders.endpoint_folders import add_folder_arguments
-from handler.commands.folders.endpoints import compile_or_complain
+from handler.commands.folders.endpoints import add_folder_arguments, compile_or_complain
 from handler.commands.publishing.bundle_parts import BundleChange, changed_parts
 from handler.commands.publishing.checks import are_free_of_secrets, warn_of_upstreams
 from handler.compiler.compile import Compiled
@@ -44,17 +43,9 @@ def run(options: argparse.Namespace) -> int:
         complain("Nothing was built.")
         return REFUSED
     warn_of_upstreams(compiled)
-    return _store_all(compiled, options.out)
-
-
-def _store_all(compiled: Sequence[Compiled], destination: str) -> int:
-    """Store bundles one by one, each in one atomic write after its schema index, and print the changes.
-
-    Stop at the first bundle that cannot be stored, with exit code 1. Bundles stored before stay.
-    """
     changes: list[BundleChange] = []
     try:
-        storage = FolderStorage(make_folder(destination))
+        storage = FolderStorage(make_folder(options.out))
         for one in track(compiled, "Storing", ERR if current_answer() else OUT, name=lambda one: one.bundle.endpoint):
             changes.append(_store(one, storage))
             say(changes[-1].line())
@@ -62,22 +53,23 @@ def _store_all(compiled: Sequence[Compiled], destination: str) -> int:
         complain(str(exc))
     except KeyboardInterrupt:
         complain("Interrupted.")
+    # Bundles that were stored before a failure stay.
     rest = [one.bundle.endpoint for one in compiled[len(changes) :]]
     if rest:
         complain(f"Stored: {', '.join(change.name for change in changes) or 'nothing'}.")
         complain(f"Not stored (unchanged): {', '.join(rest)}. Run the command again.")
     else:
-        say(f"{counted(len(changes), 'endpoint')} in {destination}", "green")
-    document = {"location": destination, "endpoints": [change.plain() for change in changes], "notStored": rest}
+        say(f"{counted(len(changes), 'endpoint')} in {options.out}", "green")
+    document = {"location": options.out, "endpoints": [change.plain() for change in changes], "notStored": rest}
     return show_document(document, REFUSED if rest else DONE)
 
 
 def _store(one: Compiled, storage: FolderStorage) -> BundleChange:
+    """Store a bundle in one atomic write after its schema index, and return the change."""
     *indexes, (key, raw) = one.objects()
-    try:
+    stored = None
+    with suppress(ObjectNotFound):
         stored = storage.read(key)
-    except ObjectNotFound:
-        stored = None
     for index, content in indexes:
         storage.write(index, content)
     storage.write(key, raw)

@@ -13,9 +13,8 @@ from typing import Any
 from handler.bundle.tools import CONFIRM, CodeTool, PrescribedTool
 from handler.commands.command_line import DONE, REFUSED, USAGE
 from handler.commands.console import announce, complain, one_line, say, show_json
-from handler.commands.folders.endpoint_folders import add_folder_arguments
-from handler.commands.folders.endpoints import Outcome, compile_all, complain_about
-from handler.commands.local.author_view import lines_of, show_authors_frames, why_refused
+from handler.commands.folders.endpoints import Outcome, add_folder_arguments, compile_all, complain_about
+from handler.commands.local.author_view import lines_of, show_authors_frames, told_to_author, why_refused
 from handler.commands.local.call_arguments import (
     arguments_file,
     arguments_for,
@@ -27,7 +26,6 @@ from handler.commands.local.call_arguments import (
 from handler.commands.local.callers import SKIPS_POLICIES, NamedCaller, add_caller_argument
 from handler.commands.local.local_endpoint import local_endpoint, local_settings, stored
 from handler.commands.local.local_server import local_http, local_services, observed, unset_secrets
-from handler.commands.local.upstream_words import told_to_author
 from handler.compiler.compile import Compiled
 from handler.errors.access import AccessError, CredentialRefused, CredentialRequired
 from handler.errors.authoring import UnknownCaller

@@ -10,7 +10,7 @@ import time
 import webbrowser
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, suppress
 from functools import partial
 
 import uvicorn
@@ -18,7 +18,7 @@ import uvicorn
 from handler.bundle.model import Bundle
 from handler.commands.command_line import DONE, REFUSED, USAGE
 from handler.commands.console import complain, say, show_verbatim
-from handler.commands.folders.endpoint_folders import add_folder_arguments
+from handler.commands.folders.endpoints import add_folder_arguments
 from handler.commands.local.author_view import show_authors_frames
 from handler.commands.local.callers import SKIPS_POLICIES, NamedCaller, add_caller_argument
 from handler.commands.local.dev_log import DevLog
@@ -26,7 +26,6 @@ from handler.commands.local.dev_session import FolderWatch, Workbench, code_plac
 from handler.commands.local.listening import client_lines, open_listener, port_number
 from handler.commands.local.local_server import local_http, local_services
 from handler.commands.page.page_routes import DevPage
-from handler.commands.page.served import ServedEndpoints
 from handler.errors.access import CredentialRefused
 from handler.errors.authoring import UnknownCaller
 from handler.server.app import create_app
@@ -102,12 +101,10 @@ def run(options: argparse.Namespace) -> int:
 
 def _open(url: str) -> None:
     """Open a URL in the author's browser. The listener is there already, so the browser waits for the server."""
-    try:
-        opened = webbrowser.open(url)
-    except webbrowser.Error:
-        opened = False
-    if not opened:
-        complain(f"No browser could be opened. The page is at {url}")
+    with suppress(webbrowser.Error):
+        if webbrowser.open(url):
+            return
+    complain(f"No browser could be opened. The page is at {url}")
 
 
 def _introduce(workbench: Workbench, options: argparse.Namespace, address: str) -> None:
@@ -151,7 +148,7 @@ def _serve(
             hosts=hosts,
             own_machine=True,
             development=not options.as_deployed,
-            stand_in=partial(_stand_in, options.caller, page.endpoints),
+            stand_in=partial(_stand_in, options.caller, page),
             signpost=lambda path: _hint_for(path, workbench.served),
             public_url=f"http://{HOST}:{port}",
             page="dev",
@@ -200,15 +197,15 @@ class _Server(uvicorn.Server):
         await super().shutdown(sockets)
 
 
-def _stand_in(caller: NamedCaller, endpoints: ServedEndpoints, bundle: Bundle) -> Principal:
+def _stand_in(caller: NamedCaller, page: DevPage, bundle: Bundle) -> Principal:
     """Return the principal of a request without a credential: the page's persona, else the caller of ``--as``.
 
     Raises:
         CredentialRequired, CredentialRefused: as ``NamedCaller.admitted``.
-        Refused: as ``ServedEndpoints.chosen_caller``.
+        Refused: as ``DevPage.chosen_caller``.
     """
     try:
-        return (endpoints.chosen_caller(bundle.endpoint) or caller).admitted(bundle, now=time.time())
+        return (page.chosen_caller(bundle.endpoint) or caller).admitted(bundle, now=time.time())
     except UnknownCaller as exc:
         raise CredentialRefused("unknown_api_key") from exc
 

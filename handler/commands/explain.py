@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from handler.audience.caller_classes import MAX_CLASSES
-from handler.audience.closing_rules import Causes, hidden_by_patterns, hidden_parts, rules_at, rules_of
 from handler.audience.reach import (
     UNNAMED,
     CallerClass,
+    Causes,
     Entrance,
     Passage,
     Reach,
@@ -23,6 +23,10 @@ from handler.audience.reach import (
     class_of,
     entrances_to,
     find_classes,
+    hidden_by_patterns,
+    hidden_parts,
+    rules_at,
+    rules_of,
 )
 from handler.audience.view_paths import resolve_in
 from handler.audience.ways import ROUTE, Standing
@@ -37,8 +41,7 @@ from handler.commands.console import (
     show_table,
     show_verbatim,
 )
-from handler.commands.folders.endpoint_folders import add_folder_arguments
-from handler.commands.folders.endpoints import explain_all
+from handler.commands.folders.endpoints import add_folder_arguments, explain_all
 from handler.commands.local.callers import NOTATION, SKIPS_POLICIES, NamedCaller, caller_argument
 from handler.compiler.access.policies import INTROSPECTION
 from handler.compiler.problems import Place
@@ -390,10 +393,7 @@ class FieldReach:
                 {
                     "name": each.entrance.name,
                     "kind": each.entrance.kind,
-                    "verdict": each.verdict,
-                    "note": each.note,
-                    "document": each.document,
-                    "path": each.path,
+                    **{part: getattr(each, part) for part in ("verdict", "note", "document", "path")},
                 }
                 for each in callers.passages
                 if each.verdict != "no"

@@ -9,18 +9,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from handler.bundle.model import Bundle
 from handler.code_tools.modules import is_among
 from handler.commands.build import make_folder
 from handler.commands.command_line import DONE, REFUSED, USAGE
 from handler.commands.console import complain, say, show_document, warn
-from handler.commands.folders.endpoint_folders import add_folder_arguments, find_endpoints
-from handler.commands.folders.endpoints import compile_or_complain
+from handler.commands.folders.endpoints import add_folder_arguments, compile_or_complain, find_endpoints
 from handler.commands.publishing.checks import are_publishable, warn_of_questions, warn_of_secrets
 from handler.commands.publishing.facts import PublishFacts, gather_facts
 from handler.commands.publishing.publication import (
-    Leftover,
+    Leftovers,
     PlannedEndpoint,
     Publication,
     find_leftovers,
@@ -98,7 +98,19 @@ def _warn_of_needs(compiled: Sequence[Compiled], destination: str) -> None:
     bundles = [one.bundle for one in compiled]
     if not list(_unmet_needs(bundles, {})):
         return
-    tags, fault = _read_tags(destination)
+    tags: Mapping[str, str] = {}
+    fault = ""
+    if destination.startswith("s3://"):
+        try:
+            with closing(HttpClient()) as http:
+                storage = open_publish_storage(destination, http=http, environ=os.environ)
+                tags = storage.read_tags() if isinstance(storage, S3PublishStorage) else {}
+            if not {EXTRAS_TAG, MODULES_TAG} <= set(tags):
+                tags, fault = {}, f"{storage.location}: the bucket has no tags {EXTRAS_TAG} and {MODULES_TAG}"
+        except StorageError as exc:
+            fault = str(exc)
+        except StileError:
+            fault = ""  # storing reports it too
     for sentence in _unmet_needs(bundles, tags):
         warn(sentence)
     if fault:
@@ -127,23 +139,6 @@ def _unmet_needs(bundles: Sequence[Bundle], tags: Mapping[str, str]) -> Iterator
             yield f"{', '.join(names)}: a function that {task} needs {part}{lacks}: {add_it}"
 
 
-def _read_tags(destination: str) -> tuple[Mapping[str, str], str]:
-    """Return the bucket's tags, or none and a reason; an empty reason for a folder, or if storing reports it."""
-    if not destination.startswith("s3://"):
-        return {}, ""
-    try:
-        with closing(HttpClient()) as http:
-            storage = open_publish_storage(destination, http=http, environ=os.environ)
-            tags = storage.read_tags() if isinstance(storage, S3PublishStorage) else {}
-    except StorageError as exc:
-        return {}, str(exc)
-    except StileError:
-        return {}, ""  # storing reports it too
-    if not {EXTRAS_TAG, MODULES_TAG} <= set(tags):
-        return {}, f"{storage.location}: the bucket has no tags {EXTRAS_TAG} and {MODULES_TAG}"
-    return tags, ""
-
-
 def _publish(compiled: Sequence[Compiled], storage: PublishStorage, options: argparse.Namespace) -> int:
     """Compare, ask, store and report.
 
@@ -153,7 +148,7 @@ def _publish(compiled: Sequence[Compiled], storage: PublishStorage, options: arg
     publication = Publication(storage, force=options.force)
     try:
         planned = plan_publish(compiled, storage)
-        leftovers: Sequence[Leftover] = ()
+        leftovers: Leftovers = {}
         if not _is_one_endpoint(options):
             try:
                 leftovers = find_leftovers([each.name for each in planned], storage, with_etags=options.prune)
@@ -166,7 +161,7 @@ def _publish(compiled: Sequence[Compiled], storage: PublishStorage, options: arg
             with suppress(StorageError):  # a publisher needs no right to ask, and some substitutes of S3 have no answer
                 if not storage.keeps_versions():
                     warn(f"{storage.location} keeps no versions: only a publish brings a withdrawn endpoint back.")
-        withdrawn = leftovers if options.prune else ()
+        withdrawn = leftovers if options.prune else {}
         if options.dry_run or not _may_publish(planned, withdrawn, options):
             return report.end_unpublished(publication)
         is_needed = report.to_store or withdrawn
@@ -181,7 +176,7 @@ def _publish(compiled: Sequence[Compiled], storage: PublishStorage, options: arg
     return report.end(publication)
 
 
-def _may_publish(planned: Sequence[PlannedEndpoint], gone: Sequence[Leftover], options: argparse.Namespace) -> bool:
+def _may_publish(planned: Sequence[PlannedEndpoint], gone: Leftovers, options: argparse.Namespace) -> bool:
     """Return whether the changes may be published; complain if one needs a consent that nobody gives."""
     needs = {option: need for option, need in _needed_consents(planned, gone) if not getattr(options, option)}
     if not needs:
@@ -194,9 +189,9 @@ def _may_publish(planned: Sequence[PlannedEndpoint], gone: Sequence[Leftover], o
     return False
 
 
-def _needed_consents(planned: Sequence[PlannedEndpoint], gone: Sequence[Leftover]) -> Iterator[tuple[str, str]]:
+def _needed_consents(planned: Sequence[PlannedEndpoint], gone: Leftovers) -> Iterator[tuple[str, str]]:
     """Yield each option that the changes need, with a sentence on the endpoints."""
-    breaking = [*(each.name for each in planned if each.is_breaking), *(each.name for each in gone)]
+    breaking = [*(each.name for each in planned if each.is_breaking), *gone]
     if breaking:
         yield "allow_breaking", f"Breaking for callers: {some(breaking, most=MAX_NAMED)}."
     opening = [each.name for each in planned if each.is_opening]
@@ -209,7 +204,7 @@ class _Report:
     """The report of a publish, as lines or as one JSON document: its plan, and its outcome after the writes."""
 
     planned: Sequence[PlannedEndpoint]
-    leftovers: Sequence[Leftover]
+    leftovers: Leftovers
     location: str
     options: argparse.Namespace
 
@@ -228,62 +223,54 @@ class _Report:
         if len(unchanged) > MAX_UNCHANGED:
             say(f"{len(unchanged)} endpoints: unchanged")
         if self.leftovers:
-            names = some([each.name for each in self.leftovers], most=MAX_NAMED)
+            names = some(list(self.leftovers), most=MAX_NAMED)
             end = "to be withdrawn" if self.options.prune else "--prune withdraws what the folder does not have"
             say(f"Published, and not in {self.options.folder.as_posix()}: {names}; {end}")
 
     def end_unpublished(self, publication: Publication) -> int:
         """Report the end of a dry run, or of a publish that nobody allowed."""
         if self.options.dry_run:
-            needs = _needed_consents(self.planned, self.leftovers if self.options.prune else ())
+            needs = _needed_consents(self.planned, self.leftovers if self.options.prune else {})
             say(" ".join(["Nothing was published, because of --dry-run.", *(need for _, need in needs)]))
-            return self._end(publication, DONE)
+            return show_document(self._document(publication), DONE)
         complain("Nothing was published.")
-        return self._end(publication, REFUSED)
+        return show_document(self._document(publication), REFUSED)
 
     def end(self, publication: Publication) -> int:
         """Report the outcome of the writes, and return the exit code."""
+        document = self._document(publication)
         if publication.is_whole:
             say(f"{counted(len(self.planned), 'endpoint')} in {self.location}", "green")
             if publication.withdrawn:
                 say(f"Withdrawn: {some(publication.withdrawn, most=MAX_NAMED)}")
         else:
-            remaining = [each.name for each in self.leftovers if each.name not in publication.withdrawn]
+            remaining = [name for name in self.leftovers if name not in publication.withdrawn]
             lines = {
                 "Stored or not, without an answer: {}.": publication.unconfirmed,
-                "Not stored (unchanged): {}. Run the command again.": self._not_stored(publication),
+                "Not stored (unchanged): {}. Run the command again.": document["notStored"],
                 "Withdrawn: {}.": publication.withdrawn,
                 "Not known to be withdrawn: {}. Run the command again.": remaining if self.options.prune else (),
             }
-            complain(f"Stored: {some(self._stored(publication), most=MAX_NAMED) or 'nothing'}.")
+            complain(f"Stored: {some(document['stored'], most=MAX_NAMED) or 'nothing'}.")
             for line, names in lines.items():
                 if names:
                     complain(line.format(some(list(names), most=MAX_NAMED)))
         if any(not head.version for head in publication.stored.values()):
             warn(f"{self.location}: the bucket keeps no versions, and `stile rollback` needs them: turn on versioning")
-        return self._end(publication, DONE if publication.is_whole else REFUSED)
+        return show_document(document, DONE if publication.is_whole else REFUSED)
 
-    def _stored(self, publication: Publication) -> list[str]:
-        return [each.name for each in self.planned if each.name in publication.stored]
-
-    def _not_stored(self, publication: Publication) -> list[str]:
+    def _document(self, publication: Publication) -> dict[str, Any]:
         begun = {*publication.stored, *publication.unconfirmed}
-        return [each.name for each in self.to_store if each.name not in begun]
-
-    def _end(self, publication: Publication, code: int) -> int:
-        return show_document(
-            {
-                "location": self.options.destination,
-                "dryRun": self.options.dry_run,
-                "endpoints": [each.plain() for each in self.planned],
-                "stored": self._stored(publication),
-                "notStored": self._not_stored(publication),
-                "unconfirmed": publication.unconfirmed,
-                "notInFolder": [each.name for each in self.leftovers],
-                "withdrawn": publication.withdrawn,
-            },
-            code,
-        )
+        return {
+            "location": self.options.destination,
+            "dryRun": self.options.dry_run,
+            "endpoints": [each.plain() for each in self.planned],
+            "stored": [each.name for each in self.planned if each.name in publication.stored],
+            "notStored": [each.name for each in self.to_store if each.name not in begun],
+            "unconfirmed": publication.unconfirmed,
+            "notInFolder": list(self.leftovers),
+            "withdrawn": publication.withdrawn,
+        }
 
 
 def _fault_in(options: argparse.Namespace) -> str:

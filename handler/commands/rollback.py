@@ -23,7 +23,7 @@ from handler.commands.publishing.destination import (
 from handler.commands.publishing.facts import gather_facts
 from handler.errors.infrastructure import BundleError, ObjectNotFound, StorageError
 from handler.graph.index import load_index, read_index
-from handler.storage.publishing import ObjectHead, ObjectVersion, PublishStorage
+from handler.storage.publishing import ObjectHead, PublishStorage
 
 EXAMPLES = ("stile rollback s3://bucket/prefix/shop/orders",)
 EXIT_CODES = {REFUSED: "there is no such version, a function of this release would not load it, or nobody agreed"}
@@ -79,7 +79,7 @@ def _roll_back(storage: PublishStorage, place: EndpointPlace, options: argparse.
 
 def _version_to_restore(
     storage: PublishStorage, place: EndpointPlace, present: ObjectHead | None, *, name: str | None
-) -> ObjectVersion:
+) -> ObjectHead:
     """Return the version that has a name or begins with it; without a name, the last that differs from the present one.
 
     Raises:
@@ -104,7 +104,7 @@ def _version_to_restore(
     raise StorageError(f"{storage.location}/{place.key}", f"{what} is kept to go back to: publish the older commit")
 
 
-def _loadable(storage: PublishStorage, place: EndpointPlace, version: ObjectVersion) -> tuple[Described, bytes, bytes]:
+def _loadable(storage: PublishStorage, place: EndpointPlace, version: ObjectHead) -> tuple[Described, bytes, bytes]:
     """Return a version, its bundle and its schema index.
 
     Raises:

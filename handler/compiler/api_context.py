@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from graphql import GraphQLSchema
 
-from handler.bundle.operations import Limits
+from handler.bundle.tools import Limits
 from handler.compiler.access.propagation import Consequences
 from handler.compiler.compile_context import CompileContext
 from handler.compiler.conditions import ConditionTable
@@ -15,7 +15,7 @@ from handler.compiler.json_schemas.descriptions import GRAPHQL_TOOL
 from handler.compiler.json_schemas.input_schema import SharedDefinitions
 from handler.compiler.json_schemas.scalars import Scalar
 from handler.compiler.problems import Problems
-from handler.graph.index import SchemaIndex
+from handler.graph.index import Lazy, SchemaIndex
 from handler.graph.view import View, build_view
 from handler.policy.evaluation import OPEN, Evaluation, Mask, hidden_from
 from handler.policy.guarded_schema import GuardedSchemas
@@ -79,6 +79,11 @@ class ApiContext:
         both = [*self.guards.items(), *guards.items()]
         visible = (mask for place, mask in both if place.startswith("@") or place.partition(".")[0] in whole.members)
         return OPEN.union(*visible) & everything
+
+    @property
+    def whole_view(self) -> View:
+        """The view of callers from whom nothing is hidden."""
+        return View(self.index, Lazy(dict.fromkeys(self.index), self.index.members), frozenset())
 
     @property
     def name_variables(self) -> dict[str, str]:

@@ -39,7 +39,7 @@ class CompileContext:
     @property
     def is_guarded_as_stepzen(self) -> bool:
         """Return whether policies alone decide on callers without a credential, as they do in StepZen's projects."""
-        has_identity = any(section.keys() for section in self.config.identity)
+        has_identity = any(self.config.identity)
         return self.project.stepzen and self.config.identity_in_deployment and has_identity
 
 

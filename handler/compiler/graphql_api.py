@@ -8,7 +8,7 @@ from hashlib import sha256
 
 from graphql import GraphQLSchema
 
-from handler.bundle.operations import GraphQLEndpoint
+from handler.bundle.tools import GraphQLEndpoint
 from handler.compiler.access.policies import Policies, Rule, opened_by_policies, read_policies, refuse_exceptions
 from handler.compiler.access.propagation import Consequences, TakenAlong
 from handler.compiler.api_context import ApiContext

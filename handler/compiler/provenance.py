@@ -15,6 +15,7 @@ from handler.compiler.api_context import ApiContext
 from handler.compiler.conditions import ConditionTable
 from handler.compiler.problems import At, where
 from handler.compiler.schema.coordinates import with_members
+from handler.compiler.schema.name_graph import closure
 from handler.policy.evaluation import HIDDEN, NEVER, OPEN, Evaluation, Mask
 from handler.policy.predicates import Predicate
 
@@ -167,12 +168,9 @@ def _least(numbers: Sequence[int], closes: Callable[[frozenset[int]], bool]) -> 
 
 def _leaves(mask: Mask, conditions: Sequence[Predicate], unmet: Callable[[int], bool]) -> Iterator[int]:
     """Yield the unmet rules of a mask, and those below its conditions that are made of others."""
-    waiting = [number for number in mask if unmet(number)]
-    queued = set(waiting)
-    for number in waiting:  # it grows
-        alternatives = conditions[number].get("any")
-        if alternatives is None:
-            yield number
-        new = {each for ways in alternatives or () for each in ways if unmet(each)} - queued
-        queued |= new
-        waiting += new
+
+    def below(number: int) -> list[int]:
+        return [each for ways in conditions[number].get("any") or () for each in ways if unmet(each)]
+
+    numbers = closure((number for number in mask if unmet(number)), below)
+    return (number for number in numbers if conditions[number].get("any") is None)

@@ -150,13 +150,8 @@ class Slice:
 
     def __init__(self, view: View, *, max_bytes: int) -> None:
         self._view = view
-        self._room = max_bytes
+        self.room = max_bytes  # the bytes that are left
         self._lines: dict[str, dict[str, str]] = {}  # type -> member -> its line
-
-    @property
-    def room(self) -> int:
-        """The bytes that are left."""
-        return self._room
 
     def holds(self, type_name: str) -> bool:
         """Return whether a type has been added, with or without members."""
@@ -170,23 +165,18 @@ class Slice:
         if member in lines and not whole:
             return True
         line = self._line(type_name, member, whole=whole, described=described)
-        cost = len(line.encode()) + 1 - len(lines.get(member, "").encode())
-        cost += 0 if type_name in self._lines else len(self._head(type_name)) + MORE_BYTES
-        if cost > self._room:
+        if not self._take(type_name, len(line.encode()) + 1 - len(lines.get(member, "").encode())):
             return False
-        self._room -= cost
-        self._lines.setdefault(type_name, {})[member] = line
+        self._lines[type_name][member] = line
         return True
 
-    def open(self, type_name: str) -> bool:
-        """Add a type without its members. False if it does not fit."""
-        if type_name not in self._view.members or type_name in BUILT_IN_SCALARS or type_name in self._lines:
-            return True
-        cost = len(self._head(type_name)) + MORE_BYTES
-        if cost > self._room:
+    def _take(self, type_name: str, size: int = 0) -> bool:
+        """Take the room for a line of a type, and for the type itself if it is new. False if there is not so much."""
+        cost = size + (0 if type_name in self._lines else len(self._head(type_name)) + MORE_BYTES)
+        if cost > self.room:
             return False
-        self._room -= cost
-        self._lines[type_name] = {}
+        self.room -= cost
+        self._lines.setdefault(type_name, {})
         return True
 
     def fill(self, type_name: str, *, room: int) -> bool:
@@ -196,10 +186,10 @@ class Slice:
         """
         if type_name in BUILT_IN_SCALARS or type_name not in self._view.members:
             return True
-        reserve = max(self._room - room, 0)
-        self._room -= reserve
-        fits = self.open(type_name) and all(self.add(type_name, member) for member in self._by_worth(type_name))
-        self._room += reserve
+        reserve = max(self.room - room, 0)
+        self.room -= reserve
+        fits = self._take(type_name) and all(self.add(type_name, member) for member in self._by_worth(type_name))
+        self.room += reserve
         return fits
 
     def text(self) -> str:

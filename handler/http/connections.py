@@ -1,6 +1,6 @@
 """Connections with a deadline and address rules, the heads of requests, and the pool of idle connections.
 
-The writer of heads writes what http.client does, and refuses more. Importing http.client loads the parser of emails,
+The writer of heads writes the same as http.client, and refuses more. Importing http.client loads the parser of emails,
 which no request needs: 5 % of the processor time of a cold start. ``tests/http/test_request_head.py`` holds the writer
 against http.client and h11.
 

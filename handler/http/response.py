@@ -100,7 +100,7 @@ class ResponseReader:
         if self.chunked:
             pieces = self._chunked()
         elif self.length is None:
-            # read1 returns what has come: a server that drips must not fill a piece before the cap is checked.
+            # read1 waits for no more bytes: a server that drips must not fill a piece before the cap is checked.
             pieces = iter(partial(self._stream.read1, PIECE_BYTES), b"")  # type: ignore[attr-defined] # it is buffered
         else:
             pieces = self._counted(self.length)
@@ -176,7 +176,7 @@ class ResponseReader:
         self.chunked = False
         if self._method == "HEAD" or self.status in BODILESS:
             self.length = 0
-            self.will_close |= self.status == 101  # what follows is not HTTP
+            self.will_close |= self.status == 101  # the bytes that follow are not HTTP
         elif coding:
             self.chunked, self.length = True, None
         else:

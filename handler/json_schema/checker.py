@@ -17,7 +17,7 @@ from referencing.jsonschema import DRAFT202012
 from handler.json_schema.fast_path import QuickCheck, takes_any
 from handler.json_schema.formats import FORMATS, MAX_MATCHED_CHARS, matches, refuse_bad_pattern
 from handler.json_schema.json_bounds import count_values
-from handler.strict_json import JSONObject
+from handler.strict_json import JSONObject, objects_in
 from handler.text.sentences import below, cut, nearest, pointer_of, some
 
 MAX_VIOLATIONS = 50
@@ -43,7 +43,7 @@ class Checker:
         self._formats = formats
         self._of_graphql = of_graphql
         # References inside an embedded resource are not relative to the root.
-        self._is_one_resource = not any("$id" in part for part in islice(_objects(self._schema), 1, None))
+        self._is_one_resource = not any("$id" in part for part in islice(objects_in(self._schema), 1, None))
 
     def violations(self, value: Any) -> list[str]:
         """Return the violations (JSON pointer, expected, actual). After 50, the last says that there are more."""
@@ -85,20 +85,20 @@ def refuse_bad_schema(schema: JSONObject) -> None:
         ValueError: the schema is not valid JSON Schema 2020-12, refers to another document or to nothing, or has a
             pattern that is not valid or needs backtracking.
     """
-    for part in _objects(schema):
+    for part in objects_in(schema):
         names = part.get("patternProperties", {})
         for pattern in [part.get("pattern"), *(names if isinstance(names, dict) else ())]:
             if isinstance(pattern, str):
                 refuse_bad_pattern(pattern)
-    keywords = {keyword for part in _objects(schema) for keyword in part}
+    keywords = {keyword for part in objects_in(schema) for keyword in part}
     if {"patternProperties", "unevaluatedProperties"} <= keywords:  # jsonschema would run the patterns by ``re``
         raise ValueError("unevaluatedProperties is not supported beside patternProperties: use additionalProperties")
     try:
         Draft202012Validator.check_schema(schema, format_checker=FormatChecker(()))  # patterns are checked above
     except SchemaError as exc:
         raise ValueError(f"{pointer_of(exc.absolute_path)}: {exc.message}") from exc
-    ids = {each["$id"] for each in _objects(schema) if isinstance(each.get("$id"), str)}
-    for part in _objects(schema):
+    ids = {each["$id"] for each in objects_in(schema) if isinstance(each.get("$id"), str)}
+    for part in objects_in(schema):
         reference = part.get("$ref", "#")
         if isinstance(reference, str) and "://" in reference and reference.partition("#")[0] not in ids:
             raise ValueError(f"{reference} is another document, and none is ever fetched")
@@ -116,14 +116,6 @@ def _refuse_dangling(resource: Resource[Any], resolver: Any) -> None:
             raise ValueError(f"{keyword}: {reference!r} names nothing in the schema") from exc
     for part in resource.subresources():
         _refuse_dangling(part, resolver.in_subresource(part))
-
-
-def _objects(schema: Any) -> Iterator[JSONObject]:
-    if isinstance(schema, dict):
-        yield schema
-    parts = schema.values() if isinstance(schema, dict) else schema if isinstance(schema, list) else ()
-    for part in parts:
-        yield from _objects(part)
 
 
 Formats = bool | Mapping[str, Callable[[str], bool]]

@@ -12,7 +12,7 @@ from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 from handler.lru import Lru
-from handler.strict_json import JSONObject, to_json_bytes
+from handler.strict_json import JSONObject, objects_in, to_json_bytes
 
 TYPE = "stile:type"
 
@@ -167,15 +167,7 @@ def each_below(schema: JSONObject, change: Callable[[JSONObject], JSONObject]) -
 
 def references_in(schema: Any) -> Iterator[str]:
     """Yield the references in any part of a schema."""
-    match schema:
-        case {"$ref": str(key)}:
-            yield key
-        case dict():
-            for value in schema.values():
-                yield from references_in(value)
-        case list():
-            for value in schema:
-                yield from references_in(value)
+    return (each["$ref"] for each in objects_in(schema) if isinstance(each.get("$ref"), str))
 
 
 def leaves_first(definitions: Mapping[str, JSONObject]) -> dict[str, JSONObject]:

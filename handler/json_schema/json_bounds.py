@@ -74,9 +74,9 @@ def _parts(raw: bytes) -> int:
     return raw.count(b"[") + 2 * (objects + max(0, raw.count(b":") - FEW_MEMBERS * objects))
 
 
-def nests_deeper(value: Any, levels: int) -> bool:
-    """Return whether lists and objects are nested more than ``levels`` deep."""
-    return _count(value, levels) is None
+def nests_too_deeply(value: Any) -> bool:
+    """Return whether lists and objects are nested more than ``MAX_NESTING`` deep."""
+    return _count(value) is None
 
 
 def count_values(value: Any) -> int:
@@ -84,10 +84,10 @@ def count_values(value: Any) -> int:
     return _count(value) or 0
 
 
-def _count(value: Any, levels: int = MAX_NESTING) -> int | None:
-    """Count the values in a value; ``None`` if it is nested more than ``levels`` deep."""
+def _count(value: Any) -> int | None:
+    """Count the values in a value; ``None`` if it is nested more than ``MAX_NESTING`` deep."""
     count, level = 0, [value] if isinstance(value, dict | list) else []
-    for _ in range(levels):
+    for _ in range(MAX_NESTING):
         parts = [part for each in level for part in (each.values() if isinstance(each, dict) else each)]
         count += len(parts)
         level = [part for part in parts if isinstance(part, dict | list)]

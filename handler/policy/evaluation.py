@@ -88,13 +88,13 @@ class Evaluation:
         """Return whether all conditions of a mask hold for these values of the variables."""
         return self._have(SURELY_HOLDS, mask, variables)
 
-    def may_meet_with(self, mask: Mask, variables: Mapping[str, Any]) -> bool:
-        """Return whether all conditions of a mask may hold for these values of variables, of which some are unknown."""
-        return self._have(MAY_HOLD, mask, variables)
-
     def may_meet(self, mask: Mask, variables: Collection[str]) -> bool:
-        """Return whether all conditions of a mask may hold for some values of these variables."""
-        return self._have(MAY_HOLD, mask, dict.fromkeys(variables, UNKNOWN))
+        """Return whether all conditions of a mask may hold for some values of these variables.
+
+        A mapping gives the values of its variables, of which some may be ``UNKNOWN``.
+        """
+        values = variables if isinstance(variables, Mapping) else dict.fromkeys(variables, UNKNOWN)
+        return self._have(MAY_HOLD, mask, values)
 
     def outcome(self, conditions: Mask | None = None) -> Mask:
         """Return those of the conditions (``None``: all) that hold for any values of variables."""
@@ -105,7 +105,7 @@ class Evaluation:
         truth = self._known.get(number)
         if truth is not None:
             return truth
-        if _alternatives(self._conditions, number) is None:
+        if alternatives_of(self._conditions, number) is None:
             self._known[number] = self._evaluate(number, None)
         else:
             self._known.update(_truths(number, self._conditions, self._truth))
@@ -147,7 +147,7 @@ def _truths(number: int, conditions: Sequence[Predicate], evaluate: Callable[[in
         each = waiting.pop()
         if each in composites or each in truths:
             continue
-        alternatives = _alternatives(conditions, each)
+        alternatives = alternatives_of(conditions, each)
         if alternatives is None:
             truths[each] = evaluate(each)
         else:
@@ -172,7 +172,7 @@ def _greatest(composites: Mapping[int, list[list[int]]], held: set[int]) -> set[
     return holding
 
 
-def _alternatives(conditions: Sequence[Predicate], number: int) -> list[list[int]] | None:
+def alternatives_of(conditions: Sequence[Predicate], number: int) -> list[list[int]] | None:
     """Return the alternatives of a condition made of others, as lists of numbers; ``None`` for other conditions."""
     condition = conditions[number] if 0 <= number < len(conditions) else NEVER
     alternatives = condition.get("any") if len(condition) == 1 else None

@@ -6,11 +6,12 @@ name without a mask is open to all. No caller sees a guard, so a name hidden fro
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from handler.lru import Lru
 from handler.policy.evaluation import Mask
+from handler.strict_json import objects_in
 
 GUARDS = "stile:guards"
 
@@ -48,7 +49,7 @@ class GuardedSchemas:
         view: dict[str, Any] = _seen({key: value for key, value in schema.items() if key != "$defs"}, outcome)
         definitions = schema.get("$defs", {})
         needed: dict[str, Any] = {}
-        waiting = list(_references(view))
+        waiting = _references(view)
         while waiting:
             name = waiting.pop()
             if name in definitions and name not in needed:
@@ -94,23 +95,9 @@ def _seen(schema: Any, outcome: Mask) -> Any:
 
 
 def _conditions_in(schema: Any) -> Mask:
-    match schema:
-        case dict():
-            own = [frozenset(mask) for mask in schema.get(GUARDS, {}).values()]
-            return frozenset().union(*own, *map(_conditions_in, schema.values()))
-        case list():
-            return frozenset().union(*map(_conditions_in, schema))
-    return frozenset()
+    return frozenset(number for each in objects_in(schema) for mask in each.get(GUARDS, {}).values() for number in mask)
 
 
-def _references(schema: Any) -> Iterator[str]:
-    match schema:
-        case dict():
-            for key, value in schema.items():
-                if key == "$ref" and isinstance(value, str):
-                    yield value.rpartition("/")[2]
-                else:
-                    yield from _references(value)
-        case list():
-            for value in schema:
-                yield from _references(value)
+def _references(schema: Any) -> list[str]:
+    """Return the names of the definitions that any part of a schema refers to."""
+    return [each["$ref"].rpartition("/")[2] for each in objects_in(schema) if isinstance(each.get("$ref"), str)]

@@ -128,7 +128,7 @@ class Metrics:
             return {}
         values = values_of(line)
         if cold:
-            values[COLD_STARTS] = 1
+            values["cold_starts"] = 1
         if not values:
             return {}
         version = self._version if ERRORS in values else {}
@@ -149,8 +149,8 @@ def values_of(line: Mapping[str, Any]) -> dict[str, Any]:
     if BUNDLE_AGE in line:
         values[BUNDLE_AGE] = line[BUNDLE_AGE]
     if CALLS in values:
-        values |= {name: line[name] for name in (DURATION, ANSWER_BYTES) if name in line}
-    for name in (UPSTREAM_DURATION, ANSWER_TOKENS):
+        values |= {name: line[name] for name in ("duration_ms", "answer_bytes") if name in line}
+    for name in ("upstream_ms", "answer_tokens"):
         numbers = [item[name] for item in items if name in item]
         if numbers:
             values[name] = numbers[0] if len(numbers) == 1 else numbers[:MAX_VALUES]
@@ -174,21 +174,21 @@ def _counted(item: Mapping[str, Any], route: Any, status: int) -> Iterable[str]:
     if item.get("decision") == "allowed" and (item.get("method") == "tools/call" or route in ("graphql", "tool")):
         yield CALLS
     if word in FAILURES:
-        yield UPSTREAM_FAILURES
+        yield "upstream_failures"
     if "truncated" in item:
-        yield ANSWERS_CUT
+        yield "answers_cut"
 
 
 def _refusal(item: Mapping[str, Any]) -> str:
     """Return the metric of a refused request; empty string if the request was not refused."""
     outcome, decision = item.get("outcome"), item.get("decision")
     if outcome == "denied":
-        return REFUSED_CREDENTIALS
+        return "refusals_credential"
     if decision == "denied":
-        return REFUSED_NAMES
+        return "refusals_unknown"
     if outcome == "rejected":
-        return "" if decision == "allowed" else REFUSED_PROTOCOL
-    return REFUSED_INPUT if decision == "refused" else ""
+        return "" if decision == "allowed" else "refusals_protocol"
+    return "refusals_input" if decision == "refused" else ""
 
 
 @lru_cache(maxsize=256)
@@ -237,33 +237,22 @@ class Metric(NamedTuple):
 
 
 CALLS = "calls_run"
-DURATION = "duration_ms"
-UPSTREAM_DURATION = "upstream_ms"
-UPSTREAM_FAILURES = "upstream_failures"
 ERRORS = "errors"
-REFUSED_CREDENTIALS = "refusals_credential"
-REFUSED_NAMES = "refusals_unknown"
-REFUSED_INPUT = "refusals_input"
-REFUSED_PROTOCOL = "refusals_protocol"
-ANSWER_BYTES = "answer_bytes"
-ANSWER_TOKENS = "answer_tokens"
-ANSWERS_CUT = "answers_cut"
-COLD_STARTS = "cold_starts"
 BUNDLE_AGE = "bundle_age_s"
 
 METRICS = (
     Metric(CALLS, "Count", by_endpoint=True),
-    Metric(DURATION, "Milliseconds", by_endpoint=True),
-    Metric(UPSTREAM_DURATION, "Milliseconds", by_endpoint=True),
-    Metric(UPSTREAM_FAILURES, "Count", by_endpoint=True),
+    Metric("duration_ms", "Milliseconds", by_endpoint=True),
+    Metric("upstream_ms", "Milliseconds", by_endpoint=True),
+    Metric("upstream_failures", "Count", by_endpoint=True),
     Metric(ERRORS, "Count", by_endpoint=True),
-    Metric(REFUSED_CREDENTIALS, "Count"),
-    Metric(REFUSED_NAMES, "Count"),
-    Metric(REFUSED_INPUT, "Count"),
-    Metric(REFUSED_PROTOCOL, "Count"),
-    Metric(ANSWER_BYTES, "Bytes"),
-    Metric(ANSWER_TOKENS, "Count"),
-    Metric(ANSWERS_CUT, "Count"),
-    Metric(COLD_STARTS, "Count"),
+    Metric("refusals_credential", "Count"),
+    Metric("refusals_unknown", "Count"),
+    Metric("refusals_input", "Count"),
+    Metric("refusals_protocol", "Count"),
+    Metric("answer_bytes", "Bytes"),
+    Metric("answer_tokens", "Count"),
+    Metric("answers_cut", "Count"),
+    Metric("cold_starts", "Count"),
     Metric(BUNDLE_AGE, "Seconds"),
 )

@@ -13,18 +13,17 @@ import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import dropwhile
 from pathlib import Path
 
 from handler.errors.infrastructure import ObjectChanged, ObjectNotFound, StorageError
 from handler.storage.local import FolderStorage, replace_file
-from handler.storage.publishing import ObjectHead, ObjectVersion
+from handler.storage.publishing import ObjectHead
 
 HISTORY = ".history"
 MAX_VERSIONS = 20
-
-LOCK_TIMEOUT_S = 30.0
 
 TEMPORARY = ".tmp"
 
@@ -37,9 +36,7 @@ class FolderPublishStorage(FolderStorage):
     replaces the rest. The lock is the kernel's, on the folder itself, so that a killed process leaves none.
     """
 
-    def __init__(self, folder: str | Path, *, lock_timeout_s: float = LOCK_TIMEOUT_S) -> None:
-        super().__init__(folder)
-        self._lock_timeout_s = lock_timeout_s
+    lock_timeout_s = 30.0
 
     def write(self, key: str, body: bytes) -> None:
         """See ``PublishStorage``."""
@@ -77,7 +74,6 @@ class FolderPublishStorage(FolderStorage):
         with self._changing(key, expected) as (history, file):
             head = history.keep(body, facts=facts)
             _replace(file, body)
-            history.forget_oldest()
         return head
 
     def remove(self, key: str, *, expected: str, facts: Mapping[str, str]) -> None:
@@ -87,7 +83,6 @@ class FolderPublishStorage(FolderStorage):
             file.unlink()
             with suppress(OSError):  # other files may be in it
                 file.parent.rmdir()
-            history.forget_oldest()
 
     def keys(self) -> Sequence[str]:
         """See ``PublishStorage``. Files of the history, and those that a killed process left, are not objects."""
@@ -112,22 +107,12 @@ class FolderPublishStorage(FolderStorage):
             file.unlink()
             return True
 
-    def versions(self, key: str) -> Sequence[ObjectVersion]:
+    def versions(self, key: str) -> Sequence[ObjectHead]:
         """See ``PublishStorage``."""
         digest = self._present_digest(key)
         with self._reading(key):
             heads = ObjectHistory(self._folder, key).heads(up_to=digest)
-        return [
-            ObjectVersion(
-                version=head.version,
-                modified=head.modified,
-                size=head.size,
-                etag=head.etag,
-                is_current=digest is not None and place == 0,
-                is_removal=not head.sha256,
-            )
-            for place, head in enumerate(heads)
-        ]
+        return heads if digest is None else [replace(head, is_current=head is heads[0]) for head in heads]
 
     def keeps_versions(self) -> bool:
         """See ``PublishStorage``."""
@@ -140,10 +125,9 @@ class FolderPublishStorage(FolderStorage):
         return stored.body
 
     def _present_digest(self, key: str) -> str | None:
-        try:
+        with suppress(ObjectNotFound):
             return _digest(self._require_present(key))
-        except ObjectNotFound:
-            return None
+        return None
 
     @contextmanager
     def _reading(self, key: str) -> Iterator[None]:
@@ -161,6 +145,7 @@ class FolderPublishStorage(FolderStorage):
             history = ObjectHistory(self._folder, key)
             history.begin(None if expected is None else file.read_bytes())
             yield history, file
+            history.forget_oldest()
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
@@ -170,24 +155,25 @@ class FolderPublishStorage(FolderStorage):
         except OSError as exc:
             raise StorageError(self.location, exc.strerror or "cannot be opened") from exc
         try:
-            deadline = time.monotonic() + self._lock_timeout_s
-            while not self._take(descriptor):
-                if time.monotonic() > deadline:
-                    reason = f"another process has locked the folder for {self._lock_timeout_s:g} s"
-                    raise StorageError(self.location, reason)
-                time.sleep(0.02)
+            self._lock(descriptor)
             yield
         finally:
             os.close(descriptor)  # the lock ends with it
 
-    def _take(self, descriptor: int) -> bool:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        except OSError as exc:
-            raise StorageError(self.location, f"the folder cannot be locked ({exc.strerror})") from exc
-        return True
+    def _lock(self, descriptor: int) -> None:
+        deadline = time.monotonic() + self.lock_timeout_s
+        while True:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as exc:
+                if time.monotonic() > deadline:
+                    reason = f"another process has locked the folder for {self.lock_timeout_s:g} s"
+                    raise StorageError(self.location, reason) from exc
+            except OSError as exc:
+                raise StorageError(self.location, f"the folder cannot be locked ({exc.strerror})") from exc
+            else:
+                return
+            time.sleep(0.02)
 
 
 def _replace(file: Path, body: bytes) -> None:

@@ -29,16 +29,14 @@ def open_storage(
         SettingsError: an AWS variable is missing or malformed.
 
     """
-    if not location.startswith("s3://"):
-        _require_folder(location)
-        from handler.storage.local import FolderStorage  # the function has one storage, and loads no other
+    if place := _place_in_s3(location):
+        from handler.storage.s3 import S3Storage  # the function has one storage, and loads no other
 
-        return FolderStorage(location)
-    bucket, prefix = _bucket_and_prefix(location)
-    from handler.storage.s3 import S3Storage
+        credentials = credentials or CredentialSource(environ, http=http)
+        return S3Storage(*place, http=http, environ=environ, credentials=credentials)
+    from handler.storage.local import FolderStorage
 
-    credentials = credentials or CredentialSource(environ, http=http)
-    return S3Storage(bucket, prefix, http=http, environ=environ, credentials=credentials)
+    return FolderStorage(location)
 
 
 def open_publish_storage(location: str, *, http: HttpClient, environ: Mapping[str, str]) -> PublishStorage:
@@ -48,24 +46,22 @@ def open_publish_storage(location: str, *, http: HttpClient, environ: Mapping[st
         StorageError: the location is not valid.
         SettingsError: an AWS variable is missing or malformed.
     """
+    if place := _place_in_s3(location):
+        from handler.storage.s3_publishing import S3PublishStorage  # at deploy time only
+
+        credentials = CredentialSource(environ, http=http)
+        return S3PublishStorage(*place, http=http, environ=environ, credentials=credentials)
+    from handler.storage.folder_publishing import FolderPublishStorage  # at deploy time only
+
+    return FolderPublishStorage(location)
+
+
+def _place_in_s3(location: str) -> tuple[str, str] | None:
+    """Return the bucket and the prefix; ``None`` for a folder."""
     if not location.startswith("s3://"):
-        _require_folder(location)
-        from handler.storage.folder_publishing import FolderPublishStorage  # at deploy time only
-
-        return FolderPublishStorage(location)
-    bucket, prefix = _bucket_and_prefix(location)
-    from handler.storage.s3_publishing import S3PublishStorage  # at deploy time only
-
-    credentials = CredentialSource(environ, http=http)
-    return S3PublishStorage(bucket, prefix, http=http, environ=environ, credentials=credentials)
-
-
-def _require_folder(location: str) -> None:
-    if not location or "://" in location or "\0" in location:
-        raise StorageError(repr(location), "expected a folder or s3://bucket/prefix")
-
-
-def _bucket_and_prefix(location: str) -> tuple[str, str]:
+        if not location or "://" in location or "\0" in location:
+            raise StorageError(repr(location), "expected a folder or s3://bucket/prefix")
+        return None
     bucket, _, prefix = location.removeprefix("s3://").partition("/")
     prefix = prefix.rstrip("/")
     if not _BUCKET.fullmatch(bucket) or ".." in bucket:

@@ -19,26 +19,20 @@ FRESH = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObjectHead:
-    """A stored object without its body."""
+    """A stored object without its body, or a version in the history of a key, which may be a removal."""
 
-    etag: str  # for conditions; its form is up to the storage
+    etag: str  # for conditions; its form is up to the storage; equal for equal bodies, empty for a removal
     version: str  # empty string if the storage keeps no versions
     sha256: str  # hex digest of the body; empty string if the storage does not know it
-    size: int  # bytes
+    size: int  # bytes; 0 for a removal
     modified: datetime  # UTC
     facts: Mapping[str, str] = field(default_factory=dict)  # as given to the write; empty if none were
+    is_current: bool = False  # in a history: the present one
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ObjectVersion:
-    """An entry in the history of a key. ``head`` of the storage has the facts of a version that is not a removal."""
-
-    version: str
-    modified: datetime  # UTC
-    size: int  # bytes; 0 for a removal
-    etag: str  # equal for versions with the same body; empty string for a removal
-    is_current: bool
-    is_removal: bool
+    @property
+    def is_removal(self) -> bool:
+        """True if the version is the removal of the object."""
+        return not self.etag
 
 
 class WritableStorage(Storage, Protocol):
@@ -107,8 +101,11 @@ class PublishStorage(WritableStorage, Protocol):
         A concurrent ``add`` or ``write`` of the object stays.
         """
 
-    def versions(self, key: str) -> Sequence[ObjectVersion]:
-        """Return the history of a key, newest first; empty if the storage keeps none."""
+    def versions(self, key: str) -> Sequence[ObjectHead]:
+        """Return the history of a key, newest first; empty if the storage keeps none.
+
+        Only ``head`` has the facts and the digest of a version from every storage.
+        """
 
     def keeps_versions(self) -> bool:
         """Return whether removed and replaced objects can be read."""

@@ -59,7 +59,10 @@ class S3Storage:
             return None
         if response.status != 200:
             raise self._refusal(response, key)
-        _require_checksum(response, f"{self.location}/{key}")
+        stored = response.headers.get("x-amz-checksum-sha256", "")
+        digest = base64.b64encode(hashlib.sha256(response.body).digest()).decode()
+        if stored and "-" not in stored and stored != digest:  # with a dash, of the parts of an upload: not one of ours
+            raise StorageError(f"{self.location}/{key}", "the content does not match the checksum it was stored with")
         version = response.headers.get("x-amz-version-id", "")
         return StoredObject(response.body, response.headers.get("etag", ""), "" if version == UNVERSIONED else version)
 
@@ -111,17 +114,6 @@ class S3Storage:
             case _:
                 next_step = "look at the key of the bucket" if code.startswith("KMS.") else "try again later"
                 return f"S3 answered {code}; {next_step}"
-
-
-def _require_checksum(response: HttpResponse, location: str) -> None:
-    """Compare the body with its stored checksum, if there is one.
-
-    A checksum with a dash is of the parts of an upload; our own uploads have no parts.
-    """
-    stored = response.headers.get("x-amz-checksum-sha256", "")
-    digest = base64.b64encode(hashlib.sha256(response.body).digest()).decode()
-    if stored and "-" not in stored and stored != digest:
-        raise StorageError(location, "the content does not match the checksum it was stored with")
 
 
 UNVERSIONED = "null"

@@ -6,6 +6,7 @@ import base64
 import hashlib
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from operator import methodcaller
@@ -21,7 +22,7 @@ from handler.errors.infrastructure import (
     WriteUnconfirmed,
 )
 from handler.http.client import HttpClient
-from handler.storage.publishing import FRESH, ObjectHead, ObjectVersion
+from handler.storage.publishing import FRESH, ObjectHead
 from handler.storage.s3 import UNVERSIONED, S3Storage
 from handler.storage.storage import require_key
 
@@ -56,18 +57,12 @@ class S3PublishStorage(S3Storage):
     Source: Amazon S3, "Add preconditions to S3 operations with conditional requests".
     """
 
+    timeout_s = TIMEOUT_S
+
     def __init__(
-        self,
-        bucket: str,
-        prefix: str,
-        *,
-        http: HttpClient,
-        environ: Mapping[str, str],
-        credentials: CredentialSource,
-        timeout_s: float = TIMEOUT_S,
+        self, bucket: str, prefix: str, *, http: HttpClient, environ: Mapping[str, str], credentials: CredentialSource
     ) -> None:
         super().__init__(bucket, prefix, http=http, environ=environ, credentials=credentials)
-        self._timeout_s = timeout_s
         self._lock = threading.Lock()
         self._kept_client: tuple[Credentials, Any] | None = None
 
@@ -80,12 +75,10 @@ class S3PublishStorage(S3Storage):
         """See ``PublishStorage``."""
         _, failure = self._put(key, body, IfNoneMatch="*")
         if failure and failure.code == _NOT_AS_EXPECTED:
-            try:
-                is_fresh = self.head(key).modified >= datetime.now(UTC) - FRESH
-            except ObjectNotFound:  # discarded meanwhile
-                is_fresh = False
-            if not is_fresh:
-                self.write(key, body)
+            with suppress(ObjectNotFound):  # discarded meanwhile
+                if self.head(key).modified >= datetime.now(UTC) - FRESH:
+                    return False
+            self.write(key, body)
             return False
         self._require_done(failure, "s3:PutObject")
         return True
@@ -128,15 +121,15 @@ class S3PublishStorage(S3Storage):
 
     def keys(self) -> Sequence[str]:
         """See ``PublishStorage``."""
-        prefix = self.prefix
-        keys = self._listed("list_objects_v2", prefix, action="s3:ListBucket", read=_key_of)
-        return sorted(key.removeprefix(prefix) for key in keys)
+        return self._keys("list_objects_v2", action="s3:ListBucket")
 
     def kept_keys(self) -> Sequence[str]:
         """See ``PublishStorage``."""
-        prefix = self.prefix
-        keys = self._listed("list_object_versions", prefix, action="s3:ListBucketVersions", read=_key_of)
-        return sorted({key.removeprefix(prefix) for key in keys})
+        return self._keys("list_object_versions", action="s3:ListBucketVersions")
+
+    def _keys(self, operation: str, *, action: str) -> list[str]:
+        keys = self._listed(operation, self.prefix, action=action, read=lambda entry: str(entry["Key"]))
+        return sorted({key.removeprefix(self.prefix) for key in keys})
 
     def discard(self, key: str, *, before: datetime) -> bool:
         """See ``PublishStorage``. Versions are removed by their ids, so that a new one stays."""
@@ -148,7 +141,7 @@ class S3PublishStorage(S3Storage):
             self._answer(request, "s3:DeleteObjectVersion")
         return not self.versions(key)
 
-    def versions(self, key: str) -> Sequence[ObjectVersion]:
+    def versions(self, key: str) -> Sequence[ObjectHead]:
         """See ``PublishStorage``."""
         full = self._place(key)["Key"]
         listed = self._listed("list_object_versions", full, action="s3:ListBucketVersions", read=_keyed_version)
@@ -191,15 +184,10 @@ class S3PublishStorage(S3Storage):
         digest = hashlib.sha256(body).hexdigest()
         if failure or stored.sha256 == digest:
             return stored, failure
-        if self._etag(key) != stored.etag:  # some substitutes of S3 compute no digest
-            return None, NOT_AN_ANSWER
-        return replace(stored, sha256=digest), None
-
-    def _etag(self, key: str) -> str:
-        try:
-            return self.head(key).etag
-        except StorageError:
-            return ""
+        with suppress(StorageError):
+            if self.head(key).etag == stored.etag:  # some substitutes of S3 compute no digest
+                return replace(stored, sha256=digest), None
+        return None, NOT_AN_ANSWER
 
     def _in_conflict_again(self, request: Callable[[Any], Any]) -> tuple[Any, Failure | None]:
         """Ask again if S3 says that two writers met: at most one of them then has its condition."""
@@ -298,10 +286,27 @@ class S3PublishStorage(S3Storage):
 
     def client(self, session: Callable[[], Any]) -> Any:
         """Return boto3's client, cached until its credentials change: making one takes 40 times as long as a PUT."""
+        from botocore.config import Config
+
         with self._lock:
             credentials = self.credentials.current()
             if self._kept_client is None or self._kept_client[0] is not credentials:
-                self._kept_client = credentials, self._make_client(session(), credentials)
+                client = session().client(
+                    "s3",
+                    region_name=self.region,
+                    endpoint_url=self.endpoint,
+                    aws_access_key_id=credentials.access_key,
+                    aws_secret_access_key=credentials.secret_key,
+                    aws_session_token=credentials.session_token,
+                    config=Config(
+                        s3={"addressing_style": "path"} if self.endpoint else None,
+                        retries={"mode": "standard", "total_max_attempts": 4},
+                        connect_timeout=min(self.timeout_s, 10.0),
+                        read_timeout=self.timeout_s,
+                        max_pool_connections=16,
+                    ),
+                )
+                self._kept_client = credentials, client
             return self._kept_client[1]
 
     def _reason(self, failure: Failure, action: str) -> str:
@@ -309,25 +314,6 @@ class S3PublishStorage(S3Storage):
         if failure.code == "403":  # the answer to a HEAD has no body, so it could be the credentials, too
             return f"{self.advice('AccessDenied', action)}, and that the credentials are valid"
         return failure.sentence or self.advice(failure.code, action)
-
-    def _make_client(self, session: Any, credentials: Credentials) -> Any:
-        from botocore.config import Config
-
-        return session.client(
-            "s3",
-            region_name=self.region,
-            endpoint_url=self.endpoint,
-            aws_access_key_id=credentials.access_key,
-            aws_secret_access_key=credentials.secret_key,
-            aws_session_token=credentials.session_token,
-            config=Config(
-                s3={"addressing_style": "path"} if self.endpoint else None,
-                retries={"mode": "standard", "total_max_attempts": 4},
-                connect_timeout=min(self._timeout_s, 10.0),
-                read_timeout=self._timeout_s,
-                max_pool_connections=16,
-            ),
-        )
 
 
 def _head_of(answer: Mapping[str, Any]) -> ObjectHead:
@@ -343,19 +329,14 @@ def _head_of(answer: Mapping[str, Any]) -> ObjectHead:
     )
 
 
-def _key_of(entry: Mapping[str, Any]) -> str:
-    return str(entry["Key"])
-
-
-def _keyed_version(entry: Mapping[str, Any]) -> tuple[str, ObjectVersion]:
-    is_removal = "Size" not in entry  # of a delete marker
-    return _key_of(entry), ObjectVersion(
+def _keyed_version(entry: Mapping[str, Any]) -> tuple[str, ObjectHead]:
+    return str(entry["Key"]), ObjectHead(
         version=str(entry["VersionId"]),
         modified=entry["LastModified"].astimezone(UTC),
         size=int(entry.get("Size", 0)),
-        etag="" if is_removal else str(entry["ETag"]),
+        etag=str(entry["ETag"]) if "Size" in entry else "",  # a delete marker has neither
+        sha256="",
         is_current=bool(entry["IsLatest"]),
-        is_removal=is_removal,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -20,8 +20,8 @@ from graphql import (
 )
 
 from handler.answers.fit import CallForm
-from handler.answers.plan import Members, read_plan
-from handler.compiler.json_schemas.output_schema import output_schema, planned_answer
+from handler.answers.plan import Members, read_plan, write_plan
+from handler.compiler.json_schemas.output_schema import output_schema
 from handler.graph.documents.answer_plan import plan_of_text
 from handler.graph.view import View
 from tests.answers.mocks import Mock, errors_for
@@ -122,6 +122,11 @@ def corpus(name: str) -> Source:
     parts = tried.schema.to_kwargs()
     parts["directives"] = tuple(each for each in parts["directives"] if each.name not in ("defer", "stream"))
     return Source(GraphQLSchema(**parts), view_of(tried.schema), operations)
+
+
+def planned_answer(text: str, schema: GraphQLSchema, *, settable: Iterable[str]) -> str:
+    """Return the stored plan of an operation's answer, as its tool has it."""
+    return write_plan(plan_of_text(text, view_of(schema), settable=settable))
 
 
 def _operation(text: str, schema: GraphQLSchema) -> tuple[str, str, Mapping[str, Any], tuple[str, ...]]:

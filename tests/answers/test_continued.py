@@ -14,8 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from handler.answers.fit import CallForm, ResultLimit, fit
-from handler.answers.places import CutPlace, Start
-from handler.answers.plan import Argument, Member, Members, read_plan, write_plan
+from handler.answers.plan import Argument, CutPlace, Member, Members, Start, read_plan, write_plan
 from handler.errors.upstream import ResultTooLarge
 from tests.support.examples import examples
 

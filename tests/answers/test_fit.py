@@ -8,14 +8,12 @@ import pytest
 from graphql import build_schema
 
 from handler.answers.fit import CallForm, ResultLimit, cut_value, fit
-from handler.answers.places import Start
-from handler.answers.plan import ANYTHING, read_plan, write_plan
-from handler.compiler.json_schemas.output_schema import planned_answer
+from handler.answers.plan import ANYTHING, Start, read_plan, write_plan
 from handler.errors.infrastructure import BundleError
 from handler.errors.upstream import ResultTooLarge
 from handler.graph.documents.answer_plan import plan_of_text
 from handler.strict_json import to_well_formed_json
-from tests.answers.cases import API, OPERATIONS
+from tests.answers.cases import API, OPERATIONS, planned_answer
 from tests.support.schemas import view_of
 
 SCHEMA = build_schema(API)

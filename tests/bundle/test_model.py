@@ -14,7 +14,6 @@ import pytest
 from handler.bundle.content import CodePrompt, CodeResource, FileResource, PromptMessage, TextPrompt
 from handler.bundle.identity import Access, ApiKey, Identity, Issuer, OAuthProxy, VerificationKey
 from handler.bundle.model import Bundle
-from handler.bundle.operations import Binding, GraphQLEndpoint, Limits, Operation, PersistedDocument, PersistedOperation
 from handler.bundle.stored import (
     FORMAT_VERSION,
     READABLE_VERSIONS,
@@ -25,12 +24,18 @@ from handler.bundle.stored import (
     write_bundle,
 )
 from handler.bundle.tools import (
+    Binding,
     CatalogTool,
     CodeKit,
     CodeTool,
     CompanionTool,
+    GraphQLEndpoint,
     GraphQLTool,
+    Limits,
     Listing,
+    Operation,
+    PersistedDocument,
+    PersistedOperation,
     PrescribedTool,
     Shortening,
     ToolOptions,

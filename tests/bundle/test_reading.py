@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from handler.bundle import content, identity, model, operations, tools, upstream
+from handler.bundle import content, identity, model, tools, upstream
 from handler.bundle.stored import read_record
 from handler.cold.records import record
 from handler.errors.infrastructure import BundleError
@@ -133,7 +133,7 @@ BUNDLES = (
 def test_samples_have_each_record_of_a_bundle() -> None:
     declared = {
         each
-        for module in (content, identity, model, operations, tools, upstream)
+        for module in (content, identity, model, tools, upstream)
         for each in vars(module).values()
         if isinstance(each, type) and is_dataclass(each) and each.__module__ == module.__name__
     }

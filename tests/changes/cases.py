@@ -17,8 +17,7 @@ from typing import Any
 from handler.audience.caller_classes import MAX_CLASSES
 from handler.audience.ways import Published, names_seen, version_of
 from handler.bundle.identity import Issuer
-from handler.bundle.operations import Operation
-from handler.bundle.tools import CodeTool, GraphQLTool, PrescribedTool, Tool
+from handler.bundle.tools import CodeTool, GraphQLTool, Operation, PrescribedTool, Tool
 from handler.commands.changes.endpoint_changes import EndpointChanges, compare
 from handler.commands.local.local_endpoint import local_endpoint
 from handler.compiler.compile import Compiled, compile_endpoint

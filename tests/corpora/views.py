@@ -36,8 +36,7 @@ from graphql import (
     validate,
 )
 
-from handler.bundle.operations import Limits
-from handler.bundle.tools import GraphQLTool
+from handler.bundle.tools import GraphQLTool, Limits
 from handler.compiler.compile import compile_endpoint
 from handler.errors.calls import DocumentRefused
 from handler.graph.documents.document_check import check_document

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from handler.bundle.operations import Limits
-from handler.bundle.tools import MAX_CONSENT_CHARS
+from handler.bundle.tools import MAX_CONSENT_CHARS, Limits
 from handler.compiler.checks.client_rules import MAX_DESCRIPTION_BYTES, MAX_ENTRY_BYTES, MAX_LIST_TOKENS, MAX_LISTED
 from handler.compiler.compile import compile_endpoint
 from handler.compiler.config.foreign import APOLLO, COSMO

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from graphql import DocumentNode, build_schema, parse, print_ast, print_schema
 
-from handler.bundle.operations import Limits
+from handler.bundle.tools import Limits
 from handler.commands import COMMANDS, load_command, parser_of
 from handler.commands.command_line import EXIT_CODES
 from handler.compiler.json_schemas.scalars import NUMBER_KEYWORDS, TEXT_KEYWORDS

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from handler.bundle.operations import Limits
+from handler.bundle.tools import Limits
 from handler.graph.documents.document_check import CheckedDocument, check_document
 from handler.graph.documents.partial_schema import ViewSchemas
 from tests.support.schemas import schemas_of

@@ -11,8 +11,15 @@ from pathlib import Path
 from random import Random
 
 from handler.bundle.model import Bundle
-from handler.bundle.operations import PersistedOperation
-from handler.bundle.tools import CatalogTool, CodeTool, CompanionTool, GraphQLTool, PrescribedTool, Tool
+from handler.bundle.tools import (
+    CatalogTool,
+    CodeTool,
+    CompanionTool,
+    GraphQLTool,
+    PersistedOperation,
+    PrescribedTool,
+    Tool,
+)
 from handler.compiler.compile import Compiled, compile_endpoint
 from handler.errors.authoring import CompileError
 from handler.policy.evaluation import OPEN, Mask

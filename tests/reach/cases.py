@@ -18,8 +18,16 @@ from tempfile import TemporaryDirectory
 
 from graphql import GraphQLSchema, build_schema, parse
 
-from handler.audience.closing_rules import hidden_by_patterns, hidden_parts, rules_at
-from handler.audience.reach import Entrance, Passage, Reach, Visitor, find_classes
+from handler.audience.reach import (
+    Entrance,
+    Passage,
+    Reach,
+    Visitor,
+    find_classes,
+    hidden_by_patterns,
+    hidden_parts,
+    rules_at,
+)
 from handler.compiler.operations.used_coordinates import coordinates_used
 from handler.errors.authoring import CompileError
 from handler.policy.evaluation import Evaluation

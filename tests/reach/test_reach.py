@@ -13,7 +13,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from handler.audience import closing_rules, reach
+from handler.audience import reach
 from handler.audience.caller_classes import OF_NO_TYPE, ClaimValues
 from handler.audience.reach import Entrance, find_classes
 from handler.audience.view_paths import find_document
@@ -106,7 +106,7 @@ def test_hidden_parts_that_are_there_are_found(monkeypatch: pytest.MonkeyPatch) 
     tally = run_cases(10, endpoints=10, seed="bugs", stop_after=1)
 
     assert "said to be hidden by the patterns of" in tally.faults[0].what
-    assert closing_rules.hidden_by_patterns is not unjudged
+    assert reach.hidden_by_patterns is not unjudged
 
 
 @in_full
@@ -201,8 +201,8 @@ def test_persisted_operation_names_the_conditions_of_all_of_its_tools(tmp_path: 
     persisted = next(each for each in made.entrances if each.persisted)
     visitor = made.visitor_of(Principal(kind="token", name="t", claims={"a": 1}), "t")
 
-    assert list(closing_rules.rules_of(made, persisted, visitor)) == ["tool b"]
-    assert list(closing_rules.rules_at(made, persisted, "Query.one", made.visitor_of(ANONYMOUS, ""))) == [
+    assert list(reach.rules_of(made, persisted, visitor)) == ["tool b"]
+    assert list(reach.rules_at(made, persisted, "Query.one", made.visitor_of(ANONYMOUS, ""))) == [
         "tool a",
         "tool b",
     ]

@@ -51,7 +51,6 @@ LISTING = {
     "bundle.content",
     "bundle.identity",
     "bundle.model",
-    "bundle.operations",
     "bundle.stored",
     "bundle.tools",
     "bundle.upstream",

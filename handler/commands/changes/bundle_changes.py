@@ -8,16 +8,16 @@ from dataclasses import asdict, fields, replace
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
-from handler.audience.condition_bits import mask_in_words
+from handler.audience.caller_classes import mask_in_words
 from handler.bundle.content import Prompt, Resource, Skill, TextPrompt
 from handler.bundle.identity import ApiKey, Identity, Issuer
 from handler.bundle.model import Bundle
-from handler.bundle.operations import Limits
 from handler.bundle.tools import (
     CONFIRM_LEVELS,
     CatalogTool,
     CodeTool,
     GraphQLTool,
+    Limits,
     PrescribedTool,
     Tool,
 )

@@ -8,16 +8,16 @@ from functools import reduce
 from operator import or_
 from typing import Any, NamedTuple
 
-from handler.audience.caller_classes import EVERYBODY, CallerClasses
-from handler.audience.condition_bits import alternatives_of, mask_in_words
+from handler.audience.caller_classes import EVERYBODY, CallerClasses, mask_in_words
 from handler.audience.view_paths import parts_of, resolve_in
 from handler.audience.ways import Published, ViewCache, Way, Ways, traits_of
 from handler.commands.changes.bundle_changes import contents_of
 from handler.commands.changes.change import Change
+from handler.compiler.schema.name_graph import closure
 from handler.errors.authoring import UnknownCoordinate
 from handler.graph.index import InputValue, SchemaIndex, TypeSlice, named
 from handler.graph.view import leads
-from handler.policy.evaluation import OPEN, Mask
+from handler.policy.evaluation import OPEN, Mask, alternatives_of
 from handler.policy.predicates import Predicate
 from handler.server.auth.principal import Principal
 
@@ -377,19 +377,11 @@ def _in_full(mask: Iterable[int], conditions: Sequence[Predicate], inside: froze
 
 def _following(index: SchemaIndex, changed: Collection[str], among: Collection[str]) -> set[str]:
     """Return the coordinates to which a change can spread through others that are all ``among`` some."""
-    following: set[str] = set()
-    waiting = list(changed)
-    met = set(waiting)
-    while waiting:
-        coordinate = waiting.pop()
-        if coordinate in among:
-            following.add(coordinate)
-        elif coordinate not in changed:
-            continue
-        new = {each for each in _next(index, coordinate) if each not in met}
-        met |= new
-        waiting += new
-    return following
+
+    def following(coordinate: str) -> Iterable[str]:
+        return _next(index, coordinate) if coordinate in among or coordinate in changed else ()
+
+    return {each for each in closure(changed, following) if each in among}
 
 
 def _next(index: SchemaIndex, coordinate: str) -> Iterator[str]:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from handler.bundle.listed_entry import listed_entry
 from handler.bundle.tools import PrescribedTool, Tool
 from handler.commands.changes.change import Change
+from handler.compiler.schema.name_graph import closure
 from handler.policy.guarded_schema import GUARDS
 from handler.strict_json import JSONObject
 
@@ -213,14 +214,9 @@ class _Walk:
     def _meaning(self, rule: Any, side: int) -> str:
         """Return a rule with all definitions behind it, in one text."""
         definitions = self._roots[side].get("$defs", {})
-        text, behind = canonical(rule), {}
-        waiting = [text]
-        while waiting:
-            for name in REFERENCE.findall(waiting.pop()):
-                if name not in behind:
-                    behind[name] = canonical(definitions.get(name))
-                    waiting.append(behind[name])
-        return text + canonical(behind)
+        text = canonical(rule)
+        names = closure(REFERENCE.findall(text), lambda name: REFERENCE.findall(canonical(definitions.get(name))))
+        return text + canonical({name: canonical(definitions.get(name)) for name in names})
 
     def _properties(self, before: Mapping[str, Any], after: Mapping[str, Any], path: str) -> Iterator[Difference]:
         old, new = before.get("properties", {}), after.get("properties", {})

@@ -9,8 +9,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from handler.audience.closing_rules import Causes, rules_at, rules_of
-from handler.audience.reach import OPEN_VERDICTS, Entrance, Passage, Reach, Visitor
+from handler.audience.reach import OPEN_VERDICTS, Causes, Entrance, Passage, Reach, Visitor, rules_at, rules_of
 from handler.audience.view_paths import USUAL_ROOTS, resolve_in
 from handler.bundle.tools import GraphQLTool, PrescribedTool
 from handler.commands.local.callers import NOTATION, NamedCaller, read_caller

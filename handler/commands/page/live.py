@@ -18,9 +18,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from handler.bundle.upstream import is_address_of
-from handler.commands.local.dev_log import Seen
-from handler.commands.local.local_server import SeenExchange
-from handler.commands.local.upstream_words import (
+from handler.commands.local.author_view import (
     MAX_READ_CHARS,
     PLAIN_HEADERS,
     Hiding,
@@ -28,6 +26,8 @@ from handler.commands.local.upstream_words import (
     hiding,
     shown_url,
 )
+from handler.commands.local.dev_log import Seen
+from handler.commands.local.local_server import SeenExchange
 from handler.compiler.compile import Compiled
 from handler.strict_json import parse_json
 

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from handler.audience.closing_rules import rules_of
-from handler.audience.reach import Entrance, Passage, Reach, Visitor
+from handler.audience.reach import Entrance, Passage, Reach, Visitor, rules_of
 from handler.audience.view_paths import resolve_in
 from handler.audience.ways import Standing
 from handler.commands.console import plain_problem
 from handler.commands.explain import FieldReach
+from handler.commands.local.author_view import shown_url
 from handler.commands.local.dev_session import Workbench
 from handler.commands.local.listening import client_lines
 from handler.commands.local.local_endpoint import local_settings
 from handler.commands.local.local_server import unset_secrets
-from handler.commands.local.upstream_words import shown_url
 from handler.commands.page.served import Persona, ServedEndpoint, visitor_of
 from handler.compiler.problems import Place
 from handler.compiler.provenance import Cause
 from handler.errors.authoring import Problem, UnknownCoordinate
-from handler.graph.index import SchemaIndex, named
+from handler.graph.documents.used_fields import fields_in, parse
+from handler.graph.index import SchemaIndex
 from handler.server.asgi.responses import Refused
 from handler.text.sentences import some
 
@@ -35,9 +34,6 @@ MAX_REASONS = 200
 MAX_MATCHES = 50
 MAX_TEXT_CHARS = 500
 """Characters of the text that is looked for; a coordinate has two names of the schema."""
-
-STEP = re.compile(r"\.\.\. on (\w+)|(\w+)", re.ASCII)
-ARGUMENTS = re.compile(r"\([^()]*\)")
 
 Reason = dict[str, Any]
 
@@ -329,11 +325,11 @@ def _reasons(served: ServedEndpoint, persona: Persona, coordinate: str) -> list[
 
 
 def _plain_passage(served: ServedEndpoint, reach: Reach, passage: Passage) -> dict[str, Any]:
-    entrance = passage.entrance
+    entrance, path, index = passage.entrance, passage.path, reach.index
     file, line = _place_of(entrance.place, served.folder)
-    path = passage.path
-    if not path and reach.index is not None and passage.document:
-        path = " -> ".join(_steps(reach.index, passage.document))
+    if index is not None and passage.document:  # it has one way
+        steps = [(owner, node.name.value) for owner, node in fields_in(parse(passage.document), index)]
+        path = " -> ".join(f"{owner}.{name}" for owner, name in steps if owner in index and name in index[owner].fields)
     return {
         "tool": entrance.name,
         "kind": entrance.kind,
@@ -344,16 +340,3 @@ def _plain_passage(served: ServedEndpoint, reach: Reach, passage: Passage) -> di
         "file": file,
         "line": line,
     }
-
-
-def _steps(index: SchemaIndex, document: str) -> Iterator[str]:
-    """Yield the fields of a document with one way, each with its type, such as ``Query.employee``."""
-    head, _, body = document.partition("{")
-    kind = re.split(r"[(@]", head)[0].strip() or "query"
-    owner = index.roots.get(kind, "")
-    for on, member in STEP.findall(ARGUMENTS.sub("", body)):
-        if on:
-            owner = on
-        elif member != "__typename" and owner in index and member in index[owner].fields:
-            yield f"{owner}.{member}"
-            owner = named(index[owner].fields[member].type)

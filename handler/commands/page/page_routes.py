@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,8 @@ from starlette.requests import Request as HttpCall
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
-from handler.commands.local.dev_log import PAGE, Seen
+from handler.commands.local.callers import NamedCaller
+from handler.commands.local.dev_log import PAGE, Seen, current_headers
 from handler.commands.local.dev_session import Workbench
 from handler.commands.page.live import Live, call_event, utc_now
 from handler.commands.page.page_answers import (
@@ -24,7 +26,7 @@ from handler.commands.page.page_answers import (
     why_not_field,
     why_not_tool,
 )
-from handler.commands.page.served import AUTHOR, HEADER, Persona, ServedEndpoint, ServedEndpoints, find_persona
+from handler.commands.page.served import AUTHOR, HEADER, Persona, ServedEndpoint, find_persona
 from handler.server.asgi.content_negotiation import EVENT_STREAM
 from handler.server.asgi.own_machine import require_own_page
 from handler.server.asgi.request_log import note
@@ -49,7 +51,7 @@ class DevPage:
     def __init__(self, workbench: Workbench, *, personas: bool) -> None:
         self._workbench = workbench
         self._personas = personas
-        self.endpoints = ServedEndpoints(workbench)
+        self._endpoints: dict[str, ServedEndpoint] = {}
         self._since = utc_now()  # when the last change was taken over
         self.live = Live(lambda: {"problems": plain_problems(workbench, self._served()), "since": self._since})
 
@@ -64,6 +66,21 @@ class DevPage:
         compiled = self._workbench.find(str(facts.get("endpoint", "")))
         self.live.call(call_event(facts, seen, sentences, caller=self._caller(facts, seen), compiled=compiled))
 
+    def chosen_caller(self, name: str) -> NamedCaller | None:
+        """Return the caller of a persona that the current request names at an endpoint; ``None`` if it names none.
+
+        Raises:
+            Refused: 403 unless the request is from the page of this server; 400 if there is no such persona.
+        """
+        headers = current_headers()
+        if HEADER not in headers:
+            return None
+        require_own_page(headers)
+        personas: list[Persona] = []
+        with suppress(Refused):
+            personas = self._find(name).personas
+        return find_persona(personas, headers[HEADER]).caller
+
     def routes(self) -> tuple[Route, ...]:
         """Return the routes."""
 
@@ -74,14 +91,14 @@ class DevPage:
             served, persona = self._endpoint_and_persona(query)
             return {"tools": plain_tools(served, persona), "caller": persona.id}
 
-        asks = {"endpoints": self._endpoints, "tools": tools, "why": self._why, "reach": self._reach}
-        answers = {**{name: _json(ask) for name, ask in asks.items()}, "events": events}
-        routes = tuple(Route(f"/-/{name}", _own(answer), methods=["GET"]) for name, answer in answers.items())
+        asks = {"endpoints": self._all, "tools": tools, "why": self._why, "reach": self._reach}
+        answers: dict[str, Answer] = {**{name: partial(_json, ask) for name, ask in asks.items()}, "events": events}
+        routes = tuple(Route(f"/-/{name}", partial(_own, answer), methods=["GET"]) for name, answer in answers.items())
         for route in routes:
             route.methods = {"GET"}  # Starlette adds HEAD, for which a stream would wait without an end
         return routes
 
-    def _endpoints(self, _: Mapping[str, str]) -> dict[str, Any]:
+    def _all(self, _: Mapping[str, str]) -> dict[str, Any]:
         since = self._since  # of the answer, or older
         served = self._served()
         problems = plain_problems(self._workbench, served)
@@ -104,8 +121,22 @@ class DevPage:
         endpoints = []
         for name in self._workbench.served:
             with suppress(Refused):  # withdrawn since then
-                endpoints.append(self.endpoints.find(name))
+                endpoints.append(self._find(name))
         return endpoints
+
+    def _find(self, name: str) -> ServedEndpoint:
+        """Return the current version of an endpoint by its name.
+
+        Raises:
+            Refused: 404, it is not served.
+        """
+        compiled, folder = self._workbench.find(name), self._workbench.folder_of(name)
+        if compiled is None or folder is None:
+            raise Refused("endpoint-not-found", "there is no such endpoint")
+        endpoint = self._endpoints.get(name)
+        if endpoint is None or endpoint.compiled is not compiled:
+            endpoint = self._endpoints[name] = ServedEndpoint(self._workbench, folder, compiled)
+        return endpoint
 
     def _why(self, query: Mapping[str, str]) -> dict[str, Any]:
         served, persona = self._endpoint_and_persona(query)
@@ -114,7 +145,7 @@ class DevPage:
         return why_not_field(served, persona, query.get("field", ""))
 
     def _reach(self, query: Mapping[str, str]) -> dict[str, Any]:
-        served = self.endpoints.find(query.get("endpoint", ""))
+        served = self._find(query.get("endpoint", ""))
         personas = [each for each in served.personas if each.id != AUTHOR] if self._personas else []
         return reach_of_field(served, personas, query.get("field", ""))
 
@@ -124,7 +155,7 @@ class DevPage:
         Raises:
             Refused: 404 if the endpoint is not served, 400 if it has no such persona.
         """
-        served = self.endpoints.find(query.get("endpoint", ""))
+        served = self._find(query.get("endpoint", ""))
         if not self._personas and query.get("caller", "") not in ("", AUTHOR):
             raise Refused("bad-request", PERSONAS_OFF)
         return served, find_persona(served.personas, query.get("caller", ""))
@@ -138,21 +169,13 @@ class DevPage:
         return AUTHOR if principal == DEVELOPMENT.kind else principal
 
 
-def _json(ask: Ask) -> Answer:
-    """Return a route whose answer another thread makes: it may compile an endpoint."""
-
-    async def answer(http_call: HttpCall) -> Response:
-        return json_response(await asyncio.to_thread(ask, http_call.query_params), headers=SECURITY)
-
-    return answer
+async def _json(ask: Ask, http_call: HttpCall) -> Response:
+    """Answer by another thread: it may compile an endpoint."""
+    return json_response(await asyncio.to_thread(ask, http_call.query_params), headers=SECURITY)
 
 
-def _own(answer: Answer) -> Answer:
-    """Return a route for the page of this server alone."""
-
-    async def guarded(http_call: HttpCall) -> Response:
-        note(http_call.scope, route=PAGE)
-        require_own_page(http_call.headers)
-        return await answer(http_call)
-
-    return guarded
+async def _own(answer: Answer, http_call: HttpCall) -> Response:
+    """Answer the page of this server alone."""
+    note(http_call.scope, route=PAGE)
+    require_own_page(http_call.headers)
+    return await answer(http_call)

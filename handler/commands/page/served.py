@@ -8,15 +8,15 @@ of ``CLAIMS``, or one of the claims that the endpoint's rules read.
 from __future__ import annotations
 
 import os
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 from urllib.parse import quote
 
-from handler.audience.condition_bits import leaves_of, paths_in
+from handler.audience.caller_classes import leaves_of, paths_in
 from handler.audience.reach import Reach, Visitor, refusal_of
 from handler.bundle.model import Bundle
 from handler.bundle.tools import PrescribedTool
@@ -29,12 +29,10 @@ from handler.commands.local.callers import (
     NamedCaller,
     read_caller,
 )
-from handler.commands.local.dev_log import current_headers
 from handler.commands.local.dev_session import Workbench
 from handler.commands.publishing.checks import check_warnings
 from handler.compiler.compile import Compiled
 from handler.errors.authoring import CompileError, Problem, UnknownCaller
-from handler.server.asgi.own_machine import require_own_page
 from handler.server.asgi.responses import Refused
 
 AUTHOR = "author"
@@ -53,16 +51,12 @@ MAX_FILES = 50
 
 UNSOLVED = "the files of the endpoint have problems, so their rules are not known: solve the problems first"
 
-T = TypeVar("T")
-
 
 class ServedEndpoint:
-    """One version of an endpoint. Threads may share it."""
+    """One version of an endpoint. Threads may share it: at worst, two make the same part at first."""
 
     def __init__(self, workbench: Workbench, folder: Path, compiled: Compiled) -> None:
         self._workbench = workbench
-        self._parts: dict[str, Any] = {}
-        self._lock = threading.RLock()
         self.folder = folder
         self.compiled = compiled
 
@@ -73,41 +67,27 @@ class ServedEndpoint:
 
     @property
     def personas(self) -> list[Persona]:
-        """The personas, with the claims files that are there now."""
-        return personas_of(self.folder, self.compiled)
+        """The author, anonymous, the bearers of the claims files that are there now by their names, and API keys."""
+        keys = [(_id(KEY, key.name), f"{KEY}{key.name}") for key in self.compiled.bundle.identity.api_keys]
+        return [
+            Persona(id=AUTHOR, label="author", kind="author", caller=SKIPS_POLICIES),
+            Persona(id=NOBODY, label=NOBODY, kind="anonymous", caller=read_caller(NOBODY)),
+            *_bearers(self.folder, self.compiled),
+            *(Persona(id=id_, label=text, kind="key", caller=NamedCaller(text=text, known=None)) for id_, text in keys),
+        ]
 
-    @property
+    @cached_property
     def reach(self) -> Reach:
         """The reach of callers without the rules behind closed entrances, which takes no further compilation."""
-        return self._once("reach", lambda: Reach(self.compiled, None))
+        return Reach(self.compiled, None)
 
-    @property
+    @cached_property
     def explained(self) -> Reach:
         """The reach of callers with the rules behind closed entrances.
 
         Raises:
             Refused: 503, the files have problems now; 404, the endpoint is not served any more.
         """
-        return self._once("explained", self._explained)
-
-    @property
-    def rows(self) -> dict[str, ToolRow]:
-        """The tools by name, with their costs."""
-        return self._once("rows", lambda: {row.name: row for row in tool_rows(self.compiled)})
-
-    @property
-    def warnings(self) -> list[Problem]:
-        """The warnings of ``stile check``."""
-        return self._once("warnings", lambda: check_warnings(self.compiled, self.folder))
-
-    def _once(self, name: str, make: Callable[[], T]) -> T:
-        with self._lock:
-            if name not in self._parts:
-                self._parts[name] = make()
-            part: T = self._parts[name]
-        return part
-
-    def _explained(self) -> Reach:
         try:
             explained = self._workbench.explained(self.name)
         except CompileError as exc:
@@ -116,43 +96,15 @@ class ServedEndpoint:
             raise Refused("endpoint-not-found", "there is no such endpoint")
         return Reach(*explained)
 
+    @cached_property
+    def rows(self) -> dict[str, ToolRow]:
+        """The tools by name, with their costs."""
+        return {row.name: row for row in tool_rows(self.compiled)}
 
-class ServedEndpoints:
-    """The endpoints of ``stile dev``, each with its current version."""
-
-    def __init__(self, workbench: Workbench) -> None:
-        self._workbench = workbench
-        self._endpoints: dict[str, ServedEndpoint] = {}
-
-    def find(self, name: str) -> ServedEndpoint:
-        """Return an endpoint by its name.
-
-        Raises:
-            Refused: 404, it is not served.
-        """
-        compiled, folder = self._workbench.find(name), self._workbench.folder_of(name)
-        if compiled is None or folder is None:
-            raise Refused("endpoint-not-found", "there is no such endpoint")
-        endpoint = self._endpoints.get(name)
-        if endpoint is None or endpoint.compiled is not compiled:
-            endpoint = self._endpoints[name] = ServedEndpoint(self._workbench, folder, compiled)
-        return endpoint
-
-    def chosen_caller(self, name: str) -> NamedCaller | None:
-        """Return the caller of a persona that the current request names at an endpoint; ``None`` if it names none.
-
-        Raises:
-            Refused: 403 unless the request is from the page of this server; 400 if there is no such persona.
-        """
-        headers = current_headers()
-        if HEADER not in headers:
-            return None
-        require_own_page(headers)
-        try:
-            personas = self.find(name).personas
-        except Refused:
-            personas = []
-        return find_persona(personas, headers[HEADER]).caller
+    @cached_property
+    def warnings(self) -> list[Problem]:
+        """The warnings of ``stile check``."""
+        return check_warnings(self.compiled, self.folder)
 
 
 def visitor_of(reach: Reach, persona: Persona) -> Visitor:
@@ -184,17 +136,6 @@ class Persona:
         """Return the persona as JSON, with the reason if the endpoint answers it 401."""
         refused = refusal_of(self.caller, bundle)
         return {"id": self.id, "label": self.label, "kind": self.kind, "file": self.file, "refused": refused}
-
-
-def personas_of(folder: Path, compiled: Compiled) -> list[Persona]:
-    """Return the personas of an endpoint: the author, anonymous, claims files by their names, and API keys."""
-    keys = [(_id(KEY, key.name), f"{KEY}{key.name}") for key in compiled.bundle.identity.api_keys]
-    return [
-        Persona(id=AUTHOR, label="author", kind="author", caller=SKIPS_POLICIES),
-        Persona(id=NOBODY, label=NOBODY, kind="anonymous", caller=read_caller(NOBODY)),
-        *_bearers(folder, compiled),
-        *(Persona(id=id_, label=text, kind="key", caller=NamedCaller(text=text, known=None)) for id_, text in keys),
-    ]
 
 
 def find_persona(personas: list[Persona], id_: str) -> Persona:

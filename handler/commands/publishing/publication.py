@@ -75,12 +75,8 @@ class PlannedEndpoint(BundleChange):
         return {**BundleChange.plain(self), **verdicts, "changes": changes}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Leftover:
-    """A stored endpoint that the published folder does not have."""
-
-    name: str
-    etags: Mapping[str, str]  # of its bundles, by their keys; empty if it is not to be withdrawn
+Leftovers = Mapping[str, Mapping[str, str]]
+"""The stored endpoints that the published folder does not have: name -> the etags of its bundles by their keys."""
 
 
 def plan_publish(compiled: Sequence[Compiled], storage: PublishStorage) -> list[PlannedEndpoint]:
@@ -102,17 +98,14 @@ def plan_publish(compiled: Sequence[Compiled], storage: PublishStorage) -> list[
     return [_compared(one, planned[one.bundle.endpoint], storage) for one in compiled]
 
 
-def find_leftovers(names: Sequence[str], storage: PublishStorage, *, with_etags: bool) -> list[Leftover]:
+def find_leftovers(names: Sequence[str], storage: PublishStorage, *, with_etags: bool) -> Leftovers:
     """Return the stored endpoints that are not among ``names``. ``with_etags``: they are to be withdrawn as they are.
 
     Raises:
         StorageError: the storage does not answer as it should.
     """
-    return [
-        Leftover(name=name, etags=etags_of(storage, keys) if with_etags else {})
-        for name, keys in bundles_by_endpoint(storage.keys()).items()
-        if name not in names
-    ]
+    others = {name: keys for name, keys in bundles_by_endpoint(storage.keys()).items() if name not in names}
+    return {name: etags_of(storage, keys) if with_etags else {} for name, keys in others.items()}
 
 
 def _read_stored(one: Compiled, storage: PublishStorage) -> PlannedEndpoint:
@@ -212,16 +205,16 @@ class Publication:
         self.unconfirmed += [name for name in begun if name not in self._settled]
         self.is_whole &= not self.unconfirmed
 
-    def withdraw(self, leftovers: Sequence[Leftover], facts: PublishFacts) -> None:
+    def withdraw(self, leftovers: Leftovers, facts: PublishFacts) -> None:
         """Withdraw endpoints, and complain of each that cannot be withdrawn."""
         try:
-            for each in leftovers:
+            for name, etags in leftovers.items():
                 try:
-                    withdraw(self._storage, each.etags, facts)
-                    self.withdrawn.append(each.name)
+                    withdraw(self._storage, etags, facts)
+                    self.withdrawn.append(name)
                 except StileError as exc:
                     self.is_whole = False
-                    complain(f"{each.name} is not withdrawn: {self._reason(bundle_key(each.name), exc)}")
+                    complain(f"{name} is not withdrawn: {self._reason(name, exc)}")
         except KeyboardInterrupt:
             self._fail("Interrupted.")
 
@@ -232,7 +225,7 @@ class Publication:
                 self.stored[each.name] = outcome
             case ObjectChanged():
                 self.is_whole = False
-                complain(f"{each.name} is not stored: {self._reason(bundle_key(each.name), outcome)}")
+                complain(f"{each.name} is not stored: {self._reason(each.name, outcome)}")
             case WriteUnconfirmed():
                 self.unconfirmed.append(each.name)
                 self._fail(str(outcome))
@@ -246,12 +239,12 @@ class Publication:
             complain(sentence)
         self.is_whole = self._goes_on = False
 
-    def _reason(self, key: str, error: StileError) -> str:
+    def _reason(self, name: str, error: StileError) -> str:
         """Return the reason of a failed write; for one that met another publisher's, that publication."""
         if not isinstance(error, ObjectChanged):
             return str(error)
         try:
-            head = self._storage.head(key)
+            head = self._storage.head(bundle_key(name))
         except ObjectNotFound:
             return "another publisher has withdrawn it meanwhile. Run the command again"
         except StorageError:

@@ -251,7 +251,7 @@ class Meanings:
     """The fields and types of one schema by the spellings of their names."""
 
     def __init__(self, schema: GraphQLSchema) -> None:
-        self._having: dict[str, set[str]] = {}  # the spelling of a field -> the types that have it
+        self.fields: dict[str, set[str]] = {}  # the spelling of a field -> the types that have it
         self._meant: dict[str, set[str]] = {}  # the spelling of a type, or of a field that returns it -> the type
         possible = {
             type_.name: {type_.name, *(each.name for each in _possible(schema, type_))}
@@ -262,20 +262,15 @@ class Meanings:
             possible[type_.name] |= possible[paged.name] if paged else set()
         for type_, name, field in fields_of(schema):
             for spelling in spellings(name):
-                self._having.setdefault(spelling, set()).add(type_.name)
+                self.fields.setdefault(spelling, set()).add(type_.name)
                 self._meant.setdefault(spelling, set()).update(possible[get_named_type(field.type).name])
         for name in {type_.name for type_, _, _ in fields_of(schema)}:
             for spelling in spellings(name):
                 self._meant.setdefault(spelling, set()).update(possible[name])
 
-    @property
-    def fields(self) -> Mapping[str, Collection[str]]:
-        """The spelling of a field -> the types that have it."""
-        return self._having
-
     def having(self, field: str) -> set[str]:
         """Return the types that have a field of this name."""
-        return self._of(self._having, spellings(field))
+        return self._of(self.fields, spellings(field))
 
     def others(self, mention: Mention, field: str, types: Collection[str]) -> set[str]:
         """Return the types that the words around a field name instead of ``types``; empty if they name none.
@@ -300,7 +295,7 @@ class Meanings:
                 before, after = mention.before[start:], mention.after[:end]
                 added: Sequence[Word] = (*before, *after)
                 if added and not any(map(is_operator, added)):
-                    longer = self._of(self._having, joined((*before, *mention.words, *after)))
+                    longer = self._of(self.fields, joined((*before, *mention.words, *after)))
                     if longer:
                         return longer
         return set()

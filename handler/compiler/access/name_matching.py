@@ -112,12 +112,7 @@ def readings(name: str) -> list[list[Word]]:
     Small letters are not split: ``salarygt`` is one word.
     """
     mixed = not name.isupper()
-    pieces = [
-        _read_piece(piece_match["capitals"], piece_match["small"], mixed=mixed)
-        if piece_match["capitals"]
-        else [[piece_match[0]]]
-        for piece_match in PIECE.finditer(name)
-    ]
+    pieces = [_read_piece(piece, mixed=mixed) for piece in PIECE.finditer(name)]
     read = [[word for piece in way for word in piece] for way in islice(product(*pieces), MAX_READINGS)]
     return [[stems(word.lower()) for word in words] for words in read if words]
 
@@ -177,10 +172,11 @@ def is_operator(word: Word) -> bool:
     return not OPERATORS.isdisjoint(word)
 
 
-def _read_piece(capitals: str, small: str, *, mixed: bool) -> list[list[str]]:
+def _read_piece(piece: re.Match[str], *, mixed: bool) -> list[list[str]]:
     """Return the ways to split a piece into words."""
+    capitals, small = piece["capitals"] or "", piece["small"]
     if len(capitals) < 2:
-        return [[f"{capitals}{small}"]]
+        return [[piece[0]]]
     if not small:
         return _read_acronym(capitals, mixed=mixed)
     ways = [[*words, f"{capitals[-1]}{small}"] for words in _read_acronym(capitals[:-1], mixed=mixed)]

@@ -21,6 +21,7 @@ from handler.compiler.conditions import ConditionTable
 from handler.compiler.config.config import KitUse
 from handler.compiler.problems import Place, Problems, offset_in_literal, place_in, place_of
 from handler.compiler.schema.coordinates import resolve, root_or_type, rule_for_other_kind, with_members
+from handler.compiler.schema.directives import value_of_argument
 from handler.compiler.schema.tool_options import AuthorOptions
 from handler.compiler.schema.visibility import FEDERATION_FIELDS, FieldsType, types_with_fields
 from handler.compiler.source.yaml_section import Section
@@ -135,7 +136,7 @@ class _PolicyReader:
             rules.append(_rule(section, mask, fields))
         default = policy.section("policyDefault")
         rest = [each for each in coordinates if each not in field_names]
-        if default.keys():
+        if default:
             mask = condition_mask(default, self._conditions, self._problems)
             return [*rules, _rule(default, mask, rest, default=True)]
         text = "no rule names it, and the policy has no policyDefault: nobody may use it"
@@ -261,7 +262,7 @@ def read_access(context: CompileContext, *, opened: Sequence[str]) -> Access:
     Source: StepZen, "Policies for Access Control of GraphQL Fields": policies hold for requests without a token too.
     """
     access = context.config.access
-    has_identity = any(section.keys() for section in context.config.identity)
+    has_identity = any(context.config.identity)
     lets_in = context.is_guarded_as_stepzen
     default = "challenge" if (has_identity and not (opened and lets_in)) or "policies" not in access else "allow"
     if has_identity and opened and "policies" in access and "anonymous" not in access:
@@ -373,11 +374,9 @@ def tool_rule(name: str, options: AuthorOptions, conditions: ConditionTable, pro
 
     An invalid condition is reported, and is never met.
     """
-    arguments = options.node.arguments or () if options.node else ()
-    argument = next((argument for argument in arguments if argument.name.value == "condition"), None)
-    if argument is None or options.condition is None:
+    if options.node is None or options.condition is None:
         return None
-    value = argument.value
+    value = value_of_argument(options.node, "condition")
 
     def place(offset: int) -> Place:
         if not isinstance(value, StringValueNode) or value.block or value.loc is None:

@@ -10,26 +10,18 @@ from handler.compiler.config.config import KitUse
 from handler.policy.evaluation import HIDDEN
 
 
-@check(
-    "uncallable-tool",
-    meaning="A tool's operation uses a field that is hidden from everybody.",
-    remedy="Take it out of the operation, or show it.",
-)
+@check("uncallable-tool", remedy="Take it out of the operation, or show it.")
 def uncallable_tool(endpoint: CompiledEndpoint) -> Iterator[Finding]:
-    """Find tools whose operation uses something that is hidden from everybody."""
+    """A tool's operation uses a field that is hidden from everybody."""
     for each in endpoint.api.tools:
         if each.operation and isinstance(each.tool, PrescribedTool) and not HIDDEN.isdisjoint(each.tool.mask):
             sentence = f'nobody can call "{each.operation.name}": it uses a part of the schema that is always hidden'
             yield Finding(each.operation.node, sentence, (each.operation.name,))
 
 
-@check(
-    "unmet-required-auth",
-    meaning="A tool in Python has requires_auth, and no caller can have the credential.",
-    remedy="Add an issuer, or API keys, to identity.",
-)
+@check("unmet-required-auth", remedy="Add an issuer, or API keys, to identity.")
 def unmet_required_auth(endpoint: CompiledEndpoint) -> Iterator[Finding]:
-    """Find tools with ``requires_auth`` in an endpoint whose ``identity`` has no suitable credentials."""
+    """A tool in Python has requires_auth, and no caller can have the credential."""
     if endpoint.context.config.upstream.auth.OF_CALLER:
         has_any, expected = bool(endpoint.identity.issuers), "an issuer"
     else:
@@ -39,13 +31,9 @@ def unmet_required_auth(endpoint: CompiledEndpoint) -> Iterator[Finding]:
         yield Finding(at, f"{sentence}: expected {expected} in identity", (name,))
 
 
-@check(
-    "unmet-tenant-claim",
-    meaning="upstream.url takes the tenant from a claim that no caller has.",
-    remedy="Add an issuer, or API keys with the claim, to identity.",
-)
+@check("unmet-tenant-claim", remedy="Add an issuer, or API keys with the claim, to identity.")
 def unmet_tenant_claim(endpoint: CompiledEndpoint) -> Iterator[Finding]:
-    """Find a place for the tenant in ``upstream.url`` that stays empty: callers without claims cannot fill it."""
+    """upstream.url takes the tenant from a claim that no caller has."""
     config, identity = endpoint.context.config, endpoint.identity
     tenant = config.upstream.tenant
     if tenant is None or identity.issuers or identity.trusted_apis:
@@ -59,25 +47,17 @@ def unmet_tenant_claim(endpoint: CompiledEndpoint) -> Iterator[Finding]:
         yield Finding(config.url_at, sentence, (tenant.claim,))
 
 
-@check(
-    "closed-toolkit",
-    meaning="A toolkit has no condition, and the endpoint no policies, so only keys without claims may use it.",
-    remedy="Give the toolkit a condition.",
-)
+@check("closed-toolkit", remedy="Give the toolkit a condition.")
 def closed_toolkit(endpoint: CompiledEndpoint) -> Iterator[Finding]:
-    """Find toolkits that only API keys without claims may use."""
+    """A toolkit has no condition, and the endpoint no policies, so only keys without claims may use it."""
     for kit in endpoint.context.config.code.kits if not endpoint.grounds.policies else ():
         if "condition" not in kit.section:
             yield _open_or_closed(kit, f"there are no access.policies, so only keys without claims may use {kit.use}")
 
 
-@check(
-    "open-toolkit",
-    meaning="A toolkit has no condition, and callers without a credential may call its tools.",
-    remedy="Give the toolkit a condition; true is for whoever gets in.",
-)
+@check("open-toolkit", remedy="Give the toolkit a condition; true is for whoever gets in.")
 def open_toolkit(endpoint: CompiledEndpoint) -> Iterator[Finding]:
-    """Find toolkits with a tool that is open to anonymous callers because the condition is missing."""
+    """A toolkit has no condition, and callers without a credential may call its tools."""
     grounds = endpoint.grounds
     is_open = grounds.policies and grounds.anonymous and not grounds.by_policies_alone
     tools = [each.tool for each in endpoint.code.tools if isinstance(each.tool, CodeTool)]
@@ -94,13 +74,9 @@ def _open_or_closed(kit: KitUse, sentence: str) -> Finding:
     return Finding(kit.at, f"{sentence}: {expected}", (kit.use,))
 
 
-@check(
-    "unused-exception",
-    meaning="An entry of access.show has no effect, as nothing hides its coordinate for its name.",
-    remedy="Remove it.",
-)
+@check("unused-exception", remedy="Remove it.")
 def unused_exception(endpoint: CompiledEndpoint) -> Iterator[Finding]:
-    """Find each coordinate of ``access.show`` that would not be hidden for its name."""
+    """An entry of access.show has no effect, as nothing hides its coordinate for its name."""
     context = endpoint.api.context
     for coordinate, place in endpoint.api.shown.items() if context else ():
         if context and coordinate not in context.consequences.excepted:

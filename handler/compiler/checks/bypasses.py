@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import cache
 from typing import Any
 
@@ -24,12 +24,14 @@ from handler.bundle.tools import GraphQLTool
 from handler.compiler.access.policies import Rule
 from handler.compiler.checks.finding import CompiledEndpoint, Finding, check
 from handler.compiler.operations.author_operations import AuthorOperation
-from handler.compiler.operations.used_coordinates import fragments_of, nodes_in
 from handler.compiler.problems import Place, shown
+from handler.compiler.schema.directives import nodes_in
 from handler.compiler.tools.declaration import CompiledTool
+from handler.graph.documents.operation import fragments_of
 from handler.graph.view import View
 from handler.policy.evaluation import OPEN, Evaluation, Mask, hidden_from_everybody
 from handler.policy.predicates import Predicate
+from handler.strict_json import objects_in
 
 MAX_STEPS = 6
 """Steps of a path that a warning shows."""
@@ -38,13 +40,9 @@ OWN_GRAPHQL = "/graphql"
 """The name of the endpoint's own GraphQL in a sentence."""
 
 
-@check(
-    "policy-bypass",
-    meaning="A guarded root field returns a type that is reachable without its guard.",
-    remedy="Guard the type itself, or hide the other way.",
-)
+@check("policy-bypass", remedy="Guard the type itself, or hide the other way.")
 def policy_bypass(endpoint: CompiledEndpoint) -> Iterator[Finding]:
-    """Find each guarded root field whose result is reachable without its guard.
+    """A guarded root field returns a type that is reachable without its guard.
 
     Try each GraphQL tool, and the endpoint's own GraphQL if it takes any document, as a caller without only that
     rule's conditions. Report the first field of a rule for each type.
@@ -104,13 +102,12 @@ def _way_to(type_name: str, view: View) -> str:
     return ""
 
 
-@check(
-    "consent-bypass",
-    meaning="A tool asks its user before a mutation that another tool, or /graphql, sends without a question.",
-    remedy="Add confirm there too, or hide the mutation there.",
-)
+@check("consent-bypass", remedy="Add confirm there too, or hide the mutation there.")
 def consent_bypass(endpoint: CompiledEndpoint) -> Iterator[Finding]:
-    """Find the ways around each tool with ``confirm: required``: the first one for each mutation."""
+    """A tool asks its user before a mutation that another tool, or /graphql, sends without a question.
+
+    Report the first way around each tool with ``confirm: required``, for each mutation.
+    """
     context, tools = endpoint.api.context, endpoint.api.tools
     root = context.schema.mutation_type if context else None
     if context is None or root is None:
@@ -138,13 +135,9 @@ def consent_bypass(endpoint: CompiledEndpoint) -> Iterator[Finding]:
                 yield Finding(tool.at, sentence, (coordinate,))
 
 
-@check(
-    "variable-walk",
-    meaning="An operation reads a guarded field of an object that the condition's variable does not name.",
-    remedy="Take the field out of the operation, or guard it by a condition without $variables.",
-)
+@check("variable-walk", remedy="Take the field out of the operation, or guard it by a condition without $variables.")
 def variable_walk(endpoint: CompiledEndpoint) -> Iterator[Finding]:
-    """Find each operation that reads a guarded field of an object which the condition's variable does not name.
+    """An operation reads a guarded field of an object that the condition's variable does not name.
 
     A condition knows the value of a variable, and not the object. ``employee(id: $employee) { salary }`` reads the
     object that the variable names; ``employee(id: $employee) { reports { salary } }`` reads others. An object is named
@@ -155,11 +148,12 @@ def variable_walk(endpoint: CompiledEndpoint) -> Iterator[Finding]:
         return
     for rule in endpoint.api.rules:
         compared = set().union(*(_compared(context.conditions[number]) for number in rule.mask))
+        coordinates = frozenset(rule.coordinates)
         place = f"{shown(rule.place)}: " if isinstance(rule.place, Place) else ""
         for operation in endpoint.api.operations if compared else ():
             variables = {node.variable.name.value for node in operation.node.variable_definitions or ()}
             for variable in sorted(compared & variables) if operation.callable else ():
-                step = next(_Walk(context.schema, operation, variable, rule.coordinates).steps(), None)
+                step = next(_guarded_steps(context.schema, operation, variable, coordinates), None)
                 if step is not None:
                     node, path, guarded = step
                     sentence = (
@@ -173,81 +167,64 @@ def variable_walk(endpoint: CompiledEndpoint) -> Iterator[Finding]:
 def _compared(predicate: Predicate) -> set[str]:
     """Return the variables that a predicate compares with claims."""
     variables: set[str] = set()
-    waiting: list[Any] = [predicate]
-    while waiting:
-        each = waiting.pop()
-        parts = list(each.values()) if isinstance(each, Mapping) else each if isinstance(each, list) else []
-        operands = [part for part in parts if isinstance(part, Mapping) and ("jwt" in part or "variables" in part)]
+    for each in objects_in(predicate):
+        operands = [part for part in each.values() if isinstance(part, dict)]
         if any("jwt" in operand for operand in operands):
             variables |= {str(operand["variables"][0]) for operand in operands if "variables" in operand}
-        waiting += [part for part in parts if part not in operands]
     return variables
 
 
-_Step = tuple[FieldNode, str, str]
-"""A field that a condition guards, its path, and its coordinate in the rule."""
+def _guarded_steps(
+    schema: GraphQLSchema, operation: AuthorOperation, variable: str, coordinates: Collection[str]
+) -> Iterator[tuple[FieldNode, str, str]]:
+    """Yield the fields at ``coordinates`` of objects that a variable does not name, with their paths."""
+    guarded_types = {coordinate.partition(".")[0] for coordinate in coordinates}
+    fragments = fragments_of(operation.document)
+    visited: set[tuple[str, bool]] = set()  # fragments, each with a named and with another object
 
-
-class _Walk:
-    """The fields of one operation that one rule guards, and the objects that they are read of."""
-
-    def __init__(
-        self, schema: GraphQLSchema, operation: AuthorOperation, variable: str, coordinates: tuple[str, ...]
-    ) -> None:
-        self._schema = schema
-        self._operation = operation
-        self._variable = variable
-        self._coordinates = frozenset(coordinates)
-        self._guarded_types = {coordinate.partition(".")[0] for coordinate in coordinates}
-        self._fragments = fragments_of(operation.document)
-        self._visited: set[tuple[str, bool]] = set()  # fragments, each with a named and with another object
-
-    def steps(self) -> Iterator[_Step]:
-        """Yield the guarded fields of objects that the variable does not name."""
-        root = self._schema.get_root_type(self._operation.node.operation)
-        if root:
-            yield from self._below(self._operation.node.selection_set, root, (), named=False)
-
-    def _below(
-        self, selections: SelectionSetNode, type_: GraphQLNamedType, path: tuple[str, ...], *, named: bool
-    ) -> Iterator[_Step]:
+    def below(
+        selections: SelectionSetNode, type_: GraphQLNamedType, path: tuple[str, ...], *, named: bool
+    ) -> Iterator[tuple[FieldNode, str, str]]:
         for node in selections.selections:
             if isinstance(node, FieldNode):
-                yield from self._field(node, type_, path, named=named)
+                yield from of_field(node, type_, path, named=named)
             elif isinstance(node, InlineFragmentNode):
                 on = node.type_condition.name.value if node.type_condition else type_.name
-                yield from self._below(node.selection_set, self._schema.type_map[on], path, named=named)
-            elif isinstance(node, FragmentSpreadNode) and (node.name.value, named) not in self._visited:
-                self._visited.add((node.name.value, named))
-                fragment = self._fragments[node.name.value]
-                on_type = self._schema.type_map[fragment.type_condition.name.value]
-                yield from self._below(fragment.selection_set, on_type, path, named=named)
+                yield from below(node.selection_set, schema.type_map[on], path, named=named)
+            elif isinstance(node, FragmentSpreadNode) and (node.name.value, named) not in visited:
+                visited.add((node.name.value, named))
+                fragment = fragments[node.name.value]
+                on_type = schema.type_map[fragment.type_condition.name.value]
+                yield from below(fragment.selection_set, on_type, path, named=named)
 
-    def _field(
-        self, node: FieldNode, type_: GraphQLNamedType, path: tuple[str, ...], *, named: bool
-    ) -> Iterator[_Step]:
-        fields = getattr(type_, "fields", {})
-        field = fields.get(node.name.value)
-        if field is None:  # __typename
+    def of_field(
+        node: FieldNode, type_: GraphQLNamedType, path: tuple[str, ...], *, named: bool
+    ) -> Iterator[tuple[FieldNode, str, str]]:
+        name, fields = node.name.value, getattr(type_, "fields", {})
+        if name not in fields:  # __typename
             return
-        here = (*path, node.name.value)
-        variables = {each.name.value for each in nodes_in(*(node.arguments or ())) if isinstance(each, VariableNode)}
-        takes = self._variable in variables
-        guarded = self._guarded(type_, node.name.value)
+        here = (*path, name)
+        nodes = nodes_in(*(node.arguments or ()))
+        takes = any(isinstance(each, VariableNode) and each.name.value == variable for each in nodes)
+        guarded = [f"{each}.{name}" for each in _related(schema, type_) if f"{each}.{name}" in coordinates]
         if guarded and not (named or takes):
-            yield node, ".".join(here), guarded
+            yield node, ".".join(here), guarded[0]
         if node.selection_set:
             # A page, an edge or a payload around the objects that it is about has no id.
-            is_around = type_.name not in self._guarded_types and "id" not in fields
-            below = get_named_type(field.type)
-            yield from self._below(node.selection_set, below, here, named=takes or (named and is_around))
+            is_around = type_.name not in guarded_types and "id" not in fields
+            inner = get_named_type(fields[name].type)
+            yield from below(node.selection_set, inner, here, named=takes or (named and is_around))
 
-    def _guarded(self, type_: GraphQLNamedType, name: str) -> str:
-        """Return the coordinate of the rule that guards a field; empty string if there is none."""
-        related = [type_.name]
-        if isinstance(type_, GraphQLObjectType | GraphQLInterfaceType):
-            related += [each.name for each in type_.interfaces]
-        if isinstance(type_, GraphQLInterfaceType):
-            implementations = self._schema.get_implementations(type_)
-            related += [each.name for each in (*implementations.objects, *implementations.interfaces)]
-        return next((f"{each}.{name}" for each in related if f"{each}.{name}" in self._coordinates), "")
+    if root := schema.get_root_type(operation.node.operation):
+        yield from below(operation.node.selection_set, root, (), named=False)
+
+
+def _related(schema: GraphQLSchema, type_: GraphQLNamedType) -> list[str]:
+    """Return the names of a type, its interfaces, and the types that implement it."""
+    related = [type_.name]
+    if isinstance(type_, GraphQLObjectType | GraphQLInterfaceType):
+        related += [each.name for each in type_.interfaces]
+    if isinstance(type_, GraphQLInterfaceType):
+        implementations = schema.get_implementations(type_)
+        related += [each.name for each in (*implementations.objects, *implementations.interfaces)]
+    return related

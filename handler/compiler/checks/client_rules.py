@@ -13,8 +13,8 @@ from typing import Any
 from handler.answers.plan import Members
 from handler.bundle.tools import CompanionTool, GraphQLTool, PrescribedTool
 from handler.compiler.checks.finding import CompiledEndpoint, Finding, check
-from handler.compiler.json_schemas.output_schema import plan_of
 from handler.compiler.tools.declaration import CompiledTool
+from handler.graph.documents.answer_plan import plan_of_text
 from handler.list_entries import BYTES_PER_TOKEN
 from handler.text.sentences import some
 
@@ -37,13 +37,9 @@ PORTABLE_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 """Names that every client and model vendor takes. MCP itself allows 128 characters, and dots."""
 
 
-@check(
-    "long-description",
-    meaning="A description is longer than clients show to a model.",
-    remedy="Shorten it.",
-)
+@check("long-description", remedy="Shorten it.")
 def long_description(endpoint: CompiledEndpoint) -> Iterator[Finding]:
-    """Find descriptions that clients cut."""
+    """A description is longer than clients show to a model."""
     for each in endpoint.tools:
         texts = [entry.get("description", "") for entry in each.entries]
         size = max((len(text.encode(errors="replace")) for text in texts), default=0)
@@ -52,13 +48,9 @@ def long_description(endpoint: CompiledEndpoint) -> Iterator[Finding]:
             yield Finding(each.at, f'"{each.tool.name}" has {fault}', (each.tool.name,))
 
 
-@check(
-    "large-tool",
-    meaning="A tool's entry takes a good part of a model's context.",
-    remedy="Shorten descriptions, or take fewer inputs.",
-)
+@check("large-tool", remedy="Shorten descriptions, or take fewer inputs.")
 def large_tool(endpoint: CompiledEndpoint) -> Iterator[Finding]:
-    """Find entries of the tool list that take a good part of a model's context."""
+    """A tool's entry takes a good part of a model's context."""
     for each in endpoint.tools:
         size = each.listed_bytes
         if size > MAX_ENTRY_BYTES:
@@ -69,18 +61,14 @@ def large_tool(endpoint: CompiledEndpoint) -> Iterator[Finding]:
             yield Finding(each.at, sentence, (each.tool.name,))
 
 
-@check(
-    "missing-cursor",
-    meaning="A connection is selected with endCursor and without the cursors of its edges, so it cannot be shortened.",
-    remedy="Select edges { cursor }, or set `limits: {continue: true}`.",
-)
+@check("missing-cursor", remedy="Select edges { cursor }, or set `limits: {continue: true}`.")
 def missing_cursor(endpoint: CompiledEndpoint) -> Iterator[Finding]:
-    """Find tools whose answers cannot be shortened, because a connection has no cursor for its new end."""
+    """A connection is selected with endCursor and without the cursors of its edges, so it cannot be shortened."""
     context, limit = endpoint.api.context, endpoint.context.config.limits.max_result_bytes
     for each in endpoint.tools:
         tool, own = each.tool, each.tool.options.max_result_bytes
         if context and isinstance(tool, PrescribedTool) and (limit if own is None else own):
-            plan = plan_of(tool.operation.text, context.schema, settable=tool.operation.variables)
+            plan = plan_of_text(tool.operation.text, context.whole_view, settable=tool.operation.variables)
             for path in _without_cursors(plan, (), set(), continues=bool(tool.options.cursor)):
                 sentence = f'"{tool.name}" cannot shorten {path}: it selects endCursor, and not the cursors of edges'
                 yield Finding(each.at, sentence, (tool.name,))
@@ -98,26 +86,18 @@ def _without_cursors(members: Members, path: tuple[str, ...], visited: set[int],
         yield from _without_cursors(plan, (*path, key), visited, continues=continues)
 
 
-@check(
-    "too-many-tools",
-    meaning="More tools are listed than many clients take.",
-    remedy="Set `catalog: true` in config.yaml, or make several endpoints.",
-)
+@check("too-many-tools", remedy="Set `catalog: true` in config.yaml, or make several endpoints.")
 def too_many_tools(endpoint: CompiledEndpoint) -> Iterator[Finding]:
-    """Find a list with more tools than clients take."""
+    """More tools are listed than many clients take."""
     count = sum(not each.tool.options.hidden for each in endpoint.tools)
     if count > MAX_LISTED and not _is_shortened(endpoint):
         sentence = f"{count} tools are listed, and some clients take {MAX_LISTED} at most: {WAYS_OUT}"
         yield Finding(endpoint.context.entry, sentence, ())
 
 
-@check(
-    "long-tool-list",
-    meaning="All tools together take a good part of a model's context.",
-    remedy="Set `catalog: true` in config.yaml, or make several endpoints.",
-)
+@check("long-tool-list", remedy="Set `catalog: true` in config.yaml, or make several endpoints.")
 def long_tool_list(endpoint: CompiledEndpoint) -> Iterator[Finding]:
-    """Find a list that takes a good part of a model's context."""
+    """All tools together take a good part of a model's context."""
     tokens = sum(each.listed_bytes for each in endpoint.tools if not each.tool.options.hidden) // BYTES_PER_TOKEN
     if tokens > MAX_LIST_TOKENS and not _is_shortened(endpoint):
         size = f"about {tokens} tokens in every conversation, more than {MAX_LIST_TOKENS}"
@@ -130,13 +110,9 @@ def _is_shortened(endpoint: CompiledEndpoint) -> bool:
     return catalog is not None and catalog.unlisted != "never"
 
 
-@check(
-    "unportable-name",
-    meaning="Some clients refuse the name of a tool.",
-    remedy="Use 1 to 64 letters, digits, _ or -.",
-)
+@check("unportable-name", remedy="Use 1 to 64 letters, digits, _ or -.")
 def unportable_name(endpoint: CompiledEndpoint) -> Iterator[Finding]:
-    """Find names and aliases of tools that some clients refuse."""
+    """Some clients refuse the name of a tool."""
     for each in endpoint.tools:
         for name in (each.tool.name, *each.tool.options.aliases):
             if not PORTABLE_NAME.fullmatch(name):
@@ -144,26 +120,18 @@ def unportable_name(endpoint: CompiledEndpoint) -> Iterator[Finding]:
                 yield Finding(each.at, sentence, (name,))
 
 
-@check(
-    "reads-and-writes",
-    meaning="A tool can read and write, so clients ask their user before each call.",
-    remedy="Make two tools of it.",
-)
+@check("reads-and-writes", remedy="Make two tools of it.")
 def reads_and_writes(endpoint: CompiledEndpoint) -> Iterator[Finding]:
-    """Find tools with queries and mutations: clients ask their user before each call."""
+    """A tool can read and write, so clients ask their user before each call."""
     for each in endpoint.tools:
         if each.reads and each.writes:
             sentence = f'"{each.tool.name}" reads and writes, so clients ask before each call: expected two tools'
             yield Finding(each.at, sentence, (each.tool.name,))
 
 
-@check(
-    "untyped-parameter",
-    meaning="A parameter of a tool has no type, for which some models refuse all tools.",
-    remedy="Add a type hint, or a schema that says one.",
-)
+@check("untyped-parameter", remedy="Add a type hint, or a schema that says one.")
 def untyped_parameter(endpoint: CompiledEndpoint) -> Iterator[Finding]:
-    """Find tools that take values without a type."""
+    """A parameter of a tool has no type, for which some models refuse all tools."""
     for each in endpoint.tools:
         schema = each.fullest_entry.get("inputSchema", {"type": "object"})
         definitions = ((f"/$defs/{name}", definition) for name, definition in schema.get("$defs", {}).items())
@@ -194,13 +162,9 @@ def _untyped(schema: Any, pointer: str) -> Iterator[str]:
             yield from _untyped(each, pointer)
 
 
-@check(
-    "untitled-tool",
-    meaning="A tool has no title, which some clients show.",
-    remedy="Add a title.",
-)
+@check("untitled-tool", remedy="Add a title.")
 def untitled_tool(endpoint: CompiledEndpoint) -> Iterator[Finding]:
-    """Find tools without a title."""
+    """A tool has no title, which some clients show."""
     untitled = [each for each in endpoint.tools if "title" not in each.fullest_entry]
     if endpoint.context.project.stepzen:  # StepZen's @tool has no title
         untitled = [each for each in untitled if not isinstance(each.tool, GraphQLTool | CompanionTool)]
@@ -208,13 +172,9 @@ def untitled_tool(endpoint: CompiledEndpoint) -> Iterator[Finding]:
     yield from _lacking("title, which some clients and their directories ask for", untitled)
 
 
-@check(
-    "undescribed-tool",
-    meaning="A tool has no description of its purpose.",
-    remedy="Describe the operation.",
-)
+@check("undescribed-tool", remedy="Describe the operation.")
 def undescribed_tool(endpoint: CompiledEndpoint) -> Iterator[Finding]:
-    """Find tools without a description by the author or the API."""
+    """A tool has no description of its purpose."""
     undescribed = [each for each in endpoint.tools if not each.described]
     yield from _lacking("description, so a model has to guess from the name: describe the operation", undescribed)
 

@@ -42,13 +42,12 @@ PLAIN_SCALAR = re.compile(
 """Words in the names of scalars that hold one value. Other scalars may hold anything."""
 
 
-@check(
-    "same-name-exposure",
-    meaning="A field has the name of a guarded field on another type, and may reveal it.",
-    remedy="Guard it too, or ignore the warning with a reason.",
-)
+@check("same-name-exposure", remedy="Guard it too, or ignore the warning with a reason.")
 def same_name_exposure(endpoint: CompiledEndpoint) -> Iterator[Finding]:
-    """Find fields of other types with a guarded field's name: an aggregate's ``salary`` may be one person's."""
+    """A field has the name of a guarded field on another type, and may reveal it.
+
+    An aggregate's ``salary`` may be one person's.
+    """
     for tool in guarded_tools(endpoint):
         by_spelling: dict[str, list[str]] = {}
         for coordinate in tool.fields.keys() - tool.guards.keys():
@@ -67,13 +66,12 @@ def same_name_exposure(endpoint: CompiledEndpoint) -> Iterator[Finding]:
             yield Finding(tool.at, sentence, tuple(coordinates))
 
 
-@check(
-    "count-exposure",
-    meaning="An input filters by a guarded field; counts of the results reveal the field's values.",
-    remedy="Hide the input by access.hide or a policy, or ignore the warning with a reason.",
-)
+@check("count-exposure", remedy="Hide the input by access.hide or a policy, or ignore the warning with a reason.")
 def count_exposure(endpoint: CompiledEndpoint) -> Iterator[Finding]:
-    """Find inputs that name a guarded field if their results have no field of that name: a mere count."""
+    """An input filters by a guarded field; counts of the results reveal the field's values.
+
+    The results themselves have no field of that name.
+    """
     for tool in guarded_tools(endpoint):
         filters: dict[str, str] = {}
         for type_name, name in tool.guarded:
@@ -89,25 +87,17 @@ def count_exposure(endpoint: CompiledEndpoint) -> Iterator[Finding]:
             yield Finding(tool.at, sentence, tuple(filters))
 
 
-@check(
-    "similar-name-exposure",
-    meaning="The words of an input begin with the name of a guarded field.",
-    remedy="Hide the input, if it asks for the field.",
-)
+@check("similar-name-exposure", remedy="Hide the input, if it asks for the field.")
 def similar_name_exposure(endpoint: CompiledEndpoint) -> Iterator[Finding]:
-    """Find inputs whose words only begin with a guarded field's name."""
+    """The words of an input begin with the name of a guarded field."""
     sentence = "may ask for {}, which is guarded: words in these names begin with the field name"
     for tool in guarded_tools(endpoint):
         yield from _undecided(tool, tool.questions.that_begin_with, sentence)
 
 
-@check(
-    "mutation-data-exposure",
-    meaning="A mutation takes data by the name of a guarded field, and an answer may depend on it.",
-    remedy="Guard the input, if it reveals the field.",
-)
+@check("mutation-data-exposure", remedy="Guard the input, if it reveals the field.")
 def mutation_data_exposure(endpoint: CompiledEndpoint) -> Iterator[Finding]:
-    """Find inputs that give a mutation data by a guarded field's name."""
+    """A mutation takes data by the name of a guarded field, and an answer may depend on it."""
     sentence = "may pass data with the name of {}, which is guarded: an answer may depend on that data"
     for tool in guarded_tools(endpoint):
         yield from _undecided(tool, tool.questions.that_write, sentence)
@@ -137,13 +127,9 @@ def _undecided(
         yield Finding(tool.at, f"{some(coordinates)} {sentence.format(some(guarded))}", tuple(coordinates))
 
 
-@check(
-    "opaque-value",
-    meaning="A field or input holds values of any form, with guarded fields among them perhaps.",
-    remedy="Hide it, or describe its values.",
-)
+@check("opaque-value", remedy="Hide it, or describe its values.")
 def opaque_value(endpoint: CompiledEndpoint) -> Iterator[Finding]:
-    """Find fields and inputs of types with guarded fields whose values may have any form."""
+    """A field or input holds values of any form, with guarded fields among them perhaps."""
     for tool in guarded_tools(endpoint):
         values: dict[str, Any] = {
             coordinate: field for coordinate, field in tool.fields.items() if coordinate.split(".")[0] in tool.types
@@ -169,13 +155,12 @@ def _is_opaque(type_: object) -> bool:
     return not any(PLAIN_SCALAR.fullmatch(word) for word in words_in(type_.name) | spellings(type_.name))
 
 
-@check(
-    "lookup-by-id",
-    meaning="A root field looks up any object, some of a type that is guarded in part.",
-    remedy="Hide the root field, or guard it.",
-)
+@check("lookup-by-id", remedy="Hide the root field, or guard it.")
 def lookup_by_id(endpoint: CompiledEndpoint) -> Iterator[Finding]:
-    """Find query fields with arguments that return an interface or union with a partly guarded type."""
+    """A root field looks up any object, some of a type that is guarded in part.
+
+    It is a query field with arguments that returns an interface or union.
+    """
     for tool in guarded_tools(endpoint):
         root: Any = tool.schema.query_type
         lookups: dict[str, set[str]] = {}  # field -> the guarded types that it may return

@@ -67,10 +67,14 @@ class Check:
     find: Find
 
 
-def check(code: str, *, meaning: str, remedy: str) -> Callable[[Find], Check]:
-    """Make a check from a function, and add its code to ``CODES``."""
-    CODES[code] = Code(meaning=meaning, remedy=remedy, is_warning=True)
-    return lambda find: Check(code, find)
+def check(code: str, *, remedy: str) -> Callable[[Find], Check]:
+    """Make a check from a function, and add its code to ``CODES``. The first line of the docstring is its meaning."""
+
+    def decorate(find: Find) -> Check:
+        CODES[code] = Code(meaning=(find.__doc__ or "").partition("\n")[0], remedy=remedy, is_warning=True)
+        return Check(code, find)
+
+    return decorate
 
 
 def run_checks(checks: Iterable[Check], endpoint: CompiledEndpoint, problems: Problems) -> None:

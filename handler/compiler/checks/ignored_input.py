@@ -32,13 +32,9 @@ OLD_PLACES = {"handler": "stile", "handler.testing": "stile.testing"}
 """The API for authors' modules, before and now."""
 
 
-@check(
-    "unread-file",
-    meaning="A file looks as if it declared something, and is not read.",
-    remedy="Rename or move it, as the message says.",
-)
+@check("unread-file", remedy="Rename or move it, as the message says.")
 def unread_file(endpoint: CompiledEndpoint) -> Iterator[Finding]:
-    """Find the unread files that their author may expect to be read."""
+    """A file looks as if it declared something, and is not read."""
     unread = endpoint.api.unread
     for one in unread[:MAX_UNREAD]:
         yield Finding(one.at, one.sentence, (one.at.file,))
@@ -48,13 +44,12 @@ def unread_file(endpoint: CompiledEndpoint) -> Iterator[Finding]:
         yield Finding(at, f"more files look like operations and are not read: {some(more)}", tuple(more))
 
 
-@check(
-    "unread-description",
-    meaning="@mcpToolArg describes a variable that no model fills.",
-    remedy="Remove it, or make the operation a tool.",
-)
+@check("unread-description", remedy="Remove it, or make the operation a tool.")
 def unread_description(endpoint: CompiledEndpoint) -> Iterator[Finding]:
-    """Find ``@mcpToolArg`` on operations that are not tools, and on bound variables."""
+    """@mcpToolArg describes a variable that no model fills.
+
+    The operation is not a tool, or ``@mcpBind`` fills the variable.
+    """
     prescribed = {directive.prescribed for directive in endpoint.api.directives}
     for operation in endpoint.api.operations:
         is_tool = operation.tool is not None or operation.name in prescribed
@@ -66,13 +61,9 @@ def unread_description(endpoint: CompiledEndpoint) -> Iterator[Finding]:
                     yield Finding(directive, f"no model reads this description, as {why}", (operation.name,))
 
 
-@check(
-    "unknown-parameter",
-    meaning="@tool describes a parameter that its tool does not have.",
-    remedy="Correct the name.",
-)
+@check("unknown-parameter", remedy="Correct the name.")
 def unknown_parameter(endpoint: CompiledEndpoint) -> Iterator[Finding]:
-    """Find each parameter that ``@tool`` describes but its tool does not take."""
+    """@tool describes a parameter that its tool does not have."""
     for directive in endpoint.api.directives:
         if directive.prescribed is None:
             parameters = list(REQUEST["properties"])
@@ -86,13 +77,9 @@ def unknown_parameter(endpoint: CompiledEndpoint) -> Iterator[Finding]:
                 yield Finding(directive.node, sentence, (directive.name,))
 
 
-@check(
-    "template-variable",
-    meaning="A description has a template variable that is misspelt, or for GraphQL tools only.",
-    remedy="Correct or remove the variable.",
-)
+@check("template-variable", remedy="Correct or remove the variable.")
 def template_variable(endpoint: CompiledEndpoint) -> Iterator[Finding]:
-    """Find variables in the texts of a tool that only make sense for GraphQL tools, or that are misspelt."""
+    """A description has a template variable that is misspelt, or for GraphQL tools only."""
     for each in endpoint.api.tools:
         if each.declaration is None:
             continue
@@ -112,13 +99,9 @@ def template_variable(endpoint: CompiledEndpoint) -> Iterator[Finding]:
             yield Finding(each.at, f'"{each.tool.name}": {{{name}}} {fault}', (each.tool.name,))
 
 
-@check(
-    "unexplained-enum",
-    meaning="The descriptions of an enum's values are too long for a tool's schema.",
-    remedy="Shorten them, or name the values in the tool's description.",
-)
+@check("unexplained-enum", remedy="Shorten them, or name the values in the tool's description.")
 def unexplained_enum(endpoint: CompiledEndpoint) -> Iterator[Finding]:
-    """Find each enum whose value descriptions are too long for the schemas of the tools that take it."""
+    """The descriptions of an enum's values are too long for a tool's schema."""
     context = endpoint.api.context
     tools_of: dict[str, list[tuple[str, OperationDefinitionNode]]] = {}
     sizes: dict[str, int] = {}
@@ -141,13 +124,12 @@ def unexplained_enum(endpoint: CompiledEndpoint) -> Iterator[Finding]:
         yield Finding(tools[0][1], sentence, (name,))
 
 
-@check(
-    "old-import",
-    meaning="A module imports tools in Python from the place where their API was before.",
-    remedy="Import from `stile`, as the message says.",
-)
+@check("old-import", remedy="Import from `stile`, as the message says.")
 def old_import(endpoint: CompiledEndpoint) -> Iterator[Finding]:
-    """Find each import from an old place in the modules of toolkits and in the modules that they import."""
+    """A module imports tools in Python from the place where their API was before.
+
+    The modules of toolkits are read, and the modules that they import.
+    """
     for kit in endpoint.context.config.code.kits:
         for file, tree in _sources(kit.module, endpoint.code.modules):
             for node in ast.walk(tree):

@@ -43,23 +43,21 @@ Finder = Callable[[str], Iterable[tuple[int, str]]]
 """The doubtful pieces of a text: the place of each, counted from 0, and its name in a sentence."""
 
 
-@check(
-    "invisible-characters",
-    meaning="A text that models read has characters that nobody sees. They can hold instructions.",
-    remedy="Remove the characters.",
-)
+@check("invisible-characters", remedy="Remove the characters.")
 def invisible_characters(endpoint: CompiledEndpoint) -> Iterator[Finding]:
-    """Find invisible characters: once for each file, at the first of them."""
+    """A text that models read has characters that nobody sees. They can hold instructions.
+
+    Report each file once, at the first of them.
+    """
     yield from _find(_invisible, "which is invisible, or reverses the text around it", endpoint)
 
 
-@check(
-    "prompt-markup",
-    meaning="A text that models read looks like the markup of a conversation.",
-    remedy="Reword the text.",
-)
+@check("prompt-markup", remedy="Reword the text.")
 def prompt_markup(endpoint: CompiledEndpoint) -> Iterator[Finding]:
-    """Find text that looks like a client's markup: once for each file, at the first such text."""
+    """A text that models read looks like the markup of a conversation.
+
+    Report each file once, at the first such text.
+    """
     yield from _find(_markup, "which a model may take for the end of the text or for another speaker", endpoint)
 
 

@@ -16,7 +16,7 @@ from types import MappingProxyType
 
 import yaml
 
-from handler.bundle.operations import Limits
+from handler.bundle.tools import Limits
 from handler.bundle.upstream import Upstream
 from handler.compiler.codes import CHANGE_CODES, CODES
 from handler.compiler.config.foreign import warn_of_foreign_keys
@@ -164,7 +164,7 @@ def _adopted(top: Section) -> frozenset[str]:
             top.refuse("tools", "operations, or {operations: queries_and_mutations}")
         return ADOPTED["queries"]
     section = top.section("tools")
-    return ADOPTED[section.choice("operations")] if section.keys() else frozenset()
+    return ADOPTED[section.choice("operations")] if section else frozenset()
 
 
 def _identity(top: Section, problems: Problems) -> tuple[Section, ...]:
@@ -179,7 +179,7 @@ def _identity(top: Section, problems: Problems) -> tuple[Section, ...]:
 def _synonyms(find: Section) -> Mapping[str, tuple[str, ...]]:
     """Return the words of questions, each with the words that it also finds."""
     words = find.section("words")
-    if len(words.keys()) > MAX_WORDS:
+    if len(words) > MAX_WORDS:
         find.refuse("words", f"at most {MAX_WORDS} words")
         return {}
     synonyms = {word: words.values(word) for word in words}

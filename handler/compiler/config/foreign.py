@@ -70,7 +70,7 @@ def warn_of_foreign_keys(top: Section, problems: Problems, *, own: Collection[st
 
     In a file with settings of Stile, keys that no server documents remain errors.
     """
-    apollo = {name.partition(".")[0] for name in APOLLO}.intersection(top.keys())
+    apollo = {name.partition(".")[0] for name in APOLLO}.intersection(top)
     if not top.is_mapping("mcp") and len(apollo) < LEAST:
         return
     server, table = ("Cosmo", COSMO) if top.is_mapping("mcp") else ("Apollo MCP Server", APOLLO)
@@ -85,7 +85,7 @@ def warn_of_foreign_keys(top: Section, problems: Problems, *, own: Collection[st
             name = f"{path}{key}"
             if section.is_mapping(key) and any(each.startswith(f"{name}.") for each in table):
                 below = section.section(key)
-                warn_below(below, below.keys(), f"{name}.")
+                warn_below(below, list(below), f"{name}.")
             elif name in table:
                 sentence = f'"{name}" is a setting of {server} without effect here: {table[name]}'
                 problems.warn(section.key_place(key), sentence, code="foreign-setting", about=[name])

@@ -89,27 +89,22 @@ def _keys(section: Section, problems: Problems) -> tuple[VerificationKey, ...]:
     entries = section.sections("keys")
     keys: list[VerificationKey] = []
     for entry in entries:
-        key = _key(entry)
-        if not key.id and (len(entries) > 1 or "jwksendpoint" in section):
+        algorithm, text, id_ = entry.text("algorithm"), entry.text("key"), entry.text("keyid")
+        if algorithm == "HS256":
+            _judge_secret(entry, text)
+        elif algorithm not in PUBLIC_ALGORITHMS:
+            entry.refuse("algorithm", f"one of HS256, {', '.join(PUBLIC_ALGORITHMS)}")
+        else:
+            try:
+                text = public_key_pem(text, algorithm=algorithm)
+            except KeyRefused as exc:
+                entry.fault("key", str(exc), code="invalid-key")
+        if not id_ and (len(entries) > 1 or "jwksendpoint" in section):
             entry.refuse("keyid", "the id that tokens name this key by, as it is not the only one")
-        elif key.id and key.id in [other.id for other in keys]:
-            problems.add(entry.place("keyid"), f'two keys have the id "{key.id:.80}"', code="duplicate-key-id")
-        keys.append(key)
+        elif id_ and id_ in [other.id for other in keys]:
+            problems.add(entry.place("keyid"), f'two keys have the id "{id_:.80}"', code="duplicate-key-id")
+        keys.append(VerificationKey(id=id_, algorithm=algorithm, key=text))
     return tuple(keys)
-
-
-def _key(entry: Section) -> VerificationKey:
-    algorithm, text = entry.text("algorithm"), entry.text("key")
-    if algorithm == "HS256":
-        _judge_secret(entry, text)
-    elif algorithm not in PUBLIC_ALGORITHMS:
-        entry.refuse("algorithm", f"one of HS256, {', '.join(PUBLIC_ALGORITHMS)}")
-    else:
-        try:
-            text = public_key_pem(text, algorithm=algorithm)
-        except KeyRefused as exc:
-            entry.fault("key", str(exc), code="invalid-key")
-    return VerificationKey(id=entry.text("keyid"), algorithm=algorithm, key=text)
 
 
 def _judge_secret(entry: Section, text: str) -> None:

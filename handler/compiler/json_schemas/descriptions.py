@@ -31,7 +31,8 @@ from graphql import (
 )
 
 from handler.compiler.operations.author_operations import AuthorOperation
-from handler.compiler.operations.used_coordinates import fragments_of, typed_nodes
+from handler.compiler.operations.used_coordinates import typed_nodes
+from handler.graph.documents.operation import fragments_of
 
 GRAPHQL_TOOL = (
     "This tool runs a GraphQL request. Write one that is valid for the schema shown at the `query` parameter, "

@@ -30,6 +30,7 @@ from graphql import (
     VariableDefinitionNode,
     VariableNode,
     get_named_type,
+    get_nullable_type,
     type_from_ast,
 )
 
@@ -302,7 +303,7 @@ class _Advertised(_Writer):
 
     def _default(self, node: VariableDefinitionNode | InputValueDefinitionNode, type_: GraphQLInputType) -> JSONObject:
         default = default_of(node.default_value, type_)
-        scalar = _nullable_type(type_)
+        scalar = get_nullable_type(type_)
         if not isinstance(scalar, GraphQLScalarType) or default.get("default") is None:
             return default
         # GraphQL accepts any literal for a custom scalar; a default that cannot be sent would mislead.
@@ -324,13 +325,13 @@ class _Enforced(_Writer):
         never_null = self._inputs.never_null
         return self._object(
             {
-                name: self._value(_nullable_type(type_), nullable=False) if name in never_null else self._of(type_)
+                name: self._value(get_nullable_type(type_), nullable=False) if name in never_null else self._of(type_)
                 for name, type_ in self._types.items()
             }
         )
 
     def _of(self, type_: GraphQLInputType) -> JSONObject:
-        return self._value(_nullable_type(type_), nullable=not isinstance(type_, GraphQLNonNull))
+        return self._value(get_nullable_type(type_), nullable=not isinstance(type_, GraphQLNonNull))
 
     def _value(self, type_: Any, *, nullable: bool) -> JSONObject:
         if not isinstance(type_, GraphQLList):
@@ -346,7 +347,7 @@ class _Enforced(_Writer):
 
     def _item(self, type_: Any) -> JSONObject:
         """Return the schema of a list item. Nested lists are not coerced: servers differ on ``[1]`` for ``[[1]]``."""
-        inner = _nullable_type(type_)
+        inner = get_nullable_type(type_)
         if not isinstance(inner, GraphQLList):
             return self._of(type_)
         kinds = "array" if isinstance(type_, GraphQLNonNull) else ["array", "null"]
@@ -381,10 +382,6 @@ def _field_rules(type_: GraphQLInputObjectType, fields: Mapping[str, GraphQLInpu
 
 def _required(names: list[str]) -> JSONObject:
     return {"required": names} if names else {}
-
-
-def _nullable_type(type_: GraphQLInputType) -> Any:
-    return type_.of_type if isinstance(type_, GraphQLNonNull) else type_
 
 
 def _described(schema: JSONObject, description: str) -> JSONObject:

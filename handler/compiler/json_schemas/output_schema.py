@@ -1,7 +1,5 @@
 """The ``outputSchema`` of a prescribed tool: the shape of its selection set in the GraphQL response envelope.
 
-The plan of its answers is for ``handler/answers/plan.py``.
-
 The schema states only facts that an API cannot change without breaking its clients. An API may add enum values, union
 members and interface implementations: a response with one of them stays valid. A directive that the API defines
 may omit a field or change its value, so a field with such a directive has an open schema.
@@ -23,30 +21,22 @@ from graphql import (
     DocumentNode,
     FieldNode,
     FragmentSpreadNode,
-    GraphQLAbstractType,
     GraphQLEnumType,
-    GraphQLInputObjectType,
-    GraphQLInterfaceType,
     GraphQLList,
     GraphQLNamedType,
     GraphQLNonNull,
-    GraphQLObjectType,
     GraphQLOutputType,
     GraphQLSchema,
-    GraphQLUnionType,
     InlineFragmentNode,
     OperationDefinitionNode,
     SelectionNode,
     SelectionSetNode,
     is_abstract_type,
     is_leaf_type,
-    parse,
 )
 
-from handler.answers.plan import Members, write_plan
-from handler.compiler.operations.used_coordinates import fragments_of
 from handler.compiler.schema.vendor_directives import EXECUTABLE
-from handler.graph.documents.answer_plan import TypedField, answer_plan
+from handler.graph.documents.operation import fragments_of
 from handler.json_schema.input_types import references_in
 from handler.policy.evaluation import OPEN, Mask, hidden_from_everybody
 from handler.strict_json import JSONObject, to_json_bytes
@@ -192,19 +182,14 @@ class _Shapes:
 
         if not is_abstract_type(type_):
             group(type_).names.append(type_.name)
-        elif possible := self._possible(type_):
-            for each in possible:
+            return list(groups.values())
+        for each in self._schema.get_possible_types(type_):
+            # A type whose fields are all hidden counts as hidden.
+            if not self._hidden(each.name) and not all(self._hidden(f"{each.name}.{name}") for name in each.fields):
                 group(each).names.append(each.name)
+        if groups:
             group(type_).takes_later = True  # it represents object types that the API may add
         return list(groups.values())
-
-    def _possible(self, type_: GraphQLAbstractType) -> list[GraphQLObjectType]:
-        """Return the visible object types. A type whose fields are all hidden counts as hidden."""
-        return [
-            each
-            for each in self._schema.get_possible_types(type_)
-            if not self._hidden(each.name) and not all(self._hidden(f"{each.name}.{name}") for name in each.fields)
-        ]
 
     def _object(self, alike: _Alike) -> JSONObject:
         properties = {key: self._value(alike, part) for key, part in alike.selected.items()}
@@ -339,7 +324,7 @@ class Selections:
                     fragment = self._fragments[node.name.value] if isinstance(node, FragmentSpreadNode) else node
                     condition = fragment.type_condition
                     on = self._schema.type_map[condition.name.value] if condition else within
-                    applies = self._applies(on, type_)
+                    applies = on is type_ or (is_abstract_type(on) and self._schema.is_sub_type(on, type_))
                     # A later object type may implement any interface or join any union.
                     if is_abstract_type(on) if is_abstract_type(type_) else applies:
                         below = Part(fragment.selection_set, optional or not applies)
@@ -349,9 +334,6 @@ class Selections:
         """Return the API's directives on a node, without those that cannot change its type."""
         names = {directive.name.value for directive in node.directives or ()} - EXECUTABLE.keys()
         return {name for name in names if self._schema.get_directive(name)}
-
-    def _applies(self, on: GraphQLNamedType, type_: GraphQLNamedType) -> bool:
-        return on is type_ or (is_abstract_type(on) and self._schema.is_sub_type(on, type_))
 
 
 class SharedParts:
@@ -406,43 +388,3 @@ def _replaced(schema: Any, replacements: dict[str, Any]) -> Any:
             return [_replaced(value, replacements) for value in schema]
         case _:
             return schema
-
-
-def planned_answer(text: str, schema: GraphQLSchema, *, settable: Iterable[str]) -> str:
-    """Return the stored plan of a valid operation's answer. ``settable`` are the variables that a call gives."""
-    return write_plan(plan_of(text, schema, settable=settable))
-
-
-def plan_of(text: str, schema: GraphQLSchema, *, settable: Iterable[str]) -> Members:
-    """Return the plan of a valid operation's answer."""
-    roots = {"query": schema.query_type, "mutation": schema.mutation_type}
-    names = {kind: type_.name for kind, type_ in roots.items() if type_}
-    return answer_plan(parse(text, no_location=True), _SchemaTypes(schema), names, settable=settable)
-
-
-class _SchemaTypes:
-    """The types of a whole schema: a condition that hides a field from a caller hides the tool."""
-
-    def __init__(self, schema: GraphQLSchema) -> None:
-        self._types = schema.type_map
-
-    def kind(self, name: str) -> str:
-        match self._types.get(name):
-            case GraphQLObjectType() | GraphQLInterfaceType():
-                return "object"
-            case GraphQLUnionType():
-                return "union"
-            case _:
-                return "leaf"
-
-    def field(self, type_name: str, name: str) -> TypedField | None:
-        fields = getattr(self._types.get(type_name), "fields", {})
-        if name not in fields:
-            return None
-        return TypedField(str(fields[name].type), {each: str(value.type) for each, value in fields[name].args.items()})
-
-    def inputs(self, name: str) -> Mapping[str, str]:
-        type_ = self._types.get(name)
-        if not isinstance(type_, GraphQLInputObjectType):
-            return {}
-        return {each: str(value.type) for each, value in type_.fields.items()}

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil, floor
 
@@ -121,57 +121,35 @@ BIG_INTEGER = Scalar(
 LONG = Scalar(advertised={"type": "integer"}, enforced={"type": ["integer", "string"], "format": "whole-number"})
 DECIMAL = Scalar(advertised={"type": "number"}, enforced={"type": ["number", "string"], "format": "decimal-number"})
 
-KNOWN: Mapping[str, Scalar] = {
-    "awsdate": LOCAL_DATE,
-    "awsdatetime": DATE_TIME,
-    "awsemail": EMAIL,
-    "awsipaddress": IP_ADDRESS,
-    "awsjson": JSON_TEXT,
-    "awsphone": PHONE,
-    "awstime": TIME_OF_DAY,
-    "awstimestamp": _alike({"type": "integer"}, "seconds since 1970-01-01T00:00:00Z"),
-    "awsurl": URL,
-    "bigdecimal": DECIMAL,
-    "bigint": BIG_INTEGER,
-    "biginteger": BIG_INTEGER,
-    "date": DATE,
-    "datetime": DATE_TIME,
-    "datetimeiso": DATE_TIME,
-    "datetimeoffset": DATE_TIME,
-    "decimal": DECIMAL,
-    "email": EMAIL,
-    "emailaddress": EMAIL,
-    "guid": UUID,
-    "instant": DATE_TIME,
-    "int64": LONG,
-    "ipaddress": IP_ADDRESS,
-    "iso8601date": LOCAL_DATE,
-    "iso8601datetime": DATE_TIME,
-    "iso8601duration": DURATION,
-    "json": UNKNOWN,
-    "jsonb": UNKNOWN,
-    "jsonobject": OBJECT,
-    "jsonstring": JSON_TEXT,
-    "localdate": LOCAL_DATE,
+_NAMES: Sequence[tuple[Scalar, str]] = (
+    (DATE, "date"),
+    (LOCAL_DATE, "awsdate iso8601date localdate"),
+    (DATE_TIME, "awsdatetime datetime datetimeiso datetimeoffset instant iso8601datetime offsetdatetime timestamptz"),
+    (TIME, "time"),
+    (TIME_OF_DAY, "awstime timetz"),
     # Not RFC 3339 formats: those need an offset.
-    "localdatetime": _alike(TEXT, "a date and time without an offset, as 2026-01-31T09:30:00"),
-    "localtime": _alike(TEXT, "a time of day without an offset, as 09:30:00"),
-    "long": LONG,
-    "nonemptystring": _alike({"type": "string", "minLength": 1}),
-    "nonnegativefloat": _alike({"type": "number", "minimum": 0}),
-    "nonnegativeint": _alike({"type": "integer", "minimum": 0}),
-    "numeric": DECIMAL,
-    "offsetdatetime": DATE_TIME,
-    "phonenumber": PHONE,
-    "positivefloat": _alike({"type": "number", "exclusiveMinimum": 0}),
-    "positiveint": _alike({"type": "integer", "exclusiveMinimum": 0}),
-    "time": TIME,
-    "timestamptz": DATE_TIME,
-    "timetz": TIME_OF_DAY,
-    "uri": URL,
-    "url": URL,
-    "uuid": UUID,
-}
+    (_alike(TEXT, "a date and time without an offset, as 2026-01-31T09:30:00"), "localdatetime"),
+    (_alike(TEXT, "a time of day without an offset, as 09:30:00"), "localtime"),
+    (_alike({"type": "integer"}, "seconds since 1970-01-01T00:00:00Z"), "awstimestamp"),
+    (DURATION, "iso8601duration"),
+    (BIG_INTEGER, "bigint biginteger"),
+    (LONG, "int64 long"),
+    (DECIMAL, "bigdecimal decimal numeric"),
+    (_alike({"type": "number", "minimum": 0}), "nonnegativefloat"),
+    (_alike({"type": "integer", "minimum": 0}), "nonnegativeint"),
+    (_alike({"type": "number", "exclusiveMinimum": 0}), "positivefloat"),
+    (_alike({"type": "integer", "exclusiveMinimum": 0}), "positiveint"),
+    (_alike({"type": "string", "minLength": 1}), "nonemptystring"),
+    (EMAIL, "awsemail email emailaddress"),
+    (PHONE, "awsphone phonenumber"),
+    (IP_ADDRESS, "awsipaddress ipaddress"),
+    (URL, "awsurl uri url"),
+    (UUID, "guid uuid"),
+    (UNKNOWN, "json jsonb"),
+    (JSON_TEXT, "awsjson jsonstring"),
+    (OBJECT, "jsonobject"),
+)
+KNOWN: Mapping[str, Scalar] = {name: scalar for scalar, names in _NAMES for name in names.split()}
 """Keys are names in lower case without ``_``: ``DateTime``, ``Datetime`` and ``date_time`` share one."""
 
 

@@ -20,7 +20,7 @@ from graphql import (
 )
 
 from handler.compiler.operations.author_operations import AuthorOperation
-from handler.compiler.operations.used_coordinates import fragments_of
+from handler.graph.documents.operation import fragments_of
 from handler.graph.index import InputValue, SchemaIndex, named
 
 

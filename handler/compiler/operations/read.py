@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from graphql import (
@@ -28,7 +28,7 @@ from handler.compiler.operations.author_operations import (
     OperationText,
 )
 from handler.compiler.operations.sources import operation_texts
-from handler.compiler.operations.used_coordinates import asked_of_the_schema, fragments_of, nodes_in
+from handler.compiler.operations.used_coordinates import asked_of_the_schema
 from handler.compiler.operations.validation import (
     Refuse,
     SentOperation,
@@ -36,9 +36,10 @@ from handler.compiler.operations.validation import (
     warn_of_deprecations,
 )
 from handler.compiler.problems import Problems, place_of, shown
-from handler.compiler.schema.directives import ON_OPERATIONS, read_arguments
+from handler.compiler.schema.directives import ON_OPERATIONS, nodes_in, read_arguments
 from handler.compiler.schema.schema import AuthorSchema, is_empty
 from handler.compiler.schema.tool_options import NO_OPTIONS, read_options
+from handler.graph.documents.operation import fragments_of
 
 TOOL_ARGUMENT = "mcpToolArg"
 
@@ -266,7 +267,7 @@ def complete_documents(documents: Sequence[DocumentNode], problems: Problems) ->
     """
     homes = [fragments_of(document) for document in documents]
     triples = [
-        (document, own, _Search(own=own, homes=homes, problems=problems).fragments_for(document))
+        (document, own, _fragments_for(document, own, homes, problems))
         for document, own in zip(documents, homes, strict=True)
     ]
     lent = {id(node) for _, own, needed in triples for name, node in needed.items() if own.get(name) is not node}
@@ -280,38 +281,31 @@ def complete_documents(documents: Sequence[DocumentNode], problems: Problems) ->
     return completed
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Search:
-    """The search for the fragments of one document, in its ``own`` and in those of all documents."""
+def _fragments_for(document: DocumentNode, own: Fragments, homes: Sequence[Fragments], problems: Problems) -> Fragments:
+    """Return the fragments, of those of all documents, that a document reaches. Missing ones are left to validation."""
+    fragments: dict[str, FragmentDefinitionNode] = {}
+    operations = [node for node in document.definitions if isinstance(node, OperationDefinitionNode)]
+    waiting = [(name, own) for node in operations for name in _spreads(node)]
+    while waiting:
+        name, user = waiting.pop()
+        # The fragments of the file that uses it come first.
+        having = [user] if name in user else [each for each in homes if name in each]
+        if having:
+            _refuse_difference([home[name] for home in having], problems)
+            node = having[0][name]
+            if name not in fragments:
+                fragments[name] = node
+                waiting += [(each, having[0]) for each in _spreads(node)]
+            _refuse_difference((fragments[name], node), problems)
+    return fragments
 
-    own: Fragments
-    homes: Sequence[Fragments]
-    problems: Problems
 
-    def fragments_for(self, document: DocumentNode) -> Fragments:
-        """Return the fragments that the document's operations reach. Missing ones are left to validation."""
-        fragments: dict[str, FragmentDefinitionNode] = {}
-        operations = [node for node in document.definitions if isinstance(node, OperationDefinitionNode)]
-        waiting = [(name, self.own) for node in operations for name in _spreads(node)]
-        while waiting:
-            name, user = waiting.pop()
-            # The fragments of the file that uses it come first.
-            homes = [user] if name in user else [each for each in self.homes if name in each]
-            if homes:
-                self._refuse_difference(home[name] for home in homes)
-                node = homes[0][name]
-                if name not in fragments:
-                    fragments[name] = node
-                    waiting += [(each, homes[0]) for each in _spreads(node)]
-                self._refuse_difference((fragments[name], node))
-        return fragments
-
-    def _refuse_difference(self, fragments: Iterable[FragmentDefinitionNode]) -> None:
-        first, *others = fragments
-        for other in others:
-            if other is not first and print_ast(other) != print_ast(first):
-                sentence = f'a fragment "{first.name.value}" is also defined at {shown(place_of(first))}'
-                self.problems.add(other, f"{sentence}, and an operation reaches both", code="duplicate-definition")
+def _refuse_difference(fragments: Sequence[FragmentDefinitionNode], problems: Problems) -> None:
+    first = fragments[0]
+    for other in fragments[1:]:
+        if other is not first and print_ast(other) != print_ast(first):
+            sentence = f'a fragment "{first.name.value}" is also defined at {shown(place_of(first))}'
+            problems.add(other, f"{sentence}, and an operation reaches both", code="duplicate-definition")
 
 
 def _spreads(node: Node) -> list[str]:

@@ -8,19 +8,24 @@ that end in ``.graphqls`` hold schemas, by the convention of the servers that re
 
 from __future__ import annotations
 
+import json
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import chain, islice
 from typing import Any
 
+from graphql import Source
+
 from handler.compiler.compile_context import CompileContext
 from handler.compiler.operations.author_operations import OperationText
-from handler.compiler.problems import Place, Problems
+from handler.compiler.problems import EmbeddedText, Place, Problems, offset_in_literal, place_in
 from handler.compiler.schema.schema import AuthorSchema, ExecutableFile
 from handler.compiler.source.files import EndpointFiles
-from handler.compiler.source.json_places import InvalidJSON, PlacedJSON, read_placed_json
+from handler.json_schema.json_bounds import count_values
+from handler.strict_json import parse_json
 
 OPERATIONS_FOLDER = "operations"
 
@@ -35,6 +40,14 @@ KINDS = ("query", "mutation", "subscription")
 
 ID = re.compile(r"[\x21-\x7e]{1,256}")
 SHA256 = "sha256:"
+
+MAX_VALUES = 200_000
+"""Values that a manifest may have: their places are kept."""
+
+Path = tuple[str | int, ...]
+"""The keys and indices that lead to a JSON value."""
+
+_TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[][{},:]|[^][{},:"\s]+')
 
 MAX_LOOKED_INTO = 1_000
 """The number of unread files in a folder that are searched."""
@@ -101,28 +114,38 @@ def _in_manifests(context: CompileContext) -> Iterator[OperationText]:
     folder = context.project.path(OPERATIONS_FOLDER)
     for name in operation_files(context.files, folder, context.problems, suffixes=MANIFEST_SUFFIXES):
         text = context.files.read(name)
-        if text is None:
-            continue
-        try:
-            manifest = read_placed_json(text, name)
-        except InvalidJSON as exc:
-            context.problems.add(exc.at, str(exc), code="invalid-manifest")
-            continue
-        yield from _Manifest(context=context, file=name, json=manifest).texts()
+        if text is not None:
+            yield from _Manifest(context, name, text).texts()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class _Manifest:
-    """One manifest. Entries that are not valid are reported, and left out."""
+    """One manifest, and the places of its JSON values. Entries that are not valid are reported, and left out."""
 
-    context: CompileContext
-    file: str
-    json: PlacedJSON
+    def __init__(self, context: CompileContext, file: str, text: str) -> None:
+        self._context = context
+        self._file = file
+        self._text = text
+        self._lines = [0, *(match.end() for match in re.finditer("\n", text))]  # offsets of their beginnings
+        self._offsets: dict[Path, int] = {}  # of the values
 
     def texts(self) -> Iterator[OperationText]:
-        for path in self.json.repeated:
-            self.context.problems.add(self.json.place(*path), f'"{path[-1]:.80}" appears twice', code="duplicate-key")
-        match self.json.value:
+        """Yield the texts of the manifest. The last one of equal keys counts."""
+        at, fault = Place(self._file), ""
+        try:
+            value = parse_json(self._text.encode())
+            count = count_values(value)
+            if count > MAX_VALUES or (count == 0 and value and isinstance(value, dict | list)):
+                fault = f"nested too deeply, or more than {MAX_VALUES:,} values"
+        except json.JSONDecodeError as exc:
+            at, fault = Place(self._file, exc.lineno, exc.colno), f"invalid JSON: {exc.msg}"
+        except ValueError as exc:
+            fault = f"invalid JSON: {exc}"
+        if fault:
+            self._context.problems.add(at, fault, code="invalid-manifest")
+            return
+        for path in self._find_places():
+            self._context.problems.add(self._place(path), f'"{path[-1]:.80}" appears twice', code="duplicate-key")
+        match value:
             case {"format": _} as top:
                 if top["format"] != APOLLO:
                     self._refuse(("format",), f'"format": expected {APOLLO}')
@@ -137,11 +160,33 @@ class _Manifest:
             case dict() as texts:
                 for key, body in texts.items():
                     if isinstance(body, str):
-                        yield from self._text((key,), {"id": key, "body": body}, id_at=(key,))
+                        yield from self._texts_of({"id": key, "body": body}, (key,), id_at=(key,))
                     else:
                         self._refuse((key,), f'"{key:.80}": expected the text of an operation')
             case _:
                 self._refuse((), "expected Apollo's manifest, or Relay's object of ids and texts")
+
+    def _find_places(self) -> list[Path]:
+        """Note the beginnings of all values of a valid text. Return the paths of keys that appear again."""
+        repeated: dict[Path, None] = {}
+        steps: list[str | int | None] = []  # of the containers that are open; ``None``: a key comes next
+        for token in _TOKEN.finditer(self._text):
+            match token[0][0]:
+                case "}" | "]":
+                    steps.pop()
+                case ",":
+                    steps[-1] = steps[-1] + 1 if isinstance(steps[-1], int) else None
+                case ":":
+                    pass
+                case _ if steps and steps[-1] is None:
+                    steps[-1] = json.loads(token[0])
+                case first:
+                    path = tuple(step for step in steps if step is not None)
+                    repeated |= {path: None} if path in self._offsets else {}
+                    self._offsets[path] = token.start()
+                    if first in "{[":
+                        steps.append(None if first == "{" else 0)
+        return list(repeated)
 
     def _of_apollo(self, entries: list[Any]) -> Iterator[OperationText]:
         first: dict[str, int] = {}
@@ -159,13 +204,12 @@ class _Manifest:
                 self._refuse((*at, "type"), f'"type": expected {" or ".join(KINDS)}')
             elif first.setdefault(entry["id"], number) != number:
                 sentence = f'a second text has the id "{entry["id"]:.80}"'
-                self.context.problems.add(self.json.place(*at, "id"), sentence, code="duplicate-id")
+                self._context.problems.add(self._place((*at, "id")), sentence, code="duplicate-id")
             else:
-                yield from self._text((*at, "body"), entry, id_at=(*at, "id"))
+                yield from self._texts_of(entry, (*at, "body"), id_at=(*at, "id"))
 
-    def _text(
-        self, at: tuple[str | int, ...], entry: dict[str, Any], *, id_at: tuple[str | int, ...]
-    ) -> Iterator[OperationText]:
+    def _texts_of(self, entry: dict[str, Any], at: Path, *, id_at: Path) -> Iterator[OperationText]:
+        """Yield the text of an entry whose body is ``at`` a path; nothing if it is not valid."""
         id_, body = entry["id"], entry["body"]
         if not ID.fullmatch(id_):
             self._refuse(id_at, "an id: expected 1 to 256 printable characters of ASCII without spaces")
@@ -178,12 +222,17 @@ class _Manifest:
             self._refuse(id_at, "the id is not the SHA-256 of the text: expected the text that the API has by this id")
             return
         is_digest = id_ in (digest, digest.removeprefix(SHA256))
-        if not is_digest and not self.context.takes_any_document:
+        if not is_digest and not self._context.takes_any_document:
             sentence = "the API gets the SHA-256 of a text, and here the text has another id"
-            self.context.problems.warn(self.json.place(*id_at), sentence, code="foreign-document-id", about=[id_])
+            self._context.problems.warn(self._place(id_at), sentence, code="foreign-document-id", about=[id_])
+        start = self._offsets[at] + 1  # after the quotation mark
+
+        def place_in_body(position: int) -> Place:
+            return self._place_at(offset_in_literal(self._text, start, position))
+
         yield OperationText(
-            source=self.json.embedded(*at, body=body),
-            file=self.file,
+            source=EmbeddedText(body, self._file, place_in_body),
+            file=self._file,
             persisted=True,
             id=digest if is_digest else id_,
             called_by_id=True,
@@ -191,8 +240,17 @@ class _Manifest:
             declares=(entry["type"], entry["name"]) if "name" in entry else None,
         )
 
-    def _refuse(self, path: tuple[str | int, ...], sentence: str) -> None:
-        self.context.problems.add(self.json.place(*path), sentence, code="invalid-manifest")
+    def _refuse(self, path: Path, sentence: str) -> None:
+        self._context.problems.add(self._place(path), sentence, code="invalid-manifest")
+
+    def _place(self, path: Path) -> Place:
+        """Return the place of a value; of the nearest value around it if there is none."""
+        above = (path[:end] for end in range(len(path), -1, -1))
+        return self._place_at(next((self._offsets[each] for each in above if each in self._offsets), 0))
+
+    def _place_at(self, offset: int) -> Place:
+        line = bisect_right(self._lines, offset)
+        return Place(self._file, line, offset - self._lines[line - 1] + 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -220,7 +278,7 @@ def unread_files(files: EndpointFiles, folder: str, *, declared: bool, others: S
             tool = _TOOL_OF_OPERATION.search(text)
             if tool or _OPERATION.search(text):
                 remedy = _remedy(name) if at == folder else f"operations belong in {folder}/"
-                at_tool = _place(name, text, tool)
+                at_tool = place_in(Source(text, name), tool.start(1)) if tool else Place(name)
                 unread.append(Unread(at=at_tool, sentence=f"it is not read: {remedy}", tool=tool is not None))
     if not declared:
         but = (folder, *alike, *others)
@@ -228,7 +286,7 @@ def unread_files(files: EndpointFiles, folder: str, *, declared: bool, others: S
             if tool := _TOOL.search(text):
                 remedy = f"operations belong in {folder}/" if tool[1] == "@mcpTool" else "name it in @sdl(files:)"
                 sentence = f"it is not read, and has {tool[1]}: {remedy}"
-                unread.append(Unread(at=_place(name, text, tool), sentence=sentence, tool=True))
+                unread.append(Unread(at=place_in(Source(text, name), tool.start(1)), sentence=sentence, tool=True))
     return unread
 
 
@@ -251,13 +309,6 @@ def _unread(
     )
     for name in islice((name for name in names if not files.is_read(name)), MAX_LOOKED_INTO):
         yield name, files.glance(name)
-
-
-def _place(name: str, text: str, match: re.Match[str] | None) -> Place:
-    if match is None:
-        return Place(name)
-    at = match.start(1)
-    return Place(name, text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at))
 
 
 def _has_half_character(text: str) -> bool:

@@ -1,4 +1,4 @@
-"""The nodes of a document, and the schema coordinates that it uses."""
+"""The schema coordinates that a document uses."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from graphql import (
     DirectiveNode,
     DocumentNode,
-    FragmentDefinitionNode,
     GraphQLEnumType,
     GraphQLSchema,
     Node,
@@ -17,23 +16,9 @@ from graphql import (
 from graphql.language import ArgumentNode, EnumValueNode, FieldNode, ObjectFieldNode
 from graphql.language.ast import QUERY_DOCUMENT_KEYS
 
+from handler.compiler.schema.directives import nodes_in
+
 INTROSPECTION = ("__schema", "__type", "__search", "__definitions")
-
-
-def nodes_in(*nodes: Node) -> Iterator[Node]:
-    """Yield nodes and all nodes below them, in document order."""
-    waiting = list(reversed(nodes))
-    while waiting:
-        node = waiting.pop()
-        yield node
-        for key in reversed(QUERY_DOCUMENT_KEYS.get(node.kind, ())):
-            part = getattr(node, key)
-            waiting += [part] if isinstance(part, Node) else reversed(part or ())
-
-
-def fragments_of(document: DocumentNode) -> dict[str, FragmentDefinitionNode]:
-    """Return the fragments that a document defines, by name."""
-    return {node.name.value: node for node in document.definitions if isinstance(node, FragmentDefinitionNode)}
 
 
 def asked_of_the_schema(document: DocumentNode) -> str:

@@ -35,9 +35,8 @@ from graphql import (
 
 from handler.compiler.compile_context import CompileContext
 from handler.compiler.operations.author_operations import is_bound
-from handler.compiler.operations.used_coordinates import nodes_in
 from handler.compiler.problems import Place, Problems
-from handler.compiler.schema.directives import BELONGS, FOR_PARTS, ON_OPERATIONS
+from handler.compiler.schema.directives import BELONGS, FOR_PARTS, ON_OPERATIONS, nodes_in
 from handler.compiler.schema.schema import AuthorSchema
 from handler.compiler.schema.schema_building import code_of, coded, sentence_of
 from handler.graph.documents.operation import bare

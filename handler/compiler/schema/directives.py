@@ -22,12 +22,11 @@ from graphql import (
     ObjectValueNode,
     ValueNode,
     VariableNode,
-    Visitor,
     build_schema,
     is_specified_directive,
-    visit,
 )
 from graphql.execution.values import get_argument_values
+from graphql.language.ast import QUERY_DOCUMENT_KEYS
 
 from handler.compiler.problems import At, Problems
 from handler.compiler.schema.tool_options import SHARED_ARGUMENTS, TYPES, AuthorOptions, read_options
@@ -112,16 +111,6 @@ class ToolDirective:
     options: AuthorOptions
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SdlDirective:
-    """One ``@sdl``: included files, their visibility patterns, and files of operations with ``persist``."""
-
-    node: DirectiveNode
-    files: tuple[str, ...]
-    visibility: tuple[VisibilityPattern, ...]
-    executables: tuple[tuple[str, bool], ...]
-
-
 def read_tool(node: DirectiveNode, problems: Problems) -> ToolDirective | None:
     """Read one ``@tool``; ``None`` after reporting invalid arguments."""
     values = read_arguments(node, problems)
@@ -132,7 +121,7 @@ def read_tool(node: DirectiveNode, problems: Problems) -> ToolDirective | None:
         name=values["name"],
         description=values.get("description"),
         descriptions=_descriptions(node, values, problems),
-        graphql=None if values.get("graphql") is None else _patterns(node, "graphql", values),
+        graphql=None if values.get("graphql") is None else patterns_of(node, "graphql", values),
         prescribed=values.get("prescribed"),
         options=read_options(node, values, problems),
     )
@@ -154,20 +143,8 @@ def _descriptions(node: DirectiveNode, values: Mapping[str, Any], problems: Prob
     return descriptions
 
 
-def read_sdl(node: DirectiveNode, problems: Problems) -> SdlDirective | None:
-    """Read one ``@sdl``; ``None`` after reporting invalid arguments."""
-    values = read_arguments(node, problems)
-    if values is None:
-        return None
-    return SdlDirective(
-        node=node,
-        files=tuple(values["files"]),
-        visibility=_patterns(node, "visibility", values),
-        executables=tuple((entry["document"], entry["persist"]) for entry in values["executables"]),
-    )
-
-
-def _patterns(node: DirectiveNode, name: str, values: Mapping[str, Any]) -> tuple[VisibilityPattern, ...]:
+def patterns_of(node: DirectiveNode, name: str, values: Mapping[str, Any]) -> tuple[VisibilityPattern, ...]:
+    """Return the visibility patterns in an argument. ``values`` are those of all arguments."""
     places = zip(items_of(node, name), values[name], strict=False)
     return tuple(VisibilityPattern(at=at, **value) for at, value in places)
 
@@ -193,14 +170,22 @@ def read_arguments(node: DirectiveNode, problems: Problems) -> dict[str, Any] | 
         name = argument.name.value
         remedy = did_you_mean(name, definition.args) or f": expected {some([*definition.args])}"
         problems.add(argument, f'@{node.name.value} has no argument "{name}"{remedy}', code="unknown-argument")
-    parts = _Parts()
-    visit(node, parts)
-    for extra in parts.repeated:
+    nodes = list(nodes_in(node))
+    members: list[Sequence[ArgumentNode | ObjectFieldNode]] = [node.arguments or ()]
+    members += [each.fields for each in nodes if isinstance(each, ObjectValueNode)]
+    repeated = [
+        each
+        for siblings in members
+        for place, each in enumerate(siblings)
+        if each.name.value in [other.name.value for other in siblings[:place]]
+    ]
+    for extra in repeated:
         problems.add(extra, f'"{extra.name.value}" appears twice', code="duplicate-argument")
-    for variable in parts.variables:  # get_argument_values would take the default, as if the argument were not written
+    variables = [each for each in nodes if isinstance(each, VariableNode)]
+    for variable in variables:  # get_argument_values would take the default, as if the argument were not written
         sentence = f"@{node.name.value} has ${variable.name.value} here: expected a value, which no request changes"
         problems.add(variable, sentence, code="wrong-value")
-    if parts.variables:
+    if variables:
         return None
     try:
         values = get_argument_values(definition, node)
@@ -209,29 +194,18 @@ def read_arguments(node: DirectiveNode, problems: Problems) -> dict[str, Any] | 
             return None
         problems.add(exc if exc.nodes else node, f"@{node.name.value}: {exc.message}", code="wrong-value")
         return None
-    return None if unknown or parts.repeated else values
+    return None if unknown or repeated else values
 
 
-class _Parts(Visitor):
-    """Collector of the parts that a directive of Stile may not have, although the syntax has them."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.variables: list[VariableNode] = []
-        self.repeated: list[ArgumentNode | ObjectFieldNode] = []
-
-    def enter_variable(self, node: VariableNode, *_: Any) -> None:
-        self.variables.append(node)
-
-    def enter_directive(self, node: DirectiveNode, *_: Any) -> None:
-        self._note(node.arguments or ())
-
-    def enter_object_value(self, node: ObjectValueNode, *_: Any) -> None:
-        self._note(node.fields)
-
-    def _note(self, nodes: Sequence[ArgumentNode | ObjectFieldNode]) -> None:
-        names = [node.name.value for node in nodes]
-        self.repeated += [node for place, node in enumerate(nodes) if node.name.value in names[:place]]
+def nodes_in(*nodes: Node) -> Iterator[Node]:
+    """Yield nodes and all nodes below them, in document order."""
+    waiting = list(reversed(nodes))
+    while waiting:
+        node = waiting.pop()
+        yield node
+        for key in reversed(QUERY_DOCUMENT_KEYS.get(node.kind, ())):
+            part = getattr(node, key)
+            waiting += [part] if isinstance(part, Node) else reversed(part or ())
 
 
 _EXECUTABLE = "QUERY MUTATION FIELD FRAGMENT_DEFINITION FRAGMENT_SPREAD INLINE_FRAGMENT VARIABLE_DEFINITION"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
 
@@ -53,7 +53,14 @@ def definitions_for_editors(schemas: Iterable[str], *, stepzen: bool = False) ->
             nodes += parse_sdl(Source(text)).definitions
     defined = {UNUSED, *map(_name, nodes)}
     own = parse(print_schema(DEFINITIONS)).definitions
-    added = [*own, *missing_definitions(nodes, stepzen=stepzen), *_foreign(nodes)]
+    added = [*own, *missing_definitions(nodes, stepzen=stepzen)]
+    # Each directive of another system has the arguments and locations that the schemas use.
+    uses = _Uses()
+    visit(DocumentNode(definitions=tuple(nodes)), uses)
+    for name, places in uses.places.items():
+        arguments = ", ".join(f"{each}: {ANYTHING}" for each in uses.arguments[name])
+        listed = f"({arguments})" if arguments else ""
+        added += parse(f"directive @{name}{listed} repeatable on {' | '.join(places)}").definitions
     return "\n\n".join(print_ast(node) for node in added if _name(node) not in defined) + "\n"
 
 
@@ -66,16 +73,6 @@ def _name(node: DefinitionNode) -> str:
             return node.name.value
         case _:
             return ""
-
-
-def _foreign(nodes: Sequence[DefinitionNode]) -> Iterator[DefinitionNode]:
-    """Yield a definition for each directive of another system, with the arguments and locations that ``nodes`` use."""
-    uses = _Uses()
-    visit(DocumentNode(definitions=tuple(nodes)), uses)
-    for name, places in uses.places.items():
-        arguments = ", ".join(f"{each}: {ANYTHING}" for each in uses.arguments[name])
-        listed = f"({arguments})" if arguments else ""
-        yield from parse(f"directive @{name}{listed} repeatable on {' | '.join(places)}").definitions
 
 
 class _Uses(Visitor):

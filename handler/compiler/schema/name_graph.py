@@ -1,8 +1,8 @@
-"""Reachability and strongly connected components in a graph of names."""
+"""Reachability in any graph, and strongly connected components in a graph of names."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 from typing import TypeVar
 
 Graph = Mapping[str, Collection[str]]
@@ -10,16 +10,23 @@ Graph = Mapping[str, Collection[str]]
 Given = TypeVar("Given", bound=Hashable)
 
 
+Node = TypeVar("Node", bound=Hashable)
+
+
+def closure(start: Iterable[Node], following: Callable[[Node], Iterable[Node]]) -> Iterator[Node]:
+    """Yield the nodes of ``start`` and all that follow from them, nearest first, each once."""
+    nodes = dict.fromkeys(start)
+    waiting = list(nodes)
+    for node in waiting:  # it grows
+        yield node
+        new = dict.fromkeys(each for each in following(node) if each not in nodes)
+        nodes |= new
+        waiting += new
+
+
 def reachable(start: Collection[str], graph: Graph) -> set[str]:
     """Return ``start`` and all names reachable from it."""
-    names = set(start)
-    waiting = list(start)
-    while waiting:
-        for name in graph.get(waiting.pop(), ()):
-            if name not in names:
-                names.add(name)
-                waiting.append(name)
-    return names
+    return set(closure(start, lambda name: graph.get(name, ())))
 
 
 def turned(graph: Graph) -> dict[str, set[str]]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, TypeVar
 
 from graphql import (
     DefinitionNode,
+    DirectiveNode,
     DocumentNode,
     ExecutableDefinitionNode,
     GraphQLError,
@@ -25,10 +26,11 @@ from graphql.language.parser import Parser
 
 from handler.compiler.problems import Place, Problems, place_of
 from handler.compiler.schema.directives import (
-    SdlDirective,
     ToolDirective,
+    VisibilityPattern,
     items_of,
-    read_sdl,
+    patterns_of,
+    read_arguments,
     read_tool,
 )
 from handler.compiler.schema.merge import merge_definitions
@@ -143,7 +145,8 @@ class _Reader:
         self.tools: list[ToolDirective] = []
         self.executables: list[ExecutableFile] = []
         self.includes: dict[str, list[str]] = {}  # file -> its included files
-        self.scopes: list[tuple[SdlDirective, list[str]]] = []  # each @sdl with patterns, and its included files
+        # Each @sdl with patterns, and its included files.
+        self.scopes: list[tuple[DirectiveNode, Sequence[VisibilityPattern], list[str]]] = []
 
     def include(self, name: str, *, chain: tuple[str, ...], named_at: Place | None) -> None:
         """Read one file and its included files. ``chain`` has the including files, outermost first."""
@@ -163,16 +166,19 @@ class _Reader:
         directives = [directive for part in parts for directive in part.directives or ()]
         tools = (read_tool(node, self._problems) for node in directives if node.name.value == "tool")
         self.tools += filter(None, tools)
-        for sdl in [read_sdl(node, self._problems) for node in directives if node.name.value == "sdl"]:
-            if sdl is None:
+        for sdl in (node for node in directives if node.name.value == "sdl"):
+            values = read_arguments(sdl, self._problems)
+            if values is None:
                 self.complete = False
                 continue
-            for at, (file, persisted) in zip(items_of(sdl.node, "executables"), sdl.executables, strict=False):
-                self.executables.append(ExecutableFile(join(name, file), persisted=persisted, named_at=place_of(at)))
-            included = [join(name, each) for each in sdl.files]
+            for at, entry in zip(items_of(sdl, "executables"), values["executables"], strict=False):
+                file = join(name, entry["document"])
+                self.executables.append(ExecutableFile(file, persisted=entry["persist"], named_at=place_of(at)))
+            included = [join(name, each) for each in values["files"]]
             self.includes.setdefault(name, []).extend(included)
-            self.scopes += [(sdl, included)] if sdl.visibility else []
-            for each, at in zip(included, items_of(sdl.node, "files"), strict=False):
+            patterns = patterns_of(sdl, "visibility", values)
+            self.scopes += [(sdl, patterns, included)] if patterns else []
+            for each, at in zip(included, items_of(sdl, "files"), strict=False):
                 self.include(each, chain=(*chain, name), named_at=place_of(at))
 
     def _parse(self, name: str, named_at: Place | None) -> DocumentNode | None:
@@ -201,17 +207,17 @@ def _hidden(reader: _Reader, schema: GraphQLSchema, problems: Problems) -> dict[
     defined = {name for node in reader.definitions for name in coordinates_of(node)}
     fields = {f"{type_.name}.{name}": type_.name for type_, name, _ in fields_of(schema)}
     undefined = {coordinate: name for coordinate, name in fields.items() if coordinate not in defined}
-    for sdl, included in reader.scopes:
+    for sdl, patterns, included in reader.scopes:
         if not included:
             sentence = "visibility applies to the files that this @sdl includes, and it includes none"
-            problems.warn(sdl.node, sentence, code="visibility-without-files")
+            problems.warn(sdl, sentence, code="visibility-without-files")
             continue
         files = reachable(included, reader.includes)
         own = [node for node in reader.definitions if place_of(node).file in files]
         within = {name for node in own for name in coordinates_of(node)}
         elsewhere = types_named(node for node in reader.definitions if place_of(node).file not in files)
         within |= {coordinate for coordinate, name in undefined.items() if name not in elsewhere}
-        masks = hidden_by_patterns(schema, sdl.visibility, problems, within=within) or {}
+        masks = hidden_by_patterns(schema, patterns, problems, within=within) or {}
         hidden |= dict.fromkeys(masks, "@sdl(visibility:)")
     return hidden
 

@@ -8,7 +8,6 @@ from types import MappingProxyType
 from graphql import (
     DEFAULT_DEPRECATION_REASON,
     GraphQLArgument,
-    GraphQLDirective,
     GraphQLEnumType,
     GraphQLInputField,
     GraphQLInputObjectType,
@@ -41,7 +40,15 @@ def build_index(schema: GraphQLSchema, costs: Mapping[str, JSONObject] = Mapping
     return {
         "description": _description(schema.description),
         "roots": {kind: root.name for kind, root in roots.items() if root},
-        "directives": {directive.name: _directive(directive) for directive in executable_directives(schema)},
+        "directives": {
+            each.name: {
+                "on": locations(each),
+                "repeatable": each.is_repeatable,
+                **_texts(each.description),
+                **_arguments(each.args),
+            }
+            for each in executable_directives(schema)
+        },
         "types": {type_.name: {**_type(type_, costs), **costs.get(type_.name, {})} for type_ in (*first, *served)},
     }
 
@@ -79,15 +86,6 @@ def _type(type_: GraphQLNamedType, costs: Mapping[str, JSONObject]) -> JSONObjec
             url = getattr(type_, "specified_by_url", None)
             specified = "" if url is None else f" @specifiedBy(url: {_literal(url)})"
             return {**_texts(type_.description, specified), "kind": "scalar"}
-
-
-def _directive(directive: GraphQLDirective) -> JSONObject:
-    return {
-        "on": locations(directive),
-        "repeatable": directive.is_repeatable,
-        **_texts(directive.description),
-        **_arguments(directive.args),
-    }
 
 
 def _arguments(arguments: Mapping[str, GraphQLArgument]) -> JSONObject:

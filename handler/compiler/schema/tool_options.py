@@ -15,8 +15,7 @@ from urllib.parse import urlsplit
 
 from graphql import DirectiveNode
 
-from handler.bundle.operations import Limits
-from handler.bundle.tools import CONFIRM, CURSOR, ToolOptions
+from handler.bundle.tools import CONFIRM, CURSOR, Limits, ToolOptions
 from handler.compiler.config.table import DOCUMENT_LIMITS
 from handler.compiler.problems import Problems
 from handler.list_entries import search_hint_fault, size_hint, tool_hints

@@ -152,7 +152,7 @@ class EndpointFiles:
             self._texts[name] = None
             at = named_at or Place(name)
             try:
-                raw = self._read(name, at, max_bytes)
+                raw = self.read_bytes(name, named_at=at, max_bytes=max_bytes)
                 self._texts[name] = None if raw is None else raw.decode("utf-8-sig")
             except UnicodeDecodeError as exc:
                 line = exc.object.count(b"\n", 0, exc.start) + 1
@@ -160,9 +160,15 @@ class EndpointFiles:
                 self._report(Unreadable(reason), name, at)
         return self._texts[name]
 
-    def read_bytes(self, name: str, *, max_bytes: int) -> bytes | None:
+    def read_bytes(self, name: str, *, named_at: Place | None = None, max_bytes: int) -> bytes | None:
         """Return the bytes of a file, or report why it is unreadable and return ``None``."""
-        return self._read(name, Place(name), max_bytes)
+        try:
+            raw = read_bytes(self.folder, name, max_bytes)
+        except Unreadable as exc:
+            self._report(exc, name, named_at or Place(name))
+            return None
+        self._digests[name] = hashlib.sha256(raw).hexdigest()
+        return raw
 
     def source(self, name: str, *, named_at: Place | None = None) -> Source | None:
         """Read a file as a ``Source`` for graphql-core, which keeps the file's name for positions."""
@@ -210,15 +216,6 @@ class EndpointFiles:
 
     def _name(self, path: Path) -> str:
         return path.relative_to(self.folder).as_posix()
-
-    def _read(self, name: str, at: Place, max_bytes: int) -> bytes | None:
-        try:
-            raw = read_bytes(self.folder, name, max_bytes)
-        except Unreadable as exc:
-            self._report(exc, name, at)
-            return None
-        self._digests[name] = hashlib.sha256(raw).hexdigest()
-        return raw
 
     def _report(self, reason: Unreadable, name: str, at: Place) -> None:
         if at.file == name:

@@ -56,13 +56,12 @@ class Section:
     def __contains__(self, key: str) -> bool:
         return key in self._values
 
+    def __len__(self) -> int:
+        return len(self._values)
+
     def __iter__(self) -> Iterator[str]:
         """Yield the keys in file order."""
         return iter(self._values)
-
-    def keys(self) -> list[str]:
-        """List the keys in file order."""
-        return list(self._values)
 
     def accept(self, *names: str) -> list[str]:
         """Allow these keys in addition to expected ones; return those that exist."""

@@ -107,7 +107,7 @@ def _guarded_tool(context: ApiContext, declaration: ToolDeclaration, *, own: Map
     anonymous = Evaluation(context.conditions, claims=None).outcome(conditions)
     views = {outcome: context.view_of(outcome, guards) for outcome in dict.fromkeys([anonymous, conditions])}
     someone = Evaluation(context.conditions, claims=UNKNOWN)
-    possible = frozenset(each for each in conditions if someone.may_meet_with(frozenset({each}), {}))
+    possible = frozenset(each for each in conditions if someone.may_meet(frozenset({each}), ()))
     reached = views.get(possible) or context.view_of(possible, guards)
     whole = views[conditions]
     roots = whole.root_fields()

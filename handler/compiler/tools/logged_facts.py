@@ -12,7 +12,7 @@ from handler.compiler.operations.author_operations import AuthorOperation
 from handler.compiler.tools.declaration import CompiledTool
 from handler.graph.documents.used_fields import fields_read
 from handler.graph.index import SchemaIndex
-from handler.strict_json import JSONObject
+from handler.strict_json import JSONObject, objects_in
 from handler.text.sentences import did_you_mean, is_secret
 
 
@@ -79,18 +79,13 @@ def _has_secret(schema: Any, root: JSONObject) -> bool:
     waiting: list[Any] = [schema]
     visited: set[str] = set()
     while waiting:
-        match waiting.pop():
-            case {"writeOnly": True} | {"format": "password"}:
-                return True
-            case {"$ref": str() as ref, **rest}:
-                waiting += rest.values()
-                if ref not in visited:
+        for each in objects_in(waiting.pop()):
+            match each:
+                case {"writeOnly": True} | {"format": "password"}:
+                    return True
+                case {"$ref": str(ref)} if ref not in visited:
                     visited.add(ref)
                     waiting.append(_schema_at(root, ref))
-            case dict() as each:
-                waiting += each.values()
-            case list() as each:
-                waiting += each
     return False
 
 

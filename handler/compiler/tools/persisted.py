@@ -24,8 +24,15 @@ from graphql import (
     validate,
 )
 
-from handler.bundle.operations import GraphQLEndpoint, Operation, PersistedDocument, PersistedOperation
-from handler.bundle.tools import CONFIRM_LEVELS, PrescribedTool, Tool
+from handler.bundle.tools import (
+    CONFIRM_LEVELS,
+    GraphQLEndpoint,
+    Operation,
+    PersistedDocument,
+    PersistedOperation,
+    PrescribedTool,
+    Tool,
+)
 from handler.compiler.api_context import ApiContext
 from handler.compiler.json_schemas.defaults import default_of
 from handler.compiler.json_schemas.input_schema import Inputs, bound_schema, enforced_schema

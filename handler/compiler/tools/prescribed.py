@@ -19,6 +19,7 @@ from graphql import (
     is_composite_type,
 )
 
+from handler.answers.plan import write_plan
 from handler.bundle.tools import MAX_CONSENT_CHARS, PrescribedTool
 from handler.compiler.access.policies import tool_rule
 from handler.compiler.api_context import ApiContext
@@ -29,7 +30,7 @@ from handler.compiler.json_schemas.descriptions import (
     variable_descriptions,
 )
 from handler.compiler.json_schemas.input_schema import Inputs, advertised_schema, bound_schema, enforced_schema
-from handler.compiler.json_schemas.output_schema import output_schema, planned_answer
+from handler.compiler.json_schemas.output_schema import output_schema
 from handler.compiler.operations.author_operations import AuthorOperation, McpTool, Operations
 from handler.compiler.operations.used_coordinates import asked_of_the_schema, coordinates_used
 from handler.compiler.problems import Problems
@@ -38,6 +39,7 @@ from handler.compiler.schema.tool_options import RESULT, AuthorOptions
 from handler.compiler.tools.declaration import CompiledTool, ToolDeclaration, directive_declaration
 from handler.compiler.tools.persisted import sent
 from handler.compiler.tools.variables import coordinates_bound, judge_files, read_bindings
+from handler.graph.documents.answer_plan import plan_of_text
 from handler.graph.tool_entry import default_annotations
 from handler.json_schema.shortening import size_of
 from handler.policy.evaluation import OPEN, Mask, union_of
@@ -102,7 +104,6 @@ def _operation_tool(
     enforced = enforced_schema(inputs, scalars=scalars, flat=flat)
     if options.examples and options.node:
         reader = _ExampleReader(
-            operation=operation,
             inputs=inputs,
             advertised=advertised if flat else advertised["properties"]["variables"],
             enforced=enforced if flat else enforced["properties"]["variables"],
@@ -135,7 +136,7 @@ def _operation_tool(
         bindings=read_bindings(operation, schema, context.problems),
         bound=context.shared(bound_schema(inputs, scalars=scalars)),
         options=options.served(output="both"),
-        plan=planned_answer(sent_operation.text, schema, settable=operation.variables),
+        plan=write_plan(plan_of_text(sent_operation.text, context.whole_view, settable=operation.variables)),
     )
     return CompiledTool(
         at=declaration.at,
@@ -200,7 +201,6 @@ class _ExampleReader:
     An example is a call, whose values become ``examples`` of the variables in the input schema.
     """
 
-    operation: AuthorOperation
     inputs: Inputs
     advertised: JSONObject
     enforced: JSONObject
@@ -241,7 +241,7 @@ class _ExampleReader:
             return
         if size > MAX_EXAMPLE_BYTES:
             yield f"it has {size:,} bytes: expected at most {MAX_EXAMPLE_BYTES:,}"
-        bound = {node.variable.name.value for node in self.operation.bound}
+        bound = {node.variable.name.value for node in self.inputs.bound}
         names = self.advertised["properties"]
         yield from (f"${name} is required" for name in self.enforced.get("required", ()) if name not in example)
         for name, value in example.items():

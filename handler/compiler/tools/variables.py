@@ -27,7 +27,7 @@ from graphql import (
     value_from_ast,
 )
 
-from handler.bundle.operations import Binding
+from handler.bundle.tools import Binding
 from handler.compiler.api_context import ApiContext
 from handler.compiler.config.upstream import header_fault
 from handler.compiler.json_schemas.defaults import coordinates_in, json_of

@@ -99,7 +99,7 @@ def read_views(context: CompileContext, grounds: AccessDefaults) -> Views:
     files = _files_of_pages(context, folder)
     settings = section.section("pages")
     pages: dict[str, FileResource] = {}
-    for name in dict.fromkeys((*files, *settings.keys())):
+    for name in dict.fromkeys((*files, *settings)):
         if name not in files:
             sentence = f"there is no page {VIEWS_FOLDER}/{name:.64}{SUFFIX}{did_you_mean(name, list(files))}"
             problems.add(settings.key_place(name), sentence, code="unknown-view")

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Protocol
 
 from graphql import (
     DocumentNode,
@@ -50,9 +49,21 @@ MAX_DEPTH = 60
 INFO = frozenset({"endCursor", "startCursor", "hasNextPage", "hasPreviousPage"})
 
 
-def plan_of_text(text: str, view: View) -> Members:
-    """Return the plan of the answer to a valid document of one operation, for a caller that writes documents."""
-    return answer_plan(parse(text, no_location=True), ViewTypes(view), view.index.roots)
+def plan_of_text(text: str, view: View, *, settable: Iterable[str] | None = None) -> Members:
+    """Return the plan of the answer to a valid document of one operation.
+
+    ``settable`` are the variables that a call gives; ``None``: the caller writes the document, with any argument.
+    """
+    document, types = parse(text, no_location=True), ViewTypes(view)
+    operation = only_operation(document)
+    defaults = {
+        node.variable.name.value: _number(node.default_value)
+        for node in operation.variable_definitions or ()
+        if node.default_value
+    }
+    walk = _Walk(document, types, defaults, None if settable is None else frozenset(settable))
+    root = view.index.roots[operation.operation.value]
+    return walk.members([(root, operation.selection_set)], 0) or Members(fields={})
 
 
 def defaults_of_text(text: str) -> JSONObject:
@@ -65,28 +76,11 @@ def defaults_of_text(text: str) -> JSONObject:
     }
 
 
-def answer_plan(
-    document: DocumentNode, types: FieldTypes, roots: Mapping[str, str], *, settable: Iterable[str] | None = None
-) -> Members:
-    """Return the plan of an operation's ``data``.
-
-    ``settable`` are the variables that a call gives; ``None``: the caller writes the document, with any argument.
-    """
-    operation = only_operation(document)
-    defaults = {
-        node.variable.name.value: _number(node.default_value)
-        for node in operation.variable_definitions or ()
-        if node.default_value
-    }
-    walk = _Walk(document, types, defaults, None if settable is None else frozenset(settable))
-    return walk.members([(roots[operation.operation.value], operation.selection_set)], 0) or Members(fields={})
-
-
 class _Walk:
     def __init__(
         self,
         document: DocumentNode,
-        types: FieldTypes,
+        types: ViewTypes,
         defaults: Mapping[str, int | None],
         settable: frozenset[str] | None,
     ) -> None:
@@ -188,7 +182,7 @@ class _Walk:
 class _Roles:
     """The roles of an object's response keys, if all the types that it may have agree."""
 
-    def __init__(self, types: FieldTypes, by_key: Mapping[str, Sequence[tuple[str, FieldNode]]]) -> None:
+    def __init__(self, types: ViewTypes, by_key: Mapping[str, Sequence[tuple[str, FieldNode]]]) -> None:
         self._types = types
         self._names = {key: {node.name.value for _, node in nodes} for key, nodes in by_key.items()}
         self._parents = {parent for nodes in by_key.values() for parent, _ in nodes}
@@ -277,16 +271,6 @@ class TypedField:
 
     type: str
     arguments: Mapping[str, str]
-
-
-class FieldTypes(Protocol):
-    """The types that a plan needs of a schema or of a view."""
-
-    def kind(self, name: str) -> str: ...
-
-    def field(self, type_name: str, name: str) -> TypedField | None: ...
-
-    def inputs(self, name: str) -> Mapping[str, str]: ...
 
 
 class ViewTypes:

@@ -33,7 +33,7 @@ from graphql import (
     validate,
 )
 
-from handler.bundle.operations import Limits
+from handler.bundle.tools import Limits
 from handler.cold.records import record
 from handler.errors.calls import DocumentRefused, Fault
 from handler.graph.documents.limits import refuse_costly, refuse_large

@@ -40,7 +40,15 @@ from graphql import (
 
 from handler.cold.records import record
 from handler.errors.calls import DocumentRefused, Fault
-from handler.graph.documents.introspection_fields import Carried, Definition, Introspected, Item, find_definition
+from handler.graph.documents.introspection_fields import (
+    DIRECTIVE_FIELDS,
+    ITEM_FIELDS,
+    Carried,
+    Definition,
+    Introspected,
+    Item,
+    find_definition,
+)
 from handler.graph.documents.locations import fault_at, printable
 from handler.graph.documents.operation import fragments_of, only_operation
 from handler.graph.documents.partial_schema import ViewSchemas
@@ -175,9 +183,9 @@ class _Walk:
                 return view.type(name, source, **arguments)
             case Item():
                 self._spend(len(source.arguments or ()) if name == "args" else 0)  # deprecated ones, too
-                return view.item(name, source, **arguments)
+                return ITEM_FIELDS[name](source, **arguments)
             case Carried():
-                return view.directive(name, source, **arguments)
+                return DIRECTIVE_FIELDS[name](source, **arguments)
             case Introspected():
                 return source.schema(name)
             case SearchResult():

@@ -6,7 +6,7 @@ would take longer than the answer.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache, cached_property
 from typing import Any, cast
 
@@ -89,7 +89,7 @@ class Introspected:
 
     def type_named(self, name: str) -> Any:
         """Return the type of this name; ``None`` if there is none."""
-        return self._type(name) if name in self._types or name in SEARCH_TYPES else None
+        return type_of(name) if name in self._types or name in SEARCH_TYPES else None
 
     def kind(self, name: str) -> str:
         """Return the kind of a type of the view, one of ``KINDS``."""
@@ -118,7 +118,7 @@ class Introspected:
             case "description":
                 return text_of(self._view.index.description)
             case "types":
-                return [self._type(name) for name in self._types]
+                return [type_of(name) for name in self._types]
             case "queryType":
                 return self.query
             case "mutationType":
@@ -133,9 +133,9 @@ class Introspected:
     def type(self, field: str, text: str, **options: bool) -> Any:
         """Return a field of ``__Type``."""
         if text.endswith("!"):
-            return {"kind": TypeKind.NON_NULL, "ofType": self._type(text[:-1])}.get(field)
+            return {"kind": TypeKind.NON_NULL, "ofType": type_of(text[:-1])}.get(field)
         if text.endswith("]"):
-            return {"kind": TypeKind.LIST, "ofType": self._type(text[1:-1])}.get(field)
+            return {"kind": TypeKind.LIST, "ofType": type_of(text[1:-1])}.get(field)
         entry = self._slice(text)
         match field:
             case "kind":
@@ -155,38 +155,6 @@ class Introspected:
                 return list(self._possible_names(text)) if entry.kind in ("interface", "union") else None
             case _:
                 return self._members(field, text, **options)
-
-    def item(self, field: str, item: Item, **options: bool) -> Any:
-        """Return a field of ``__Field``, ``__InputValue`` or ``__EnumValue``."""
-        match field:
-            case "name":
-                return item.name
-            case "description":
-                return text_of(item.description)
-            case "type":
-                return self._type(item.type)
-            case "args":
-                return _current((input_item(*each) for each in (item.arguments or {}).items()), **options)
-            case "defaultValue":
-                return item.default or None
-            case "isDeprecated":
-                return item.deprecation is not None
-            case _:
-                return item.deprecation
-
-    def directive(self, field: str, carried: Carried, **options: bool) -> Any:
-        """Return a field of ``__Directive``."""
-        match field:
-            case "name":
-                return carried.name
-            case "description":
-                return text_of(carried.directive.description)
-            case "isRepeatable":
-                return carried.directive.repeatable
-            case "locations":
-                return [DirectiveLocation[location] for location in carried.directive.on]
-            case _:
-                return _current((input_item(*each) for each in carried.directive.arguments.items()), **options)
 
     def _members(self, field: str, name: str, *, includeDeprecated: bool = False) -> list[Item] | None:  # noqa: N803
         """Return the members of a type, made once; ``None`` if types of its kind have no such members."""
@@ -215,9 +183,6 @@ class Introspected:
 
     def _slice(self, name: str) -> TypeSlice:
         return self._view.index[name] if name in self._view.members else EMPTY
-
-    def _type(self, text: str) -> Any:
-        return all_of_core().get(text, text)
 
     def _possible_names(self, name: str) -> tuple[str, ...]:
         view = self._view
@@ -268,8 +233,33 @@ def input_item(name: str, value: InputValue) -> Item:
     return Item(name, value.description, value.directives, type=value.type, default=value.default)
 
 
+def _arguments(arguments: Mapping[str, InputValue] | None, **options: bool) -> list[Item]:
+    return _current((input_item(*each) for each in (arguments or {}).items()), **options)
+
+
 def _current(items: Iterable[Item], *, includeDeprecated: bool = False) -> list[Item]:  # noqa: N803 - as GraphQL has it
     return [item for item in items if includeDeprecated or item.deprecation is None]
+
+
+ITEM_FIELDS: Mapping[str, Callable[..., Any]] = {
+    "name": lambda item: item.name,
+    "description": lambda item: text_of(item.description),
+    "type": lambda item: type_of(item.type),
+    "args": lambda item, **options: _arguments(item.arguments, **options),
+    "defaultValue": lambda item: item.default or None,
+    "isDeprecated": lambda item: item.deprecation is not None,
+    "deprecationReason": lambda item: item.deprecation,
+}
+"""The fields of ``__Field``, ``__InputValue`` and ``__EnumValue``, each with its value for an ``Item``."""
+
+DIRECTIVE_FIELDS: Mapping[str, Callable[..., Any]] = {
+    "name": lambda carried: carried.name,
+    "description": lambda carried: text_of(carried.directive.description),
+    "isRepeatable": lambda carried: carried.directive.repeatable,
+    "locations": lambda carried: [DirectiveLocation[location] for location in carried.directive.on],
+    "args": lambda carried, **options: _arguments(carried.directive.arguments, **options),
+}
+"""The fields of ``__Directive``, each with its value for a ``Carried``."""
 
 
 @record(frozen=True, slots=True)
@@ -322,6 +312,11 @@ def in_every_schema() -> Mapping[str, GraphQLNamedType]:
 def all_of_core() -> Mapping[str, GraphQLNamedType]:
     """Return these types, all built-in scalars, and the types of ``__search`` and ``__definitions``."""
     return {**specified_scalar_types, **in_every_schema(), **SEARCH_TYPES}
+
+
+def type_of(text: str) -> Any:
+    """Return a type by its text: graphql-core's object for a type that it has, else the text."""
+    return all_of_core().get(text, text)
 
 
 def text_of(printed: str) -> str | None:

@@ -25,7 +25,7 @@ from graphql import (
     parse_const_value,
 )
 
-from handler.bundle.operations import Limits
+from handler.bundle.tools import Limits
 from handler.errors.calls import DocumentRefused
 from handler.graph.documents.locations import fault_at, name_of, printable, shown
 from handler.graph.documents.operation import INTROSPECTION, expanded, fragments_of, only_operation

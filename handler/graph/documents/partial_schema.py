@@ -35,7 +35,7 @@ from graphql import (
     specified_scalar_types,
 )
 
-from handler.bundle.operations import Limits
+from handler.bundle.tools import Limits
 from handler.cold.records import record
 from handler.graph.documents.search_fields import SEARCH_TYPES, TAKEN_TYPES, SearchableSchema
 from handler.graph.documents.used_fields import COMPOSITE, Touched, touched_by

@@ -14,7 +14,7 @@ from handler.cold.records import record
 from handler.errors.access import CredentialRefused, KeysUnavailable
 from handler.errors.infrastructure import HttpError
 from handler.http.client import HttpClient, HttpRequest
-from handler.json_schema.json_bounds import MAX_NESTING, nests_deeper
+from handler.json_schema.json_bounds import nests_too_deeply
 from handler.lru import Lru
 from handler.strict_json import parse_json
 
@@ -146,7 +146,7 @@ def parse_key_set(raw: bytes) -> tuple[Jwk, ...]:
         ValueError: the JSON is not a key set.
     """
     content = parse_json(raw)
-    if nests_deeper(content, MAX_NESTING):  # Python versions differ in the nesting that they can read
+    if nests_too_deeply(content):  # Python versions differ in the nesting that they can read
         raise ValueError("nested too deeply")
     match content:
         case {"keys": list(keys)}:

@@ -58,7 +58,7 @@ class OwnSecrets:
         self._read: dict[SecretArn, _Read] = {}
 
     async def read(self, secret: Secret, *, fault_of: Callable[[str], str] = lambda _: "") -> str:
-        """Return the text of a secret. ``fault_of`` returns what is expected if a text does not fit, else empty string.
+        """Return the text of a secret. ``fault_of`` returns the form that an unfit text lacks, else empty string.
 
         Concurrent callers share one read and its failure.
 

@@ -21,7 +21,7 @@ from handler.cold.records import record
 from handler.errors.access import CredentialRefused, KeysUnavailable, VerifierMissing
 from handler.errors.infrastructure import SecretUnavailable
 from handler.http.client import HttpClient
-from handler.json_schema.json_bounds import MAX_NESTING, nests_deeper
+from handler.json_schema.json_bounds import nests_too_deeply
 from handler.lru import Lru
 from handler.server.auth.jwks import FRESH_S, KeySets
 from handler.server.auth.own_secrets import OwnSecrets
@@ -267,7 +267,7 @@ def parse_token(text: str) -> Token:
         header, claims = map(parse_json, decoded[:2])
     except ValueError as exc:
         raise CredentialRefused("malformed") from exc
-    if not isinstance(header, dict) or not isinstance(claims, dict) or nests_deeper(claims, MAX_NESTING):
+    if not isinstance(header, dict) or not isinstance(claims, dict) or nests_too_deeply(claims):
         raise CredentialRefused("malformed")
     if "crit" in header:
         raise CredentialRefused("critical_header")

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from handler.errors.calls import InvalidArguments
-from handler.json_schema.fast_path import QuickCheck, takes_any
+from handler.json_schema.deferred_checker import DeferredChecker
 from handler.json_schema.json_bounds import MAX_VALUES, excess_of
 from handler.strict_json import JSONObject
 
-if TYPE_CHECKING:
-    from handler.json_schema.checker import Checker
 
-
-class ArgumentsValidator:
+class ArgumentsValidator(DeferredChecker):
     """The validator of a tool's arguments, or of an operation's variables, against one schema.
 
     The compiler made and checked the schema. jsonschema loads with the first values that the fast path does not accept.
@@ -23,8 +19,8 @@ class ArgumentsValidator:
     """
 
     def __init__(self, tool: str, schema: JSONObject, *, max_values: int = MAX_VALUES) -> None:
+        super().__init__(schema, of_graphql=True)
         self._tool = tool
-        self._schema = schema
         self._max_values = max_values
 
     def read(self, arguments: JSONObject) -> JSONObject:
@@ -34,17 +30,12 @@ class ArgumentsValidator:
             InvalidArguments: as ``check``, or a stringified argument cannot be read.
         """
         refuse_excess(self._tool, arguments, max_values=self._max_values)
-        if self._surely_fits(arguments):
+        if self.surely_fits(arguments):
             return arguments
-        from handler.json_schema.sent_arguments import unstringified, without_refused_nulls
-
-        values, unreadable = unstringified(arguments, self._schema)
-        if unreadable:
-            raise InvalidArguments(self._tool, unreadable)
-        refuse_excess(self._tool, values, max_values=self._max_values)
-        corrected: JSONObject = without_refused_nulls(values, self._schema)
-        self.check(corrected)
-        return corrected
+        values, violations = self.repaired(arguments, max_values=self._max_values)
+        if violations:
+            raise InvalidArguments(self._tool, violations)
+        return values
 
     def meant(self, arguments: JSONObject) -> JSONObject:
         """Return arguments that nothing has checked with JSON texts read, for the log."""
@@ -63,23 +54,8 @@ class ArgumentsValidator:
                 many or nested too deeply.
         """
         refuse_excess(self._tool, arguments, max_values=self._max_values)
-        if self._surely_fits(arguments):
-            return
-        if violations := self._checker.violations(arguments):
+        if violations := self.violations(arguments):
             raise InvalidArguments(self._tool, violations)
-
-    def misfits(self, values: Mapping[str, Any]) -> list[str]:
-        """Return the names of the ``values`` that do not fit."""
-        return [] if self._surely_fits(values) else self._checker.misfits(values)
-
-    def _surely_fits(self, values: Mapping[str, Any]) -> bool:
-        return QuickCheck(self._schema, patterns=takes_any).surely_fits(values, self._schema)
-
-    @cached_property
-    def _checker(self) -> Checker:
-        from handler.json_schema.checker import Checker
-
-        return Checker(self._schema, of_graphql=True)
 
 
 def refuse_excess(tool: str, values: Mapping[str, Any], *, max_values: int) -> None:

@@ -10,8 +10,17 @@ from typing import TYPE_CHECKING, assert_never
 
 from handler.bundle.content import Prompt
 from handler.bundle.model import Bundle
-from handler.bundle.operations import Limits, PersistedOperation
-from handler.bundle.tools import CatalogTool, CodeTool, CompanionTool, GraphQLTool, Listing, PrescribedTool, Tool
+from handler.bundle.tools import (
+    CatalogTool,
+    CodeTool,
+    CompanionTool,
+    GraphQLTool,
+    Limits,
+    Listing,
+    PersistedOperation,
+    PrescribedTool,
+    Tool,
+)
 from handler.lru import Lru
 from handler.policy.evaluation import OPEN, OWN_TOKEN, Conditions, Evaluation, Mask
 from handler.server.auth.principal import Principal
@@ -214,13 +223,11 @@ class Endpoint:
         match tool:
             case PrescribedTool():
                 return evaluation.may_meet(tool.mask, tool.operation.variables)
-            case GraphQLTool() if not evaluation.meets(tool.mask):
-                return False
             case GraphQLTool():
                 outcome = evaluation.outcome(tool.conditions)
                 if self.needs_schema(tool, evaluation):
                     return bool(self.schema.view(tool, outcome).root_fields())
-                return self._listing(tool, outcome).entry is not None
+                return evaluation.meets(tool.mask) and self._listing(tool, outcome).entry is not None
             case CompanionTool():
                 graphql = self.bundle.graphql_tool_of(tool)
                 meets = evaluation.meets(graphql.mask)
@@ -246,25 +253,19 @@ class Endpoint:
         Raises:
             StorageError, BundleError: the schema index cannot be loaded.
         """
-        match tool:
-            case GraphQLTool():
-                is_open = evaluation.meets(tool.mask)
-                return self._listing(tool, evaluation.outcome(tool.conditions)).entry if is_open else None
-            case PrescribedTool():
-                if not self.is_visible(tool, evaluation):
-                    return None
-                if not tool.conditions and tool.shortening is None:
-                    return tool.entry
-                outcome = evaluation.outcome(tool.conditions)
-                with self._lock:
-                    key, listed = (tool.name, outcome), self._listed.listed
-                    return self._entries.use_or_make(
-                        key, lambda: Listing(outcome=outcome, entry=Entry(listed(tool, outcome)))
-                    ).entry
-            case CompanionTool() | CodeTool() | CatalogTool():
-                return tool.entry if self.is_visible(tool, evaluation) else None
-            case _:
-                assert_never(tool)
+        if isinstance(tool, GraphQLTool):
+            is_open = evaluation.meets(tool.mask)
+            return self._listing(tool, evaluation.outcome(tool.conditions)).entry if is_open else None
+        if not self.is_visible(tool, evaluation):
+            return None
+        if not isinstance(tool, PrescribedTool) or not (tool.conditions or tool.shortening):
+            return tool.entry
+        outcome = evaluation.outcome(tool.conditions)
+        with self._lock:
+            listed = self._listed.listed
+            return self._entries.use_or_make(
+                (tool.name, outcome), lambda: Listing(outcome=outcome, entry=Entry(listed(tool, outcome)))
+            ).entry
 
     def whole_entry(self, tool: PrescribedTool, evaluation: Evaluation) -> JSONObject:
         """Return the caller's entry of a visible tool with more of its input schema than a list has."""

@@ -14,8 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from handler.bundle.content import CodePrompt, CodeResource
-from handler.bundle.operations import PersistedOperation
-from handler.bundle.tools import CONFIRM_LEVELS, CodeKit, CodeTool
+from handler.bundle.tools import CONFIRM_LEVELS, CodeKit, CodeTool, PersistedOperation
 from handler.code_tools import dispatch
 from handler.code_tools.boundary import LOG, AuthorFailed, authors_code
 from handler.code_tools.context import Context

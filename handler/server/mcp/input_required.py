@@ -16,10 +16,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, assert_never
 
-from handler.bundle.operations import Binding
 from handler.bundle.tools import (
     CONFIRM,
     MAX_CONSENT_CHARS,
+    Binding,
     CatalogTool,
     CodeTool,
     CompanionTool,
@@ -31,7 +31,7 @@ from handler.cold.records import record
 from handler.errors.calls import ClientCannotAsk
 from handler.errors.consent_errors import ConsentDeclined, ConsentImpossible, ConsentRequired, ConsentTooLong
 from handler.errors.protocol import InvalidParams, StateRefused
-from handler.json_schema.json_bounds import MAX_NESTING, nests_deeper
+from handler.json_schema.json_bounds import MAX_NESTING, nests_too_deeply
 from handler.server.context import Caller
 from handler.server.mcp.jsonrpc import MISSING_CAPABILITY, NAMED_METHODS, Call, Rejected
 from handler.server.mcp.revisions import is_modern
@@ -67,7 +67,7 @@ async def ask(call: Call, requests: Mapping[str, JSONObject], *, state: Any = No
     """
     if not requests and state is None:
         raise ValueError("expected requests, or a state")
-    if nests_deeper([requests, state], MAX_NESTING):
+    if nests_too_deeply([requests, state]):
         raise ValueError(f"requests and a state: nested more than {MAX_NESTING} deep")
     if not all(isinstance(key, str) for key in requests):
         raise ValueError(f"requests {list(requests)}: expected texts as keys, for the answers have such")

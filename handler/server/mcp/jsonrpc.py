@@ -26,7 +26,6 @@ from handler.bundle.tools import Tool
 from handler.cold.records import record, replaced
 from handler.errors import MAX_SAID_CHARS, StileError
 from handler.errors.calls import CallError, DeadlinePassed, GraphQLErrors, NotInCatalog, ToolError
-from handler.errors.protocol import McpError
 from handler.errors.upstream import UpstreamError
 from handler.server.asgi.headers import decoded
 from handler.server.context import Caller
@@ -101,7 +100,7 @@ class Notification:
 class Rejected(Exception):
     """A rejected message: the JSON-RPC error and the HTTP status of its answer.
 
-    ``stile_code`` follows from ``code`` if it is empty.
+    ``stile_code`` follows from ``code`` if it is empty. With the status 401, the answer names the place to get a token.
     """
 
     def __init__(
@@ -133,13 +132,6 @@ class Rejected(Exception):
         if self.facts is None or isinstance(self.facts, dict):
             return {"code": self.stile_code, **(self.facts or {})}
         return self.facts
-
-
-class SignInRequired(Rejected):
-    """A message that needs a token, in either era. The answer names the place to get one."""
-
-    def __init__(self, reason: McpError, *, id: Id | None = None) -> None:  # noqa: A002 - JSON-RPC's word
-        super().__init__(reason.code, reason.message, id=id, status=401, stile_code=reason.stile_code)
 
 
 Item = Request | Notification | Rejected

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from handler.answers.places import CutPlace, Start
+from handler.answers.plan import CutPlace, Start
 from handler.bundle.tools import GraphQLTool, PrescribedTool
 from handler.cold.records import record
 from handler.errors.calls import StateUnavailable

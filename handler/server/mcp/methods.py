@@ -20,15 +20,7 @@ from handler.json_schema.json_bounds import excess_of
 from handler.server.asgi.response_size import ANSWER_TOO_LARGE, TOO_LARGE
 from handler.server.auth.principal import ANONYMOUS
 from handler.server.context import Caller
-from handler.server.mcp.jsonrpc import (
-    INVALID_PARAMS,
-    INVALID_REQUEST,
-    METHOD_NOT_FOUND,
-    PARSE_ERROR,
-    Call,
-    Rejected,
-    SignInRequired,
-)
+from handler.server.mcp.jsonrpc import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR, Call, Rejected
 from handler.server.mcp.revisions import (
     APPS,
     MODERN,
@@ -88,17 +80,17 @@ def _rejection(call: Call, reason: McpError) -> Rejected:
     """Return the rejection for an ``McpError``. Its data, if not JSON, fails here, and a batch loses this item only."""
     if not call.caller.room.fits(to_well_formed_json([reason.message, reason.data])):
         return Rejected(McpError.INTERNAL_ERROR, TOO_LARGE, id=call.request.id, stile_code=ANSWER_TOO_LARGE)
+    status = STATUS_OF_CODE.get(reason.code, 200)
     if isinstance(reason, AuthenticationRequired):
         from handler.server.denials import signing_in_helps
 
-        if signing_in_helps(call.caller):
-            return SignInRequired(reason, id=call.request.id)
+        status = 401 if signing_in_helps(call.caller) else status
     cause = reason.__cause__
     return Rejected(
         reason.code,
         reason.message,
         id=call.request.id,
-        status=STATUS_OF_CODE.get(reason.code, 200),
+        status=status,
         facts=reason.data,
         stile_code=reason.stile_code or (cause.stile_code if isinstance(cause, StileError) else ""),
     )
@@ -158,15 +150,13 @@ async def _discover(call: Call) -> JSONObject:
     revision = call.request.revision
     result = {"supportedVersions": list(MODERN), **_introduction(call, revision)}
     # The introduction differs between callers by their extensions.
-    anybody, caller = _anybody(call), call.caller
-    public = anybody is not None and all(has(anybody) or not has(caller) for has in (_skills_of, _has_pages))
-    return cacheable(result, revision, public=public)
+    extensions = [has for has in (_skills_of, _has_pages) if has(call.caller)]
+    return cacheable(result, revision, public=_is_public(call, lambda anybody: all(has(anybody) for has in extensions)))
 
 
-def _anybody(call: Call) -> Caller | None:
-    """Return the caller as one without a credential; ``None`` if the endpoint does not take such callers."""
-    is_taken = call.caller.endpoint.bundle.access.anonymous == "allow"
-    return call.caller.as_anybody() if is_taken else None
+def _is_public(call: Call, holds: Callable[[Caller], bool]) -> bool:
+    """Return whether the endpoint takes callers without a credential, and something holds for them."""
+    return call.caller.endpoint.bundle.access.anonymous == "allow" and holds(call.caller.as_anybody())
 
 
 async def _list_tools(call: Call) -> JSONObject:
@@ -213,9 +203,8 @@ async def _list_content(call: Call) -> JSONObject:
 
 async def _anybody_gets(call: Call, value: T, get: Callable[[Caller], Awaitable[T]]) -> bool:
     """Return whether a caller without a credential gets an equal value."""
-    anybody = _anybody(call)
     try:
-        return anybody is not None and await get(anybody) == value
+        return _is_public(call, lambda _: True) and await get(call.caller.as_anybody()) == value
     except AccessError:
         return False
 
@@ -268,19 +257,19 @@ def _refuse_excess(call: Call, values: Mapping[str, Any]) -> None:
 
 async def _list_skills(call: Call) -> JSONObject:
     """Return a page of the caller's skills. Source: Skills extension of MCP (SEP-2640), "Listing Skills"."""
-    entries, anybody = _skills_of(call.caller), _anybody(call)
-    public = anybody is not None and _skills_of(anybody) == entries
+    entries = _skills_of(call.caller)
+    public = _is_public(call, lambda anybody: _skills_of(anybody) == entries)
     return cacheable(page_of(call, "skills", entries), call.request.revision, public=public)
 
 
 async def _get_skill(call: Call) -> JSONObject:
     """Return the entry of a skill. Source: Skills extension of MCP (SEP-2640), "Getting a Skill"."""
-    uri, anybody = _require_uri(call), _anybody(call)
+    uri = _require_uri(call)
     entry = next((entry for entry in _skills_of(call.caller) if entry["uri"] == uri), None)
     if entry is None:
         raise call.caller.missing(SkillNotFound(uri))
     call.note(resource=uri, decision="allowed")
-    public = anybody is not None and entry in _skills_of(anybody)
+    public = _is_public(call, lambda anybody: entry in _skills_of(anybody))
     return cacheable({"skill": entry}, call.request.revision, public=public)
 
 

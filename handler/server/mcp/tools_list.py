@@ -20,6 +20,7 @@ from handler.bundle.tools import CatalogTool, CodeKit, CodeTool, Tool, only_read
 from handler.errors.protocol import InvalidParams
 from handler.list_entries import ANNOTATION, BYTES_PER_TOKEN, is_listable
 from handler.policy.evaluation import Evaluation
+from handler.server.asgi.response_size import page_end
 from handler.server.auth.principal import Principal
 from handler.server.context import Caller, with_schema
 from handler.server.endpoints.endpoint import Endpoint
@@ -179,8 +180,6 @@ def page_of(call: Call, key: str, entries: Sequence[JSONObject]) -> JSONObject:
     call.caller.endpoint.note_list(key, size)
     if cursor is None and size <= room.page_bytes:
         return {key: listed}
-    from handler.server.asgi.response_size import page_end  # few lists have pages
-
     pageable: Sequence[Entry] = listed
     if size > room.page_bytes:
         brief, small = [entry.brief for entry in listed], room.surely_small_bytes

@@ -67,7 +67,7 @@ def authenticate_client(
         client_id = basic_id
     digest = hashlib.sha256(secret.encode()).hexdigest()
     # Every digest is compared, so that the duration does not reveal which secret came close.
-    matches = [client for client in clients for known in client.sha256 if hmac.compare_digest(known, digest)]
+    matches = [client for client in clients for sha256 in client.sha256 if hmac.compare_digest(sha256, digest)]
     client = next((client for client in matches if client.id == client_id), None)
     if not secret or client is None:
         raise OAuthRefused("invalid_client", _REFUSED)

@@ -7,8 +7,8 @@ code. The proxy keeps nothing: the client's redirect URI and state travel as ``s
 
 The provider redirects people to the proxy, and the proxy redirects them to their client. So the provider needs only
 one redirect URI for all clients, and clients get the ``iss`` of the server that they asked (RFC 9207). The state is
-not sealed: it holds only the target of the redirect, which has to be on the owner's list at each step. An attacker who
-could forge a state could as well call that client, or have a state made.
+not sealed: it holds only the target of the redirect, which has to be on the owner's list at each step. An attacker able
+to forge a state could as well call that client, or have a state made.
 
 Source: RFC 6749 (OAuth 2.0), RFC 7636 (PKCE), RFC 8252 (native apps), RFC 8414 (metadata), RFC 8707 (resources),
 RFC 9207 (issuer identification); MCP 2026-07-28, basic/authorization.

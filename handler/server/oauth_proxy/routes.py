@@ -16,7 +16,7 @@ from handler.errors.calls import StateUnavailable
 from handler.errors.infrastructure import HttpError
 from handler.errors.upstream import CredentialUnavailable
 from handler.http.client import HttpRequest
-from handler.json_schema.json_bounds import MAX_NESTING, nests_deeper
+from handler.json_schema.json_bounds import nests_too_deeply
 from handler.server.asgi.content_negotiation import media_type_of
 from handler.server.asgi.public_url import note_unknown_url, public_url
 from handler.server.asgi.request_log import note
@@ -207,7 +207,7 @@ def _parsed(body: bytes) -> dict[str, Any]:
         content = parse_json(body)
     except ValueError:
         return {}
-    return content if isinstance(content, dict) and not nests_deeper(content, MAX_NESTING) else {}
+    return content if isinstance(content, dict) and not nests_too_deeply(content) else {}
 
 
 def _unavailable(http_call: HttpCall, reason: str, *, description: str = PROVIDER_FAILED) -> Response:

@@ -109,12 +109,12 @@ class SecretStore:
         return self._environ.get(f"{endpoint}/{reference.name}", self._environ.get(reference.name))
 
     async def _fetch(self, endpoint: str, reference: SecretReference) -> Fetched:
-        held, now = self._kept.held((endpoint, reference)), self._clock()
+        current, now = self._kept.held((endpoint, reference)), self._clock()
         try:
             value = await self._ask(endpoint, reference)
         except AwsUnanswered as exc:
-            if held and now < held.stale_until:
-                return replace(held, good_until=now + STALE_STEP_S)
+            if current and now < current.stale_until:
+                return replace(current, good_until=now + STALE_STEP_S)
             raise CredentialUnavailable(f"{reference}: {exc}") from exc
         except (AwsError, SettingsError) as exc:
             raise CredentialUnavailable(f"{reference}: {exc}") from exc

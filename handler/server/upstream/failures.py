@@ -186,7 +186,7 @@ def is_refusal(answer: HttpResponse, words: str = "") -> bool:
 
 
 def _refused_credential(status: int, auth: UpstreamAuth, *, words: str = "", undone: bool) -> Trouble:
-    """Describe a refused credential, and name the person who can replace it: the caller, or the tool's maintainer."""
+    """Describe a refused credential, and name the person to replace it: the caller, or the tool's maintainer."""
     if auth.OF_CALLER:
         word, owner = "CallerTokenRefused", "the token of this tool's caller"
         remedy = "Tell your user to sign in again; if that does not help, they may not use this API."

@@ -109,7 +109,7 @@ def _document(operation: GraphQLRequest, documents: str) -> JSONObject:
 def _note(caller: Caller, operation: GraphQLRequest, started: float, answer: HttpResponse | None = None) -> None:
     """Note the duration of a request, and the fields that it asked for, if the endpoint's author wants them logged."""
     caller.note(upstream_ms=round((time.perf_counter() - started) * 1e3, 2))
-    if answer:
+    if answer is not None:
         caller.note(upstream_status=answer.status)
     if caller.endpoint.bundle.log:
         from handler.server.upstream.read_coordinates import note_read
@@ -176,5 +176,5 @@ def telling_answer(operation: GraphQLRequest) -> Iterator[None]:
 
 
 def carried_out(response: JSONObject) -> str:
-    """Return the sentence for a model whose mutation was answered, and who does not get the answer as it is."""
+    """Return the sentence for a model whose mutation was answered, instead of the answer as it is."""
     return PARTLY_CARRIED_OUT if "errors" in response else CARRIED_OUT

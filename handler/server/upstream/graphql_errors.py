@@ -105,12 +105,12 @@ def report(
         warning = doubt(operation, run=run)
     else:
         places = [error["path"] for error in errors if error.get("path", [""])[0] in names]
-        judged = executed or any_known
-        may_have_run = executed or places or ("data" in body and answer.status < 300 and not judged)
-        undone = False if may_have_run else judged or None
+        is_classified = executed or any_known
+        may_have_run = executed or places or ("data" in body and answer.status < 300 and not is_classified)
+        undone = False if may_have_run else is_classified or None
         trouble = in_graphql(answer, body, auth, words=str(errors[0]["message"]), undone=undone)
         warning = trouble.sentences(operation, run=[*dict.fromkeys(path[0] for path in places if len(path) > 1)])
-        if trouble.sentence or not (judged or is_usual(answer.status)):
+        if trouble.sentence or not (is_classified or is_usual(answer.status)):
             reason = trouble.reason
     before = [{"message": warning}] if warning else []
     more = len(body["errors"]) - MAX_ERRORS
@@ -152,9 +152,17 @@ def _located(
     with suppress(BundleError):
         if finding.kind != VALUE:
             return replaced(finding, coordinate=in_document(finding.coordinate, error, operation.text, index))
-        message = str(error.get("message"))[:MAX_MESSAGE_CHARS]
+        message = f"{_text(error, 'message')}{_explanation(error)}"
         return replaced(finding, coordinate=in_values(message, operation, index))
     return finding
+
+
+def _explanation(error: Mapping[str, Any]) -> str:
+    """Return graphql-ruby's words about a whole variable, in the form that its messages about a part of one have."""
+    match error.get("extensions"):
+        case {"problems": [{"path": [], "explanation": str(words)}]}:
+            return f" ({words[:MAX_MESSAGE_CHARS]})"
+    return ""
 
 
 def _message(error: Mapping[str, Any], finding: Classification, *, names: Set[str] | None) -> str:

@@ -45,13 +45,13 @@ async def send(caller: Caller, request: HttpRequest) -> HttpResponse:
     # Failures count for the principal, or, for anonymous callers, for the request body. One subject may belong to
     # several tenants of one host, whose APIs have URLs of their own.
     anonymous = caller.principal == ANONYMOUS
-    asked: Hashable = hash(request.body) if anonymous else (caller.principal.identity, request.url)
+    caller_key: Hashable = hash(request.body) if anonymous else (caller.principal.identity, request.url)
     for may_repeat in (request.repeatable, False):
         credential = await credential_for(caller, timeout_s=_left(request, deadline))
         headers = {**ours, **request.headers, **credential.headers}
         complete = await signed(caller, replaced(request, headers=headers))
         ready = replaced(complete, timeout_s=_left(request, deadline))
-        answer = await circuits.send(caller.http, ready, endpoint=endpoint, asked=asked)
+        answer = await circuits.send(caller.http, ready, endpoint=endpoint, asked=caller_key)
         answer = _without_secrets(answer, credential, request.url)
         refused = answer.status == UNAUTHORIZED and credential.refuse()
         if not (refused and may_repeat):

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from handler.bundle.model import Bundle
-from handler.bundle.operations import Limits
+from handler.bundle.tools import Limits
 from handler.bundle.upstream import NoAuth, Upstream
 from handler.compiler.compile import compile_endpoint
 from handler.errors.authoring import CompileError

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from handler.bundle.operations import Limits
-from handler.bundle.tools import CatalogTool, Tool, ToolOptions
+from handler.bundle.tools import CatalogTool, Limits, Tool, ToolOptions
 from tests.support.endpoints import PUBLIC, compiled, graphql_tool, prescribed_tool, reported
 from tests.support.local_entries import local_entries
 

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from handler.bundle.operations import Binding
-from handler.bundle.tools import PrescribedTool
+from handler.bundle.tools import Binding, PrescribedTool
 from tests.support.endpoints import READABLE, compiled, doubted, prescribed_tool, reported
 
 SDL = """

@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from handler.bundle.operations import PersistedDocument, PersistedOperation
-from handler.bundle.tools import PrescribedTool
+from handler.bundle.tools import PersistedDocument, PersistedOperation, PrescribedTool
 from handler.errors.calls import InvalidArguments
 from handler.policy.evaluation import OPEN
 from handler.server.endpoints.endpoint import Endpoint
