@@ -22,6 +22,7 @@ from handler.commands.command_line import (
     REFUSED,
     USAGE,
     CommandParser,
+    CommandRefused,
     answering,
     asks_for_json,
     exit_code_lines,
@@ -188,9 +189,9 @@ def _run(command: Command, options: argparse.Namespace, *, of_errors: int) -> in
         sys.stdout.flush()
     except KeyboardInterrupt:
         return INTERRUPTED
-    except SettingsError as exc:
+    except (CommandRefused, SettingsError) as exc:
         complain(str(exc))
-        return of_errors
+        return exc.exit_code if isinstance(exc, CommandRefused) else of_errors
     except BrokenPipeError:  # `stile check --json . | head`; Python flushes once more at its end
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return REFUSED if of_errors == USAGE else of_errors
