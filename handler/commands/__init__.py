@@ -28,6 +28,7 @@ from handler.commands.command_line import (
     exit_code_lines,
     parse_in_any_order,
 )
+from handler.errors.authoring import UnknownCaller, UnknownCoordinate
 from handler.errors.infrastructure import SettingsError
 from handler.text.sentences import did_you_mean
 
@@ -189,7 +190,7 @@ def _run(command: Command, options: argparse.Namespace, *, of_errors: int) -> in
         sys.stdout.flush()
     except KeyboardInterrupt:
         return INTERRUPTED
-    except (CommandRefused, SettingsError) as exc:
+    except (CommandRefused, SettingsError, UnknownCaller, UnknownCoordinate) as exc:
         complain(str(exc))
         return exc.exit_code if isinstance(exc, CommandRefused) else of_errors
     except BrokenPipeError:  # `stile check --json . | head`; Python flushes once more at its end

@@ -99,8 +99,6 @@ def run(options: argparse.Namespace) -> int:
     gc.disable()  # the syntax trees of schemas stay until the end, and scanning them takes long
     try:
         return _explain(options)
-    except (UnknownCaller, UnknownCoordinate) as exc:
-        raise UsageRefused(str(exc)) from exc
     finally:
         gc.enable()
 

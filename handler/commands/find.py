@@ -76,8 +76,6 @@ def run(options: argparse.Namespace) -> int:
         for each in compiled:
             with finder_for(each, options.caller) as finder:
                 reports.append(_report(each, finder, options.question))
-    except UnknownCaller as exc:
-        raise UsageRefused(str(exc)) from exc
     except AccessError as exc:
         raise CommandRefused(f"The endpoint does not let this caller in: {exc}") from exc
     if options.json:
