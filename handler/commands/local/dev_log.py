@@ -69,9 +69,7 @@ class DevLog:
     names in the header ``Stile-Call``. The page's own requests are left out, unless they are refused.
     """
 
-    def __init__(
-        self, find: Callable[[str], Compiled | None], *, verbose: bool, on_call: Listener = lambda *_: None
-    ) -> None:
+    def __init__(self, find: Callable[[str], Compiled | None], *, verbose: bool, on_call: Listener) -> None:
         self._find = find
         self._verbose = verbose
         self._on_call = on_call

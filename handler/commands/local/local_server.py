@@ -1,6 +1,6 @@
 """Services on this machine, as the function would have them, from compiled endpoints.
 
-The HTTP exchanges of a request or call are kept for the author who runs the server. Secrets are variables of the
+The HTTP exchanges of a request or call are kept for the author at the terminal. Secrets are variables of the
 environment, else of ``.env`` beside config.yaml.
 """
 
