@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from contextlib import suppress
 from pathlib import Path
 
 from handler.commands.command_line import DONE, REFUSED, current_answer
@@ -66,10 +67,9 @@ def run(options: argparse.Namespace) -> int:
 def _store(one: Compiled, storage: FolderStorage) -> BundleChange:
     """Store a bundle in one atomic write after its schema index, and return the change."""
     *indexes, (key, raw) = one.objects()
-    try:
+    stored = None
+    with suppress(ObjectNotFound):
         stored = storage.read(key)
-    except ObjectNotFound:
-        stored = None
     for index, content in indexes:
         storage.write(index, content)
     storage.write(key, raw)

@@ -10,7 +10,7 @@ import signal
 import socket
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -98,10 +98,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     public_url = settings_of(options.source, public_url=options.public_url).public_url
-    try:
-        is_loopback = options.host == "localhost" or ipaddress.ip_address(options.host).is_loopback
-    except ValueError:
-        is_loopback = False
+    is_loopback = options.host == "localhost"
+    with suppress(ValueError):
+        is_loopback = ipaddress.ip_address(options.host).is_loopback
     if not public_url and not is_loopback:
         complain(f"--host {options.host} can be reached from elsewhere: name the server's URL with --public-url.")
         return USAGE
