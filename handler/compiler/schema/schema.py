@@ -112,7 +112,7 @@ def read_schema(
         key=key,
     )
     problems.take(own)
-    if cache and digests and schema and not own.any_errors:
+    if cache and digests and schema and not own.errors:
         cache.keep_schema(entry, HeldSchema(author=author, warnings=own.warnings, digests=digests), stepzen=stepzen)
     return author
 
@@ -128,7 +128,7 @@ def _built(
     own = Problems()
     built = build_schema_of(document, own, entry=entry, complete=complete)
     problems.take(own)
-    if cache and key and not own.any_errors:
+    if cache and key and not own.errors:
         cache.keep(key, json.dumps([asdict(each) for each in own.warnings]).encode())
     return built
 
