@@ -158,10 +158,11 @@ class _OperationReader:
     def _operation(
         self, node: OperationDefinitionNode, operation: SentOperation, *, persisted: bool
     ) -> AuthorOperation:
-        _refuse_misplaced(node, self.context.problems)
+        problems = self.context.problems
+        _refuse_misplaced(node, problems)
         variables = node.variable_definitions or ()
         remaining = tuple(each for each in variables if each.variable.name.value not in operation.unsent)
-        texts = {each.variable.name.value: _variable_description(each, self.context.problems) for each in variables}
+        texts = {each.variable.name.value: _variable_description(each, problems) for each in variables}
         return AuthorOperation(
             name=node.name.value if node.name else "",
             kind=node.operation.value,
@@ -170,9 +171,7 @@ class _OperationReader:
             text=operation.text,
             optional_conditions=operation.optional_conditions,
             persisted=persisted,
-            tool=_mcp_tool(node, self.context.problems)
-            if _has_mcp_tool(node)
-            else self._adopt(node, operation.document),
+            tool=_mcp_tool(node, problems) if _has_mcp_tool(node) else self._adopt(node, operation.document),
             descriptions={name: text for name, text in texts.items() if text.strip() and name not in operation.unsent},
         )
 
