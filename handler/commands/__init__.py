@@ -128,7 +128,7 @@ def _exit_code(words: Sequence[str]) -> int:
         parser = parser_of(name, command)
         options = parse_in_any_order(parser, command.add_arguments, words[1:])
         if getattr(options, "endpoint", None) is not None:
-            from handler.commands.folders.endpoint_folders import fault_in
+            from handler.commands.folders.endpoints import fault_in
 
             fault = fault_in(options)
             if fault:

@@ -13,8 +13,7 @@ from typing import Any
 from handler.bundle.tools import CONFIRM, CodeTool, PrescribedTool
 from handler.commands.command_line import DONE, REFUSED, USAGE
 from handler.commands.console import announce, complain, one_line, say, show_json
-from handler.commands.folders.endpoint_folders import add_folder_arguments
-from handler.commands.folders.endpoints import Outcome, compile_all, complain_about
+from handler.commands.folders.endpoints import Outcome, add_folder_arguments, compile_all, complain_about
 from handler.commands.local.author_view import lines_of, show_authors_frames, told_to_author, why_refused
 from handler.commands.local.call_arguments import (
     arguments_file,

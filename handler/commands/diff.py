@@ -14,8 +14,7 @@ from handler.bundle.stored import bundle_key, older_bundle_keys
 from handler.commands.changes.endpoint_changes import EndpointChanges, compare, markdown, text_lines
 from handler.commands.command_line import BREAKING, DIFFERENT, DONE, NOT_COMPARED, OPENING
 from handler.commands.console import complain, complain_of, say, show_json, show_verbatim
-from handler.commands.folders.endpoint_folders import add_compile_options, find_endpoints
-from handler.commands.folders.endpoints import explain_all
+from handler.commands.folders.endpoints import add_compile_options, explain_all, find_endpoints
 from handler.commands.publishing.destination import endpoints_in_bucket
 from handler.errors.infrastructure import BundleError, ObjectNotFound, StorageError
 from handler.http.client import HttpClient

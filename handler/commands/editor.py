@@ -11,7 +11,7 @@ import yaml
 
 from handler.commands.command_line import REFUSED
 from handler.commands.console import complain, say, show_verbatim
-from handler.commands.folders.endpoint_folders import add_folder_argument, find_endpoints
+from handler.commands.folders.endpoints import add_folder_argument, find_endpoints
 from handler.compiler.config.table import KEYS
 from handler.compiler.operations.sources import OPERATIONS_FOLDER
 from handler.compiler.problems import Problems

@@ -41,8 +41,7 @@ from handler.commands.console import (
     show_table,
     show_verbatim,
 )
-from handler.commands.folders.endpoint_folders import add_folder_arguments
-from handler.commands.folders.endpoints import explain_all
+from handler.commands.folders.endpoints import add_folder_arguments, explain_all
 from handler.commands.local.callers import NOTATION, SKIPS_POLICIES, NamedCaller, caller_argument
 from handler.compiler.access.policies import INTROSPECTION
 from handler.compiler.problems import Place
@@ -394,10 +393,7 @@ class FieldReach:
                 {
                     "name": each.entrance.name,
                     "kind": each.entrance.kind,
-                    "verdict": each.verdict,
-                    "note": each.note,
-                    "document": each.document,
-                    "path": each.path,
+                    **{part: getattr(each, part) for part in ("verdict", "note", "document", "path")},
                 }
                 for each in callers.passages
                 if each.verdict != "no"

@@ -16,7 +16,7 @@ import yaml
 
 from handler.bundle.model import ENDPOINT_NAME
 from handler.commands.command_line import REFUSED
-from handler.commands.console import announce, complain, say, show_json, slow_work
+from handler.commands.console import complain, say, show_json, slow_work
 from handler.commands.editor import SCHEMA_COMMENT, write_editor_files
 from handler.commands.folders.atomic_writes import new_folder
 from handler.commands.folders.endpoints import Outcome, compile_one
@@ -96,12 +96,7 @@ def run(options: argparse.Namespace) -> int:
             return 1
         source, settings = _answers(options)
         with slow_work(f"Reading the schema of {source.shown}"):
-            sdl = read_sdl(
-                source,
-                headers=headers,
-                timeout_s=options.timeout,
-                warn=lambda cause: announce(f"{source.shown}: {cause}"),
-            )
+            sdl = read_sdl(source, headers=headers, timeout_s=options.timeout)
         with slow_work("Writing and compiling the endpoint"), new_folder(target) as folder:
             starters, draft = _write_draft(folder, sdl, source, settings)
     except (UsageRefused, SourceRefused) as exc:

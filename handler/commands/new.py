@@ -18,7 +18,7 @@ from handler.commands.command_line import REFUSED
 from handler.commands.console import complain, say, show_json
 from handler.commands.editor import write_editor_files
 from handler.commands.folders.atomic_writes import new_folder
-from handler.commands.folders.endpoint_folders import find_endpoints
+from handler.commands.folders.endpoints import find_endpoints
 
 EXAMPLES = ("stile new ../shop-tools",)
 EXIT_CODES = {REFUSED: "no repository was made"}

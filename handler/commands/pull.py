@@ -5,14 +5,13 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from handler.commands.command_line import REFUSED
-from handler.commands.console import announce, complain, located, place_of, say, show_json, slow_work
+from handler.commands.console import complain, located, place_of, say, show_json, slow_work
 from handler.commands.folders.atomic_writes import replace_text
-from handler.commands.folders.endpoint_folders import add_folder_arguments, find_endpoints
+from handler.commands.folders.endpoints import add_folder_arguments, find_endpoints
 from handler.commands.schema_source.schema_file import are_equal, compare_schemas
 from handler.commands.schema_source.schema_reading import read_sdl
 from handler.commands.schema_source.source_options import (
@@ -70,9 +69,7 @@ def run(options: argparse.Namespace) -> int:
             old = content.read(MAX_FILE_BYTES + 1).decode("utf-8-sig", errors="replace")
         source = options.source or _source_of(folder, old, options, headers)
         with slow_work(f"Reading the schema of {source.shown}"):
-            sdl = read_sdl(
-                source, headers=headers, timeout_s=options.timeout, warn=partial(_refuse_to_open, old, source)
-            )
+            sdl = read_sdl(source, headers=headers, timeout_s=options.timeout, old=old)
         return _renew(folder, old, sdl, source, options)
     except (UsageRefused, SourceRefused) as exc:
         complain(str(exc))
@@ -115,17 +112,6 @@ def _renew(folder: Path, old: str, sdl: str, source: SchemaSource, options: argp
 def _plain(problem: Problem, folder: Path) -> JSONObject:
     file, line, column = place_of(problem, folder)
     return {"file": file, "line": line, "column": column, "code": problem.code, "sentence": problem.sentence}
-
-
-def _refuse_to_open(old: str, source: SchemaSource, cause: str) -> None:
-    """Refuse a schema without the directives of a subgraph if the old one hides fields by them, and else say so.
-
-    Raises:
-        SourceRefused: the old schema has ``@inaccessible``.
-    """
-    if "inaccessible" in old:  # also with the prefix of Federation's import
-        raise SourceRefused(source.shown, f"{SCHEMA_FILE} hides fields by @inaccessible, and {cause}")
-    announce(f"{source.shown}: {cause}")
 
 
 def _source_of(folder: Path, text: str, options: argparse.Namespace, headers: RequestHeaders) -> SchemaSource:

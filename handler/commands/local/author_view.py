@@ -14,6 +14,7 @@ import sysconfig
 import time
 import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -197,10 +198,9 @@ def shown_url(url: str) -> str:
 
 def first_line(body: bytes) -> str:
     """Return the message in JSON, the text of a page, or the first line of another body that is not empty."""
-    try:
-        answer: Any = parse_json(body)
-    except ValueError:
-        answer = None
+    answer: Any = None
+    with suppress(ValueError):
+        answer = parse_json(body)
     match answer:
         case {"errors": [{"message": str() as words}, *_]}:
             pass

@@ -6,6 +6,7 @@ import json
 import re
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
@@ -100,11 +101,8 @@ class DevLog:
                 seen = Seen(
                     http_method=scope["method"], path=scope["path"], headers=Headers(scope=scope), exchanges=exchanges
                 )
-                token = _SEEN.set(seen)
-                try:
-                    await app(scope, receive_observed, send_named)
-                finally:
-                    _SEEN.reset(token)
+                _SEEN.set(seen)  # each request has a context of its own
+                await app(scope, receive_observed, send_named)
 
         return observing
 
@@ -156,10 +154,9 @@ class DevLog:
     def _details(self, seen: Seen, compiled: Compiled) -> list[str]:
         """Return the arguments of a tool, if the message has some, and the requests to the API."""
         lines = []
-        try:
+        message = None
+        with suppress(ValueError):
             message = parse_json(bytes(seen.body))
-        except ValueError:
-            message = None
         match message:
             case {"method": "tools/call", "params": {"arguments": arguments}} if arguments is not None:
                 text = json.dumps(arguments, ensure_ascii=False)

@@ -19,8 +19,14 @@ from handler.bundle.model import ENDPOINT_NAME
 from handler.bundle.stored import bundle_key
 from handler.code_tools.modules import is_among
 from handler.commands.console import complain, located, say
-from handler.commands.folders.endpoint_folders import find_endpoints, walk
-from handler.commands.folders.endpoints import Outcome, compile_one, complain_about, refuse_same_names
+from handler.commands.folders.endpoints import (
+    Outcome,
+    compile_one,
+    complain_about,
+    find_endpoints,
+    refuse_same_names,
+    walk,
+)
 from handler.commands.folders.user_secret import user_cache
 from handler.commands.local.local_endpoint import local_settings
 from handler.commands.local.local_server import unset_secrets

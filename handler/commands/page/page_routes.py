@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -75,10 +76,9 @@ class DevPage:
         if HEADER not in headers:
             return None
         require_own_page(headers)
-        try:
+        personas: list[Persona] = []
+        with suppress(Refused):
             personas = self._find(name).personas
-        except Refused:
-            personas = []
         return find_persona(personas, headers[HEADER]).caller
 
     def routes(self) -> tuple[Route, ...]:
@@ -92,8 +92,8 @@ class DevPage:
             return {"tools": plain_tools(served, persona), "caller": persona.id}
 
         asks = {"endpoints": self._all, "tools": tools, "why": self._why, "reach": self._reach}
-        answers = {**{name: _json(ask) for name, ask in asks.items()}, "events": events}
-        routes = tuple(Route(f"/-/{name}", _own(answer), methods=["GET"]) for name, answer in answers.items())
+        answers: dict[str, Answer] = {**{name: partial(_json, ask) for name, ask in asks.items()}, "events": events}
+        routes = tuple(Route(f"/-/{name}", partial(_own, answer), methods=["GET"]) for name, answer in answers.items())
         for route in routes:
             route.methods = {"GET"}  # Starlette adds HEAD, for which a stream would wait without an end
         return routes
@@ -169,21 +169,13 @@ class DevPage:
         return AUTHOR if principal == DEVELOPMENT.kind else principal
 
 
-def _json(ask: Ask) -> Answer:
-    """Return a route whose answer another thread makes: it may compile an endpoint."""
-
-    async def answer(http_call: HttpCall) -> Response:
-        return json_response(await asyncio.to_thread(ask, http_call.query_params), headers=SECURITY)
-
-    return answer
+async def _json(ask: Ask, http_call: HttpCall) -> Response:
+    """Answer by another thread: it may compile an endpoint."""
+    return json_response(await asyncio.to_thread(ask, http_call.query_params), headers=SECURITY)
 
 
-def _own(answer: Answer) -> Answer:
-    """Return a route for the page of this server alone."""
-
-    async def guarded(http_call: HttpCall) -> Response:
-        note(http_call.scope, route=PAGE)
-        require_own_page(http_call.headers)
-        return await answer(http_call)
-
-    return guarded
+async def _own(answer: Answer, http_call: HttpCall) -> Response:
+    """Answer the page of this server alone."""
+    note(http_call.scope, route=PAGE)
+    require_own_page(http_call.headers)
+    return await answer(http_call)

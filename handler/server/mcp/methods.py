@@ -150,15 +150,13 @@ async def _discover(call: Call) -> JSONObject:
     revision = call.request.revision
     result = {"supportedVersions": list(MODERN), **_introduction(call, revision)}
     # The introduction differs between callers by their extensions.
-    anybody, caller = _anybody(call), call.caller
-    public = anybody is not None and all(has(anybody) or not has(caller) for has in (_skills_of, _has_pages))
-    return cacheable(result, revision, public=public)
+    extensions = [has for has in (_skills_of, _has_pages) if has(call.caller)]
+    return cacheable(result, revision, public=_is_public(call, lambda anybody: all(has(anybody) for has in extensions)))
 
 
-def _anybody(call: Call) -> Caller | None:
-    """Return the caller as one without a credential; ``None`` if the endpoint does not take such callers."""
-    is_taken = call.caller.endpoint.bundle.access.anonymous == "allow"
-    return call.caller.as_anybody() if is_taken else None
+def _is_public(call: Call, holds: Callable[[Caller], bool]) -> bool:
+    """Return whether the endpoint takes callers without a credential, and something holds for them."""
+    return call.caller.endpoint.bundle.access.anonymous == "allow" and holds(call.caller.as_anybody())
 
 
 async def _list_tools(call: Call) -> JSONObject:
@@ -205,9 +203,8 @@ async def _list_content(call: Call) -> JSONObject:
 
 async def _anybody_gets(call: Call, value: T, get: Callable[[Caller], Awaitable[T]]) -> bool:
     """Return whether a caller without a credential gets an equal value."""
-    anybody = _anybody(call)
     try:
-        return anybody is not None and await get(anybody) == value
+        return _is_public(call, lambda _: True) and await get(call.caller.as_anybody()) == value
     except AccessError:
         return False
 
@@ -260,19 +257,19 @@ def _refuse_excess(call: Call, values: Mapping[str, Any]) -> None:
 
 async def _list_skills(call: Call) -> JSONObject:
     """Return a page of the caller's skills. Source: Skills extension of MCP (SEP-2640), "Listing Skills"."""
-    entries, anybody = _skills_of(call.caller), _anybody(call)
-    public = anybody is not None and _skills_of(anybody) == entries
+    entries = _skills_of(call.caller)
+    public = _is_public(call, lambda anybody: _skills_of(anybody) == entries)
     return cacheable(page_of(call, "skills", entries), call.request.revision, public=public)
 
 
 async def _get_skill(call: Call) -> JSONObject:
     """Return the entry of a skill. Source: Skills extension of MCP (SEP-2640), "Getting a Skill"."""
-    uri, anybody = _require_uri(call), _anybody(call)
+    uri = _require_uri(call)
     entry = next((entry for entry in _skills_of(call.caller) if entry["uri"] == uri), None)
     if entry is None:
         raise call.caller.missing(SkillNotFound(uri))
     call.note(resource=uri, decision="allowed")
-    public = anybody is not None and entry in _skills_of(anybody)
+    public = _is_public(call, lambda anybody: entry in _skills_of(anybody))
     return cacheable({"skill": entry}, call.request.revision, public=public)
 
 

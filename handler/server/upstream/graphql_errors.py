@@ -152,9 +152,17 @@ def _located(
     with suppress(BundleError):
         if finding.kind != VALUE:
             return replaced(finding, coordinate=in_document(finding.coordinate, error, operation.text, index))
-        message = str(error.get("message"))[:MAX_MESSAGE_CHARS]
+        message = f"{_text(error, 'message')}{_explanation(error)}"
         return replaced(finding, coordinate=in_values(message, operation, index))
     return finding
+
+
+def _explanation(error: Mapping[str, Any]) -> str:
+    """Return graphql-ruby's words about a whole variable, in the form that its messages about a part of one have."""
+    match error.get("extensions"):
+        case {"problems": [{"path": [], "explanation": str(words)}]}:
+            return f" ({words[:MAX_MESSAGE_CHARS]})"
+    return ""
 
 
 def _message(error: Mapping[str, Any], finding: Classification, *, names: Set[str] | None) -> str:

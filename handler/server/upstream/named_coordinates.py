@@ -75,7 +75,18 @@ OF_VALUES = re.compile(
 """Phrases about values that do not fit the schema."""
 
 QUOTED = re.compile(r"[\"'`](\w+)[\"'`]")
-REQUIRED = re.compile(r"[\"'`](\w+)[\"'`] of required type\b|\brequired field [\"'`](\w+)[\"'`]")
+_WITHIN = r"(?:\w{1,200}\.){0,60}"
+REQUIRED = re.compile(
+    r"[\"'`](\w+)[\"'`] of required type\b|\brequired field [\"'`](\w+)[\"'`]"
+    rf"|\bfor {_WITHIN}({_NAME}) \(Expected value to not be null\)"
+)
+OF_RUBY = re.compile(
+    rf"""Variable\ \$\w+\ of\ type\ [\w\[\]!]+\ was\ provided\ invalid\ value(?:\ for\ {_WITHIN}(?P<field>\w+))?
+    \ \((?:Expected\ "(?P<value>{_NAME})"\ to\ be\ one\ of:|Field\ is\ not\ defined\ on\ (?P<owner>{_NAME})\b)""",
+    re.VERBOSE,
+)
+"""graphql-ruby's words about an enum value or an input field."""
+
 OTHER_TYPE = re.compile(r" at [\"'`][\w.\[\]]{1,1000}\.(\w+)[\[\]\d]{0,99}[\"'`]; (\w+) cannot represent")
 BUILT_IN = frozenset({"Boolean", "Float", "ID", "Int", "String"})
 
@@ -193,8 +204,12 @@ def in_values(message: str, operation: GraphQLRequest, index: SchemaIndex) -> st
         parts |= set(_parts_of(value, named(print_ast(variable.type)), index))
     if required := REQUIRED.search(rule):
         owners = {owner for owner, name in parts if not name}
-        name = required[1] or required[2]
+        name = next(filter(None, required.groups()))
         return f"{owners.pop()}.{name}" if len(owners) == 1 else name
+    if of_ruby := OF_RUBY.match(text):
+        refused = of_ruby["value"] or of_ruby["field"]
+        used = (part for part in sorted(parts) if part[1] == refused and of_ruby["owner"] in (None, part[0]))
+        return ".".join(next(used, ()))
     if other := OTHER_TYPE.search(text):
         types = {f"{owner}.{name}": named(index[owner].inputs[name].type) for owner, name in parts if name == other[1]}
         return next((each for each, type_ in types.items() if other[2] != type_ in BUILT_IN), "")

@@ -93,6 +93,38 @@ REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
         {"color": "GREEN"},
         "Color.GREEN",
     ),
+    "graphql-ruby, enum": (
+        value(
+            "Variable $color of type Color was provided invalid value",
+            extensions={
+                "value": "GREEN",
+                "problems": [{"path": [], "explanation": 'Expected "GREEN" to be one of: RED'}],
+            },
+        ),
+        {"color": "GREEN"},
+        "Color.GREEN",
+    ),
+    "graphql-ruby, enum in an input": (
+        value(
+            'Variable $size of type Size was provided invalid value for color (Expected "GREEN" to be one of: RED)',
+            extensions={"value": {"color": "GREEN"}, "problems": [{"path": ["color"], "explanation": "…"}]},
+        ),
+        {"size": {"color": "GREEN"}},
+        "Color.GREEN",
+    ),
+    "graphql-ruby, input field in a list": (
+        value(
+            "Variable $sizes of type [Size!] was provided invalid value for 1.inner.need "
+            "(Field is not defined on Inner), 1.width (Field is not defined on Size)"
+        ),
+        {"sizes": [{}, {"inner": {"need": 1}, "width": 1}]},
+        "Inner.need",
+    ),
+    "graphql-ruby, required input field": (
+        value("Variable $size of type Size was provided invalid value for unit (Expected value to not be null)"),
+        {"size": {"width": 1}},
+        "Size.unit",
+    ),
     "graphql-js, input field": (
         value('Variable "$size" got invalid value { width: 1 }; Field "width" is not defined by type "Size".'),
         {"size": {"width": 1}},
@@ -160,6 +192,14 @@ REFUSED_FOR_ANOTHER_REASON: dict[str, tuple[str, dict[str, Any]]] = {
     "a rule of the API": (
         'Variable "$size" got invalid value 5 at "size.width"; Must be at most 4.',
         {"size": {"width": 5}},
+    ),
+    "a scalar of the API, in the words of graphql-ruby": (
+        'Variable $day of type Day was provided invalid value (Expected "GREEN" to be a day)',
+        {"day": "GREEN", "color": "GREEN"},
+    ),
+    "a value that was not sent, in the words of graphql-ruby": (
+        'Variable $color of type Color was provided invalid value (Expected "PINK" to be one of: RED)',
+        {"color": "GREEN"},
     ),
     "a name that is suggested": (
         'Variable "$color" got invalid value "X"; Value "X" does not exist in "Color" enum. Did you mean "GREEN"?',
