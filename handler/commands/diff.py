@@ -100,21 +100,21 @@ def _sides(options: argparse.Namespace, published: Sequence[bool], stack: ExitSt
     """
     sources, stages = (options.before, options.after), (options.before_stage or options.stage, options.stage)
     sides: list[Side] = [{}, {}]
-    for place, source in enumerate(sources):
+    for place in sorted((0, 1), key=published.__getitem__):
+        source = sources[place]
         if not published[place]:
             side = _compiled_side(Path(source), stage=stages[place], endpoint=options.endpoint)
             if side is None:
                 return None
             sides[place] = side
-    for place, source in enumerate(sources):
-        if published[place]:
-            names: Sequence[str] | None = [options.endpoint] if options.endpoint else None
-            if not published[1 - place] and not options.prune:
-                names = list(sides[1 - place])
-            http = HttpClient()
-            stack.callback(http.close)
-            storage = open_storage(source, http=http, environ=os.environ)
-            sides[place] = _published_side(storage, source, names=_names_in(source) if names is None else names)
+            continue
+        names: Sequence[str] | None = [options.endpoint] if options.endpoint else None
+        if not published[1 - place] and not options.prune:
+            names = list(sides[1 - place])
+        http = HttpClient()
+        stack.callback(http.close)
+        storage = open_storage(source, http=http, environ=os.environ)
+        sides[place] = _published_side(storage, source, names=_names_in(source) if names is None else names)
     return sides
 
 

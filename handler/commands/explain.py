@@ -30,7 +30,7 @@ from handler.audience.reach import (
 )
 from handler.audience.view_paths import resolve_in
 from handler.audience.ways import ROUTE, Standing
-from handler.commands.command_line import REFUSED, USAGE
+from handler.commands.command_line import REFUSED, USAGE, UsageRefused
 from handler.commands.console import (
     OUT,
     complain,
@@ -95,14 +95,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     if options.mermaid and (options.field is None or options.json):
-        complain("--mermaid: expected --field with the part to draw, and no --json")
-        return 2
+        raise UsageRefused("--mermaid: expected --field with the part to draw, and no --json")
     gc.disable()  # the syntax trees of schemas stay until the end, and scanning them takes long
     try:
         return _explain(options)
-    except (UnknownCaller, UnknownCoordinate) as exc:
-        complain(str(exc))
-        return 2
     finally:
         gc.enable()
 
@@ -127,8 +123,7 @@ def _explain(options: argparse.Namespace) -> int:
         if not having:
             names = sorted(entrance.name for entrance in tools)
             question = did_you_mean(options.tool, names) or "."
-            complain(f'There is no tool "{options.tool}"{question} There are: {", ".join(names)}')
-            return 2
+            raise UsageRefused(f'There is no tool "{options.tool}"{question} There are: {", ".join(names)}')
         if options.field is None or all(entrance.name != options.tool for entrance in tools):
             endpoints = having
     if options.field is not None:
