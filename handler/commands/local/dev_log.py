@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from handler.commands.console import one_line, say
 from handler.commands.local.author_view import author_traceback, lines_of, told_to_author, why_refused
 from handler.commands.local.local_endpoint import local_settings
-from handler.commands.local.local_server import Exchange, observed, unset_secrets
+from handler.commands.local.local_server import ObservedExchange, observed, unset_secrets
 from handler.compiler.compile import Compiled
 from handler.server.asgi.request_log import WARNING, level_of
 from handler.strict_json import parse_json
@@ -44,7 +44,7 @@ class RequestParts:
     http_method: str
     path: str
     headers: Headers
-    exchanges: list[Exchange]
+    exchanges: list[ObservedExchange]
     body: bytearray = field(default_factory=bytearray)
     answer_bytes: int = 0
 

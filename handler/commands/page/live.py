@@ -28,7 +28,7 @@ from handler.commands.local.author_view import (
     shown_url,
 )
 from handler.commands.local.dev_log import RequestParts
-from handler.commands.local.local_server import Exchange
+from handler.commands.local.local_server import ObservedExchange
 from handler.compiler.compile import Compiled
 from handler.strict_json import parse_json
 
@@ -198,7 +198,7 @@ def utc_now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def _bounded(exchange: Exchange) -> Exchange:
+def _bounded(exchange: ObservedExchange) -> ObservedExchange:
     """Return an exchange with the parts of its bodies that are shown."""
     request, answer = exchange.request, exchange.answer
     if len(request.body or b"") > MAX_ASKED_BYTES:
@@ -208,7 +208,7 @@ def _bounded(exchange: Exchange) -> Exchange:
     return replace(exchange, request=request, answer=answer)
 
 
-def _sent(exchange: Exchange, compiled: Compiled) -> dict[str, Any]:
+def _sent(exchange: ObservedExchange, compiled: Compiled) -> dict[str, Any]:
     """Return one request and its answer. Bodies are shown of the API only: others, of tokens, are secrets."""
     request, answer = exchange.request, exchange.answer
     hide = hiding(request, compiled)
