@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from handler.audience.caller_classes import CallerClasses
-from handler.audience.condition_bits import leaves_of, predicate_trait
+from handler.audience.caller_classes import CallerClasses, leaves_of, predicate_trait
 from handler.audience.reach import Reach, Visitor
 from handler.bundle.content import FileResource, Skill
 from handler.bundle.tools import CompanionTool, GraphQLTool, PrescribedTool, Tool

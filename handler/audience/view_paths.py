@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
+from handler.compiler.schema.coordinates import FORMS, require_name
 from handler.errors.authoring import UnknownCoordinate
 from handler.graph.index import InputValue, SchemaIndex, named
 from handler.graph.view import View
@@ -225,9 +226,6 @@ def _printed(kind: str, selection: str, variables: _Variables, directives: str =
 
 USUAL_ROOTS = {"Query": "query", "Mutation": "mutation"}
 FORM = re.compile(r"(@?)(\w+)(?:\.(\w+))?(?:\((\w+):\))?", re.ASCII)
-EXPECTED = (
-    "expected Type, Type.field, Type.field(argument:), Input.field, Enum.VALUE, @directive or @directive(argument:)"
-)
 
 
 def resolve_in(index: SchemaIndex, text: str) -> str:
@@ -238,7 +236,7 @@ def resolve_in(index: SchemaIndex, text: str) -> str:
     """
     form = FORM.fullmatch(text)
     if form is None:
-        raise UnknownCoordinate(f"not a coordinate: {EXPECTED}")
+        raise UnknownCoordinate(f"not a coordinate: expected {FORMS}")
     at, name, member, argument = form.groups()
     if at:
         if name not in index.directives:
@@ -246,21 +244,16 @@ def resolve_in(index: SchemaIndex, text: str) -> str:
                 f'the schema has no directive "@{name}" for requests{did_you_mean(name, index.directives)}'
             )
         if argument:
-            _require(argument, index.directives[name].arguments, "argument", f"@{name}")
+            require_name(argument, index.directives[name].arguments, "argument", f"@{name}")
         return f"@{name}({argument}:)" if argument else f"@{name}"
     owner = name if name in index else index.roots.get(USUAL_ROOTS.get(name, ""), name)
     if owner not in index:
         raise UnknownCoordinate(f'the schema has no type "{name}"{did_you_mean(name, list(index))}')
     if member is None:
         return owner
-    _require(member, index.members(owner), "value" if index.kind(owner) == "enum" else "field", owner)
+    require_name(member, index.members(owner), "value" if index.kind(owner) == "enum" else "field", owner)
     if argument is None:
         return f"{owner}.{member}"
     fields = index[owner].fields
-    _require(argument, fields[member].arguments if member in fields else (), "argument", f"{owner}.{member}")
+    require_name(argument, fields[member].arguments if member in fields else (), "argument", f"{owner}.{member}")
     return f"{owner}.{member}({argument}:)"
-
-
-def _require(name: str, known: Collection[str], kind: str, owner: str) -> None:
-    if name not in known:
-        raise UnknownCoordinate(f'"{owner}" has no {kind} "{name}"{did_you_mean(name, known)}')

@@ -16,9 +16,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, assert_never
 
-from handler.audience.caller_classes import CallerClasses, Trait
-from handler.audience.condition_bits import (
+from handler.audience.caller_classes import (
+    CallerClasses,
     ConditionBits,
+    Trait,
     leaves_of,
     paths_in,
     predicate_trait,

@@ -23,7 +23,6 @@ from handler.code_tools.boundary import AuthorFailed, authors_code
 from handler.code_tools.field import is_field, options_of
 from handler.code_tools.plain_types import (
     MAX_EXACT,
-    REFERENCE,
     SCALARS,
     Doubt,
     PlainClass,
@@ -48,6 +47,7 @@ from handler.code_tools.plain_types import (
 from handler.code_tools.signature import NO_DEFAULT, Parameter, alternatives
 from handler.code_tools.source_location import SourceLocation
 from handler.code_tools.type_schemas import FIELD, ArgumentsModel, ValueType, arguments_schema, tidy_schema
+from handler.json_schema.fast_path import REFERENCE
 from handler.json_schema.input_types import references_in
 from handler.strict_json import JSONObject
 
@@ -179,23 +179,7 @@ class HintReader:
             return bare
         if isinstance(hint, type):
             return self._of_class(hint)
-        return self._of_form(hint, typing.get_origin(hint), typing.get_args(hint))
-
-    def definitions(self) -> JSONObject:
-        """Return the schemas of the classes that were read, by their names."""
-        return {name: each.definition() for name, each in self._classes.items()}
-
-    def members(self, parameters: Sequence[Parameter]) -> PlainType:
-        """Return the parameters of a function as members of its arguments."""
-        members = []
-        for each in parameters:
-            default = {} if each.default is NO_DEFAULT else {"default": each.default}
-            members.append(
-                self._member(each.name, each.hint, options_of(each.default) if is_field(each.default) else default)
-            )
-        return object_of(members)
-
-    def _of_form(self, hint: Any, form: Any, parts: tuple[Any, ...]) -> PlainType:
+        form, parts = typing.get_origin(hint), typing.get_args(hint)
         match form:
             case typing.Annotated:
                 return self._annotated(hint, {})
@@ -214,6 +198,20 @@ class HintReader:
             case builtins if builtins is dict and len(parts) == 2 and parts[0] is str:
                 return table(self.read(parts[1]))
         raise Doubt
+
+    def definitions(self) -> JSONObject:
+        """Return the schemas of the classes that were read, by their names."""
+        return {name: each.definition() for name, each in self._classes.items()}
+
+    def members(self, parameters: Sequence[Parameter]) -> PlainType:
+        """Return the parameters of a function as members of its arguments."""
+        members = []
+        for each in parameters:
+            default = {} if each.default is NO_DEFAULT else {"default": each.default}
+            members.append(
+                self._member(each.name, each.hint, options_of(each.default) if is_field(each.default) else default)
+            )
+        return object_of(members)
 
     def _union(self, parts: Sequence[Any]) -> PlainType:
         kinds = [each for each in parts if each is not NoneType]

@@ -16,13 +16,11 @@ from types import NoneType
 from typing import Any, NamedTuple
 
 from handler.cold.records import record
-from handler.json_schema.fast_path import QuickCheck
+from handler.json_schema.fast_path import REFERENCE, QuickCheck
 from handler.strict_json import JSONObject
 
 MAX_EXACT = 2**53
 """The largest integer up to which each integer has a float of its own."""
-
-REFERENCE = "#/$defs/"
 
 
 class Doubt(Exception):

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from handler.code_tools.boundary import AuthorFailed, authors_code
 from handler.code_tools.field import pydantic_field
-from handler.code_tools.plain_types import REFERENCE, is_json
+from handler.code_tools.plain_types import is_json
 from handler.code_tools.signature import NO_DEFAULT, Parameter
 from handler.code_tools.source_location import SourceLocation
+from handler.json_schema.fast_path import REFERENCE
 from handler.strict_json import JSONObject
 from handler.text.sentences import pointer_of
 

@@ -22,11 +22,13 @@ from handler.commands.command_line import (
     REFUSED,
     USAGE,
     CommandParser,
+    CommandRefused,
     answering,
     asks_for_json,
     exit_code_lines,
     parse_in_any_order,
 )
+from handler.errors.authoring import UnknownCaller, UnknownCoordinate
 from handler.errors.infrastructure import SettingsError
 from handler.text.sentences import did_you_mean
 
@@ -128,7 +130,7 @@ def _exit_code(words: Sequence[str]) -> int:
         parser = parser_of(name, command)
         options = parse_in_any_order(parser, command.add_arguments, words[1:])
         if getattr(options, "endpoint", None) is not None:
-            from handler.commands.folders.endpoint_folders import fault_in
+            from handler.commands.folders.endpoints import fault_in
 
             fault = fault_in(options)
             if fault:
@@ -188,9 +190,9 @@ def _run(command: Command, options: argparse.Namespace, *, of_errors: int) -> in
         sys.stdout.flush()
     except KeyboardInterrupt:
         return INTERRUPTED
-    except SettingsError as exc:
+    except (CommandRefused, SettingsError, UnknownCaller, UnknownCoordinate) as exc:
         complain(str(exc))
-        return of_errors
+        return exc.exit_code if isinstance(exc, CommandRefused) else of_errors
     except BrokenPipeError:  # `stile check --json . | head`; Python flushes once more at its end
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return REFUSED if of_errors == USAGE else of_errors

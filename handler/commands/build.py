@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
+from contextlib import suppress
 from pathlib import Path
 
 from handler.commands.command_line import DONE, REFUSED, current_answer
 from handler.commands.console import ERR, OUT, complain, say, show_document, track
-from handler.commands.folders.endpoint_folders import add_folder_arguments
-from handler.commands.folders.endpoints import compile_or_complain
+from handler.commands.folders.endpoints import add_folder_arguments, compile_or_complain
 from handler.commands.publishing.bundle_parts import BundleChange, changed_parts
 from handler.commands.publishing.checks import are_free_of_secrets, warn_of_upstreams
 from handler.compiler.compile import Compiled
@@ -67,10 +67,9 @@ def run(options: argparse.Namespace) -> int:
 def _store(one: Compiled, storage: FolderStorage) -> BundleChange:
     """Store a bundle in one atomic write after its schema index, and return the change."""
     *indexes, (key, raw) = one.objects()
-    try:
+    stored = None
+    with suppress(ObjectNotFound):
         stored = storage.read(key)
-    except ObjectNotFound:
-        stored = None
     for index, content in indexes:
         storage.write(index, content)
     storage.write(key, raw)

@@ -7,15 +7,14 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from handler.bundle.content import FileResource
 from handler.bundle.model import Bundle
 from handler.bundle.tools import CatalogTool, CompanionTool
 from handler.commands.command_line import DONE, REFUSED, current_answer
 from handler.commands.console import located, plain_problem, say, show_json, show_table
-from handler.commands.folders.endpoint_folders import add_folder_arguments
-from handler.commands.folders.endpoints import Outcome, compile_all
+from handler.commands.folders.endpoints import Outcome, add_folder_arguments, compile_all
 from handler.commands.folders.tool_costs import sentences_on_tools, tool_list, tool_rows
 from handler.commands.folders.user_secret import user_cache
 from handler.commands.publishing.checks import (
@@ -30,6 +29,9 @@ from handler.compiler.source.files import QUESTIONS
 from handler.errors.authoring import Problem
 from handler.errors.meanings import REQUEST_CODES
 from handler.text.sentences import counted, did_you_mean, some
+
+if TYPE_CHECKING:
+    from handler.commands.find import Trial
 
 EXAMPLES = (
     "stile check endpoints --strict",
@@ -102,10 +104,9 @@ class _Checked:
     """The outcome of an endpoint folder with all problems and warnings, and the report on its searches."""
 
     outcome: Outcome
-    warnings: Sequence[Problem]
+    warnings: Sequence[Problem] = ()
     reading: Mapping[str, Any] | None = None  # ``None``: it has neither a catalog nor companions
-    questions: Sequence[Mapping[str, Any]] = ()
-    recall: float = 1.0
+    trial: Trial | None = None  # ``None``: it has no questions
     sentences: Sequence[Sentence] = ()
 
 
@@ -115,7 +116,7 @@ def run(options: argparse.Namespace) -> int:
     checks = [_checked(with_sealed_cursors(outcome)) for outcome in outcomes]
     warnings = sum(len(each.warnings) for each in checks)
     refused = options.strict and warnings > 0
-    recall = min((each.recall for each in checks), default=1.0)
+    recall = min((each.trial.recall for each in checks if each.trial), default=1.0)
     missed = f"; recall {recall:.2f}, below {options.min_recall:g}" if recall < (options.min_recall or 0) else ""
     if options.json:
         show_json({"endpoints": [_report(each) for each in checks]})
@@ -134,26 +135,21 @@ def _checked(outcome: Outcome) -> _Checked:
     """
     compiled = outcome.compiled
     if compiled is None:
-        return _Checked(outcome=outcome, warnings=())
-    checked = _Checked(outcome=outcome, warnings=check_warnings(compiled, outcome.folder))
+        return _Checked(outcome=outcome)
+    warnings, reading, trial = check_warnings(compiled, outcome.folder), None, None
+    sentences: list[Sentence] = []
     if any(isinstance(tool, CatalogTool | CompanionTool) for tool in compiled.bundle.tools):
         from handler.commands.find import reading_costs, reading_sentences
 
         reading = reading_costs(compiled)
-        sentences = [(sentence, "") for sentence in reading_sentences(reading)] if reading else []
-        checked = replace(checked, reading=reading, sentences=sentences)
+        sentences += [(sentence, "") for sentence in reading_sentences(reading)] if reading else []
     if (outcome.folder / QUESTIONS).exists():
         from handler.commands.find import try_questions
 
         trial = try_questions(compiled, outcome.folder)
-        checked = replace(
-            checked,
-            outcome=replace(outcome, problems=(*outcome.problems, *trial.problems)),
-            questions=[each.plain() for each in trial.answered],
-            recall=trial.recall,
-            sentences=[*checked.sentences, *trial.sentences()],
-        )
-    return checked
+        outcome = replace(outcome, problems=(*outcome.problems, *trial.problems))
+        sentences += trial.sentences()
+    return _Checked(outcome=outcome, warnings=warnings, reading=reading, trial=trial, sentences=sentences)
 
 
 def _report(checked: _Checked) -> dict[str, Any]:
@@ -178,7 +174,7 @@ def _report(checked: _Checked) -> dict[str, Any]:
         "takenAlong": [asdict(each) for each in compiled.taken_along] if compiled else [],
         "problems": [plain_problem(problem, outcome.folder) for problem in outcome.problems],
         "warnings": [plain_problem(warning, outcome.folder) for warning in checked.warnings],
-        "questions": list(checked.questions),
+        "questions": [each.plain() for each in checked.trial.answered] if checked.trial else [],
         "reading": checked.reading,
     }
 

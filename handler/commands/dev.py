@@ -10,7 +10,7 @@ import time
 import webbrowser
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, suppress
 from functools import partial
 
 import uvicorn
@@ -18,7 +18,7 @@ import uvicorn
 from handler.bundle.model import Bundle
 from handler.commands.command_line import DONE, REFUSED, USAGE
 from handler.commands.console import complain, say, show_verbatim
-from handler.commands.folders.endpoint_folders import add_folder_arguments
+from handler.commands.folders.endpoints import add_folder_arguments
 from handler.commands.local.author_view import show_authors_frames
 from handler.commands.local.callers import SKIPS_POLICIES, NamedCaller, add_caller_argument
 from handler.commands.local.dev_log import DevLog
@@ -101,12 +101,10 @@ def run(options: argparse.Namespace) -> int:
 
 def _open(url: str) -> None:
     """Open a URL in the author's browser. The listener is there already, so the browser waits for the server."""
-    try:
-        opened = webbrowser.open(url)
-    except webbrowser.Error:
-        opened = False
-    if not opened:
-        complain(f"No browser could be opened. The page is at {url}")
+    with suppress(webbrowser.Error):
+        if webbrowser.open(url):
+            return
+    complain(f"No browser could be opened. The page is at {url}")
 
 
 def _introduce(workbench: Workbench, options: argparse.Namespace, address: str) -> None:

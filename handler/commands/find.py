@@ -8,15 +8,15 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 from handler.bundle.tools import CompanionTool, GraphQLTool
-from handler.commands.command_line import REFUSED, USAGE
-from handler.commands.console import complain, say, show_json
-from handler.commands.folders.endpoint_folders import add_folder_arguments
-from handler.commands.folders.endpoints import compile_or_complain
+from handler.commands.command_line import REFUSED, USAGE, CommandRefused, UsageRefused
+from handler.commands.console import say, show_json
+from handler.commands.folders.endpoints import add_folder_arguments, compile_or_complain
 from handler.commands.local.callers import SKIPS_POLICIES, NamedCaller, add_caller_argument, read_caller
 from handler.commands.local.local_endpoint import local_endpoint, stored
 from handler.commands.local.local_server import local_http, local_services
@@ -53,7 +53,6 @@ MOST = 10
 MAX_SEARCHES = 10
 """Searches of which the median is typical."""
 
-QUESTION_KEYS = ("ask", "expect", "tool", "as")
 MAX_QUESTIONS = 1_000
 MAX_EXPECTED = 50
 """Coordinates that one question expects. A search shows ten."""
@@ -71,19 +70,14 @@ def run(options: argparse.Namespace) -> int:
     if not compiled:
         return 1
     if not options.question.strip():
-        complain("expected a question in words")
-        return 2
+        raise UsageRefused("expected a question in words")
     reports = []
     try:
         for each in compiled:
             with finder_for(each, options.caller) as finder:
                 reports.append(_report(each, finder, options.question))
-    except UnknownCaller as exc:
-        complain(str(exc))
-        return 2
     except AccessError as exc:
-        complain(f"The endpoint does not let this caller in: {exc}")
-        return 1
+        raise CommandRefused(f"The endpoint does not let this caller in: {exc}") from exc
     if options.json:
         show_json({"question": options.question, "endpoints": reports})
     else:
@@ -382,7 +376,7 @@ def _read_questions(folder: Path, problems: Problems) -> list[AuthorQuestion]:
 
 
 def _question(section: Section, folder: Path, problems: Problems) -> AuthorQuestion:
-    section.expect(*QUESTION_KEYS)
+    section.expect("ask", "expect", "tool", "as")
     ask = section.text("ask").strip()
     expect = tuple(section.texts("expect"))
     if len(expect) > MAX_EXPECTED:
@@ -447,13 +441,10 @@ def _answered(question: AuthorQuestion, finder_of: Callable[[NamedCaller], Finde
 
 def _best_rank(answers: Sequence[ModelAnswer], coordinate: str) -> int | None:
     """Return the rank of the first match that is the coordinate, a member of the type, or that leads through it."""
-    ranks = []
-    for answer in answers:
-        for rank, match in enumerate(answer.matches[:MOST], start=1):
-            path = {
-                match.coordinate,
-                match.coordinate.partition(".")[0],
-                *(step for way in match.paths for step in way),
-            }
-            ranks += [rank] if coordinate in path else []
+    ranks = (
+        rank
+        for answer in answers
+        for rank, match in enumerate(answer.matches[:MOST], start=1)
+        if coordinate in (match.coordinate, match.coordinate.partition(".")[0], *chain.from_iterable(match.paths))
+    )
     return min(ranks, default=None)

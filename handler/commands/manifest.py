@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from handler.bundle.tools import Operation, PrescribedTool
 from handler.commands.command_line import REFUSED
 from handler.commands.console import complain, say, show_json
-from handler.commands.folders.endpoint_folders import add_folder_arguments
-from handler.commands.folders.endpoints import compile_or_complain
-from handler.compiler.compile import Compiled
+from handler.commands.folders.endpoints import add_folder_arguments, compile_or_complain
 
 EXAMPLES = ("stile manifest endpoints --format apollo --out manifest.json",)
 EXIT_CODES = {REFUSED: "an endpoint has problems, or the file was not written"}
@@ -33,7 +30,12 @@ def run(options: argparse.Namespace) -> int:
     if not compiled:
         complain("No manifest was made.")
         return 1
-    operations = _operations(compiled)
+    by_digest: dict[str, Operation] = {}  # of prescribed tools and persisted documents, each text once
+    for bundle in (one.bundle for one in compiled):
+        prescribed = [tool.operation for tool in bundle.tools if isinstance(tool, PrescribedTool)]
+        persisted = [each.operation for document in bundle.graphql.documents for each in document.operations]
+        by_digest |= {operation.sha256: operation for operation in (*prescribed, *persisted)}
+    operations = sorted(by_digest.values(), key=lambda operation: (operation.name, operation.sha256))
     if options.format == "apollo":  # format version 1. Source: Apollo, "Persisted Queries"
         entries = [
             {"id": operation.sha256, "name": operation.name, "type": operation.kind, "body": operation.text}
@@ -55,13 +57,3 @@ def run(options: argparse.Namespace) -> int:
     else:
         say(f"{len(operations)} operations in {options.out}")
     return 0
-
-
-def _operations(compiled: Iterable[Compiled]) -> list[Operation]:
-    """Return the operations of prescribed tools and persisted documents, each text once, sorted by name."""
-    operations: list[Operation] = []
-    for bundle in (one.bundle for one in compiled):
-        operations += [tool.operation for tool in bundle.tools if isinstance(tool, PrescribedTool)]
-        operations += [each.operation for document in bundle.graphql.documents for each in document.operations]
-    by_digest = {operation.sha256: operation for operation in operations}
-    return sorted(by_digest.values(), key=lambda operation: (operation.name, operation.sha256))

@@ -9,14 +9,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from handler.bundle.model import Bundle
 from handler.code_tools.modules import is_among
 from handler.commands.build import make_folder
 from handler.commands.command_line import DONE, REFUSED, USAGE
 from handler.commands.console import complain, say, show_document, warn
-from handler.commands.folders.endpoint_folders import add_folder_arguments, find_endpoints
-from handler.commands.folders.endpoints import compile_or_complain
+from handler.commands.folders.endpoints import add_folder_arguments, compile_or_complain, find_endpoints
 from handler.commands.publishing.checks import are_publishable, warn_of_questions, warn_of_secrets
 from handler.commands.publishing.facts import PublishFacts, gather_facts
 from handler.commands.publishing.publication import (
@@ -98,7 +98,19 @@ def _warn_of_needs(compiled: Sequence[Compiled], destination: str) -> None:
     bundles = [one.bundle for one in compiled]
     if not list(_unmet_needs(bundles, {})):
         return
-    tags, fault = _read_tags(destination)
+    tags: Mapping[str, str] = {}
+    fault = ""
+    if destination.startswith("s3://"):
+        try:
+            with closing(HttpClient()) as http:
+                storage = open_publish_storage(destination, http=http, environ=os.environ)
+                tags = storage.read_tags() if isinstance(storage, S3PublishStorage) else {}
+            if not {EXTRAS_TAG, MODULES_TAG} <= set(tags):
+                tags, fault = {}, f"{storage.location}: the bucket has no tags {EXTRAS_TAG} and {MODULES_TAG}"
+        except StorageError as exc:
+            fault = str(exc)
+        except StileError:
+            fault = ""  # storing reports it too
     for sentence in _unmet_needs(bundles, tags):
         warn(sentence)
     if fault:
@@ -125,23 +137,6 @@ def _unmet_needs(bundles: Sequence[Bundle], tags: Mapping[str, str]) -> Iterator
         if names:
             add_it = f"add it to {parameter} in samconfig.toml, then `sam build` and `sam deploy`"
             yield f"{', '.join(names)}: a function that {task} needs {part}{lacks}: {add_it}"
-
-
-def _read_tags(destination: str) -> tuple[Mapping[str, str], str]:
-    """Return the bucket's tags, or none and a reason; an empty reason for a folder, or if storing reports it."""
-    if not destination.startswith("s3://"):
-        return {}, ""
-    try:
-        with closing(HttpClient()) as http:
-            storage = open_publish_storage(destination, http=http, environ=os.environ)
-            tags = storage.read_tags() if isinstance(storage, S3PublishStorage) else {}
-    except StorageError as exc:
-        return {}, str(exc)
-    except StileError:
-        return {}, ""  # storing reports it too
-    if not {EXTRAS_TAG, MODULES_TAG} <= set(tags):
-        return {}, f"{storage.location}: the bucket has no tags {EXTRAS_TAG} and {MODULES_TAG}"
-    return tags, ""
 
 
 def _publish(compiled: Sequence[Compiled], storage: PublishStorage, options: argparse.Namespace) -> int:
@@ -237,12 +232,13 @@ class _Report:
         if self.options.dry_run:
             needs = _needed_consents(self.planned, self.leftovers if self.options.prune else {})
             say(" ".join(["Nothing was published, because of --dry-run.", *(need for _, need in needs)]))
-            return self._end(publication, DONE)
+            return show_document(self._document(publication), DONE)
         complain("Nothing was published.")
-        return self._end(publication, REFUSED)
+        return show_document(self._document(publication), REFUSED)
 
     def end(self, publication: Publication) -> int:
         """Report the outcome of the writes, and return the exit code."""
+        document = self._document(publication)
         if publication.is_whole:
             say(f"{counted(len(self.planned), 'endpoint')} in {self.location}", "green")
             if publication.withdrawn:
@@ -251,39 +247,30 @@ class _Report:
             remaining = [name for name in self.leftovers if name not in publication.withdrawn]
             lines = {
                 "Stored or not, without an answer: {}.": publication.unconfirmed,
-                "Not stored (unchanged): {}. Run the command again.": self._not_stored(publication),
+                "Not stored (unchanged): {}. Run the command again.": document["notStored"],
                 "Withdrawn: {}.": publication.withdrawn,
                 "Not known to be withdrawn: {}. Run the command again.": remaining if self.options.prune else (),
             }
-            complain(f"Stored: {some(self._stored(publication), most=MAX_NAMED) or 'nothing'}.")
+            complain(f"Stored: {some(document['stored'], most=MAX_NAMED) or 'nothing'}.")
             for line, names in lines.items():
                 if names:
                     complain(line.format(some(list(names), most=MAX_NAMED)))
         if any(not head.version for head in publication.stored.values()):
             warn(f"{self.location}: the bucket keeps no versions, and `stile rollback` needs them: turn on versioning")
-        return self._end(publication, DONE if publication.is_whole else REFUSED)
+        return show_document(document, DONE if publication.is_whole else REFUSED)
 
-    def _stored(self, publication: Publication) -> list[str]:
-        return [each.name for each in self.planned if each.name in publication.stored]
-
-    def _not_stored(self, publication: Publication) -> list[str]:
+    def _document(self, publication: Publication) -> dict[str, Any]:
         begun = {*publication.stored, *publication.unconfirmed}
-        return [each.name for each in self.to_store if each.name not in begun]
-
-    def _end(self, publication: Publication, code: int) -> int:
-        return show_document(
-            {
-                "location": self.options.destination,
-                "dryRun": self.options.dry_run,
-                "endpoints": [each.plain() for each in self.planned],
-                "stored": self._stored(publication),
-                "notStored": self._not_stored(publication),
-                "unconfirmed": publication.unconfirmed,
-                "notInFolder": list(self.leftovers),
-                "withdrawn": publication.withdrawn,
-            },
-            code,
-        )
+        return {
+            "location": self.options.destination,
+            "dryRun": self.options.dry_run,
+            "endpoints": [each.plain() for each in self.planned],
+            "stored": [each.name for each in self.planned if each.name in publication.stored],
+            "notStored": [each.name for each in self.to_store if each.name not in begun],
+            "unconfirmed": publication.unconfirmed,
+            "notInFolder": list(self.leftovers),
+            "withdrawn": publication.withdrawn,
+        }
 
 
 def _fault_in(options: argparse.Namespace) -> str:

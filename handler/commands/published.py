@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from typing import Any
 from urllib.parse import urlsplit
 
 from handler.bundle.model import ENDPOINT_NAME
@@ -16,7 +17,6 @@ from handler.commands.publishing.destination import Described, at_destination, d
 from handler.commands.publishing.facts import read_facts
 from handler.commands.schema_source.source_options import (
     RequestHeaders,
-    UsageRefused,
     add_header_argument,
     request_headers,
 )
@@ -65,11 +65,10 @@ def _url(text: str) -> str:
     """Return the base URL of a function without a final slash. Credentials travel over TLS, or stay on this machine."""
     if "@" in text or not text.isascii() or not text.isprintable() or " " in text:
         raise argparse.ArgumentTypeError("expected a URL without credentials and with escapes: -H takes credentials")
-    try:
+    is_valid = False
+    with suppress(ValueError):
         parts = urlsplit(text)
         is_valid = bool(parts.hostname) and parts.port != 0 and not (parts.query or parts.fragment)
-    except ValueError:
-        is_valid = False
     if not is_valid or not (parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in OWN_MACHINE)):
         raise argparse.ArgumentTypeError(f"{text!r}: expected https://host, or http://localhost:port")
     return text.rstrip("/")
@@ -80,21 +79,8 @@ def run(options: argparse.Namespace) -> int:
     if unfit or (options.wait and not options.url):
         complain(f'"{unfit[0]}": expected FOLDER/NAME' if unfit else "--wait is for --url, which names the function")
         return USAGE
-    try:
-        headers = request_headers(options.headers)
-    except UsageRefused as exc:
-        complain(str(exc))
-        return USAGE
+    headers = request_headers(options.headers)
     return at_destination(options.destination, lambda storage, http: _report(storage, http, options, headers))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Row:
-    """An endpoint of the report. ``answer`` is the running function's, if it was asked."""
-
-    described: Described
-    history: Sequence[ObjectHead]
-    answer: str
 
 
 def _report(storage: PublishStorage, http: HttpClient, options: argparse.Namespace, headers: RequestHeaders) -> int:
@@ -103,17 +89,21 @@ def _report(storage: PublishStorage, http: HttpClient, options: argparse.Namespa
     names = [each.endpoint for each in described]
     history = for_each(names, lambda name: storage.versions(bundle_key(name)) if needs_history else ())
     answers = _wait_until_served(http, described, history, options=options, headers=headers) if options.url else {}
-    rows = [
-        _Row(described=each, history=history[each.endpoint], answer=answers.get(each.endpoint, ""))
-        for each in described
-    ]
+    rows = [each.plain() for each in described]
+    for row in rows:
+        name = row["endpoint"]
+        if options.url:
+            row |= {"served": answers[name] == SERVED, "function": answers[name]}
+        if options.versions:
+            row["versions"] = [_plain_version(storage, name, each) for each in history[name]]
     if options.json:
-        show_json({"location": storage.location, "endpoints": [_plain(storage, each, options) for each in rows]})
+        show_json({"location": storage.location, "endpoints": rows})
     else:
-        _show(storage, rows, options)
+        _show(storage.location, rows, options)
     for name in missing:
         if options.versions and not options.json:
-            _show_versions(storage, name, storage.versions(bundle_key(name)))
+            removed = storage.versions(bundle_key(name))
+            _show_versions(name, [_plain_version(storage, name, each) for each in removed])
         complain(f"{name}: not published at {storage.location}")
     bad = missing or any(each.fault for each in described) or any(each != SERVED for each in answers.values())
     return REFUSED if bad else DONE
@@ -188,10 +178,9 @@ def _ask_function(http: HttpClient, url: str, versions: Sequence[str], *, header
         return f"no answer: {exc}"
     if response.status != 200:
         return f"HTTP status {response.status}{REMEDIES.get(response.status, '')}"
-    try:
+    card: Any = None
+    with suppress(ValueError):
         card = parse_json(response.body)
-    except ValueError:
-        card = None
     match card:
         case {"serves": True}:
             return SERVED
@@ -205,22 +194,11 @@ def _ask_function(http: HttpClient, url: str, versions: Sequence[str], *, header
             return NOT_A_CARD
 
 
-def _plain(storage: PublishStorage, row: _Row, options: argparse.Namespace) -> JSONObject:
-    plain = row.described.plain()
-    if options.url:
-        plain |= {"served": row.answer == SERVED, "function": row.answer}
-    if options.versions:
-        plain["versions"] = [_plain_version(storage, row.described.endpoint, each) for each in row.history]
-    return plain
-
-
 def _plain_version(storage: PublishStorage, endpoint: str, version: ObjectHead) -> JSONObject:
     facts: Mapping[str, str] = {}
     if not version.is_removal:
-        try:
+        with suppress(ObjectNotFound):  # it was forgotten meanwhile
             facts = storage.head(bundle_key(endpoint), version=version.version).facts
-        except ObjectNotFound:  # it was forgotten meanwhile
-            facts = {}
     return {
         "version": version.version,
         "at": version.modified.isoformat(timespec="seconds").replace("+00:00", "Z"),
@@ -231,35 +209,33 @@ def _plain_version(storage: PublishStorage, endpoint: str, version: ObjectHead) 
     }
 
 
-def _show(storage: PublishStorage, rows: Sequence[_Row], options: argparse.Namespace) -> None:
+def _show(location: str, rows: Sequence[JSONObject], options: argparse.Namespace) -> None:
     headings = ["endpoint", "version", "published", "by", "commit", "tools", "bytes", "format", "loads"]
     headings += ["served"] if options.url else []
     if rows:
-        title = f"{counted(len(rows), 'endpoint')} at {storage.location}"
-        show_table(title, headings, [_cells(row, options) for row in rows])
+        show_table(f"{counted(len(rows), 'endpoint')} at {location}", headings, [_cells(row) for row in rows])
     else:
-        say(f"Nothing is published at {storage.location}.")
+        say(f"Nothing is published at {location}.")
     for row in rows if options.versions else ():
-        _show_versions(storage, row.described.endpoint, row.history)
+        _show_versions(row["endpoint"], row["versions"])
     for row in rows:
-        if row.described.fault:
-            complain(f"{row.described.endpoint}: a function of this release does not load it: {row.described.fault}")
-        if options.url and row.answer != SERVED:
-            complain(f"{row.described.endpoint}: {options.url} does not show that it serves this version: {row.answer}")
-    if options.url and rows and all(row.answer == SERVED for row in rows):
+        if row["fault"]:
+            complain(f"{row['endpoint']}: a function of this release does not load it: {row['fault']}")
+        if options.url and not row["served"]:
+            complain(f"{row['endpoint']}: {options.url} does not show that it serves this version: {row['function']}")
+    if options.url and rows and all(row["served"] for row in rows):
         announce("An instance of the function serves these versions. Others follow within the time of RefreshSeconds.")
 
 
-def _cells(row: _Row, options: argparse.Namespace) -> list[str | int]:
-    each = row.described
-    origin = [each.endpoint, _short(each.head.version), each.at, each.facts.by, _short(each.facts.commit)]
-    cells = [*origin, len(each.tools), each.head.size, str(each.format or ""), "no" if each.fault else "yes"]
-    return [*cells, "yes" if row.answer == SERVED else "no"] if options.url else cells
+def _cells(row: JSONObject) -> list[str | int]:
+    origin = [row["endpoint"], _short(row["version"]), row["at"], row["by"], _short(row["commit"])]
+    answers = ["yes" if row[key] else "no" for key in ("loads", "served") if key in row]
+    return [*origin, len(row["tools"]), row["bytes"], str(row["format"] or ""), *answers]
 
 
-def _show_versions(storage: PublishStorage, endpoint: str, history: Sequence[ObjectHead]) -> None:
+def _show_versions(endpoint: str, versions: Sequence[JSONObject]) -> None:
     rows: list[list[str]] = []
-    for version in (_plain_version(storage, endpoint, each) for each in history):
+    for version in versions:
         what = "removal" if version["removal"] else "current" if version["current"] else ""
         restores = f"restores {_short(version['restores'])}" if version["restores"] else ""
         remark = ", ".join(filter(None, (what, restores)))

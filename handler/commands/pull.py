@@ -5,14 +5,13 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from handler.commands.command_line import REFUSED
-from handler.commands.console import announce, complain, located, place_of, say, show_json, slow_work
+from handler.commands.command_line import REFUSED, CommandRefused, UsageRefused
+from handler.commands.console import located, place_of, say, show_json, slow_work
 from handler.commands.folders.atomic_writes import replace_text
-from handler.commands.folders.endpoint_folders import add_folder_arguments, find_endpoints
+from handler.commands.folders.endpoints import add_folder_arguments, find_endpoints
 from handler.commands.schema_source.schema_file import are_equal, compare_schemas
 from handler.commands.schema_source.schema_reading import read_sdl
 from handler.commands.schema_source.source_options import (
@@ -20,7 +19,6 @@ from handler.commands.schema_source.source_options import (
     RequestHeaders,
     SchemaSource,
     SourceRefused,
-    UsageRefused,
     add_header_argument,
     add_source_argument,
     add_timeout_argument,
@@ -57,11 +55,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     folders = list(find_endpoints(options.folder))
     if len(folders) > 1:
-        complain(f"{options.folder.as_posix()} has {len(folders)} endpoints: name the folder of one")
-        return 2
+        raise UsageRefused(f"{options.folder.as_posix()} has {len(folders)} endpoints: name the folder of one")
     folder = folders[0]
+    headers = request_headers(options.headers)
     try:
-        headers = request_headers(options.headers)
         file = folder / SCHEMA_FILE
         if not file.is_file():
             cause = "there is no such file: expected the schema that `stile init` keeps apart"
@@ -70,16 +67,10 @@ def run(options: argparse.Namespace) -> int:
             old = content.read(MAX_FILE_BYTES + 1).decode("utf-8-sig", errors="replace")
         source = options.source or _source_of(folder, old, options, headers)
         with slow_work(f"Reading the schema of {source.shown}"):
-            sdl = read_sdl(
-                source, headers=headers, timeout_s=options.timeout, warn=partial(_refuse_to_open, old, source)
-            )
+            sdl = read_sdl(source, headers=headers, timeout_s=options.timeout, old=old)
         return _renew(folder, old, sdl, source, options)
-    except (UsageRefused, SourceRefused) as exc:
-        complain(str(exc))
-        return exc.exit_code
     except OSError as exc:
-        complain(f"{folder.as_posix()}: {exc.strerror or exc}")
-        return 1
+        raise CommandRefused(f"{folder.as_posix()}: {exc.strerror or exc}") from exc
 
 
 def _renew(folder: Path, old: str, sdl: str, source: SchemaSource, options: argparse.Namespace) -> int:
@@ -115,17 +106,6 @@ def _renew(folder: Path, old: str, sdl: str, source: SchemaSource, options: argp
 def _plain(problem: Problem, folder: Path) -> JSONObject:
     file, line, column = place_of(problem, folder)
     return {"file": file, "line": line, "column": column, "code": problem.code, "sentence": problem.sentence}
-
-
-def _refuse_to_open(old: str, source: SchemaSource, cause: str) -> None:
-    """Refuse a schema without the directives of a subgraph if the old one hides fields by them, and else say so.
-
-    Raises:
-        SourceRefused: the old schema has ``@inaccessible``.
-    """
-    if "inaccessible" in old:  # also with the prefix of Federation's import
-        raise SourceRefused(source.shown, f"{SCHEMA_FILE} hides fields by @inaccessible, and {cause}")
-    announce(f"{source.shown}: {cause}")
 
 
 def _source_of(folder: Path, text: str, options: argparse.Namespace, headers: RequestHeaders) -> SchemaSource:

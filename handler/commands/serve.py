@@ -10,7 +10,7 @@ import signal
 import socket
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -21,8 +21,7 @@ from uvicorn.supervisors import Multiprocess
 from handler.bundle.stored import bundle_key, read_bundle
 from handler.commands.command_line import DONE, REFUSED, USAGE, whole_number
 from handler.commands.console import announce, complain
-from handler.commands.folders.endpoint_folders import add_compile_options, find_endpoints
-from handler.commands.folders.endpoints import compile_or_complain
+from handler.commands.folders.endpoints import add_compile_options, compile_or_complain, find_endpoints
 from handler.commands.local.listening import open_listener, port_number
 from handler.commands.local.serving import NO_AUTHORIZER, Service, make_application, require_location, settings_of
 from handler.commands.publishing.checks import are_publishable
@@ -99,10 +98,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     public_url = settings_of(options.source, public_url=options.public_url).public_url
-    try:
-        is_loopback = options.host == "localhost" or ipaddress.ip_address(options.host).is_loopback
-    except ValueError:
-        is_loopback = False
+    is_loopback = options.host == "localhost"
+    with suppress(ValueError):
+        is_loopback = ipaddress.ip_address(options.host).is_loopback
     if not public_url and not is_loopback:
         complain(f"--host {options.host} can be reached from elsewhere: name the server's URL with --public-url.")
         return USAGE

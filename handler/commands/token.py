@@ -11,15 +11,14 @@ from typing import Any
 
 from handler.commands.command_line import DONE, REFUSED, USAGE
 from handler.commands.console import announce, complain, show_json
-from handler.commands.folders.endpoint_folders import add_folder_arguments
-from handler.commands.folders.endpoints import compile_or_complain
-from handler.commands.local.call_arguments import fault_in_pairs, pair
+from handler.commands.folders.endpoints import add_folder_arguments, compile_or_complain
+from handler.commands.local.call_arguments import fault_in_pairs, json_or_text, pair
 from handler.commands.local.callers import caller_argument
 from handler.commands.local.development_tokens import audiences_of, mint, require_issuer
 from handler.errors.access import CredentialRefused
 from handler.errors.authoring import KeyFileRefused
 from handler.server.auth.tokens import parse_token
-from handler.strict_json import JSONObject, parse_json
+from handler.strict_json import JSONObject
 from handler.text.sentences import some
 
 EXAMPLES = ("stile token shop/products sub=ada role=manager --for 30m",)
@@ -103,10 +102,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _pair(word: str) -> tuple[str, Any]:
     name, text = pair(word)
-    try:
-        return name, parse_json(text.encode())
-    except ValueError:
-        return name, text
+    return name, json_or_text(text)
 
 
 def _claims(text: str) -> JSONObject:

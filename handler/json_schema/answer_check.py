@@ -31,8 +31,13 @@ KINDS: Mapping[type, str] = {
 class Misfit:
     """The place and rule of an answer's difference from its schema, without values of the answer."""
 
-    path: tuple[str | int, ...]  # keys that the operation selects, and places in lists
+    path: tuple[str | int, ...] = ()  # keys that the operation selects, and places in lists
     rule: str
+    foreign: bool = False  # True: the object was hardly meant for the form that it was compared with
+
+    def below(self, part: str | int) -> Misfit:
+        """Return the misfit as one of the value that has the misfit at this key or place."""
+        return Misfit(path=(part, *self.path), rule=self.rule, foreign=self.foreign)
 
     def __str__(self) -> str:
         return f"{self._place('[{}]')}: {self.rule}"
@@ -56,25 +61,13 @@ class AnswerChecker:
     def misfit(self, answer: Any, *, max_steps: int = MAX_STEPS) -> Misfit | None:
         """Find a place where a JSON value differs from the schema; ``None`` if the value fits."""
         try:
-            difference = _Judge(max_steps).value(answer, self._shape)
+            return _Judge(max_steps).value(answer, self._shape)
         except _TooMuch:
-            return Misfit(path=(), rule=f"more than {max_steps:,} values to hold against the schema")
-        return None if difference is None else Misfit(path=tuple(reversed(difference.path)), rule=difference.rule)
+            return Misfit(rule=f"more than {max_steps:,} values to hold against the schema")
 
 
 class _TooMuch(Exception):
     """An answer that needs more steps than allowed."""
-
-
-class _Difference:
-    """A misfit whose path grows from its end. ``foreign``: the object was hardly meant for this form."""
-
-    __slots__ = ("foreign", "path", "rule")
-
-    def __init__(self, rule: str, *path: str | int, foreign: bool = False) -> None:
-        self.rule = rule
-        self.path: list[str | int] = [*path]
-        self.foreign = foreign
 
 
 _ABSENT: Any = object()
@@ -87,7 +80,7 @@ class _Judge:
     def __init__(self, steps: int) -> None:
         self._steps = steps
 
-    def value(self, value: Any, shape: Shape) -> _Difference | None:
+    def value(self, value: Any, shape: Shape) -> Misfit | None:
         """Find a place where a value differs from its shape; ``None`` if the value fits."""
         kind = type(value)
         if kind in shape.types or (kind is str and value in shape.names):
@@ -100,49 +93,47 @@ class _Judge:
             return None
         is_name = kind is str and bool(shape.names)
         got = "another name" if is_name else KINDS[kind]
-        return _Difference(f"expected {shape.expected}, the API sent {got}", foreign=is_name)
+        return Misfit(rule=f"expected {shape.expected}, the API sent {got}", foreign=is_name)
 
-    def _list(self, items: list[Any], shape: Shape) -> _Difference | None:
+    def _list(self, items: list[Any], shape: Shape) -> Misfit | None:
         if shape.types.issuperset(map(type, items)):
             return None
         self._spend(len(items))
         for place, item in enumerate(items):
-            if difference := self.value(item, shape):
-                difference.path.append(place)
-                return difference
+            if misfit := self.value(item, shape):
+                return misfit.below(place)
         return None
 
-    def _object(self, value: dict[str, Any], forms: Sequence[Form]) -> _Difference | None:
+    def _object(self, value: dict[str, Any], forms: Sequence[Form]) -> Misfit | None:
         # Forms whose required members are missing cost nothing, unless all of them are.
         candidates = [form for form in forms if form.required <= value.keys()] or forms if len(forms) > 1 else forms
-        differences: list[_Difference] = []
+        misfits: list[Misfit] = []
         for form in candidates:
-            difference = self._in_form(value, form)
-            if difference is None:
+            misfit = self._in_form(value, form)
+            if misfit is None:
                 return None
-            differences.append(difference)
-        return differences[0] if len(forms) == 1 else _nearest(differences)
+            misfits.append(misfit)
+        return misfits[0] if len(forms) == 1 else _nearest(misfits)
 
-    def _in_form(self, value: dict[str, Any], form: Form) -> _Difference | None:
+    def _in_form(self, value: dict[str, Any], form: Form) -> Misfit | None:
         self._spend(len(form.names) + 1)
-        difference = self._in_members(value, form.leaves, form)
-        if difference is None and form.closed and not value.keys() <= form.names:
+        misfit = self._in_members(value, form.leaves, form)
+        if misfit is None and form.closed and not value.keys() <= form.names:
             rule = "expected no field but those that are selected, the API sent others"
-            difference = _Difference(rule, foreign=True)
+            misfit = Misfit(rule=rule, foreign=True)
         # Composites come last: checked earlier, a value nested in values of its kind would be checked 2 ** depth times.
-        return difference or self._in_members(value, form.composites, form)
+        return misfit or self._in_members(value, form.composites, form)
 
-    def _in_members(self, value: dict[str, Any], members: Members, form: Form) -> _Difference | None:
+    def _in_members(self, value: dict[str, Any], members: Members, form: Form) -> Misfit | None:
         for name, shape in members:
             member = value.get(name, _ABSENT)
             if type(member) in shape.types:
                 continue
             if member is not _ABSENT:
-                if difference := self.value(member, shape):
-                    difference.path.append(name)
-                    return difference
+                if misfit := self.value(member, shape):
+                    return misfit.below(name)
             elif name in form.required:
-                return _Difference(f"expected {shape.expected}, the API sent nothing", name)
+                return Misfit(path=(name,), rule=f"expected {shape.expected}, the API sent nothing")
         return None
 
     def _spend(self, steps: int) -> None:
@@ -151,13 +142,13 @@ class _Judge:
             raise _TooMuch
 
 
-def _nearest(differences: Sequence[_Difference]) -> _Difference:
+def _nearest(misfits: Sequence[Misfit]) -> Misfit:
     """Return the misfit of the form that an object was meant for; if that is unclear, one about all forms."""
-    own = [each for each in differences if not each.foreign or len(each.path) > 1]
-    furthest = max(own or differences, key=lambda each: len(each.path))
+    own = [each for each in misfits if not each.foreign or len(each.path) > 1]
+    furthest = max(own or misfits, key=lambda each: len(each.path))
     if len(own) == 1 or len(furthest.path) > 1:
         return furthest
-    return _Difference("expected an object of a type that is selected, the API sent another one")
+    return Misfit(rule="expected an object of a type that is selected, the API sent another one")
 
 
 ANY: frozenset[type] = frozenset({str, bool, int, float, dict, list, NoneType})

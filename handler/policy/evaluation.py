@@ -105,7 +105,7 @@ class Evaluation:
         truth = self._known.get(number)
         if truth is not None:
             return truth
-        if _alternatives(self._conditions, number) is None:
+        if alternatives_of(self._conditions, number) is None:
             self._known[number] = self._evaluate(number, None)
         else:
             self._known.update(_truths(number, self._conditions, self._truth))
@@ -147,7 +147,7 @@ def _truths(number: int, conditions: Sequence[Predicate], evaluate: Callable[[in
         each = waiting.pop()
         if each in composites or each in truths:
             continue
-        alternatives = _alternatives(conditions, each)
+        alternatives = alternatives_of(conditions, each)
         if alternatives is None:
             truths[each] = evaluate(each)
         else:
@@ -172,7 +172,7 @@ def _greatest(composites: Mapping[int, list[list[int]]], held: set[int]) -> set[
     return holding
 
 
-def _alternatives(conditions: Sequence[Predicate], number: int) -> list[list[int]] | None:
+def alternatives_of(conditions: Sequence[Predicate], number: int) -> list[list[int]] | None:
     """Return the alternatives of a condition made of others, as lists of numbers; ``None`` for other conditions."""
     condition = conditions[number] if 0 <= number < len(conditions) else NEVER
     alternatives = condition.get("any") if len(condition) == 1 else None

@@ -24,6 +24,9 @@ from handler.strict_json import JSONObject
 END = "!"
 """Mark between a word and its lists of parts. No word has it, because a word consists of letters and digits."""
 
+IN_NAMES, IN_TEXTS, IN_ARGUMENTS = range(3)
+"""Places of a word's lists: parts by their names and by their descriptions, fields by the names of their arguments."""
+
 RULES = 3
 """The rules of the section. A change of splitting, of a stem or of the form raises the number: a section by other rules
 is not used."""
@@ -40,19 +43,12 @@ class Postings:
     """The parts of a schema that have each word."""
 
     sizes: Sequence[int]  # the number of members of each type, in the order of the types' names
-    entries: Mapping[str, str]  # word -> lists of parts: by name, by description, by argument; the last may be absent
+    entries: Mapping[str, str]  # word -> its lists of parts, of which the last may be absent
 
-    def named(self, word: str) -> Iterable[int]:
-        """Return the parts with a word in their names."""
-        return self._parts(word, 0)
-
-    def described(self, word: str) -> Iterable[int]:
-        """Return the parts with a word in their descriptions."""
-        return self._parts(word, 1)
-
-    def taking(self, word: str) -> Iterable[int]:
-        """Return the fields with a word in the name of an argument."""
-        return self._parts(word, 2)
+    def parts(self, word: str, place: int) -> Iterable[int]:
+        """Return the parts with a word in one of ``IN_NAMES``, ``IN_TEXTS`` and ``IN_ARGUMENTS``."""
+        lists = self.entries.get(word, "").split(END)
+        return read_steps(lists[place]) if place < len(lists) else ()
 
     def count(self, word: str) -> int:
         """Return the number of places that have a word."""
@@ -68,10 +64,6 @@ class Postings:
             of_texts.update(read_steps(others.partition(END)[0]))
         return [of_names[part] for part in range(count)], [of_texts[part] for part in range(count)]
 
-    def _parts(self, word: str, place: int) -> Iterable[int]:
-        lists = self.entries.get(word, "").split(END)
-        return read_steps(lists[place]) if place < len(lists) else ()
-
 
 def find_postings(types: Mapping[str, Sequence[Text]], words_of: Callable[[str], Sequence[str]]) -> Postings:
     """Return the postings of a schema's types, each with its texts. ``words_of`` splits and stems a text."""
@@ -83,9 +75,9 @@ def find_postings(types: Mapping[str, Sequence[Text]], words_of: Callable[[str],
         for member, argument, _, description in types[name]:
             part += not argument
             for word in words_of(argument or member or name):
-                lists[word][2 if argument else 0].append(part)
+                lists[word][IN_ARGUMENTS if argument else IN_NAMES].append(part)
             for word in words_of(description):
-                lists[word][1].append(part)
+                lists[word][IN_TEXTS].append(part)
         sizes.append(part - first)
     entries = {word: END.join(map(write_steps, lists[word])).rstrip(END) for word in sorted(lists)}
     return Postings(sizes, entries)

@@ -133,7 +133,7 @@ class SchemaSearch:
 
     def _ranked(self, text: str, limit: int) -> Iterator[tuple[str, float]]:
         corpus = self._corpus
-        question = read_question(text, self._vocabulary, corpus.parts.__contains__, corpus.parts.begun)
+        question = read_question(text, self._vocabulary, corpus.__contains__, corpus.begun)
         terms = self._terms(question)
         words = {word: parts for term in terms for word, parts in zip(term.words, term.places.by_word, strict=True)}
         shares = self._shares(terms)
@@ -143,7 +143,7 @@ class SchemaSearch:
         results = [_Result(score * TYPE, self._folded.get(name, name), name) for name, score in types.items()]
         for number, score in self._members(terms, words, question).items():
             group = self._group(number)
-            coordinate = self._folded.get(corpus.parts.owners[number]) or corpus.coordinate(number)
+            coordinate = self._folded.get(corpus.owners[number]) or corpus.coordinate(number)
             results.append(_Result(score + OF_GOOD_TYPE * types.get(group, 0.0), coordinate, group, number))
         best_of: dict[str, _Result] = {}
         for result in results:
@@ -154,17 +154,17 @@ class SchemaSearch:
 
     def _terms(self, question: Question) -> list[_Term]:
         """Return the words of a question, in its order, but the most frequent ones above ``MAX_PLACES``."""
-        corpus, parts, forms = self._corpus, self._corpus.parts, question.words
+        corpus, forms = self._corpus, question.words
         counting: Iterable[str] = forms
-        if sum(parts.most(each) for words in forms.values() for each in words) > MAX_PLACES:
-            counts = {word: sum(map(parts.count, words)) for word, words in forms.items()}
+        if sum(corpus.most(each) for words in forms.values() for each in words) > MAX_PLACES:
+            counts = {word: sum(map(corpus.count_of, words)) for word, words in forms.items()}
             rarest = sorted(counts, key=counts.__getitem__)
             sums = dict(zip(rarest, accumulate(map(counts.__getitem__, rarest)), strict=True))
             counting = [word for word in forms if sums[word] <= MAX_PLACES or word == rarest[0]]
         terms = []
         for word in counting:
             places, weight = corpus.places(forms[word]), question.weights[word]
-            of_members = weight * rarity(len(places.members), of=corpus.count)
+            of_members = weight * rarity(len(places.members), of=len(corpus.members))
             of_types = weight * rarity(places.of_types, of=len(corpus.types))
             terms.append(_Term(forms[word], places, of_members, of_types))
         return terms
@@ -202,7 +202,7 @@ class SchemaSearch:
             for name in term.places.named:
                 owners[name] = owners.get(name, 0.0) + of_members
         for number in rough:
-            of_owner = owners.get(corpus.parts.owners[number])
+            of_owner = owners.get(corpus.owners[number])
             if of_owner:
                 rough[number] += ROUGH_OWNER * of_owner
         mutation = self.view.index.roots.get("mutation")
@@ -212,7 +212,7 @@ class SchemaSearch:
         hinted = corpus.hinted(question.hints)
         scores: dict[int, float] = {}
         for number in best(rough, MAX_CANDIDATES):
-            owner, returned = corpus.parts.owners[number], corpus.parts.member(number)[1]
+            owner, returned = corpus.owners[number], corpus.member(number)[1]
             of_owner = 0.0 if owner in corpus.roots else corpus.weight_of_name(OWNER, owner)
             score = in_texts = 0.0
             for of_members, place in places:
@@ -236,15 +236,15 @@ class SchemaSearch:
 
     def _group(self, number: int) -> str:
         """Return the type that a member is a result of: of a root field, the type that the field returns."""
-        owner, (_, returned) = self._corpus.parts.owners[number], self._corpus.parts.member(number)
+        owner, (_, returned) = self._corpus.owners[number], self._corpus.member(number)
         if owner not in self._corpus.roots:
             return owner
         return returned if returned in self.view.members else self._corpus.coordinate(number)
 
     def _same(self, number: int) -> Iterator[str]:
         """Yield the field of an interface that a field implements, or else its name with the type that it returns."""
-        index, owner = self.view.index, self._corpus.parts.owners[number]
-        name, returned = self._corpus.parts.member(number)
+        index, owner = self.view.index, self._corpus.owners[number]
+        name, returned = self._corpus.member(number)
         for each in sorted({owner, *index.interfaces(owner)}):
             if each in self.view.members and index.kind(each) == "interface" and name in self.view.members[each]:
                 yield f"{each}.{name}"

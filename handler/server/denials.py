@@ -65,7 +65,7 @@ def deny(http_call: HttpCall, reason: AccessError) -> tuple[int, Mapping[str, st
     status = status_of(reason)
     if isinstance(reason, KeysUnavailable):
         return status, {"retry-after": f"{RETRY_PAUSE_S:.0f}"}
-    return status, {} if isinstance(reason, VerifierMissing) else _challenge_headers(http_call, reason)
+    return status, {} if isinstance(reason, VerifierMissing) else challenge_headers(http_call, reason)
 
 
 def denial_response(http_call: HttpCall, reason: AccessError) -> Response:
@@ -75,12 +75,8 @@ def denial_response(http_call: HttpCall, reason: AccessError) -> Response:
     return json_response(body, status=status, headers=headers)
 
 
-def sign_in_headers(http_call: HttpCall) -> dict[str, str]:
-    """Build the challenge that names the place to get a token, without an error."""
-    return _challenge_headers(http_call, CredentialRequired())
-
-
-def _challenge_headers(http_call: HttpCall, reason: AccessError) -> dict[str, str]:
+def challenge_headers(http_call: HttpCall, reason: AccessError) -> dict[str, str]:
+    """Build the challenge that names the place to get a token. The endpoint has been found."""
     bundle, url = http_call.scope[ENDPOINT].bundle, public_url(http_call.scope)
     if takes_tokens(bundle) and not url:
         note_unknown_url(http_call.scope)

@@ -136,7 +136,6 @@ def renew_after_restore(
 
 def prepare(services: Services, preload: Sequence[str], settle: Callable[[], None]) -> None:
     """Load the modules of first calls, because nobody waits for a snapshot; keep no connection and no credential."""
-    import asyncio
     import gc
 
     from handler.server.other_events import warm

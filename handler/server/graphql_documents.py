@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from handler.bundle.tools import GraphQLTool, PersistedOperation
 from handler.cold.records import record
-from handler.errors.calls import DocumentNotFound, DocumentRefused, Fault, ValuesRefused
+from handler.errors.calls import DocumentNotFound, DocumentRefused, Fault
 from handler.server.auth.principal import require_scopes
 from handler.server.context import Caller, with_schema
 from handler.server.endpoints.arguments_validator import refuse_excess
-from handler.server.upstream.bound_variables import fill_bound
+from handler.server.upstream.bound_variables import persisted_request
 from handler.server.upstream.graphql_client import execute
 from handler.server.upstream.graphql_request import GraphQLRequest
 from handler.strict_json import JSONObject
@@ -153,16 +153,7 @@ def prepare_persisted(caller: Caller, persisted: PersistedOperation, *, variable
     require_scopes(operation.name, persisted.scopes, caller.principal)
     own_values = {name: value for name, value in variables.items() if name in persisted.variables.get("properties", {})}
     caller.endpoint.variables_validator(persisted, caller.evaluation).check(own_values)
-    values = {**operation.sendable(own_values), **fill_bound(caller, persisted, name=operation.name or "the document")}
-    if not caller.evaluation.meets_with(persisted.mask, operation.coerced(values)):
-        raise ValuesRefused
-    request = GraphQLRequest(
-        text=operation.text,
-        sha256=operation.sha256,
-        operation_name=operation.name or None,
-        variables=values,
-        is_query=operation.kind == "query",
-    )
+    request = persisted_request(caller, persisted, own_values, name=operation.name or "the document")
     consent_for = operation.name if persisted.confirm else ""
     return Prepared(kind=operation.kind, request=request, consent_for=consent_for, confirm=persisted.confirm)
 

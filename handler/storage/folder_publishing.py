@@ -25,8 +25,6 @@ from handler.storage.publishing import ObjectHead
 HISTORY = ".history"
 MAX_VERSIONS = 20
 
-LOCK_TIMEOUT_S = 30.0
-
 TEMPORARY = ".tmp"
 
 
@@ -38,9 +36,7 @@ class FolderPublishStorage(FolderStorage):
     replaces the rest. The lock is the kernel's, on the folder itself, so that a killed process leaves none.
     """
 
-    def __init__(self, folder: str | Path, *, lock_timeout_s: float = LOCK_TIMEOUT_S) -> None:
-        super().__init__(folder)
-        self._lock_timeout_s = lock_timeout_s
+    lock_timeout_s = 30.0
 
     def write(self, key: str, body: bytes) -> None:
         """See ``PublishStorage``."""
@@ -129,10 +125,9 @@ class FolderPublishStorage(FolderStorage):
         return stored.body
 
     def _present_digest(self, key: str) -> str | None:
-        try:
+        with suppress(ObjectNotFound):
             return _digest(self._require_present(key))
-        except ObjectNotFound:
-            return None
+        return None
 
     @contextmanager
     def _reading(self, key: str) -> Iterator[None]:
@@ -166,13 +161,13 @@ class FolderPublishStorage(FolderStorage):
             os.close(descriptor)  # the lock ends with it
 
     def _lock(self, descriptor: int) -> None:
-        deadline = time.monotonic() + self._lock_timeout_s
+        deadline = time.monotonic() + self.lock_timeout_s
         while True:
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError as exc:
                 if time.monotonic() > deadline:
-                    reason = f"another process has locked the folder for {self._lock_timeout_s:g} s"
+                    reason = f"another process has locked the folder for {self.lock_timeout_s:g} s"
                     raise StorageError(self.location, reason) from exc
             except OSError as exc:
                 raise StorageError(self.location, f"the folder cannot be locked ({exc.strerror})") from exc

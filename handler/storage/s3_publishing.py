@@ -57,18 +57,12 @@ class S3PublishStorage(S3Storage):
     Source: Amazon S3, "Add preconditions to S3 operations with conditional requests".
     """
 
+    timeout_s = TIMEOUT_S
+
     def __init__(
-        self,
-        bucket: str,
-        prefix: str,
-        *,
-        http: HttpClient,
-        environ: Mapping[str, str],
-        credentials: CredentialSource,
-        timeout_s: float = TIMEOUT_S,
+        self, bucket: str, prefix: str, *, http: HttpClient, environ: Mapping[str, str], credentials: CredentialSource
     ) -> None:
         super().__init__(bucket, prefix, http=http, environ=environ, credentials=credentials)
-        self._timeout_s = timeout_s
         self._lock = threading.Lock()
         self._kept_client: tuple[Credentials, Any] | None = None
 
@@ -81,12 +75,10 @@ class S3PublishStorage(S3Storage):
         """See ``PublishStorage``."""
         _, failure = self._put(key, body, IfNoneMatch="*")
         if failure and failure.code == _NOT_AS_EXPECTED:
-            try:
-                is_fresh = self.head(key).modified >= datetime.now(UTC) - FRESH
-            except ObjectNotFound:  # discarded meanwhile
-                is_fresh = False
-            if not is_fresh:
-                self.write(key, body)
+            with suppress(ObjectNotFound):  # discarded meanwhile
+                if self.head(key).modified >= datetime.now(UTC) - FRESH:
+                    return False
+            self.write(key, body)
             return False
         self._require_done(failure, "s3:PutObject")
         return True
@@ -294,10 +286,27 @@ class S3PublishStorage(S3Storage):
 
     def client(self, session: Callable[[], Any]) -> Any:
         """Return boto3's client, cached until its credentials change: making one takes 40 times as long as a PUT."""
+        from botocore.config import Config
+
         with self._lock:
             credentials = self.credentials.current()
             if self._kept_client is None or self._kept_client[0] is not credentials:
-                self._kept_client = credentials, self._make_client(session(), credentials)
+                client = session().client(
+                    "s3",
+                    region_name=self.region,
+                    endpoint_url=self.endpoint,
+                    aws_access_key_id=credentials.access_key,
+                    aws_secret_access_key=credentials.secret_key,
+                    aws_session_token=credentials.session_token,
+                    config=Config(
+                        s3={"addressing_style": "path"} if self.endpoint else None,
+                        retries={"mode": "standard", "total_max_attempts": 4},
+                        connect_timeout=min(self.timeout_s, 10.0),
+                        read_timeout=self.timeout_s,
+                        max_pool_connections=16,
+                    ),
+                )
+                self._kept_client = credentials, client
             return self._kept_client[1]
 
     def _reason(self, failure: Failure, action: str) -> str:
@@ -305,25 +314,6 @@ class S3PublishStorage(S3Storage):
         if failure.code == "403":  # the answer to a HEAD has no body, so it could be the credentials, too
             return f"{self.advice('AccessDenied', action)}, and that the credentials are valid"
         return failure.sentence or self.advice(failure.code, action)
-
-    def _make_client(self, session: Any, credentials: Credentials) -> Any:
-        from botocore.config import Config
-
-        return session.client(
-            "s3",
-            region_name=self.region,
-            endpoint_url=self.endpoint,
-            aws_access_key_id=credentials.access_key,
-            aws_secret_access_key=credentials.secret_key,
-            aws_session_token=credentials.session_token,
-            config=Config(
-                s3={"addressing_style": "path"} if self.endpoint else None,
-                retries={"mode": "standard", "total_max_attempts": 4},
-                connect_timeout=min(self._timeout_s, 10.0),
-                read_timeout=self._timeout_s,
-                max_pool_connections=16,
-            ),
-        )
 
 
 def _head_of(answer: Mapping[str, Any]) -> ObjectHead:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from handler.commands.folders.endpoint_folders import find_endpoints
+from handler.commands.folders.endpoints import find_endpoints
 from handler.compiler.compile import Compiled, compile_endpoint
 from handler.errors.authoring import CompileError
 from tests.conftest import DEMO, ROOT

@@ -11,7 +11,16 @@ from graphql import build_schema
 from handler.compiler.schema.schema_index import build_index, with_words
 from handler.errors.infrastructure import BundleError
 from handler.graph.index import SchemaIndex, read_index, write_index
-from handler.search.postings import RULES, Postings, read_postings, read_steps, write_steps
+from handler.search.postings import (
+    IN_ARGUMENTS,
+    IN_NAMES,
+    IN_TEXTS,
+    RULES,
+    Postings,
+    read_postings,
+    read_steps,
+    write_steps,
+)
 from handler.search.words import Vocabulary
 from handler.strict_json import JSONObject
 from tests.search.schemas import index_of, random_worded_sdl
@@ -44,7 +53,8 @@ def test_words_stored_by_other_rules_are_not_used() -> None:
     sdl = "type Query { mergedAt: Int }"
     old = old_index(sdl, {"rules": 1, "stems": "wrong,merged", "words": "wrong!#", "sizes": "#"})
 
-    assert list(read_postings(old).named("merg")) == list(read_postings(index_of(sdl)).named("merg")) != []
+    own, stored = read_postings(index_of(sdl)), read_postings(old)
+    assert list(stored.parts("merg", IN_NAMES)) == list(own.parts("merg", IN_NAMES)) != []
 
 
 @pytest.mark.parametrize(
@@ -65,12 +75,12 @@ def test_any_text_is_a_description() -> None:
     digest, stored = write_index(with_words(content, {}))
     postings = read_postings(read_index(stored, sha256=digest))
 
-    assert all(list(postings.described(word)) for text in texts for word in Vocabulary().words(text))
+    assert all(list(postings.parts(word, IN_TEXTS)) for text in texts for word in Vocabulary().words(text))
 
 
 def test_names_descriptions_and_arguments_are_told_apart() -> None:
     postings = read_postings(index_of('type Query { "Paid" order(status: Int, oldStatus: Int): Int }'))
-    (order,) = postings.named("order")
+    (order,) = postings.parts("order", IN_NAMES)
 
     assert places(postings, "order") == ([order], [], [])
     assert places(postings, "pai") == ([], [order], [])
@@ -79,7 +89,8 @@ def test_names_descriptions_and_arguments_are_told_apart() -> None:
 
 
 def places(postings: Postings, word: str) -> tuple[list[int], list[int], list[int]]:
-    return list(postings.named(word)), list(postings.described(word)), list(postings.taking(word))
+    in_names, in_texts = postings.parts(word, IN_NAMES), postings.parts(word, IN_TEXTS)
+    return list(in_names), list(in_texts), list(postings.parts(word, IN_ARGUMENTS))
 
 
 def old_index(sdl: str, words: JSONObject) -> SchemaIndex:

@@ -233,7 +233,8 @@ class TestFolder:
     def test_folder_that_another_process_locks_is_waited_for_and_then_refused(
         self, folder: FolderPublishStorage, tmp_path: Path
     ) -> None:
-        impatient = FolderPublishStorage(tmp_path, lock_timeout_s=0.1)
+        impatient = FolderPublishStorage(tmp_path)
+        impatient.lock_timeout_s = 0.1
         descriptor = os.open(tmp_path, os.O_RDONLY)
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         try:
@@ -268,7 +269,9 @@ class TestAnswersOfS3:
     def at(self, url: str, http: HttpClient) -> S3PublishStorage:
         environ = ON_LOOPBACK | {"AWS_ENDPOINT_URL": url}
         credentials = CredentialSource(environ, http=http)
-        return S3PublishStorage("bundles", "p", http=http, environ=environ, credentials=credentials, timeout_s=0.2)
+        storage = S3PublishStorage("bundles", "p", http=http, environ=environ, credentials=credentials)
+        storage.timeout_s = 0.2
+        return storage
 
     def test_write_whose_answer_is_lost_is_found_by_its_facts(self, bucket: Moto, http: HttpClient) -> None:
         real = open_publish_storage("s3://kept/lost", http=http, environ=bucket.environ())

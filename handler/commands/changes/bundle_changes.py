@@ -8,7 +8,7 @@ from dataclasses import asdict, fields, replace
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
-from handler.audience.condition_bits import mask_in_words
+from handler.audience.caller_classes import mask_in_words
 from handler.bundle.content import Prompt, Resource, Skill, TextPrompt
 from handler.bundle.identity import ApiKey, Identity, Issuer
 from handler.bundle.model import Bundle

@@ -8,8 +8,7 @@ from functools import reduce
 from operator import or_
 from typing import Any, NamedTuple
 
-from handler.audience.caller_classes import EVERYBODY, CallerClasses
-from handler.audience.condition_bits import alternatives_of, mask_in_words
+from handler.audience.caller_classes import EVERYBODY, CallerClasses, mask_in_words
 from handler.audience.view_paths import parts_of, resolve_in
 from handler.audience.ways import Published, ViewCache, Way, Ways, traits_of
 from handler.commands.changes.bundle_changes import contents_of
@@ -18,7 +17,7 @@ from handler.compiler.schema.name_graph import closure
 from handler.errors.authoring import UnknownCoordinate
 from handler.graph.index import InputValue, SchemaIndex, TypeSlice, named
 from handler.graph.view import leads
-from handler.policy.evaluation import OPEN, Mask
+from handler.policy.evaluation import OPEN, Mask, alternatives_of
 from handler.policy.predicates import Predicate
 from handler.server.auth.principal import Principal
 

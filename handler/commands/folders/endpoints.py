@@ -1,19 +1,28 @@
-"""The compilation of every endpoint at or below a folder, for the commands."""
+"""The endpoint folders at a path or below it, their compilation, and the arguments of commands that name them."""
 
 from __future__ import annotations
 
+import argparse
 import os
-from collections.abc import Callable, Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
+from handler.bundle.model import ENDPOINT_NAME
 from handler.commands.console import ERR, complain_of, track
-from handler.commands.folders.endpoint_folders import find_endpoints
 from handler.compiler.compile import Compiled, compile_endpoint, compile_explained
 from handler.compiler.provenance import Provenance
 from handler.compiler.schema.schema_cache import SchemaCache
-from handler.compiler.source.files import ENTRY, POLICY_TESTS
+from handler.compiler.source.files import CONFIG, ENTRY, EXPECTED_NAME, NEVER_ENTERED, POLICY_TESTS, STEPZEN_CONFIG
 from handler.errors.authoring import CompileError, Problem
+from handler.text.sentences import some
+
+NAMES_CODE = re.compile(r"""^(\{\s*)?["']?code["']?\s*:""", re.MULTILINE)
+
+MAX_NAMED = 3
+"""The number of folders that an error names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,3 +129,106 @@ def refuse_same_names(outcomes: Iterable[Outcome]) -> list[Outcome]:
         else:
             checked.append(outcome)
     return checked
+
+
+def add_folder_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of every command that compiles."""
+    add_folder_argument(parser)
+    add_compile_options(parser)
+
+
+def add_folder_argument(parser: argparse.ArgumentParser) -> None:
+    """Add the argument FOLDER."""
+    parser.add_argument(
+        "folder", type=_folder_of_endpoints, metavar="FOLDER", help="an endpoint folder, or one that holds several"
+    )
+
+
+def add_compile_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of every command that compiles."""
+    parser.add_argument("--stage", type=_stage, metavar="STAGE", help="lay config.STAGE.yaml over config.yaml")
+    parser.add_argument(
+        "--endpoint",
+        action=_Once,
+        type=endpoint_name,
+        metavar="FOLDER/NAME",
+        help="the name of the one endpoint in FOLDER, in place of the name in its files and path",
+    )
+
+
+def fault_in(options: argparse.Namespace) -> str:
+    """Say that ``--endpoint`` names one endpoint and FOLDER has several; empty string if the arguments agree."""
+    folder = Path(options.source if "source" in options else options.folder)
+    endpoints = [each.as_posix() for each in find_endpoints(folder)]
+    names = some(endpoints, most=MAX_NAMED)
+    several = f"argument --endpoint: {folder.as_posix()} has {len(endpoints)} endpoints ({names})"
+    return f"{several}; name the folder of one" if len(endpoints) > 1 else ""
+
+
+def find_endpoints(folder: Path) -> Iterator[Path]:
+    """Yield the endpoint folders at or below ``folder``, in order of their paths.
+
+    An endpoint folder has an index.graphql, a stepzen.config.json, or a config.yaml that names tools in Python. Folders
+    inside an endpoint folder are not searched: an index.graphql there is not a further endpoint.
+    """
+    for inner, below in walk(folder):
+        if any((inner / name).is_file() for name in (ENTRY, STEPZEN_CONFIG)) or _names_code(inner / CONFIG):
+            below.clear()
+            yield inner
+
+
+def _names_code(config: Path) -> bool:
+    """Return whether a config.yaml has the key ``code``, even if the file is not valid YAML."""
+    try:
+        return NAMES_CODE.search(config.read_text(encoding="utf-8", errors="replace")) is not None
+    except OSError:
+        return False
+
+
+def walk(folder: Path) -> Iterator[tuple[Path, list[str]]]:
+    """Yield ``folder`` and all folders below it, in order of their paths, each with the names of its subfolders.
+
+    A name that the caller removes from the list is not entered.
+    """
+    for path, below, _ in os.walk(folder):
+        below[:] = sorted(name for name in below if not name.startswith(".") and name not in NEVER_ENTERED)
+        yield Path(path), below
+
+
+class _Once(argparse.Action):
+    """Store a value, and refuse a second one, which would silently win."""
+
+    def __call__(
+        self, _parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, _option: str | None = None
+    ) -> None:
+        if getattr(namespace, self.dest) is not None:
+            raise argparse.ArgumentError(self, "it is given twice")
+        setattr(namespace, self.dest, values)
+
+
+def _stage(text: str) -> str:
+    """Refuse an empty name, as of a variable that is not set: the command would silently take ``config.yaml`` alone."""
+    if not text:
+        raise argparse.ArgumentTypeError('expected the name of a stage, such as prod, got ""')
+    return text
+
+
+def endpoint_name(text: str) -> str:
+    """Parse the name of an endpoint for argparse."""
+    if not ENDPOINT_NAME.fullmatch(text):
+        raise argparse.ArgumentTypeError(f'"{text}" is not an endpoint name: {EXPECTED_NAME}')
+    return text
+
+
+def _folder_of_endpoints(text: str) -> Path:
+    folder = Path(text)
+    if not folder.exists():
+        raise argparse.ArgumentTypeError(f"{text}: there is no such folder")
+    if not folder.is_dir():
+        raise argparse.ArgumentTypeError(f"{text} is a file; expected the folder of an endpoint, or one above it")
+    if not any(find_endpoints(folder)):
+        raise argparse.ArgumentTypeError(
+            f"{text}: no endpoint here; expected an {ENTRY}, a {STEPZEN_CONFIG}, "
+            f"or a {CONFIG} with code, in it or below it"
+        )
+    return folder

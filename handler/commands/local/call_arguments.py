@@ -84,8 +84,11 @@ def fault_in_pairs(pairs: Sequence[tuple[str, Any]]) -> str:
 
 def _value(text: str, schema: Mapping[str, Any]) -> Any:
     types = schema.get("type", [])
-    if "string" in types and "object" not in types:  # a scalar of any type takes JSON
-        return text
+    return text if "string" in types and "object" not in types else json_or_text(text)  # any scalar takes JSON
+
+
+def json_or_text(text: str) -> Any:
+    """Return the value of a text that is JSON; otherwise the text."""
     try:
         return parse_json(text.encode())
     except ValueError:

@@ -90,31 +90,22 @@ def make_application(service: Service) -> ASGIApp:
         own = {f"{scheme}://{host}" for scheme in ("http", "https") for host in service.hosts}
         served = replace(served, page="serve", allowed_origins=services.allowed_origins | own)
     app = create_app(served, write_line=line)
-    return _Process(app, http)
+
+    async def process(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "lifespan":
+            await app(scope, receive, send)
+            return
+        # The threads and connections of the process. Source: the ASGI specification, "Lifespan Protocol"
+        await receive()
+        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(MAX_CALLS))
+        await send({"type": "lifespan.startup.complete"})
+        await receive()
+        http.close()
+        await send({"type": "lifespan.shutdown.complete"})
+
+    return process
 
 
 def lacks_of_door(bundle: Bundle) -> tuple[Lack, ...]:
     """Return a lack that closes an endpoint whose callers only API Gateway's authorizers could verify."""
     return (Lack(sentence=NO_AUTHORIZER, closes=True),) if bundle.identity.trusted_apis else ()
-
-
-class _Process:
-    """An application with the threads and connections of its process, by the messages of the lifespan protocol.
-
-    Source: the ASGI specification, "Lifespan Protocol".
-    """
-
-    def __init__(self, app: ASGIApp, http: HttpClient) -> None:
-        self._app = app
-        self._http = http
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "lifespan":
-            await self._app(scope, receive, send)
-            return
-        await receive()
-        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(MAX_CALLS))
-        await send({"type": "lifespan.startup.complete"})
-        await receive()
-        self._http.close()
-        await send({"type": "lifespan.shutdown.complete"})

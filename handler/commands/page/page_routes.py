@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from handler.commands.local.callers import NamedCaller
-from handler.commands.local.dev_log import PAGE, Seen, current_headers
+from handler.commands.local.dev_log import PAGE, RequestParts, current_headers
 from handler.commands.local.dev_session import Workbench
 from handler.commands.page.live import Live, call_event, utc_now
 from handler.commands.page.page_answers import (
@@ -60,10 +61,10 @@ class DevPage:
         self._since = now = utc_now()
         self.live.reloaded(lambda: {"at": now, "files": names, "endpoints": sorted(self._workbench.served)})
 
-    def called(self, facts: Mapping[str, Any], seen: Seen, sentences: list[str]) -> None:
+    def called(self, facts: Mapping[str, Any], parts: RequestParts, sentences: list[str]) -> None:
         """Hear of a call."""
         compiled = self._workbench.find(str(facts.get("endpoint", "")))
-        self.live.call(call_event(facts, seen, sentences, caller=self._caller(facts, seen), compiled=compiled))
+        self.live.call(call_event(facts, parts, sentences, caller=self._caller(facts, parts), compiled=compiled))
 
     def chosen_caller(self, name: str) -> NamedCaller | None:
         """Return the caller of a persona that the current request names at an endpoint; ``None`` if it names none.
@@ -75,10 +76,9 @@ class DevPage:
         if HEADER not in headers:
             return None
         require_own_page(headers)
-        try:
+        personas: list[Persona] = []
+        with suppress(Refused):
             personas = self._find(name).personas
-        except Refused:
-            personas = []
         return find_persona(personas, headers[HEADER]).caller
 
     def routes(self) -> tuple[Route, ...]:
@@ -92,8 +92,8 @@ class DevPage:
             return {"tools": plain_tools(served, persona), "caller": persona.id}
 
         asks = {"endpoints": self._all, "tools": tools, "why": self._why, "reach": self._reach}
-        answers = {**{name: _json(ask) for name, ask in asks.items()}, "events": events}
-        routes = tuple(Route(f"/-/{name}", _own(answer), methods=["GET"]) for name, answer in answers.items())
+        answers: dict[str, Answer] = {**{name: partial(_json, ask) for name, ask in asks.items()}, "events": events}
+        routes = tuple(Route(f"/-/{name}", partial(_own, answer), methods=["GET"]) for name, answer in answers.items())
         for route in routes:
             route.methods = {"GET"}  # Starlette adds HEAD, for which a stream would wait without an end
         return routes
@@ -160,30 +160,22 @@ class DevPage:
             raise Refused("bad-request", PERSONAS_OFF)
         return served, find_persona(served.personas, query.get("caller", ""))
 
-    def _caller(self, facts: Mapping[str, Any], seen: Seen) -> str:
+    def _caller(self, facts: Mapping[str, Any], parts: RequestParts) -> str:
         """Return the persona of a call, or the kind of its caller."""
-        has_credential = "authorization" in seen.headers or "x-api-key" in seen.headers
-        if self._personas and not has_credential and HEADER in seen.headers:
-            return seen.headers[HEADER]
+        has_credential = "authorization" in parts.headers or "x-api-key" in parts.headers
+        if self._personas and not has_credential and HEADER in parts.headers:
+            return parts.headers[HEADER]
         principal = str(facts.get("principal", ""))
         return AUTHOR if principal == DEVELOPMENT.kind else principal
 
 
-def _json(ask: Ask) -> Answer:
-    """Return a route whose answer another thread makes: it may compile an endpoint."""
-
-    async def answer(http_call: HttpCall) -> Response:
-        return json_response(await asyncio.to_thread(ask, http_call.query_params), headers=SECURITY)
-
-    return answer
+async def _json(ask: Ask, http_call: HttpCall) -> Response:
+    """Answer by another thread: it may compile an endpoint."""
+    return json_response(await asyncio.to_thread(ask, http_call.query_params), headers=SECURITY)
 
 
-def _own(answer: Answer) -> Answer:
-    """Return a route for the page of this server alone."""
-
-    async def guarded(http_call: HttpCall) -> Response:
-        note(http_call.scope, route=PAGE)
-        require_own_page(http_call.headers)
-        return await answer(http_call)
-
-    return guarded
+async def _own(answer: Answer, http_call: HttpCall) -> Response:
+    """Answer the page of this server alone."""
+    note(http_call.scope, route=PAGE)
+    require_own_page(http_call.headers)
+    return await answer(http_call)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from handler.audience.condition_bits import leaves_of, paths_in
+from handler.audience.caller_classes import leaves_of, paths_in
 from handler.audience.reach import Reach, Visitor, refusal_of
 from handler.bundle.model import Bundle
 from handler.bundle.tools import PrescribedTool
@@ -67,8 +67,14 @@ class ServedEndpoint:
 
     @property
     def personas(self) -> list[Persona]:
-        """The personas, with the claims files that are there now."""
-        return personas_of(self.folder, self.compiled)
+        """The author, anonymous, the bearers of the claims files that are there now by their names, and API keys."""
+        keys = [(_id(KEY, key.name), f"{KEY}{key.name}") for key in self.compiled.bundle.identity.api_keys]
+        return [
+            Persona(id=AUTHOR, label="author", kind="author", caller=SKIPS_POLICIES),
+            Persona(id=NOBODY, label=NOBODY, kind="anonymous", caller=read_caller(NOBODY)),
+            *_bearers(self.folder, self.compiled),
+            *(Persona(id=id_, label=text, kind="key", caller=NamedCaller(text=text, known=None)) for id_, text in keys),
+        ]
 
     @cached_property
     def reach(self) -> Reach:
@@ -130,17 +136,6 @@ class Persona:
         """Return the persona as JSON, with the reason if the endpoint answers it 401."""
         refused = refusal_of(self.caller, bundle)
         return {"id": self.id, "label": self.label, "kind": self.kind, "file": self.file, "refused": refused}
-
-
-def personas_of(folder: Path, compiled: Compiled) -> list[Persona]:
-    """Return the personas of an endpoint: the author, anonymous, claims files by their names, and API keys."""
-    keys = [(_id(KEY, key.name), f"{KEY}{key.name}") for key in compiled.bundle.identity.api_keys]
-    return [
-        Persona(id=AUTHOR, label="author", kind="author", caller=SKIPS_POLICIES),
-        Persona(id=NOBODY, label=NOBODY, kind="anonymous", caller=read_caller(NOBODY)),
-        *_bearers(folder, compiled),
-        *(Persona(id=id_, label=text, kind="key", caller=NamedCaller(text=text, known=None)) for id_, text in keys),
-    ]
 
 
 def find_persona(personas: list[Persona], id_: str) -> Persona:

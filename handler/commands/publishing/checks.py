@@ -181,7 +181,13 @@ def check_warnings(compiled: Compiled, folder: Path) -> list[Problem]:
         SettingsError: an environment variable does not fit, such as STILE_STATE_KEY.
     """
     problems = Problems()
-    _check_questions(compiled, problems)
+    if not local_settings().state_keys:
+        for each in compiled.made:
+            if each.tool.options.confirm:
+                name = each.tool.name
+                problems.warn(each.at, f"tool {name} asks its user, {_NEEDS_KEY}", code="needs-state-key", about=[name])
+        for label, at in compiled.asking.items():
+            problems.warn(at, f"{label} may ask its user, {_NEEDS_KEY}", code="needs-state-key", about=[label])
     if _lacks_upstream(compiled):
         file = compiled.env_file.with_name(CONFIG)
         lacking = f"{NO_UPSTREAM}: add it" if file.exists() else f"{NO_CONFIG}: write it, with upstream.url and access"
@@ -193,18 +199,6 @@ def check_warnings(compiled: Compiled, folder: Path) -> list[Problem]:
 
         warnings += warnings_about_skills(compiled)
     return sorted([*left_over(warnings, compiled.ignores), *unused_ignores(warnings, compiled.ignores)])
-
-
-def _check_questions(compiled: Compiled, problems: Problems) -> None:
-    """Warn of each tool, prompt or resource that asks its user, unless a state key is set here too."""
-    if local_settings().state_keys:
-        return
-    for each in compiled.made:
-        if each.tool.options.confirm:
-            name = each.tool.name
-            problems.warn(each.at, f"tool {name} asks its user, {_NEEDS_KEY}", code="needs-state-key", about=[name])
-    for label, at in compiled.asking.items():
-        problems.warn(at, f"{label} may ask its user, {_NEEDS_KEY}", code="needs-state-key", about=[label])
 
 
 def with_sealed_cursors(outcome: Outcome) -> Outcome:

@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
@@ -137,10 +137,8 @@ def etags_of(storage: PublishStorage, keys: Sequence[str]) -> dict[str, str]:
     """
     etags = {}
     for key in keys:
-        try:
+        with suppress(ObjectNotFound):
             etags[key] = storage.head(key).etag
-        except ObjectNotFound:
-            continue
     return etags
 
 

@@ -6,7 +6,7 @@ import json
 import os
 import stat
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,13 +14,15 @@ from typing import Any
 
 from graphql import GraphQLError, Source, build_client_schema, get_introspection_query, print_schema
 
+from handler.commands.command_line import UsageRefused
+from handler.commands.console import announce
 from handler.commands.local.local_server import local_http
 from handler.commands.schema_source.schema_file import is_usable
 from handler.commands.schema_source.source_options import (
+    SCHEMA_FILE,
     RequestHeaders,
     SchemaSource,
     SourceRefused,
-    UsageRefused,
     quoted,
 )
 from handler.compiler.schema.schema import parse_sdl
@@ -77,9 +79,10 @@ TRUST = (
 )
 
 
-def read_sdl(source: SchemaSource, *, headers: RequestHeaders, timeout_s: float, warn: Callable[[str], None]) -> str:
-    """Return the SDL of an API or a file. ``warn`` gets the reason if a subgraph's directives are missing.
+def read_sdl(source: SchemaSource, *, headers: RequestHeaders, timeout_s: float, old: str = "") -> str:
+    """Return the SDL of an API or a file, which replaces an ``old`` one.
 
+    A schema without the directives of a subgraph is refused if the old one hides fields by them, and else announced.
     Neither the schema nor a refusal repeats the value of a header.
 
     Raises:
@@ -93,7 +96,7 @@ def read_sdl(source: SchemaSource, *, headers: RequestHeaders, timeout_s: float,
         return _read_file(source)
     with closing(local_http()) as http:
         deadline = time.monotonic() + timeout_s
-        api = _Api(source=source, headers=headers, http=http, deadline=deadline, timeout_s=timeout_s, warn=warn)
+        api = _Api(source=source, headers=headers, http=http, deadline=deadline, timeout_s=timeout_s, old=old)
         try:
             sdl = api.sdl()
         except SourceRefused as exc:
@@ -112,7 +115,7 @@ class _Api:
     http: HttpClient
     deadline: float  # of time.monotonic()
     timeout_s: float
-    warn: Callable[[str], None]
+    old: str  # SDL
 
     def sdl(self) -> str:
         """Return the API's schema.
@@ -145,7 +148,9 @@ class _Api:
         sdl = self._service()
         if sdl and is_usable(sdl, self.source):
             return sdl
-        self.warn(LOST_DIRECTIVES)
+        if "inaccessible" in self.old:  # also with the prefix of Federation's import
+            raise self._refused(f"{SCHEMA_FILE} hides fields by @inaccessible, and {LOST_DIRECTIVES}")
+        announce(f"{self.source.shown}: {LOST_DIRECTIVES}")
         return ""
 
     def _service(self) -> str:

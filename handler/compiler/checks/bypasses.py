@@ -31,6 +31,7 @@ from handler.graph.documents.operation import fragments_of
 from handler.graph.view import View
 from handler.policy.evaluation import OPEN, Evaluation, Mask, hidden_from_everybody
 from handler.policy.predicates import Predicate
+from handler.strict_json import objects_in
 
 MAX_STEPS = 6
 """Steps of a path that a warning shows."""
@@ -166,14 +167,10 @@ def variable_walk(endpoint: CompiledEndpoint) -> Iterator[Finding]:
 def _compared(predicate: Predicate) -> set[str]:
     """Return the variables that a predicate compares with claims."""
     variables: set[str] = set()
-    waiting: list[Any] = [predicate]
-    while waiting:
-        each = waiting.pop()
-        parts = list(each.values()) if isinstance(each, Mapping) else each if isinstance(each, list) else []
-        operands = [part for part in parts if isinstance(part, Mapping) and ("jwt" in part or "variables" in part)]
+    for each in objects_in(predicate):
+        operands = [part for part in each.values() if isinstance(part, dict)]
         if any("jwt" in operand for operand in operands):
             variables |= {str(operand["variables"][0]) for operand in operands if "variables" in operand}
-        waiting += [part for part in parts if part not in operands]
     return variables
 
 

@@ -43,7 +43,7 @@ def resolve(schema: GraphQLSchema, text: str) -> str:
             raise UnknownCoordinate(f'the schema has no directive "@{name}" for requests{remedy}')
         if argument is None:
             return f"@{name}"
-        _require(argument, directives[name].args, "argument", f"@{name}")
+        require_name(argument, directives[name].args, "argument", f"@{name}")
         return f"@{name}({argument}:)"
     match = COORDINATE.fullmatch(text)
     if match is None:
@@ -55,15 +55,16 @@ def resolve(schema: GraphQLSchema, text: str) -> str:
     member, argument = match["member"], match["argument"]
     if member is None:
         return type_.name
-    _require(member, members_of(type_), "value" if isinstance(type_, GraphQLEnumType) else "field", type_.name)
+    require_name(member, members_of(type_), "value" if isinstance(type_, GraphQLEnumType) else "field", type_.name)
     own = f"{type_.name}.{member}"
     if argument is None:
         return own
-    _require(argument, getattr(getattr(type_, "fields", {}).get(member), "args", ()), "argument", own)
+    require_name(argument, getattr(getattr(type_, "fields", {}).get(member), "args", ()), "argument", own)
     return f"{own}({argument}:)"
 
 
-def _require(name: str, known: Collection[str], kind: str, owner: str) -> None:
+def require_name(name: str, known: Collection[str], kind: str, owner: str) -> None:
+    """Refuse a name that its owner, a type, field or directive, does not have."""
     if name not in known:
         raise UnknownCoordinate(f'"{owner}" has no {kind} "{name}"{did_you_mean(name, known)}')
 

@@ -104,7 +104,6 @@ def _operation_tool(
     enforced = enforced_schema(inputs, scalars=scalars, flat=flat)
     if options.examples and options.node:
         reader = _ExampleReader(
-            operation=operation,
             inputs=inputs,
             advertised=advertised if flat else advertised["properties"]["variables"],
             enforced=enforced if flat else enforced["properties"]["variables"],
@@ -202,7 +201,6 @@ class _ExampleReader:
     An example is a call, whose values become ``examples`` of the variables in the input schema.
     """
 
-    operation: AuthorOperation
     inputs: Inputs
     advertised: JSONObject
     enforced: JSONObject
@@ -243,7 +241,7 @@ class _ExampleReader:
             return
         if size > MAX_EXAMPLE_BYTES:
             yield f"it has {size:,} bytes: expected at most {MAX_EXAMPLE_BYTES:,}"
-        bound = {node.variable.name.value for node in self.operation.bound}
+        bound = {node.variable.name.value for node in self.inputs.bound}
         names = self.advertised["properties"]
         yield from (f"${name} is required" for name in self.enforced.get("required", ()) if name not in example)
         for name, value in example.items():

@@ -72,14 +72,10 @@ def touched_by(document: DocumentNode, view: View) -> Touched:
                 walk.definition(node, root if root in view.members else "")
             case FragmentDefinitionNode():
                 walk.definition(node, walk.type_named(node.type_condition))
-    return Touched(
-        fields=frozenset(walk.fields),
-        arguments=frozenset(walk.arguments),
-        types=frozenset(walk.types),
-        directives=frozenset(walk.directives & view.directives().keys()) if walk.directives else frozenset(),
-        parents=frozenset(walk.parents),
-        searches=walk.searches,
-    )
+    directives = walk.directives & view.directives().keys() if walk.directives else ()
+    fields, arguments = frozenset(walk.fields), frozenset(walk.arguments)
+    types, parents = frozenset(walk.types), frozenset(walk.parents)
+    return Touched(fields, arguments, types, frozenset(directives), parents, walk.searches)
 
 
 def field_type(view: View, parent: str, field_name: str) -> str | None:

@@ -64,7 +64,7 @@ class SchemaViews:
         self._bundle = bundle
         self._storage = storage
         self._on_trouble = on_trouble
-        self._index: SchemaIndex | None = None
+        self.loaded: SchemaIndex | None = None  # the schema index, at its first use
         self._index_bytes = 0
         # Keys: the tool, and an outcome.
         self._views: Lru[tuple[str, Mask], View] = Lru(most=MAX_VIEWS)
@@ -88,11 +88,6 @@ class SchemaViews:
             searches = sum(each.kept_bytes for each in self._searches.values())
             printed = sum(map(sys.getsizeof, self._printed.values()))
         return self._index_bytes + views + schemas + searches + printed
-
-    @property
-    def loaded(self) -> SchemaIndex | None:
-        """The schema index; ``None`` before its first use."""
-        return self._index
 
     def find_index(self) -> SchemaIndex | None:
         """Return the schema index; ``None`` if it cannot be loaded. Blocks at the first use."""
@@ -186,10 +181,10 @@ class SchemaViews:
     def _require_index(self, timeout_s: float = READ_TIMEOUT_S) -> SchemaIndex:
         from handler.graph.index import load_index, read_index
 
-        if self._index is None:
+        if self.loaded is None:
             try:
                 body = load_index(self._storage, self._bundle.endpoint, self._bundle.index, timeout_s=timeout_s)
-                self._index = read_index(body, sha256=self._bundle.index)
+                self.loaded = read_index(body, sha256=self._bundle.index)
             except (StorageError, BundleError) as exc:
                 if not self.fails:
                     self._on_trouble(exc)
@@ -197,7 +192,7 @@ class SchemaViews:
                 raise
             self.fails = False
             self._index_bytes = read_cost(len(body))
-        return self._index
+        return self.loaded
 
 
 def read_cost(stored_bytes: int) -> int:

@@ -48,8 +48,8 @@ async def resources_for(caller: Caller) -> list[Listed]:
     """
     endpoint = caller.endpoint
     schemas = [
-        Listed(entry=_schema_entry(endpoint, tool), hidden=tool is not None and tool.options.hidden)
-        for tool in _with_schemas(endpoint)
+        Listed(entry=_schema_entry(endpoint, uri, tool), hidden=tool is not None and tool.options.hidden)
+        for uri, tool in _owners_of_schemas(endpoint).items()
         if await _is_shown(caller, tool)
     ]
     return [*(each for each in _own(caller) if "uri" in each.entry), *schemas]
@@ -109,15 +109,14 @@ async def fixed_contents(caller: Caller, uri: str) -> list[JSONObject] | None:
         return [{"uri": uri, "mimeType": file.entry["mimeType"], **content, **meta}]
     if uri.startswith(f"{PAGE_SCHEME}:"):
         return await table_contents(caller, uri)
-    for tool in _with_schemas(endpoint):
-        if _schema_uri(endpoint, tool) == uri:
-            if tool and not await caller.can_use(tool):
-                return None  # answered without the schema index, as for a tool that does not exist
-            if tool:
-                require_scopes(tool.name, tool.options.scopes, caller.principal)
-            sdl = await _sdl(caller, tool)
-            return [{"uri": uri, "mimeType": SDL, "text": sdl}] if sdl else None
-    return None
+    owners = _owners_of_schemas(endpoint)
+    tool = owners.get(uri)
+    if uri not in owners or (tool and not await caller.can_use(tool)):
+        return None  # answered without the schema index, for a tool that does not exist as for one without rights
+    if tool:
+        require_scopes(tool.name, tool.options.scopes, caller.principal)
+    sdl = await _sdl(caller, tool)
+    return [{"uri": uri, "mimeType": SDL, "text": sdl}] if sdl else None
 
 
 def find_template(caller: Caller, template: str) -> CodeResource | None:
@@ -147,21 +146,16 @@ def _place(resource: CodeResource) -> str:
 _pattern = lru_cache(maxsize=256)(pattern_of)
 
 
-def _with_schemas(endpoint: Endpoint) -> Iterator[GraphQLTool | None]:
-    """Yield the owners of schemas: the endpoint, as ``None``, and its GraphQL tools."""
-    yield None
-    yield from (tool for tool in endpoint.bundle.tools if isinstance(tool, GraphQLTool))
+def _owners_of_schemas(endpoint: Endpoint) -> dict[str, GraphQLTool | None]:
+    """Return the owners of schemas by URI: the endpoint, as ``None``, and its GraphQL tools."""
+    name, tools = endpoint.bundle.endpoint, endpoint.bundle.tools
+    own = {tool_schema_uri(name, tool.name): tool for tool in tools if isinstance(tool, GraphQLTool)}
+    return {schema_uri(name): None, **own}
 
 
-def _schema_uri(endpoint: Endpoint, tool: GraphQLTool | None) -> str:
-    name = endpoint.bundle.endpoint
-    return tool_schema_uri(name, tool.name) if tool else schema_uri(name)
-
-
-def _schema_entry(endpoint: Endpoint, tool: GraphQLTool | None) -> JSONObject:
+def _schema_entry(endpoint: Endpoint, uri: str, tool: GraphQLTool | None) -> JSONObject:
     title = f"Schema of {tool.entry.get('title', tool.name)}" if tool else "GraphQL schema"
     owner = f"the tool {tool.name}" if tool else f"/{endpoint.bundle.endpoint}/graphql"
-    uri = _schema_uri(endpoint, tool)
     name = uri.removeprefix(schema_uri(endpoint.bundle.endpoint).removesuffix("schema.graphql"))
     description = f"What {owner} can be asked, by this caller."
     return {"uri": uri, "name": name, "title": title, "description": description, "mimeType": SDL}

@@ -13,7 +13,7 @@ from starlette.types import Receive, Scope, Send
 
 from handler.cold.records import replaced
 from handler.errors import MAX_SAID_CHARS
-from handler.errors.access import AccessError
+from handler.errors.access import AccessError, CredentialRequired
 from handler.errors.calls import DeadlinePassed, NotFound, ResourceNotFound, ToolNotFound
 from handler.list_entries import answer_tokens
 from handler.server.asgi.content_negotiation import EVENT_STREAM, JSON, accepted_kinds, media_type_of
@@ -79,9 +79,9 @@ class McpRoute:
             note(http_call.scope, code=error.stile_code)
             response = _error_response(error, _revision_of(http_call, request), well_formed=request is not None)
             if error.status == 401:
-                from handler.server.denials import sign_in_headers
+                from handler.server.denials import challenge_headers
 
-                response.headers.update(sign_in_headers(http_call))
+                response.headers.update(challenge_headers(http_call, CredentialRequired()))
             return response
         except AccessError as exc:
             from handler.server.denials import denial_response

@@ -30,7 +30,6 @@ from handler.errors.calls import (
     OtherCatalogCall,
     ToolError,
     ToolNotFound,
-    ValuesRefused,
 )
 from handler.errors.upstream import AnswerMisfit, UpstreamError
 from handler.list_entries import BYTES_PER_TOKEN
@@ -42,7 +41,7 @@ from handler.server.context import Caller, with_schema
 from handler.server.mcp.jsonrpc import HEADER_MISMATCH, Call, Rejected
 from handler.server.mcp.revisions import is_modern
 from handler.server.mcp.tools_list import entry_for, kits_per_caller
-from handler.server.upstream.bound_variables import fill_bound
+from handler.server.upstream.bound_variables import persisted_request
 from handler.server.upstream.graphql_client import carried_out, execute, telling_answer
 from handler.server.upstream.graphql_request import GraphQLRequest
 from handler.strict_json import JSONObject, to_well_formed_json
@@ -251,16 +250,7 @@ def prepare_prescribed_call(caller: Caller, tool: PrescribedTool, arguments: Map
     Raises:
         CallError: the request lacks the value of a bound variable, or a policy does not allow these values.
     """
-    variables = {**_variables(tool, arguments), **fill_bound(caller, tool, name=tool.name)}
-    if not caller.evaluation.meets_with(tool.mask, tool.operation.coerced(variables)):
-        raise ValuesRefused
-    return GraphQLRequest(
-        text=tool.operation.text,
-        sha256=tool.operation.sha256,
-        operation_name=tool.operation.name,
-        variables=variables,
-        is_query=tool.operation.kind == "query",
-    )
+    return persisted_request(caller, tool, _variables(tool, arguments), name=tool.name)
 
 
 def _variables(tool: PrescribedTool, arguments: Mapping[str, Any]) -> JSONObject:

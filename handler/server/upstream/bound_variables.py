@@ -1,4 +1,4 @@
-"""Values of bound variables, which neither a model nor its user fills."""
+"""Requests of persisted operations, with values of bound variables, which neither a model nor its user fills."""
 
 from __future__ import annotations
 
@@ -6,9 +6,32 @@ from collections.abc import Mapping
 from typing import Any
 
 from handler.bundle.tools import Binding, PersistedOperation, PrescribedTool
-from handler.errors.calls import BindingMissing
+from handler.errors.calls import BindingMissing, ValuesRefused
 from handler.server.context import Caller
+from handler.server.upstream.graphql_request import GraphQLRequest
 from handler.strict_json import JSONObject, parse_json
+
+
+def persisted_request(
+    caller: Caller, persisted: PrescribedTool | PersistedOperation, values: Mapping[str, Any], *, name: str
+) -> GraphQLRequest:
+    """Return the request of a tool or persisted operation with validated values of its callers' variables.
+
+    Raises:
+        BindingMissing: the request lacks the value of a bound variable.
+        ValuesRefused: a policy does not let this caller give these values.
+    """
+    operation = persisted.operation
+    variables = {**operation.sendable(values), **fill_bound(caller, persisted, name=name)}
+    if not caller.evaluation.meets_with(persisted.mask, operation.coerced(variables)):
+        raise ValuesRefused
+    return GraphQLRequest(
+        text=operation.text,
+        sha256=operation.sha256,
+        operation_name=operation.name or None,
+        variables=variables,
+        is_query=operation.kind == "query",
+    )
 
 
 def fill_bound(caller: Caller, bound: PrescribedTool | PersistedOperation, *, name: str) -> JSONObject:
