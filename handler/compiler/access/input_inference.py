@@ -176,7 +176,7 @@ class Questions:
         longest = max(map(len, fields), default=0)
         mentions_by: dict[str, list[tuple[str, Mention]]] = {}
         for name in self._by_name:
-            for mention in () if is_structural(name) else mentions(name, max_chars=longest):
+            for mention in mentions(name, max_chars=longest) if STRUCTURAL.isdisjoint(spellings(name)) else ():
                 for spelling in joined(mention.words):
                     if spelling in fields:
                         mentions_by.setdefault(spelling, []).append((name, mention))
@@ -439,7 +439,7 @@ def _lists(type_: FieldsType, name: str) -> bool:
 
 
 STRUCTURAL = frozenset(("filterby", "orderby", "orderfield", "sortby", "sortfield", "sortkey"))
-"""Names of inputs that do not name a field: a ``sortKey`` does not sort by a field ``key``."""
+"""Names of inputs that only say that these choose: a ``sortKey`` does not sort by a field ``key``."""
 
 CHOOSING = STRUCTURAL | {"condition", "criterion", "filter", "having", "match", "ordering", "sort", "where"}
 """Names of inputs that choose rows, or their order."""
@@ -516,11 +516,6 @@ def inputs_of(schema: GraphQLSchema) -> Iterator[InputMember]:
             own.far.setdefault(type_name, set()).update(everything)
             yield types.member(f"@{directive.name}({argument}:)", argument, asked_types, type_name)
     yield from types.members(own)
-
-
-def is_structural(name: str) -> bool:
-    """Return whether an input's name only says that it chooses, such as ``orderBy``."""
-    return not STRUCTURAL.isdisjoint(spellings(name))
 
 
 def keeps_rows(name: str) -> bool:

@@ -138,21 +138,16 @@ def _top(files: EndpointFiles, file: str, problems: Problems, *, stage: str | No
     if not stage:
         return node
     name = join(file, f"config.{stage}.yaml")
-    if not files.exists(name):
-        problems.add(Place(name), _missing_stage(files, name, stage), code="unreadable-file")
-        return node
-    over = files.read(name)
-    return overlay(node, None if over is None else parse_yaml(over, name, problems))
-
-
-def _missing_stage(files: EndpointFiles, name: str, stage: str) -> str:
+    if files.exists(name):
+        over = files.read(name)
+        return overlay(node, None if over is None else parse_yaml(over, name, problems))
     beside = files.names_beside(name)
     stages = [match[1] for match in map(STAGE_FILE.fullmatch, beside) if match]
     misnamed = [other for other, right_name in misnamed_files(beside) if join(name, right_name) == name]
-    if misnamed:
-        return f'the file of the stage "{stage}" does not exist: rename {misnamed[0]}, which is not read'
     remedy = f"the stages here are {some(stages, most=10)}" if stages else "create it, or leave out --stage"
-    return f'the file of the stage "{stage}" does not exist: {remedy}{did_you_mean(stage, stages)}'
+    remedy = f"rename {misnamed[0]}, which is not read" if misnamed else f"{remedy}{did_you_mean(stage, stages)}"
+    problems.add(Place(name), f'the file of the stage "{stage}" does not exist: {remedy}', code="unreadable-file")
+    return node
 
 
 def _adopted(top: Section) -> frozenset[str]:
