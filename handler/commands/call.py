@@ -6,14 +6,14 @@ import argparse
 import asyncio
 import json
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from typing import Any
 
 from handler.bundle.tools import CONFIRM, CodeTool, PrescribedTool
 from handler.commands.command_line import DONE, REFUSED, USAGE
 from handler.commands.console import announce, complain, one_line, say, show_json
-from handler.commands.folders.endpoints import Outcome, add_folder_arguments, compile_all, complain_about
+from handler.commands.folders.endpoints import add_folder_arguments, compile_all, complain_about
 from handler.commands.local.author_view import lines_of, show_authors_frames, told_to_author, why_refused
 from handler.commands.local.call_arguments import (
     arguments_file,
@@ -111,17 +111,11 @@ def run(options: argparse.Namespace) -> int:
         names = ", ".join(one.bundle.endpoint for one in holders)
         complain(f'"{options.tool}" is a tool of several endpoints: {names}. Name the folder of one.')
         return USAGE
-    return _no_such_tool(options.tool, outcomes)
-
-
-def _no_such_tool(name: str, outcomes: Sequence[Outcome]) -> int:
     complain_about(outcomes)  # the tool may be in an endpoint that has problems
-    compiled = [outcome.compiled for outcome in outcomes if outcome.compiled]
-    names = sorted({tool.name for one in compiled for tool in one.bundle.tools})
-    if names:
-        complain(f'There is no tool "{name}". There are: {", ".join(names)}')
-    elif compiled:
-        complain(f'There is no tool "{name}": no tool is declared.')
+    tools = sorted({tool.name for one in compiled for tool in one.bundle.tools})
+    if compiled:
+        fault = f". There are: {', '.join(tools)}" if tools else ": no tool is declared."
+        complain(f'There is no tool "{options.tool}"{fault}')
     return REFUSED if any(outcome.problems for outcome in outcomes) else USAGE
 
 
