@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import gc
 import json
 import re
 import textwrap
@@ -44,6 +43,7 @@ from handler.commands.console import (
 from handler.commands.folders.endpoints import add_folder_arguments, explain_all
 from handler.commands.local.callers import NOTATION, SKIPS_POLICIES, NamedCaller, caller_argument
 from handler.compiler.access.policies import INTROSPECTION
+from handler.compiler.compile import uncollected
 from handler.compiler.problems import Place
 from handler.compiler.provenance import Cause
 from handler.errors.authoring import UnknownCaller, UnknownCoordinate
@@ -96,11 +96,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     if options.mermaid and (options.field is None or options.json):
         raise UsageRefused("--mermaid: expected --field with the part to draw, and no --json")
-    gc.disable()  # the syntax trees of schemas stay until the end, and scanning them takes long
-    try:
+    with uncollected():
         return _explain(options)
-    finally:
-        gc.enable()
 
 
 def _explain(options: argparse.Namespace) -> int:

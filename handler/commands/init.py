@@ -14,12 +14,11 @@ from typing import Any
 
 import yaml
 
-from handler.bundle.model import ENDPOINT_NAME
 from handler.commands.command_line import REFUSED, CommandRefused, UsageRefused
 from handler.commands.console import say, show_json, slow_work
 from handler.commands.editor import SCHEMA_COMMENT, write_editor_files
 from handler.commands.folders.atomic_writes import new_folder
-from handler.commands.folders.endpoints import Outcome, compile_one
+from handler.commands.folders.endpoints import Outcome, compile_one, endpoint_name
 from handler.commands.questions import ask, can_ask, choose
 from handler.commands.schema_source.schema_file import INDEX_WITH_TOOL, refuse_problems, write_schema
 from handler.commands.schema_source.schema_reading import NO_FILE, read_sdl
@@ -37,7 +36,7 @@ from handler.commands.schema_source.source_options import (
 )
 from handler.commands.schema_source.starters import Starter, best_starters, candidates
 from handler.compiler.schema.schema import AuthorSchema
-from handler.compiler.source.files import CONFIG, ENTRY, EXPECTED_NAME, STEPZEN_CONFIG
+from handler.compiler.source.files import CONFIG, ENTRY, STEPZEN_CONFIG
 from handler.graph.view import BUILT_IN_SCALARS
 from handler.text.sentences import counted
 
@@ -113,8 +112,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _target(text: str) -> Path:
-    if not ENDPOINT_NAME.fullmatch(_endpoint(text)):
-        raise argparse.ArgumentTypeError(f'"{_endpoint(text)}" is not an endpoint name: {EXPECTED_NAME}')
+    endpoint_name(_endpoint(text))
     return Path(text)
 
 
