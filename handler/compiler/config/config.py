@@ -68,7 +68,7 @@ class Config:
     ui: Section  # pages that hosts show in the chat
     code: CodeConfig
     catalog: CatalogUse | None
-    log: LogConfig
+    log: Section  # facts of calls that the log has in addition
     synonyms: Mapping[str, tuple[str, ...]]  # words of questions, and the words that each finds beside itself
     ignores: tuple[Ignore, ...]  # warnings that the author has judged
     ignored_changes: tuple[Ignore, ...]  # differences from the version before that the author has judged
@@ -97,7 +97,7 @@ def read_config(
         problems.warn(top.key_place(key), sentence, code="ignored-section", about=[key])
     warn_of_foreign_keys(top, problems, own=KEYS)
     top.expect_table()
-    limits, upstream, log = top.section("limits"), top.section("upstream"), top.section("log")
+    limits, upstream = top.section("limits"), top.section("upstream")
     return Config(
         upstream=read_upstream(upstream, problems),
         url_at=upstream.place("url"),
@@ -126,7 +126,7 @@ def read_config(
         ui=top.section("ui"),
         code=_code(top, problems),
         catalog=_catalog(top),
-        log=LogConfig(coordinates=log.boolean("coordinates"), arguments=tuple(log.texts("arguments"))),
+        log=top.section("log"),
         synonyms=_synonyms(top.section("find")),
         ignores=read_ignores(top.section("checks"), problems),
         ignored_changes=read_change_ignores(top.section("diff"), problems),
@@ -186,14 +186,6 @@ def _synonyms(find: Section) -> Mapping[str, tuple[str, ...]]:
         elif not others or not all(any(split(other)) for other in others):
             words.refuse(word, "a list of words, such as [revenue]")
     return synonyms
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LogConfig:
-    """The values of ``log``. Without it, the log has neither coordinates nor arguments."""
-
-    coordinates: bool
-    arguments: tuple[tuple[str, Place], ...]  # each tool.argument
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -143,14 +143,14 @@ def _persisted(context: ApiContext, operation: AuthorOperation, *, demands: Dema
     coordinates = [*coordinates_used(operation.document, schema), *coordinates_bound(operation, schema)]
     mask = union_of(context.guards, coordinates) | demands.mask
     inputs = Inputs(operation, context.schema, context.guards, mask=mask)
-    variables = context.shared(enforced_schema(inputs, scalars=context.scalars, flat=True))
+    variables = context.definitions.shared(enforced_schema(inputs, scalars=context.scalars, flat=True))
     return PersistedOperation(
         operation=sent(operation, context.schema),
         variables=variables,
         mask=mask,
-        conditions=context.conditions_in(variables),
+        conditions=context.guarded.conditions_in(variables),
         bindings=read_bindings(operation, context.schema, context.problems),
-        bound=context.shared(bound_schema(inputs, scalars=context.scalars)),
+        bound=context.definitions.shared(bound_schema(inputs, scalars=context.scalars)),
         scopes=demands.scopes,
         confirm=demands.confirm,
     )

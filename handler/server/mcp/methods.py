@@ -141,19 +141,19 @@ async def _discover(call: Call) -> JSONObject:
     result = {"supportedVersions": list(revisions.MODERN), **_introduction(call, revision)}
     # The introduction differs between callers by their extensions.
     extensions = [has for has in (_skills_of, _has_pages) if has(call.caller)]
-    public = _is_public(call, lambda anybody: all(has(anybody) for has in extensions))
+    public = _takes_anybody(call) and all(has(call.caller.as_anybody()) for has in extensions)
     return revisions.cacheable(result, revision, public=public)
 
 
-def _is_public(call: Call, holds: Callable[[Caller], bool]) -> bool:
-    """Return whether the endpoint takes callers without a credential, and something holds for them."""
-    return call.caller.endpoint.bundle.access.anonymous == "allow" and holds(call.caller.as_anybody())
+def _takes_anybody(call: Call) -> bool:
+    """Return whether the endpoint takes callers without a credential."""
+    return call.caller.endpoint.bundle.access.anonymous == "allow"
 
 
 async def _list_tools(call: Call) -> JSONObject:
     endpoint, entries = call.caller.endpoint, await list_tools(call)
     page = page_of(call, "tools", entries)
-    public = endpoint.bundle.access.anonymous == "allow" and not any(kit.per_caller for kit in endpoint.bundle.code)
+    public = _takes_anybody(call) and not any(kit.per_caller for kit in endpoint.bundle.code)
     if public and call.caller.principal != ANONYMOUS:
         public = await list_entries(endpoint, endpoint.everybody, principal=ANONYMOUS) == entries
     return revisions.cacheable(page, call.request.revision, public=public)
@@ -195,7 +195,7 @@ async def _list_content(call: Call) -> JSONObject:
 async def _anybody_gets(call: Call, value: T, get: Callable[[Caller], Awaitable[T]]) -> bool:
     """Return whether a caller without a credential gets an equal value."""
     try:
-        return _is_public(call, lambda _: True) and await get(call.caller.as_anybody()) == value
+        return _takes_anybody(call) and await get(call.caller.as_anybody()) == value
     except AccessError:
         return False
 
@@ -249,7 +249,7 @@ def _refuse_excess(call: Call, values: Mapping[str, Any]) -> None:
 async def _list_skills(call: Call) -> JSONObject:
     """Return a page of the caller's skills. Source: Skills extension of MCP (SEP-2640), "Listing Skills"."""
     entries = _skills_of(call.caller)
-    public = _is_public(call, lambda anybody: _skills_of(anybody) == entries)
+    public = _takes_anybody(call) and _skills_of(call.caller.as_anybody()) == entries
     return revisions.cacheable(page_of(call, "skills", entries), call.request.revision, public=public)
 
 
@@ -260,7 +260,7 @@ async def _get_skill(call: Call) -> JSONObject:
     if entry is None:
         raise call.caller.missing(SkillNotFound(uri))
     call.note(resource=uri, decision="allowed")
-    public = _is_public(call, lambda anybody: entry in _skills_of(anybody))
+    public = _takes_anybody(call) and entry in _skills_of(call.caller.as_anybody())
     return revisions.cacheable({"skill": entry}, call.request.revision, public=public)
 
 
