@@ -57,7 +57,7 @@ def fit(answer: JSONObject, plan: Members | None, limit: ResultLimit) -> Fitted:
     """
     members = Members(fields={"data": Member(below=plan)}) if plan else Members(fields={})
     if limit.start and plan and answer["data"]:
-        answer = {**answer, "data": limit.start.rest_of(answer["data"], plan)}
+        answer = {**answer, "data": limit.start.rest_of(answer["data"], plan, limit.start.path)}
     best = _fitted(answer, members, limit, strings=False)
     if best is None or best[1].emptied:
         shorter = _fitted(answer, members, limit, strings=True)

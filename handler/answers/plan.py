@@ -264,14 +264,6 @@ class Start:
         """The path of the list in the answer that is returned: a list around it has one item."""
         return tuple(0 if isinstance(part, int) else part for part in self.path)
 
-    def rest_of(self, data: JSONObject, members: Members) -> JSONObject:
-        """Return the data with the further rows of the list.
-
-        Lists around it have the one item that leads to it. Other lists are empty: their rows are in earlier answers,
-        or have cursors of their own. The given data is not changed.
-        """
-        return self._object(data, members, self.path)
-
     def placed(self, place: CutPlace) -> CutPlace:
         """Return a place of the rest as a place of the API's answer."""
         length = len(self.path)
@@ -291,7 +283,12 @@ class Start:
         """Return whether an answer has no further row of the list, so that its cursor would be the earlier one."""
         return any(place.origin == self.path and not place.kept for place in places)
 
-    def _object(self, value: Mapping[str, Any], members: Members, path: Path) -> JSONObject:
+    def rest_of(self, value: Mapping[str, Any], members: Members, path: Path) -> JSONObject:
+        """Return an object with the further rows of the list at ``path`` below it.
+
+        Lists around it have the one item that leads to it. Other lists are empty: their rows are in earlier answers,
+        or have cursors of their own. The given object is not changed.
+        """
         key, *inner = path
         rows = members.rows if key in members.rows else (key,)
         rest = dict(value)
@@ -312,7 +309,7 @@ class Start:
                 return [self._value(each, member.item, path[1:]) for each in _one(value, path[0])]
             return value[: max(0, len(value) - self.offset)] if self.backward else value[self.offset :]
         if isinstance(value, dict) and member.below and path:
-            return self._object(value, member.below, path)
+            return self.rest_of(value, member.below, path)
         return value
 
 

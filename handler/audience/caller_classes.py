@@ -21,6 +21,7 @@ from random import Random
 from typing import Any
 
 from handler.bundle.model import Bundle
+from handler.compiler.schema.name_graph import closure
 from handler.policy.evaluation import HIDDEN, KNOWN, NEVER, OWN_TOKEN, Mask, alternatives_of
 from handler.policy.predicates import HOLDS, MAY_HOLD, SURELY_HOLDS, UNKNOWN, Predicate, compile_predicate
 from handler.server.auth.principal import ANONYMOUS, SCOPE_CLAIMS, Principal, principal_of_key
@@ -430,19 +431,10 @@ class ConditionBits:
         """Return the classes of a condition. For those that it is made of, take the greatest fixed point."""
         if (number, fact, variables) in self._cache:
             return self._cache[number, fact, variables]
-        alternatives: dict[int, list[list[int]]] = {}
-        bits: dict[int, int] = {}
-        waiting = [number]
-        while waiting:
-            each = waiting.pop()
-            if each in bits:
-                continue
-            ways = alternatives_of(self.bundle.conditions, each)
-            if ways is None:
-                bits[each] = self._leaf(each, fact, variables)
-                continue
-            bits[each], alternatives[each] = self.admitted, ways
-            waiting += [other for way in ways for other in way]
+        conditions = self.bundle.conditions
+        numbers = [*closure([number], lambda each: chain(*alternatives_of(conditions, each) or ()))]
+        alternatives = {each: ways for each in numbers if (ways := alternatives_of(conditions, each)) is not None}
+        bits = {each: self.admitted if each in alternatives else self._leaf(each, fact, variables) for each in numbers}
         changed = True
         while changed:
             changed = False

@@ -244,14 +244,16 @@ def _slots_of(
     by_type = [(each, _slot_by_type(hints.get(each.name, Any))) for each in single]
     by_name = [(each, NAMES.get(each.name, "")) for each, slot in by_type if not slot]
     for each, slot in (*by_type, *by_name):
+        if slot in slots:
+            place.refuse(f"its parameter {each} is one more for {slot}: {EXPECTED_RESUME}")
         if slot:
-            _take(slots, each, slot, place)
+            slots[slot] = each.name
     for slot in (TAG, OUTCOME):  # the first parameter without a slot; one with a default only without ``*args``
         free = [each for each in single if each.name not in slots.values()]
         needed = [each for each in free if each.default is NO_DEFAULT]
         first = next(iter(needed or ([] if takes_any else free)), None)
         if first and slot not in slots:
-            _take(slots, first, slot, place)
+            slots[slot] = first.name
     for each in [each for each in single if each.name not in slots.values()]:
         is_free = each.name not in hints and each.default in (NO_DEFAULT, None)
         if is_free and not takes_any and CONTEXT not in slots:
@@ -259,12 +261,6 @@ def _slots_of(
         elif each.default is NO_DEFAULT:  # others keep their defaults
             place.refuse(f"nothing fills its parameter {each}: {EXPECTED_RESUME}")
     return slots
-
-
-def _take(slots: dict[str, str], parameter: inspect.Parameter, slot: str, place: SourceLocation) -> None:
-    if slot in slots:
-        place.refuse(f"its parameter {parameter} is one more for {slot}: {EXPECTED_RESUME}")
-    slots[slot] = parameter.name
 
 
 def _require_fitting(slot: str, name: str, hint: Any, place: SourceLocation) -> None:

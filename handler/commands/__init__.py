@@ -22,11 +22,13 @@ from handler.commands.command_line import (
     REFUSED,
     USAGE,
     CommandParser,
+    CommandRefused,
     answering,
     asks_for_json,
     exit_code_lines,
     parse_in_any_order,
 )
+from handler.errors.authoring import UnknownCaller, UnknownCoordinate
 from handler.errors.infrastructure import SettingsError
 from handler.text.sentences import did_you_mean
 
@@ -188,9 +190,9 @@ def _run(command: Command, options: argparse.Namespace, *, of_errors: int) -> in
         sys.stdout.flush()
     except KeyboardInterrupt:
         return INTERRUPTED
-    except SettingsError as exc:
+    except (CommandRefused, SettingsError, UnknownCaller, UnknownCoordinate) as exc:
         complain(str(exc))
-        return of_errors
+        return exc.exit_code if isinstance(exc, CommandRefused) else of_errors
     except BrokenPipeError:  # `stile check --json . | head`; Python flushes once more at its end
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return REFUSED if of_errors == USAGE else of_errors

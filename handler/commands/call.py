@@ -6,21 +6,21 @@ import argparse
 import asyncio
 import json
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from typing import Any
 
 from handler.bundle.tools import CONFIRM, CodeTool, PrescribedTool
-from handler.commands.command_line import DONE, REFUSED, USAGE
+from handler.commands.command_line import DONE, REFUSED, USAGE, UsageRefused
 from handler.commands.console import announce, complain, one_line, say, show_json
-from handler.commands.folders.endpoints import Outcome, add_folder_arguments, compile_all, complain_about
+from handler.commands.folders.endpoints import add_folder_arguments, compile_all, complain_about
 from handler.commands.local.author_view import lines_of, show_authors_frames, told_to_author, why_refused
 from handler.commands.local.call_arguments import (
     arguments_file,
     arguments_for,
-    fault_in_pairs,
     merged,
     pair,
+    require_single,
     token_file,
 )
 from handler.commands.local.callers import SKIPS_POLICIES, NamedCaller, add_caller_argument
@@ -28,7 +28,6 @@ from handler.commands.local.local_endpoint import local_endpoint, local_settings
 from handler.commands.local.local_server import local_http, local_services, observed, unset_secrets
 from handler.compiler.compile import Compiled
 from handler.errors.access import AccessError, CredentialRefused, CredentialRequired
-from handler.errors.authoring import UnknownCaller
 from handler.errors.calls import ToolNotFound
 from handler.errors.protocol import McpError
 from handler.server.asgi.request_log import WARNING, level_of
@@ -90,12 +89,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     if options.token and options.caller != SKIPS_POLICIES:
-        complain("--token and --as both name the caller: use one of them.")
-        return USAGE
-    fault = fault_in_pairs(options.arguments)
-    if fault:
-        complain(fault)
-        return USAGE
+        raise UsageRefused("--token and --as both name the caller: use one of them.")
+    require_single(options.arguments)
     show_authors_frames(whole=options.verbose)
     outcomes = compile_all(options.folder, stage=options.stage, endpoint=options.endpoint)
     compiled = [outcome.compiled for outcome in outcomes if outcome.compiled]
@@ -109,19 +104,12 @@ def run(options: argparse.Namespace) -> int:
         return _call(holders[0], options)
     if holders:
         names = ", ".join(one.bundle.endpoint for one in holders)
-        complain(f'"{options.tool}" is a tool of several endpoints: {names}. Name the folder of one.')
-        return USAGE
-    return _no_such_tool(options.tool, outcomes)
-
-
-def _no_such_tool(name: str, outcomes: Sequence[Outcome]) -> int:
+        raise UsageRefused(f'"{options.tool}" is a tool of several endpoints: {names}. Name the folder of one.')
     complain_about(outcomes)  # the tool may be in an endpoint that has problems
-    compiled = [outcome.compiled for outcome in outcomes if outcome.compiled]
-    names = sorted({tool.name for one in compiled for tool in one.bundle.tools})
-    if names:
-        complain(f'There is no tool "{name}". There are: {", ".join(names)}')
-    elif compiled:
-        complain(f'There is no tool "{name}": no tool is declared.')
+    tools = sorted({tool.name for one in compiled for tool in one.bundle.tools})
+    if compiled:
+        fault = f". There are: {', '.join(tools)}" if tools else ": no tool is declared."
+        complain(f'There is no tool "{options.tool}"{fault}')
     return REFUSED if any(outcome.problems for outcome in outcomes) else USAGE
 
 
@@ -145,9 +133,6 @@ def _call(compiled: Compiled, options: argparse.Namespace) -> int:
                 facts=facts,
             )
             result = asyncio.run(_result(caller, options.tool, arguments, agreed=options.yes))
-    except UnknownCaller as exc:
-        complain(str(exc))
-        return USAGE
     except (AccessError, ToolNotFound) as exc:
         status = INVALID_PARAMS if isinstance(exc, ToolNotFound) else status_of(exc)
         scopes = exc.scopes if isinstance(exc, CredentialRequired) else ()

@@ -28,6 +28,19 @@ NOT_COMPARED = 3
 OPENING = 4
 """The exit codes of ``stile diff``, whose errors must not look like differences to CI. The last one is a bit."""
 
+
+class CommandRefused(Exception):
+    """A command ends without its result. The message is one sentence."""
+
+    exit_code = REFUSED
+
+
+class UsageRefused(CommandRefused):
+    """Options that do not fit each other, or name something that does not exist. The message is one sentence."""
+
+    exit_code = USAGE
+
+
 CODE_OF_ERRORS: Mapping[str, int] = {"diff": NOT_COMPARED}
 """Command -> the exit code of its errors of use, if it is not ``USAGE``."""
 

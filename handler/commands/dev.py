@@ -16,7 +16,7 @@ from functools import partial
 import uvicorn
 
 from handler.bundle.model import Bundle
-from handler.commands.command_line import DONE, REFUSED, USAGE
+from handler.commands.command_line import DONE, REFUSED, UsageRefused
 from handler.commands.console import complain, say, show_verbatim
 from handler.commands.folders.endpoints import add_folder_arguments
 from handler.commands.local.author_view import show_authors_frames
@@ -76,8 +76,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     if options.as_deployed and options.caller != SKIPS_POLICIES:
-        complain("--as-deployed takes callers as they come, and --as does not: use one of them.")
-        return USAGE
+        raise UsageRefused("--as-deployed takes callers as they come, and --as does not: use one of them.")
     show_authors_frames(whole=options.verbose)
     listener = open_listener(HOST, options.port)
     if listener is None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import gc
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -16,6 +15,7 @@ from handler.commands.command_line import BREAKING, DIFFERENT, DONE, NOT_COMPARE
 from handler.commands.console import complain, complain_of, say, show_json, show_verbatim
 from handler.commands.folders.endpoints import add_compile_options, explain_all, find_endpoints
 from handler.commands.publishing.destination import endpoints_in_bucket
+from handler.compiler.compile import uncollected
 from handler.errors.infrastructure import BundleError, ObjectNotFound, StorageError
 from handler.http.client import HttpClient
 from handler.storage.location import open_storage
@@ -56,15 +56,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     form.add_argument("--markdown", action="store_true", help="print Markdown for a pull request")
 
 
+@uncollected()
 def run(options: argparse.Namespace) -> int:
-    gc.disable()  # the syntax trees of schemas stay until the end, and scanning them takes long
     try:
         return _run(options)
     except (StorageError, BundleError) as exc:
         complain(str(exc))
         return NOT_COMPARED
-    finally:
-        gc.enable()
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -100,21 +98,21 @@ def _sides(options: argparse.Namespace, published: Sequence[bool], stack: ExitSt
     """
     sources, stages = (options.before, options.after), (options.before_stage or options.stage, options.stage)
     sides: list[Side] = [{}, {}]
-    for place, source in enumerate(sources):
+    for place in sorted((0, 1), key=published.__getitem__):
+        source = sources[place]
         if not published[place]:
             side = _compiled_side(Path(source), stage=stages[place], endpoint=options.endpoint)
             if side is None:
                 return None
             sides[place] = side
-    for place, source in enumerate(sources):
-        if published[place]:
-            names: Sequence[str] | None = [options.endpoint] if options.endpoint else None
-            if not published[1 - place] and not options.prune:
-                names = list(sides[1 - place])
-            http = HttpClient()
-            stack.callback(http.close)
-            storage = open_storage(source, http=http, environ=os.environ)
-            sides[place] = _published_side(storage, source, names=_names_in(source) if names is None else names)
+            continue
+        names: Sequence[str] | None = [options.endpoint] if options.endpoint else None
+        if not published[1 - place] and not options.prune:
+            names = list(sides[1 - place])
+        http = HttpClient()
+        stack.callback(http.close)
+        storage = open_storage(source, http=http, environ=os.environ)
+        sides[place] = _published_side(storage, source, names=_names_in(source) if names is None else names)
     return sides
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import yaml
 
-from handler.commands.command_line import REFUSED
-from handler.commands.console import complain, say, show_verbatim
+from handler.commands.command_line import REFUSED, CommandRefused
+from handler.commands.console import say, show_verbatim
 from handler.commands.folders.endpoints import add_folder_argument, find_endpoints
 from handler.compiler.config.table import KEYS
 from handler.compiler.operations.sources import OPERATIONS_FOLDER
@@ -52,8 +52,7 @@ def run(options: argparse.Namespace) -> int:
         try:
             names = write_editor_files(folder)
         except OSError as exc:
-            complain(f"{exc.filename or folder.as_posix()}: {exc.strerror}")
-            return 1
+            raise CommandRefused(f"{exc.filename or folder.as_posix()}: {exc.strerror}") from exc
         for name in names:
             say((folder / name).as_posix())
         if had_settings and GRAPHQL_CONFIG not in names:

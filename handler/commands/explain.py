@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import gc
 import json
 import re
 import textwrap
@@ -30,7 +29,7 @@ from handler.audience.reach import (
 )
 from handler.audience.view_paths import resolve_in
 from handler.audience.ways import ROUTE, Standing
-from handler.commands.command_line import REFUSED, USAGE
+from handler.commands.command_line import REFUSED, USAGE, UsageRefused
 from handler.commands.console import (
     OUT,
     complain,
@@ -44,6 +43,7 @@ from handler.commands.console import (
 from handler.commands.folders.endpoints import add_folder_arguments, explain_all
 from handler.commands.local.callers import NOTATION, SKIPS_POLICIES, NamedCaller, caller_argument
 from handler.compiler.access.policies import INTROSPECTION
+from handler.compiler.compile import uncollected
 from handler.compiler.problems import Place
 from handler.compiler.provenance import Cause
 from handler.errors.authoring import UnknownCaller, UnknownCoordinate
@@ -95,16 +95,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     if options.mermaid and (options.field is None or options.json):
-        complain("--mermaid: expected --field with the part to draw, and no --json")
-        return 2
-    gc.disable()  # the syntax trees of schemas stay until the end, and scanning them takes long
-    try:
+        raise UsageRefused("--mermaid: expected --field with the part to draw, and no --json")
+    with uncollected():
         return _explain(options)
-    except (UnknownCaller, UnknownCoordinate) as exc:
-        complain(str(exc))
-        return 2
-    finally:
-        gc.enable()
 
 
 def _explain(options: argparse.Namespace) -> int:
@@ -127,8 +120,7 @@ def _explain(options: argparse.Namespace) -> int:
         if not having:
             names = sorted(entrance.name for entrance in tools)
             question = did_you_mean(options.tool, names) or "."
-            complain(f'There is no tool "{options.tool}"{question} There are: {", ".join(names)}')
-            return 2
+            raise UsageRefused(f'There is no tool "{options.tool}"{question} There are: {", ".join(names)}')
         if options.field is None or all(entrance.name != options.tool for entrance in tools):
             endpoints = having
     if options.field is not None:

@@ -14,8 +14,8 @@ from statistics import median
 from typing import Any
 
 from handler.bundle.tools import CompanionTool, GraphQLTool
-from handler.commands.command_line import REFUSED, USAGE
-from handler.commands.console import complain, say, show_json
+from handler.commands.command_line import REFUSED, USAGE, CommandRefused, UsageRefused
+from handler.commands.console import say, show_json
 from handler.commands.folders.endpoints import add_folder_arguments, compile_or_complain
 from handler.commands.local.callers import SKIPS_POLICIES, NamedCaller, add_caller_argument, read_caller
 from handler.commands.local.local_endpoint import local_endpoint, stored
@@ -70,19 +70,14 @@ def run(options: argparse.Namespace) -> int:
     if not compiled:
         return 1
     if not options.question.strip():
-        complain("expected a question in words")
-        return 2
+        raise UsageRefused("expected a question in words")
     reports = []
     try:
         for each in compiled:
             with finder_for(each, options.caller) as finder:
                 reports.append(_report(each, finder, options.question))
-    except UnknownCaller as exc:
-        complain(str(exc))
-        return 2
     except AccessError as exc:
-        complain(f"The endpoint does not let this caller in: {exc}")
-        return 1
+        raise CommandRefused(f"The endpoint does not let this caller in: {exc}") from exc
     if options.json:
         show_json({"question": options.question, "endpoints": reports})
     else:

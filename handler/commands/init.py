@@ -14,12 +14,11 @@ from typing import Any
 
 import yaml
 
-from handler.bundle.model import ENDPOINT_NAME
-from handler.commands.command_line import REFUSED
-from handler.commands.console import complain, say, show_json, slow_work
+from handler.commands.command_line import REFUSED, CommandRefused, UsageRefused
+from handler.commands.console import say, show_json, slow_work
 from handler.commands.editor import SCHEMA_COMMENT, write_editor_files
 from handler.commands.folders.atomic_writes import new_folder
-from handler.commands.folders.endpoints import Outcome, compile_one
+from handler.commands.folders.endpoints import Outcome, compile_one, endpoint_name
 from handler.commands.questions import ask, can_ask, choose
 from handler.commands.schema_source.schema_file import INDEX_WITH_TOOL, refuse_problems, write_schema
 from handler.commands.schema_source.schema_reading import NO_FILE, read_sdl
@@ -28,7 +27,6 @@ from handler.commands.schema_source.source_options import (
     SCHEMA_FILE,
     SchemaSource,
     SourceRefused,
-    UsageRefused,
     add_header_argument,
     add_source_argument,
     add_timeout_argument,
@@ -38,7 +36,7 @@ from handler.commands.schema_source.source_options import (
 )
 from handler.commands.schema_source.starters import Starter, best_starters, candidates
 from handler.compiler.schema.schema import AuthorSchema
-from handler.compiler.source.files import CONFIG, ENTRY, EXPECTED_NAME, STEPZEN_CONFIG
+from handler.compiler.source.files import CONFIG, ENTRY, STEPZEN_CONFIG
 from handler.graph.view import BUILT_IN_SCALARS
 from handler.text.sentences import counted
 
@@ -88,23 +86,16 @@ class _Settings:
 
 def run(options: argparse.Namespace) -> int:
     target: Path = options.target
+    headers = request_headers(options.headers)
     try:
-        headers = request_headers(options.headers)
-        fault = _why_not(target)
-        if fault:
-            complain(fault)
-            return 1
+        _require_free(target)
         source, settings = _answers(options)
         with slow_work(f"Reading the schema of {source.shown}"):
             sdl = read_sdl(source, headers=headers, timeout_s=options.timeout)
         with slow_work("Writing and compiling the endpoint"), new_folder(target) as folder:
             starters, draft = _write_draft(folder, sdl, source, settings)
-    except (UsageRefused, SourceRefused) as exc:
-        complain(str(exc))
-        return exc.exit_code
     except OSError as exc:
-        complain(f"{target.as_posix()}: {exc.strerror or 'it exists already'}")
-        return 1
+        raise CommandRefused(f"{target.as_posix()}: {exc.strerror or 'it exists already'}") from exc
     report = {
         "endpoint": _endpoint(target),
         "folder": target.as_posix(),
@@ -121,8 +112,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _target(text: str) -> Path:
-    if not ENDPOINT_NAME.fullmatch(_endpoint(text)):
-        raise argparse.ArgumentTypeError(f'"{_endpoint(text)}" is not an endpoint name: {EXPECTED_NAME}')
+    endpoint_name(_endpoint(text))
     return Path(text)
 
 
@@ -139,14 +129,14 @@ def _url(text: str) -> str:
     return source.shown
 
 
-def _why_not(target: Path) -> str:
-    """Return a sentence if no endpoint can be made at the path; empty string if one can."""
+def _require_free(target: Path) -> None:
+    """Refuse a path at which no endpoint can be made."""
     if os.path.lexists(target):
-        return f"{target.as_posix()} exists already: nothing was written. `stile pull` renews its schema"
+        raise CommandRefused(f"{target.as_posix()} exists already: nothing was written. `stile pull` renews its schema")
     for above in Path(os.path.abspath(target)).parents:  # noqa: PTH100 - as written
         if any((above / name).is_file() for name in (ENTRY, STEPZEN_CONFIG)):
-            return f"{above} is an endpoint folder itself: nothing was written. Make the new one beside it"
-    return ""
+            cause = "is an endpoint folder itself: nothing was written. Make the new one beside it"
+            raise CommandRefused(f"{above} {cause}")
 
 
 def _answers(options: argparse.Namespace) -> tuple[SchemaSource, _Settings]:

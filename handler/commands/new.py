@@ -14,8 +14,8 @@ from urllib.parse import unquote, urlsplit
 from zipfile import BadZipFile, ZipFile
 
 from handler import __version__
-from handler.commands.command_line import REFUSED
-from handler.commands.console import complain, say, show_json
+from handler.commands.command_line import REFUSED, CommandRefused
+from handler.commands.console import say, show_json
 from handler.commands.editor import write_editor_files
 from handler.commands.folders.atomic_writes import new_folder
 from handler.commands.folders.endpoints import find_endpoints
@@ -36,10 +36,6 @@ FILES = "handler/commands/new_repository/"
 EXPECTED = f"expected {WHEEL}, which `make dist` in a clone of Stile writes into dist/"
 
 
-class WheelRefused(Exception):
-    """No wheel of this release was found, as a sentence."""
-
-
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("target", type=Path, metavar="FOLDER", help="the folder to make")
     parser.add_argument(
@@ -51,8 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     target = options.target
     if os.path.lexists(target):
-        complain(f"{target} exists already: nothing was written")
-        return 1
+        raise CommandRefused(f"{target} exists already: nothing was written")
     try:
         wheel, files = _read_wheel(options.wheel or _installed_wheel())
         repository = dict(_repository(wheel, files))
@@ -65,12 +60,8 @@ def run(options: argparse.Namespace) -> int:
                     file.chmod(0o755)
             for endpoint in find_endpoints(folder):
                 write_editor_files(endpoint)
-    except WheelRefused as exc:
-        complain(str(exc))
-        return 1
     except OSError as exc:
-        complain(f"{target}: {exc.strerror or 'it exists already'}")
-        return 1
+        raise CommandRefused(f"{target}: {exc.strerror or 'it exists already'}") from exc
     if options.json:
         show_json({"folder": target.as_posix(), "files": sorted(repository)})
         return 0
@@ -89,22 +80,22 @@ def _read_wheel(file: Path | None) -> tuple[bytes, dict[str, bytes]]:
     """Return the bytes of the wheel, and the files of a new repository in it by their paths.
 
     Raises:
-        WheelRefused: there is no such file, or it is another one.
+        CommandRefused: there is no such file, or it is another one.
     """
     if file is None:
-        raise WheelRefused(f"--wheel is missing: {EXPECTED}")
+        raise CommandRefused(f"--wheel is missing: {EXPECTED}")
     if file.name != WHEEL:
-        raise WheelRefused(f"--wheel {file}: {EXPECTED}")
+        raise CommandRefused(f"--wheel {file}: {EXPECTED}")
     try:
         content = file.read_bytes()
         with ZipFile(file) as archive:
             names = [name for name in archive.namelist() if name.startswith(FILES) and not name.endswith("/")]
             files = {name.removeprefix(FILES): archive.read(name) for name in names}
     except (OSError, BadZipFile) as exc:
-        raise WheelRefused(f"--wheel {file}: it cannot be read ({exc}); {EXPECTED}") from exc
+        raise CommandRefused(f"--wheel {file}: it cannot be read ({exc}); {EXPECTED}") from exc
     paths = [PurePosixPath(name) for name in files]
     if "template.yaml" not in files or any(path.is_absolute() or ".." in path.parts for path in paths):
-        raise WheelRefused(f"--wheel {file}: it lacks the files of a repository; {EXPECTED}")
+        raise CommandRefused(f"--wheel {file}: it lacks the files of a repository; {EXPECTED}")
     return content, files
 
 

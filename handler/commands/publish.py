@@ -14,7 +14,7 @@ from typing import Any
 from handler.bundle.model import Bundle
 from handler.code_tools.modules import is_among
 from handler.commands.build import make_folder
-from handler.commands.command_line import DONE, REFUSED, USAGE
+from handler.commands.command_line import DONE, REFUSED, UsageRefused
 from handler.commands.console import complain, say, show_document, warn
 from handler.commands.folders.endpoints import add_folder_arguments, compile_or_complain, find_endpoints
 from handler.commands.publishing.checks import are_publishable, warn_of_questions, warn_of_secrets
@@ -66,10 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    fault = _fault_in(options)
-    if fault:
-        complain(fault)
-        return USAGE
+    _require_fitting(options)
     compiled = compile_or_complain(options.folder, stage=options.stage, endpoint=options.endpoint)
     if not compiled or not are_publishable(compiled):
         complain("Nothing was published.")
@@ -273,17 +270,20 @@ class _Report:
         }
 
 
-def _fault_in(options: argparse.Namespace) -> str:
-    """Return the reason why the arguments do not fit together; empty string if they do."""
+def _require_fitting(options: argparse.Namespace) -> None:
+    """Refuse arguments that do not fit together.
+
+    Raises:
+        UsageRefused: as above.
+    """
     if options.prune and _is_one_endpoint(options):
-        return "--prune compares all endpoints: FOLDER has to be above them, and --endpoint names one"
+        raise UsageRefused("--prune compares all endpoints: FOLDER has to be above them, and --endpoint names one")
     folder = None if options.destination.startswith("s3://") else Path(options.destination)
     if folder and folder.exists() and not folder.is_dir():
-        return f"{options.destination} is a file; expected s3://bucket/prefix, or a folder"
+        raise UsageRefused(f"{options.destination} is a file; expected s3://bucket/prefix, or a folder")
     if folder and not options.create and not folder.exists():
         question = f"did you mean s3://{options.destination}? " if _BUCKET.match(options.destination) else ""
-        return f"{options.destination}: there is no such folder; {question}--create makes the folder"
-    return ""
+        raise UsageRefused(f"{options.destination}: there is no such folder; {question}--create makes the folder")
 
 
 def _is_one_endpoint(options: argparse.Namespace) -> bool:

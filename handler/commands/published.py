@@ -17,7 +17,6 @@ from handler.commands.publishing.destination import Described, at_destination, d
 from handler.commands.publishing.facts import read_facts
 from handler.commands.schema_source.source_options import (
     RequestHeaders,
-    UsageRefused,
     add_header_argument,
     request_headers,
 )
@@ -80,11 +79,7 @@ def run(options: argparse.Namespace) -> int:
     if unfit or (options.wait and not options.url):
         complain(f'"{unfit[0]}": expected FOLDER/NAME' if unfit else "--wait is for --url, which names the function")
         return USAGE
-    try:
-        headers = request_headers(options.headers)
-    except UsageRefused as exc:
-        complain(str(exc))
-        return USAGE
+    headers = request_headers(options.headers)
     return at_destination(options.destination, lambda storage, http: _report(storage, http, options, headers))
 
 

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from handler.commands.command_line import REFUSED
-from handler.commands.console import complain, located, place_of, say, show_json, slow_work
+from handler.commands.command_line import REFUSED, CommandRefused, UsageRefused
+from handler.commands.console import located, place_of, say, show_json, slow_work
 from handler.commands.folders.atomic_writes import replace_text
 from handler.commands.folders.endpoints import add_folder_arguments, find_endpoints
 from handler.commands.schema_source.schema_file import are_equal, compare_schemas
@@ -19,7 +19,6 @@ from handler.commands.schema_source.source_options import (
     RequestHeaders,
     SchemaSource,
     SourceRefused,
-    UsageRefused,
     add_header_argument,
     add_source_argument,
     add_timeout_argument,
@@ -56,11 +55,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     folders = list(find_endpoints(options.folder))
     if len(folders) > 1:
-        complain(f"{options.folder.as_posix()} has {len(folders)} endpoints: name the folder of one")
-        return 2
+        raise UsageRefused(f"{options.folder.as_posix()} has {len(folders)} endpoints: name the folder of one")
     folder = folders[0]
+    headers = request_headers(options.headers)
     try:
-        headers = request_headers(options.headers)
         file = folder / SCHEMA_FILE
         if not file.is_file():
             cause = "there is no such file: expected the schema that `stile init` keeps apart"
@@ -71,12 +69,8 @@ def run(options: argparse.Namespace) -> int:
         with slow_work(f"Reading the schema of {source.shown}"):
             sdl = read_sdl(source, headers=headers, timeout_s=options.timeout, old=old)
         return _renew(folder, old, sdl, source, options)
-    except (UsageRefused, SourceRefused) as exc:
-        complain(str(exc))
-        return exc.exit_code
     except OSError as exc:
-        complain(f"{folder.as_posix()}: {exc.strerror or exc}")
-        return 1
+        raise CommandRefused(f"{folder.as_posix()}: {exc.strerror or exc}") from exc
 
 
 def _renew(folder: Path, old: str, sdl: str, source: SchemaSource, options: argparse.Namespace) -> int:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 import os
 
-from handler.commands.command_line import DONE, REFUSED
-from handler.commands.console import complain, say, show_json, warn
+from handler.commands.command_line import DONE, REFUSED, CommandRefused
+from handler.commands.console import say, show_json, warn
 from handler.commands.publishing.destination import (
     EndpointPlace,
     add_endpoint_place,
@@ -38,8 +38,7 @@ def _remove(storage: PublishStorage, place: EndpointPlace, options: argparse.Nam
     keys = bundles_by_endpoint(storage.keys()).get(place.endpoint, [])
     etags = etags_of(storage, keys)
     if not etags:
-        complain(f"{place.endpoint} is not published at {storage.location}")
-        return REFUSED
+        raise CommandRefused(f"{place.endpoint} is not published at {storage.location}")
     try:
         present = describe(place.endpoint, *storage.get(place.key))
         by = f" by {present.facts.by}" if present.facts.by else ""

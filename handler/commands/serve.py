@@ -19,7 +19,7 @@ import uvicorn
 from uvicorn.supervisors import Multiprocess
 
 from handler.bundle.stored import bundle_key, read_bundle
-from handler.commands.command_line import DONE, REFUSED, USAGE, whole_number
+from handler.commands.command_line import DONE, REFUSED, UsageRefused, whole_number
 from handler.commands.console import announce, complain
 from handler.commands.folders.endpoints import add_compile_options, compile_or_complain, find_endpoints
 from handler.commands.local.listening import open_listener, port_number
@@ -102,8 +102,9 @@ def run(options: argparse.Namespace) -> int:
     with suppress(ValueError):
         is_loopback = ipaddress.ip_address(options.host).is_loopback
     if not public_url and not is_loopback:
-        complain(f"--host {options.host} can be reached from elsewhere: name the server's URL with --public-url.")
-        return USAGE
+        raise UsageRefused(
+            f"--host {options.host} can be reached from elsewhere: name the server's URL with --public-url."
+        )
     try:
         require_location(options.source)
     except StorageError as exc:

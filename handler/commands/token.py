@@ -9,10 +9,10 @@ import sys
 import time
 from typing import Any
 
-from handler.commands.command_line import DONE, REFUSED, USAGE
+from handler.commands.command_line import DONE, REFUSED, UsageRefused
 from handler.commands.console import announce, complain, show_json
 from handler.commands.folders.endpoints import add_folder_arguments, compile_or_complain
-from handler.commands.local.call_arguments import fault_in_pairs, json_or_text, pair
+from handler.commands.local.call_arguments import json_or_text, pair, require_single
 from handler.commands.local.callers import caller_argument
 from handler.commands.local.development_tokens import audiences_of, mint, require_issuer
 from handler.errors.access import CredentialRefused
@@ -60,17 +60,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    fault = fault_in_pairs(options.pairs)
-    if fault:
-        complain(fault)
-        return USAGE
+    require_single(options.pairs)
     compiled = compile_or_complain(options.folder, stage=options.stage, endpoint=options.endpoint)
     if not compiled:
         return REFUSED
     if len(compiled) > 1:
         names = some([one.bundle.endpoint for one in compiled], most=10)
-        complain(f"A token is for one endpoint, and there are several: {names}. Name the folder of one.")
-        return USAGE
+        raise UsageRefused(f"A token is for one endpoint, and there are several: {names}. Name the folder of one.")
     (one,) = compiled
     claims = {**options.claims, **dict(options.pairs)}
     replaced = [name for name in OWN_CLAIMS if name in claims]

@@ -19,7 +19,6 @@ from handler.graph.index import Lazy, SchemaIndex
 from handler.graph.view import View, build_view
 from handler.policy.evaluation import OPEN, Evaluation, Mask, hidden_from
 from handler.policy.guarded_schema import GuardedSchemas
-from handler.strict_json import JSONObject
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,8 +35,8 @@ class ApiContext:
     external_guards: Mapping[str, Mask]  # guards that hide from every client of the API; empty if there are none
     graphql_guards: Mapping[str, Mask]  # additional guards of the endpoint's own GraphQL
     consequences: Consequences
-    definitions: SharedDefinitions = field(default_factory=SharedDefinitions)
-    guarded: GuardedSchemas = field(default_factory=GuardedSchemas)
+    definitions: SharedDefinitions = field(default_factory=SharedDefinitions)  # equal definitions are one object
+    guarded: GuardedSchemas = field(default_factory=GuardedSchemas)  # conditions of the visible parts of schemas
 
     @property
     def problems(self) -> Problems:
@@ -53,14 +52,6 @@ class ApiContext:
     def limits(self) -> Limits:
         """The limits of requests that models write."""
         return self.endpoint.config.limits
-
-    def shared(self, schema: JSONObject) -> JSONObject:
-        """Return an equal schema that shares its definitions with those of other tools."""
-        return self.definitions.shared(schema)
-
-    def conditions_in(self, schema: JSONObject) -> Mask:
-        """Return the conditions that the visible part of a schema of ``shared`` depends on."""
-        return self.guarded.conditions_in(schema)
 
     def guards_with(self, own: Mapping[str, Mask]) -> dict[str, Mask]:
         """Return the masks that ``own`` guards add to the endpoint's, with all that follows from both together."""

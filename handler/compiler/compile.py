@@ -87,8 +87,9 @@ def compile_endpoint(
     """
     with uncollected():
         # No name holds the endpoint: its syntax trees are gone before the collector could scan them.
-        return _checked(
-            _compile(read_context(folder, stage=stage, endpoint=endpoint, environ=environ, schemas=schemas))
+        return _compiled(
+            _compile(read_context(folder, stage=stage, endpoint=endpoint, environ=environ, schemas=schemas)),
+            checked=True,
         )
 
 
@@ -111,7 +112,7 @@ def compile_explained(
         api = compiled.api
         patterned = {tool.tool.name: (tool.at, tool.own_guards) for tool in api.tools if tool.own_guards}
         provenance = Provenance(api.context, rules=api.rules, patterned=patterned) if api.context else None
-        return _compiled(compiled, clients=Problems()), provenance
+        return _compiled(compiled, checked=False), provenance
 
 
 @contextmanager
@@ -168,16 +169,13 @@ def _code(context: CompileContext, grounds: AccessDefaults) -> CompiledCode:
     return read_code(context, grounds, modules=modules)
 
 
-def _checked(endpoint: CompiledEndpoint) -> Compiled:
-    """Run the checks over an endpoint without errors, and build its bundle."""
-    clients = Problems()
-    run_checks(CHECKS, endpoint, endpoint.context.problems)
-    run_checks(CLIENT_CHECKS, endpoint, clients)
-    return _compiled(endpoint, clients=clients)
-
-
-def _compiled(endpoint: CompiledEndpoint, *, clients: Problems) -> Compiled:
+def _compiled(endpoint: CompiledEndpoint, *, checked: bool) -> Compiled:
+    """Build the bundle of an endpoint without errors, and run the checks if it is to be ``checked``."""
     context, api, code = endpoint.context, endpoint.api, endpoint.code
+    clients = Problems()
+    if checked:
+        run_checks(CHECKS, endpoint, context.problems)
+        run_checks(CLIENT_CHECKS, endpoint, clients)
     return Compiled(
         bundle=_bundle(endpoint),
         index=api.index[1],

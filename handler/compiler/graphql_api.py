@@ -114,13 +114,10 @@ def _compile_api(context: CompileContext, author: AuthorSchema, *, schema: Graph
     operations = read_operations(context, author, **refuse)
     tools, unread, mode = _find_tools(api, author, operations=operations)
     refuse_exceptions(policies, author.hidden, context.problems)
-    coordinates_of: dict[str, list[str]] = {}  # directive -> the coordinates that it hides
-    for coordinate, directive in author.hidden.items():
-        coordinates_of.setdefault(directive, []).append(coordinate)
-    of_directives = (
-        Rule(mask=HIDDEN, coordinates=tuple(coordinates), text=directive, place=None)
-        for directive, coordinates in coordinates_of.items()
-    )
+    of_directives = []
+    for directive in dict.fromkeys(author.hidden.values()):
+        coordinates = tuple(coordinate for coordinate, hiding in author.hidden.items() if hiding == directive)
+        of_directives.append(Rule(mask=HIDDEN, coordinates=coordinates, text=directive, place=None))
     guards = [api.guards, api.graphql_guards]
     # If callers get no GraphQL, only code tools use operations.
     are_used = mode != "off" or context.config.code.named

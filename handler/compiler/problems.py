@@ -69,11 +69,6 @@ class Problems:
         """Report warnings of an earlier run."""
         self._warnings += warnings
 
-    @property
-    def any_errors(self) -> bool:
-        """True if an error was reported."""
-        return bool(self._errors)
-
     def raise_if_any(self) -> None:
         """Raise all errors found so far, in file order.
 

@@ -30,24 +30,20 @@ class View:
 
     def arguments(self, type_name: str, field_name: str) -> Mapping[str, InputValue]:
         """Return the visible arguments of a visible field."""
-        arguments = self.index[type_name].fields[field_name].arguments
-        return {
-            name: argument
-            for name, argument in arguments.items()
-            if f"{type_name}.{field_name}({name}:)" not in self.gone
-        }
+        return self._visible(self.index[type_name].fields[field_name].arguments, f"{type_name}.{field_name}")
 
     def directives(self) -> dict[str, Directive]:
         """Return the visible directives that a request may carry, each with its visible arguments."""
         if not self.root_fields():
             return {}
-        visible = {}
-        for name, directive in self.index.directives.items():
-            if f"@{name}" not in self.gone:
-                arguments = directive.arguments.items()
-                left = {each: value for each, value in arguments if f"@{name}({each}:)" not in self.gone}
-                visible[name] = replace(directive, arguments=left)
-        return visible
+        return {
+            name: replace(directive, arguments=self._visible(directive.arguments, f"@{name}"))
+            for name, directive in self.index.directives.items()
+            if f"@{name}" not in self.gone
+        }
+
+    def _visible(self, arguments: Mapping[str, InputValue], owner: str) -> dict[str, InputValue]:
+        return {name: value for name, value in arguments.items() if f"{owner}({name}:)" not in self.gone}
 
     def root_fields(self) -> dict[str, tuple[str, ...]]:
         """Return operation kind -> visible fields of its root type."""

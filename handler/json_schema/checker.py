@@ -210,14 +210,19 @@ def _pattern_properties(validator: Any, rules: Any, value: Any, _schema: Any) ->
 def _additional_properties(validator: Any, rule: Any, value: Any, schema: Any) -> Iterator[ValidationError]:
     if not isinstance(value, dict):
         return
-    properties, patterns = schema.get("properties", {}), schema.get("patternProperties", {})
-    others = [name for name in value if name not in properties and not any(matches(each, name) for each in patterns)]
+    others = list(_undeclared(value, schema))
     if rule is False:
         if others:
             yield ValidationError("additionalProperties")
         return
     for name in others:
         yield from validator.descend(value[name], rule, path=name)
+
+
+def _undeclared(value: JSONObject, schema: JSONObject) -> Iterator[str]:
+    """Return the names of members that neither ``properties`` nor ``patternProperties`` declare."""
+    names, patterns = schema.get("properties", {}), schema.get("patternProperties", {})
+    return (name for name in value if name not in names and not any(matches(each, name) for each in patterns))
 
 
 def _enum(_validator: Any, values: Any, value: Any, _schema: Any) -> Iterator[ValidationError]:
@@ -303,11 +308,9 @@ def sentences(error: Any, *, of_graphql: bool = False) -> list[str]:
             if missing:
                 return [f"{below(pointer, name)}: required, but missing" for name in missing]
         case "additionalProperties" if error.validator_value is False:
-            names, patterns = _properties(error), error.schema.get("patternProperties", {})
-            unknown = (n for n in error.instance if n not in names and not any(matches(each, n) for each in patterns))
-            if lines := [
-                f"{below(pointer, n)}: unknown name{_hint(n, names)}" for n in islice(unknown, MAX_VIOLATIONS + 1)
-            ]:
+            names = _properties(error)
+            unknown = islice(_undeclared(error.instance, error.schema), MAX_VIOLATIONS + 1)
+            if lines := [f"{below(pointer, name)}: unknown name{_hint(name, names)}" for name in unknown]:
                 return lines
         case "anyOf" | "oneOf" if error.context:
             return _of_any(error)

@@ -164,16 +164,15 @@ STANDARD_FORMATS: Mapping[str, Format] = {
 }
 """Formats of JSON Schema, which may be advertised."""
 
+
+def _fits_or_moment(name: str) -> Callable[[str], bool]:
+    return lambda text: STANDARD_FORMATS[name].fits(text) or STANDARD_FORMATS["date-time"].fits(text)
+
+
 FORMATS: Mapping[str, Format] = {
     **STANDARD_FORMATS,
-    "any-date": Format(
-        lambda text: STANDARD_FORMATS["date"].fits(text) or STANDARD_FORMATS["date-time"].fits(text),
-        STANDARD_FORMATS["date"].expected,
-    ),
-    "any-time": Format(
-        lambda text: STANDARD_FORMATS["time"].fits(text) or STANDARD_FORMATS["date-time"].fits(text),
-        "a time, as 09:30:00Z or 2026-01-31T09:30:00Z",
-    ),
+    "any-date": Format(_fits_or_moment("date"), STANDARD_FORMATS["date"].expected),
+    "any-time": Format(_fits_or_moment("time"), "a time, as 09:30:00Z or 2026-01-31T09:30:00Z"),
     "any-uri": Format(_matching(r"[^\s\x00-\x1f\x7f]+"), STANDARD_FORMATS["uri"].expected),
     "decimal-number": Format(_matching(DECIMAL_NUMBER), "a decimal number, as 12.5"),
     "whole-number": Format(_matching(r"[+-]?[0-9]+"), "a whole number, as 12"),

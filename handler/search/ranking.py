@@ -128,9 +128,8 @@ def rank(
 def best(scores: Mapping[_Key, float], limit: int) -> Sequence[_Key]:
     """Return the keys with the greatest scores; equal scores are ordered by key."""
     least = nlargest(limit, scores.values())[-1:] or [0.0]
-    return sorted((key for key, score in scores.items() if score >= least[0]), key=lambda key: (-scores[key], key))[
-        :limit
-    ]
+    keys = (key for key, score in scores.items() if score >= least[0])
+    return sorted(keys, key=lambda key: (-scores[key], key))[:limit]
 
 
 def rarity(having: int, *, of: int) -> float:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
 
 from aws_lambda_powertools import Logger
 
@@ -17,14 +16,11 @@ from handler.server.auth.principal import Pseudonyms
 from handler.server.auth.sealed_state import RequestStates
 from handler.server.auth.tokens import TokenVerifier
 from handler.server.context import Services
-from handler.server.endpoints.registry import CachePolicy, Endpoints
+from handler.server.endpoints.registry import CachePolicy, Endpoints, Lack, find_lacks
 from handler.server.log import log_trouble, log_unread
 from handler.server.outgoing.outgoing_services import outgoing_services
 from handler.settings import Settings
 from handler.storage.storage import Storage
-
-if TYPE_CHECKING:
-    from handler.server.endpoints.registry import Lack
 
 
 def start_endpoints(
@@ -38,13 +34,17 @@ def start_endpoints(
 
     ``lacks_of_door`` finds the parts of an endpoint that the process's own front door lacks.
     """
+    secrets = [name for name, secret in settings.secrets.items() if secret]
     endpoints = Endpoints(
         storage,
         keeping=CachePolicy(
             refresh_s=settings.refresh_s, max_stale_s=settings.max_stale_s, max_bytes=settings.cache_mb * 1_048_576
         ),
         on_trouble=partial(log_trouble, logger),
-        find_lacks=lambda bundle: (*lacks_of_door(bundle), *_lacks_of(settings, bundle)),
+        find_lacks=lambda bundle: (
+            *lacks_of_door(bundle),
+            *find_lacks(bundle, code_modules=settings.code_modules, secrets=secrets),
+        ),
     )
     for name in settings.preload:
         # If an endpoint fails, the container serves the others, and the next request for it tries again.
@@ -91,13 +91,3 @@ def _page_of(settings: Settings, logger: Logger) -> str:
         logger.error("page not served", reason=f"STILE_PAGE is on, and the build lacks the extra page: {advice}")
         return ""
     return "function"
-
-
-def _lacks_of(settings: Settings, bundle: Bundle) -> tuple[Lack, ...]:
-    """Find the parts that the function lacks for an endpoint. Most endpoints need none, so no module is imported."""
-    if not bundle.identity.issuers and not bundle.code:
-        return ()
-    from handler.server.endpoints.registry import find_lacks
-
-    secrets = [name for name, secret in settings.secrets.items() if secret]
-    return find_lacks(bundle, code_modules=settings.code_modules, secrets=secrets)

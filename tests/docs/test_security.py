@@ -14,7 +14,7 @@ from handler.bundle.tools import PrescribedTool
 from handler.commands.folders.policy_tests import KEYS
 from handler.commands.publishing.checks import address_faults, publish_rules
 from handler.compiler.compile import compile_endpoint
-from handler.compiler.config.identity import CALLER_KEYS, MIN_SECRET_BYTES
+from handler.compiler.config.identity import MIN_SECRET_BYTES
 from handler.compiler.config.table import ISSUER, PROXY
 from handler.compiler.config.values import PUBLIC_ALGORITHMS
 from handler.policy.evaluation import Evaluation
@@ -269,7 +269,7 @@ def test_issuers_of_the_page_are_read_and_all_their_keys_are_told(tmp_path: Path
         "https://ci.example.com/",
     ]
     assert made.warnings == ()
-    assert set(told) == {*ISSUER, *CALLER_KEYS, "oauth_proxy"}
+    assert set(told) == {*ISSUER, "api_keys", "trust_authorizer", "oauth_proxy"}
     assert told["algorithms"] == ", ".join(PUBLIC_ALGORITHMS)
     assert f"a secret of {MIN_SECRET_BYTES} bytes or more" in TOKENS.text
     assert f"Tokens of {MAX_TOKEN_CHARS // 1024} KB at most" in TOKENS.text

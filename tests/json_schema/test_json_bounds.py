@@ -58,6 +58,7 @@ def test_depth_is_judged_before_the_number() -> None:
 
 
 MANY = "more than 500,000 lists, objects and members"
+SMALL = "more than 250,000 numbers below 1e-299"
 LONG = "a number of more than 1,000 digits"
 COSTLY = {
     "lists": (b"[" + b"[]," * 600_000 + b"1]", MANY),
@@ -66,6 +67,8 @@ COSTLY = {
     "members of one object": (json.dumps(dict.fromkeys(map(str, range(300_000)))).encode(), MANY),
     "lists beside texts with escapes": (b'["\\\\","\\"",' + b'[],"\\"[",' * 500_100 + b"1]", MANY),
     "a long integer": (b'{"data":{"a":"' + b"x" * 600_000 + b'","b":' + b"1" * 1_001 + b"}}", LONG),
+    "numbers that are nearly 0": (b"[" + b"7e-317," * 300_000 + b"1]", SMALL),
+    "numbers that are nearly 0, in another form": (b"[" + b"7E-0317," * 300_000 + b"1]", SMALL),
     "a long negative integer": (b'["' + b"x" * 600_000 + b'", -' + b"1" * 4_000 + b"]", LONG),
 }
 
@@ -84,6 +87,7 @@ USUAL = {
     "numbers": [1] * 1_600_000,
     "brackets in texts": ["[{:" * 10] * 100_000,
     "brackets in texts with escapes": ['"[\\'] * 400_000,
+    "small numbers": [1e-05, 2.5e-30] * 240_000,
     "digits in a text": ["0" * 2_000_000, "1, 2"],
     "a text of brackets": "[" * 4_000_000,
 }

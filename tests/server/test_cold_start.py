@@ -130,6 +130,7 @@ S3_LISTING = LISTING - {"storage.local"} | {"storage.s3"}
 CALLING = {
     "json_schema",
     "json_schema.answer_check",
+    "json_schema.deferred_checker",
     "json_schema.fast_path",
     "json_schema.formats",
     "policy",

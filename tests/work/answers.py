@@ -41,6 +41,7 @@ KINDS = (
     "nested lists",
     "wide objects",
     "long integers",
+    "small numbers",
     "empty values",
     "half pairs",
 )
@@ -54,7 +55,7 @@ LOOSE_REQUESTS = (
     call("everything", {}),
 )
 """For answers of any JSON (``loose``), and of lists in lists (``cubes``)."""
-LOOSE_KINDS = frozenset(KINDS[-5:])
+LOOSE_KINDS = frozenset(KINDS[-6:])
 
 
 ACCOUNT: dict[str, Any] = {
@@ -127,6 +128,8 @@ def _loose(gene: Gene) -> Any:
         case "long integers":
             digits = (4_000, 4_299, 1_000, 300, 20, 10)[gene.variant]
             return [int("9" * digits)] * min(gene.count, MAX_ANSWER_BYTES // digits)
+        case "small numbers":
+            return [(7e-317, 1e-300, 2.2250738585072011e-308, 1e300, 1e-05, 0.1)[gene.variant]] * gene.count
         case "empty values":
             return [({}, [], {"": {}}, "", [{}], {"a": 0, "b": 0})[gene.variant]] * gene.count
         case _:

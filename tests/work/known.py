@@ -51,6 +51,7 @@ KNOWN: Mapping[str, Mapping[str, Genome]] = {
         "objects of names that differ": (Gene("wide objects", 400_000, 5), Gene("request", 1, 3)),
         "empty objects": (Gene("empty values", 1_600_000, 0), Gene("request", 1, 2)),
         "long integers": (Gene("long integers", 1_200, 0),),
+        "small numbers": (Gene("small numbers", 700_000, 0),),
         "halves of pairs": (Gene("half pairs", 830_001, 0),),
     },
 }

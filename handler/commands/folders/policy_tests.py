@@ -48,7 +48,7 @@ def policy_problems(
     entries = _read_expectations(folder, (root / POLICY_TESTS).as_posix(), problems, stage=stage)
     trial = Problems()
     _judge(Reach(compiled, None), entries, trial)
-    if trial.any_errors:
+    if trial.errors:
         explained, provenance = compile_explained(folder, stage=stage, endpoint=endpoint, environ=os.environ)
         _judge(Reach(explained, provenance), entries, problems)  # rules behind guards are for sentences alone
     return problems.error().problems
@@ -280,7 +280,7 @@ def _read_expectations(folder: Path, file: str, problems: Problems, *, stage: st
     text = files.read(file)
     node = None if text is None else parse_yaml_list(text, file, problems, key="tests")
     top = Section(node, file=file, problems=problems, variables=None)
-    if text is not None and not top.has_items("tests") and not problems.any_errors:
+    if text is not None and not top.has_items("tests") and not problems.errors:
         sentence = "it expects nothing: write an entry, as - {as: anonymous, tools: {exactly: []}}, or remove the file"
         problems.add(Place(file), sentence, code="unknown-expectation")
     entries = []

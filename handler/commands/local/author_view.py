@@ -37,7 +37,7 @@ from handler.bundle.upstream import (
 )
 from handler.code_tools.boundary import AuthorFailed
 from handler.commands.console import EscapingFormatter
-from handler.commands.local.local_server import SeenExchange, trial_secrets, unset_secrets
+from handler.commands.local.local_server import ObservedExchange, trial_secrets, unset_secrets
 from handler.compiler.compile import Compiled
 from handler.errors.access import CredentialRefused
 from handler.errors.infrastructure import HttpError, HttpTimeout
@@ -70,7 +70,9 @@ OF_UPSTREAM = re.compile(r"Upstream|Drift|CallerTokenRefused|CredentialUnavailab
 """The beginning of a reason that a request to another server explains."""
 
 
-def told_to_author(reason: str, exchanges: Iterable[SeenExchange], compiled: Compiled, settings: Settings) -> list[str]:
+def told_to_author(
+    reason: str, exchanges: Iterable[ObservedExchange], compiled: Compiled, settings: Settings
+) -> list[str]:
     """Return the lines about a failure for its author; empty if the log's reason is not about another server."""
     word, _, detail = reason.partition(": ")
     if not OF_UPSTREAM.match(reason):
@@ -90,7 +92,7 @@ def told_to_author(reason: str, exchanges: Iterable[SeenExchange], compiled: Com
     return [f"{word}: {sentence}"]
 
 
-def describe(exchange: SeenExchange, compiled: Compiled) -> str:
+def describe(exchange: ObservedExchange, compiled: Compiled) -> str:
     """Describe one exchange: method, URL, and the cause of its failure or the beginning of its answer."""
     request, answer, upstream = exchange.request, exchange.answer, compiled.bundle.upstream
     where, of_api = f"{request.method} {shown_url(request.url)}", is_address_of(upstream, request.url)
@@ -156,7 +158,7 @@ def _about(auth: UpstreamAuth) -> str:
             return f"upstream.auth is {auth.KIND}, whose credential the API refuses"
 
 
-def lines_of(exchange: SeenExchange, compiled: Compiled) -> list[str]:
+def lines_of(exchange: ObservedExchange, compiled: Compiled) -> list[str]:
     """Return the lines on one exchange. Bodies are shown of the API only: others, of tokens, are secrets."""
     hide = hiding(exchange.request, compiled)
     request, answer = exchange.request, exchange.answer

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from handler.bundle.tools import CONFIRM, PrescribedTool, Tool
+from handler.commands.command_line import UsageRefused
 from handler.server.auth.principal import TOKEN
 from handler.strict_json import JSONObject, parse_json
 
@@ -75,11 +76,16 @@ def pair(word: str) -> tuple[str, str]:
     return name, text
 
 
-def fault_in_pairs(pairs: Sequence[tuple[str, Any]]) -> str:
-    """Return a sentence on the first name that stands in two pairs; empty string if each stands in one."""
+def require_single(pairs: Sequence[tuple[str, Any]]) -> None:
+    """Refuse a name that stands in two pairs.
+
+    Raises:
+        UsageRefused: as above.
+    """
     names = [name for name, _ in pairs]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    return f'"{twice}" is given twice: expected K=V once for each name.' if twice else ""
+    for name in names:
+        if names.count(name) > 1:
+            raise UsageRefused(f'"{name}" is given twice: expected K=V once for each name.')
 
 
 def _value(text: str, schema: Mapping[str, Any]) -> Any:

@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from handler.commands.console import one_line, say
 from handler.commands.local.author_view import author_traceback, lines_of, told_to_author, why_refused
 from handler.commands.local.local_endpoint import local_settings
-from handler.commands.local.local_server import SeenExchange, observed, unset_secrets
+from handler.commands.local.local_server import ObservedExchange, observed, unset_secrets
 from handler.compiler.compile import Compiled
 from handler.server.asgi.request_log import WARNING, level_of
 from handler.strict_json import parse_json
@@ -38,27 +38,27 @@ MAX_SHOWN_CHARS = 2_000
 
 
 @dataclass(slots=True)
-class Seen:
+class RequestParts:
     """The parts of a request that its log line does not have."""
 
     http_method: str
     path: str
     headers: Headers
-    exchanges: list[SeenExchange]
+    exchanges: list[ObservedExchange]
     body: bytearray = field(default_factory=bytearray)
     answer_bytes: int = 0
 
 
-Listener = Callable[[Mapping[str, Any], Seen, list[str]], None]
+Listener = Callable[[Mapping[str, Any], RequestParts, list[str]], None]
 """A listener to the facts of each call, the rest of the request, and the sentences for the author."""
 
-_SEEN: ContextVar[Seen | None] = ContextVar("seen", default=None)
+_PARTS: ContextVar[RequestParts | None] = ContextVar("seen", default=None)
 
 
 def current_headers() -> Headers:
     """Return the headers of the request that is being answered; none outside of a request."""
-    seen = _SEEN.get()
-    return seen.headers if seen else Headers()
+    parts = _PARTS.get()
+    return parts.headers if parts else Headers()
 
 
 class DevLog:
@@ -69,9 +69,7 @@ class DevLog:
     names in the header ``Stile-Call``. The page's own requests are left out, unless they are refused.
     """
 
-    def __init__(
-        self, find: Callable[[str], Compiled | None], *, verbose: bool, on_call: Listener = lambda *_: None
-    ) -> None:
+    def __init__(self, find: Callable[[str], Compiled | None], *, verbose: bool, on_call: Listener) -> None:
         self._find = find
         self._verbose = verbose
         self._on_call = on_call
@@ -87,34 +85,34 @@ class DevLog:
             async def receive_observed() -> Message:
                 message = await receive()
                 if self._verbose:
-                    seen.body += message.get("body", b"")[: MAX_KEPT_BYTES - len(seen.body)]
+                    parts.body += message.get("body", b"")[: MAX_KEPT_BYTES - len(parts.body)]
                 return message
 
             async def send_named(message: Message) -> None:
                 if message["type"] == "http.response.start":
                     headers = MutableHeaders(scope=message)
                     headers[CALL] = headers.get("x-request-id", "")
-                seen.answer_bytes += len(message.get("body", b""))
+                parts.answer_bytes += len(message.get("body", b""))
                 await send(message)
 
             with observed() as exchanges:
-                seen = Seen(
+                parts = RequestParts(
                     http_method=scope["method"], path=scope["path"], headers=Headers(scope=scope), exchanges=exchanges
                 )
-                _SEEN.set(seen)  # each request has a context of its own
+                _PARTS.set(parts)  # each request has a context of its own
                 await app(scope, receive_observed, send_named)
 
         return observing
 
     def write_line(self, facts: Mapping[str, Any], *, failure: BaseException | None) -> None:
         """Print the line of a request, after a word that stands for its colour, and the lines below."""
-        seen = _SEEN.get()
-        if seen is None:
+        parts = _PARTS.get()
+        if parts is None:
             return
         of_page = facts.get("route") == PAGE
         if of_page and facts.get("status", 0) < 400:
             return
-        asks_for_stream = _asks_for_stream(facts, seen)
+        asks_for_stream = _asks_for_stream(facts, parts)
         outcomes = {call.get("outcome") for call in (facts, *facts.get("calls", ()))}
         if outcomes & {"tool_error", "failed"} or level_of(facts) == WARNING or facts.get("status", 0) >= 500:
             word, style = "error: ", "bold red"
@@ -123,49 +121,49 @@ class DevLog:
         else:
             word, style = "", "dim"
         if asks_for_stream:
-            line = f"{one_line(seen.http_method)} {one_line(seen.path)} {facts['status']}: {NO_STREAM}"
+            line = f"{one_line(parts.http_method)} {one_line(parts.path)} {facts['status']}: {NO_STREAM}"
         else:
             calls = [call.get("tool") or call.get("method") for call in facts.get("calls", ())]
             values = [facts[key] for key in FACTS if facts.get(key)]
-            words = [seen.http_method, seen.path, *values, *filter(None, calls)]
+            words = [parts.http_method, parts.path, *values, *filter(None, calls)]
             line = " ".join(one_line(str(each)) for each in words)  # facts may be a caller's text
         say(f"{word}{line} ({facts['duration_ms']} ms)", style)
         compiled = self._find(str(facts.get("endpoint", "")))
-        why = self._why(facts, seen, compiled) if compiled else []
-        details = self._details(seen, compiled) if compiled and self._verbose else []
+        why = self._why(facts, parts, compiled) if compiled else []
+        details = self._details(parts, compiled) if compiled and self._verbose else []
         for line in [*why, *details]:
             say(f"  {line}", style)
         if not of_page:
-            self._on_call(facts, seen, why)
+            self._on_call(facts, parts, why)
         if failure is not None:
             say(author_traceback(failure, whole=self._verbose).rstrip(), style)
 
-    def _why(self, facts: Mapping[str, Any], seen: Seen, compiled: Compiled) -> list[str]:
+    def _why(self, facts: Mapping[str, Any], parts: RequestParts, compiled: Compiled) -> list[str]:
         settings, identity = local_settings(), compiled.bundle.identity
         lines = []
         for call in [facts, *facts.get("calls", ())]:
             reason = str(call.get("reason", ""))
-            lines += told_to_author(reason, seen.exchanges, compiled, settings)
+            lines += told_to_author(reason, parts.exchanges, compiled, settings)
             if call.get("outcome") == "denied":
                 unset = unset_secrets(compiled, settings)
-                lines.append(why_refused(reason, seen.headers, identity, unset=unset, now=time.time()))
+                lines.append(why_refused(reason, parts.headers, identity, unset=unset, now=time.time()))
         return [one_line(line) for line in lines if line]
 
-    def _details(self, seen: Seen, compiled: Compiled) -> list[str]:
+    def _details(self, parts: RequestParts, compiled: Compiled) -> list[str]:
         """Return the arguments of a tool, if the message has some, and the requests to the API."""
         lines = []
         message = None
         with suppress(ValueError):
-            message = parse_json(bytes(seen.body))
+            message = parse_json(bytes(parts.body))
         match message:
             case {"method": "tools/call", "params": {"arguments": arguments}} if arguments is not None:
                 text = json.dumps(arguments, ensure_ascii=False)
                 cut = text if len(text) <= MAX_SHOWN_CHARS else f"{text[: MAX_SHOWN_CHARS - 1]}…"
                 lines.append(f"arguments {cut}")
-        return [*lines, *(line for exchange in seen.exchanges for line in lines_of(exchange, compiled))]
+        return [*lines, *(line for exchange in parts.exchanges for line in lines_of(exchange, compiled))]
 
 
-def _asks_for_stream(facts: Mapping[str, Any], seen: Seen) -> bool:
+def _asks_for_stream(facts: Mapping[str, Any], parts: RequestParts) -> bool:
     """Return whether an SDK asks if the server has streams (GET) or sessions (DELETE)."""
-    asks = seen.http_method == "DELETE" or "text/event-stream" in seen.headers.get("accept", "")
-    return facts.get("status") == 405 and asks and re.fullmatch(r"/[^/]+/[^/]+/mcp/?", seen.path) is not None
+    asks = parts.http_method == "DELETE" or "text/event-stream" in parts.headers.get("accept", "")
+    return facts.get("status") == 405 and asks and re.fullmatch(r"/[^/]+/[^/]+/mcp/?", parts.path) is not None

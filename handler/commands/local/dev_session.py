@@ -9,7 +9,6 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
@@ -213,26 +212,28 @@ class FolderWatch:
     """
 
     def __init__(self, folder: Path, *, modules: Callable[[], Iterable[Path]] = tuple) -> None:
-        self._folder = folder
+        self._top = folder
         self._modules = modules
-        self._seen = self._look()
+        self._folders, self._files = self._look()
 
     def changes(self, stop: threading.Event) -> Iterator[frozenset[Path]]:
         """Yield the files that changed, came or went since the last look, each time there are any, until ``stop``."""
         while not stop.is_set():
-            before = self._seen
-            for _ in _wake_ups(before, stop):
-                last, self._seen = self._seen, self._look()
-                different = last.files.items() ^ self._seen.files.items()
+            watched = self._folders
+            for _ in _wake_ups(watched, stop):
+                former = self._files
+                self._folders, self._files = self._look()
+                different = former.items() ^ self._files.items()
                 if different:
                     yield frozenset(path for path, _ in different)
-                if self._seen.folders != before.folders:
+                if self._folders != watched:
                     break
 
-    def _look(self) -> _Sight:
+    def _look(self) -> tuple[list[Path], dict[Path, Stamp]]:
+        """Return the folders to watch, and the present files."""
         folders: list[Path] = []
         files: dict[Path, Stamp] = {}
-        for inner, _ in walk(self._folder):
+        for inner, _ in walk(self._top):
             folders.append(inner)
             files.update(_files_in(inner))
         for place in self._modules():
@@ -240,13 +241,7 @@ class FolderWatch:
                 folders.append(inner)
                 sources = ((file, stamp) for file, stamp in _files_in(inner) if file.suffix == ".py")
                 files.update((file, stamp) for file, stamp in sources if place.is_dir() or file == place)
-        return _Sight(folders=tuple(folders), files=files)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Sight:
-    folders: tuple[Path, ...]
-    files: dict[Path, Stamp]
+        return folders, files
 
 
 def _files_in(folder: Path) -> Iterator[tuple[Path, Stamp]]:
@@ -261,14 +256,14 @@ def _files_in(folder: Path) -> Iterator[tuple[Path, Stamp]]:
         return
 
 
-def _wake_ups(sight: _Sight, stop: threading.Event) -> Iterator[None]:
+def _wake_ups(folders: Iterable[Path], stop: threading.Event) -> Iterator[None]:
     """Yield when a folder has an event, or ``LOOK_S`` has passed.
 
     Each folder is watched by itself: a recursive watch would include node_modules.
     """
     try:
         for _ in watch(
-            *sight.folders,
+            *folders,
             recursive=False,
             watch_filter=None,
             stop_event=stop,

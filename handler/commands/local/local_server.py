@@ -1,6 +1,6 @@
 """Services on this machine, as the function would have them, from compiled endpoints.
 
-The HTTP exchanges of a request or call are kept for the author who runs the server. Secrets are variables of the
+The HTTP exchanges of a request or call are kept for the author at the terminal. Secrets are variables of the
 environment, else of ``.env`` beside config.yaml.
 """
 
@@ -165,7 +165,7 @@ def unset_secrets(compiled: Compiled, settings: Settings) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SeenExchange:
+class ObservedExchange:
     """One request, and its answer or failure."""
 
     request: HttpRequest
@@ -174,13 +174,13 @@ class SeenExchange:
     duration_ms: float
 
 
-_EXCHANGES: ContextVar[list[SeenExchange] | None] = ContextVar("exchanges", default=None)
+_EXCHANGES: ContextVar[list[ObservedExchange] | None] = ContextVar("exchanges", default=None)
 
 
 @contextmanager
-def observed() -> Iterator[list[SeenExchange]]:
+def observed() -> Iterator[list[ObservedExchange]]:
     """Yield the list of the exchanges inside, in the order of their ends."""
-    exchanges: list[SeenExchange] = []
+    exchanges: list[ObservedExchange] = []
     token = _EXCHANGES.set(exchanges)
     try:
         yield exchanges
@@ -205,5 +205,7 @@ class ObservedHttp(HttpClient):
             exchanges = _EXCHANGES.get()
             if exchanges is not None and (answer is not None or failure):
                 duration_ms = round((time.perf_counter() - started) * 1e3, 2)
-                exchanges.append(SeenExchange(request=request, answer=answer, failure=failure, duration_ms=duration_ms))
+                exchanges.append(
+                    ObservedExchange(request=request, answer=answer, failure=failure, duration_ms=duration_ms)
+                )
         return answer

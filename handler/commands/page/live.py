@@ -19,6 +19,7 @@ from typing import Any
 
 from handler.bundle.upstream import is_address_of
 from handler.commands.local.author_view import (
+    HIDDEN,
     MAX_READ_CHARS,
     PLAIN_HEADERS,
     Hiding,
@@ -26,8 +27,8 @@ from handler.commands.local.author_view import (
     hiding,
     shown_url,
 )
-from handler.commands.local.dev_log import Seen
-from handler.commands.local.local_server import SeenExchange
+from handler.commands.local.dev_log import RequestParts
+from handler.commands.local.local_server import ObservedExchange
 from handler.compiler.compile import Compiled
 from handler.strict_json import parse_json
 
@@ -48,8 +49,6 @@ MAX_TEXT_CHARS = 10_000
 
 MAX_ASKED_BYTES = 262_144
 """Bytes of a request to the API that is shown. Of a longer one, the document is left out."""
-
-HIDDEN = "…"
 
 ALIVE = b": alive\n\n"
 OPENED = b"retry: 1000\n\n"
@@ -161,15 +160,15 @@ class Live:
 
 
 def call_event(
-    facts: Mapping[str, Any], seen: Seen, sentences: Sequence[str], *, caller: str, compiled: Compiled | None
+    facts: Mapping[str, Any], parts: RequestParts, sentences: Sequence[str], *, caller: str, compiled: Compiled | None
 ) -> Make:
     """Return the maker of a call's event as JSON.
 
     ``sentences`` are for the author, as the terminal has them. ``compiled`` is the endpoint; ``None`` if the path names
     none.
     """
-    at, size, left_out = utc_now(), seen.answer_bytes, max(0, len(seen.exchanges) - MAX_SENT)
-    exchanges = [_bounded(exchange) for exchange in seen.exchanges[:MAX_SENT]]
+    at, size, left_out = utc_now(), parts.answer_bytes, max(0, len(parts.exchanges) - MAX_SENT)
+    exchanges = [_bounded(exchange) for exchange in parts.exchanges[:MAX_SENT]]
     calls = facts.get("calls") or [facts]
 
     def fact(name: str) -> str:  # of a batch, the different facts of its items
@@ -199,7 +198,7 @@ def utc_now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def _bounded(exchange: SeenExchange) -> SeenExchange:
+def _bounded(exchange: ObservedExchange) -> ObservedExchange:
     """Return an exchange with the parts of its bodies that are shown."""
     request, answer = exchange.request, exchange.answer
     if len(request.body or b"") > MAX_ASKED_BYTES:
@@ -209,7 +208,7 @@ def _bounded(exchange: SeenExchange) -> SeenExchange:
     return replace(exchange, request=request, answer=answer)
 
 
-def _sent(exchange: SeenExchange, compiled: Compiled) -> dict[str, Any]:
+def _sent(exchange: ObservedExchange, compiled: Compiled) -> dict[str, Any]:
     """Return one request and its answer. Bodies are shown of the API only: others, of tokens, are secrets."""
     request, answer = exchange.request, exchange.answer
     hide = hiding(request, compiled)

@@ -14,7 +14,7 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from handler.commands.local.callers import NamedCaller
-from handler.commands.local.dev_log import PAGE, Seen, current_headers
+from handler.commands.local.dev_log import PAGE, RequestParts, current_headers
 from handler.commands.local.dev_session import Workbench
 from handler.commands.page.live import Live, call_event, utc_now
 from handler.commands.page.page_answers import (
@@ -61,10 +61,10 @@ class DevPage:
         self._since = now = utc_now()
         self.live.reloaded(lambda: {"at": now, "files": names, "endpoints": sorted(self._workbench.served)})
 
-    def called(self, facts: Mapping[str, Any], seen: Seen, sentences: list[str]) -> None:
+    def called(self, facts: Mapping[str, Any], parts: RequestParts, sentences: list[str]) -> None:
         """Hear of a call."""
         compiled = self._workbench.find(str(facts.get("endpoint", "")))
-        self.live.call(call_event(facts, seen, sentences, caller=self._caller(facts, seen), compiled=compiled))
+        self.live.call(call_event(facts, parts, sentences, caller=self._caller(facts, parts), compiled=compiled))
 
     def chosen_caller(self, name: str) -> NamedCaller | None:
         """Return the caller of a persona that the current request names at an endpoint; ``None`` if it names none.
@@ -160,11 +160,11 @@ class DevPage:
             raise Refused("bad-request", PERSONAS_OFF)
         return served, find_persona(served.personas, query.get("caller", ""))
 
-    def _caller(self, facts: Mapping[str, Any], seen: Seen) -> str:
+    def _caller(self, facts: Mapping[str, Any], parts: RequestParts) -> str:
         """Return the persona of a call, or the kind of its caller."""
-        has_credential = "authorization" in seen.headers or "x-api-key" in seen.headers
-        if self._personas and not has_credential and HEADER in seen.headers:
-            return seen.headers[HEADER]
+        has_credential = "authorization" in parts.headers or "x-api-key" in parts.headers
+        if self._personas and not has_credential and HEADER in parts.headers:
+            return parts.headers[HEADER]
         principal = str(facts.get("principal", ""))
         return AUTHOR if principal == DEVELOPMENT.kind else principal
 

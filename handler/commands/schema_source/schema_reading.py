@@ -14,6 +14,7 @@ from typing import Any
 
 from graphql import GraphQLError, Source, build_client_schema, get_introspection_query, print_schema
 
+from handler.commands.command_line import UsageRefused
 from handler.commands.console import announce
 from handler.commands.local.local_server import local_http
 from handler.commands.schema_source.schema_file import is_usable
@@ -22,7 +23,6 @@ from handler.commands.schema_source.source_options import (
     RequestHeaders,
     SchemaSource,
     SourceRefused,
-    UsageRefused,
     quoted,
 )
 from handler.compiler.schema.schema import parse_sdl

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from handler.commands.command_line import CommandRefused, UsageRefused
 from handler.compiler.config.values import is_http_url
 from handler.compiler.source.files import SDL_SUFFIXES
 from handler.text.invisible import escaped
@@ -59,21 +60,13 @@ MIN_SECRET_CHARS = 8
 """Shorter parts of a header's value may stand in any text by chance."""
 
 
-class SourceRefused(Exception):
+class SourceRefused(CommandRefused):
     """A schema that cannot be fetched, read or used. The message is one sentence: the source, then the cause."""
-
-    exit_code = 1
 
     def __init__(self, source: str, cause: str) -> None:
         super().__init__(f"{source}: {cause}")
         self.source = source
         self.cause = cause
-
-
-class UsageRefused(Exception):
-    """Options that do not fit each other. The message is one sentence."""
-
-    exit_code = 2
 
 
 def quoted(text: str) -> str:

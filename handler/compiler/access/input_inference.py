@@ -72,7 +72,7 @@ class Questions:
 
         Such an input may filter rows that are only counted, and the schema does not show their type.
         """
-        having = self.leading_to(self.having(field))
+        having = self.leading_to(self.meanings.having(field))
         for name in self._that_mention(field):
             for member in self._by_name[name]:
                 answers = {each.type for each in member.asked.chosen() if not each.written}
@@ -90,10 +90,6 @@ class Questions:
     def about(self, types: Collection[str]) -> list[str]:
         """List the coordinates of all inputs that ask about one of ``types``."""
         return list(self._asking(self._taken, types))
-
-    def having(self, field: str) -> set[str]:
-        """Return the types that have a field of this name."""
-        return self._meanings.having(field)
 
     def leading_to(self, types: Collection[str]) -> frozenset[str]:
         """Return ``types`` and all types from which a selection gets to one of them."""
@@ -124,7 +120,7 @@ class Questions:
         """Yield the coordinates that mention a field if the verdict on some mention is true."""
         for name, fields_mentions in self._that_mention(field).items():
             guarded = Guarded(field, types, self.leading_to(types), self.met)
-            others = self._meanings.others
+            others = self.meanings.others
             judges = [_Judge(self, each, others(each, field, types), guarded) for each in fields_mentions]
             decided: dict[tuple[int, bool], bool] = {}  # inputs of one type share what is returned for them
             for member in self._by_name[name]:
@@ -156,7 +152,7 @@ class Questions:
     def _mentions_longer(self, name: str, letters: str) -> bool:
         """Return whether a name mentions a field that begins with some letters, such as a field ``namespace``."""
         spellings_in = (spelling for mention in mentions(name) for spelling in joined(mention.words))
-        return any(each.startswith(letters) and each in self._meanings.fields for each in spellings_in)
+        return any(each.startswith(letters) and each in self.meanings.fields for each in spellings_in)
 
     @cached_property
     def _taken(self) -> Sequence[InputMember]:
@@ -172,11 +168,11 @@ class Questions:
     @cached_property
     def _mentioned(self) -> Mapping[str, Sequence[tuple[str, Mention]]]:
         """The spelling of a field -> the names of inputs that mention it."""
-        fields = self._meanings.fields
+        fields = self.meanings.fields
         longest = max(map(len, fields), default=0)
         mentions_by: dict[str, list[tuple[str, Mention]]] = {}
         for name in self._by_name:
-            for mention in () if is_structural(name) else mentions(name, max_chars=longest):
+            for mention in mentions(name, max_chars=longest) if STRUCTURAL.isdisjoint(spellings(name)) else ():
                 for spelling in joined(mention.words):
                     if spelling in fields:
                         mentions_by.setdefault(spelling, []).append((name, mention))
@@ -188,7 +184,8 @@ class Questions:
         return sorted({(beginning, name) for name in self._by_name for beginning in beginnings(name)})
 
     @cached_property
-    def _meanings(self) -> Meanings:
+    def meanings(self) -> Meanings:
+        """The fields and types of the schema by the spellings of their names."""
         return Meanings(self._schema)
 
     @cached_property
@@ -240,7 +237,7 @@ class _Judge:
             if not answer.written or self._others:
                 return False
             # A mutation's result that leads to a field of that name is about this field; a mere count is not.
-            having = self._questions.having(self._guarded.field)
+            having = self._questions.meanings.having(self._guarded.field)
             return answer.type not in self._questions.leading_to(having)
         if not self._guarded.met(answer.type).isdisjoint(self._others):
             return False
@@ -439,7 +436,7 @@ def _lists(type_: FieldsType, name: str) -> bool:
 
 
 STRUCTURAL = frozenset(("filterby", "orderby", "orderfield", "sortby", "sortfield", "sortkey"))
-"""Names of inputs that do not name a field: a ``sortKey`` does not sort by a field ``key``."""
+"""Names of inputs that only say that these choose: a ``sortKey`` does not sort by a field ``key``."""
 
 CHOOSING = STRUCTURAL | {"condition", "criterion", "filter", "having", "match", "ordering", "sort", "where"}
 """Names of inputs that choose rows, or their order."""
@@ -516,11 +513,6 @@ def inputs_of(schema: GraphQLSchema) -> Iterator[InputMember]:
             own.far.setdefault(type_name, set()).update(everything)
             yield types.member(f"@{directive.name}({argument}:)", argument, asked_types, type_name)
     yield from types.members(own)
-
-
-def is_structural(name: str) -> bool:
-    """Return whether an input's name only says that it chooses, such as ``orderBy``."""
-    return not STRUCTURAL.isdisjoint(spellings(name))
 
 
 def keeps_rows(name: str) -> bool:

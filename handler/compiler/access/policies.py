@@ -138,7 +138,7 @@ class _PolicyReader:
         rest = [each for each in coordinates if each not in field_names]
         if default:
             mask = condition_mask(default, self._conditions, self._problems)
-            return [*rules, _rule(default, mask, rest, default=True)]
+            return [*rules, _rule(default, mask, rest, prefix="policyDefault: ", default=True)]
         text = "no rule names it, and the policy has no policyDefault: nobody may use it"
         denied = self._conditions.mask(FALSE)
         return [*rules, Rule(mask=denied, coordinates=tuple(rest), text=text, place=policy.place("type"), default=True)]
@@ -236,9 +236,10 @@ def refuse_exceptions(policies: Policies, hidden: Mapping[str, str], problems: P
             problems.add(place, f'access.show "{coordinate}": {sentence}', code="hidden-itself")
 
 
-def _rule(section: Section, mask: Mask, coordinates: Collection[str], *, default: bool = False) -> Rule:
-    text = f"{'policyDefault: ' if default else ''}{' '.join(section.text('condition').split())}"
-    place = section.place("condition")
+def _rule(
+    section: Section, mask: Mask, coordinates: Collection[str], *, prefix: str = "", default: bool = False
+) -> Rule:
+    text, place = f"{prefix}{' '.join(section.text('condition').split())}", section.place("condition")
     return Rule(mask=mask, coordinates=tuple(coordinates), text=text, place=place, default=default)
 
 
@@ -338,9 +339,7 @@ def rule_of(kit: KitUse, grounds: AccessDefaults, problems: Problems) -> Rule:
         text = f"{kit.use} has no condition, and {why}"
         return Rule(mask=grounds.unsaid, coordinates=(kit.use,), text=text, place=kit.at, default=True)
     mask = own_mask(kit.section, grounds.conditions, problems)
-    at = kit.section.place("condition")
-    text = f"condition of {kit.use}: {' '.join(kit.section.text('condition').split())}"
-    return Rule(mask=mask, coordinates=(kit.use,), text=text, place=at)
+    return _rule(kit.section, mask, [kit.use], prefix=f"condition of {kit.use}: ")
 
 
 def required_auth_rule(tool: str, at: Place, grounds: AccessDefaults) -> Rule:

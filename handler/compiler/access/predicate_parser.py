@@ -208,15 +208,18 @@ class _Parser:
             if match is None:
                 expected = "a dot and the name of a variable right after $variables"
                 raise self.unexpected(expected, "$variables.userId:String")
-            names = match[0].split(".")
-            self._refuse_many(len(names), start)
             self.at = match.end()
-            return {"variables": names}
-        path: list[str] = []
-        while self._next() == "." or (typed and not path):
-            path.append(self._claim_name())
-        self._refuse_many(sum(len(_SEPARATOR.split(text)) for text in path), start)
-        return {"jwt": path}
+            names = match[0].split(".")
+            operand: Operand = {"variables": names}
+        else:
+            path: list[str] = []
+            while self._next() == "." or (typed and not path):
+                path.append(self._claim_name())
+            names = [name for text in path for name in _SEPARATOR.split(text)]
+            operand = {"jwt": path}
+        if len(names) > MAX_NAMES:
+            raise self.mistake(f"this path has {len(names)} names: expected {MAX_NAMES} at most", start)
+        return operand
 
     def _claim_name(self) -> str:
         if self._next() == ".":
@@ -230,10 +233,6 @@ class _Parser:
         raise self.unexpected(
             "a dot and the name of a claim right after it", '$jwt.role:String or $jwt."https://example.com/role":String'
         )
-
-    def _refuse_many(self, names: int, at: int) -> None:
-        if names > MAX_NAMES:
-            raise self.mistake(f"this path has {names} names: expected {MAX_NAMES} at most", at)
 
     def _type(self, start: int) -> str:
         """Read the type behind a variable that begins at ``start``."""

@@ -68,7 +68,7 @@ class Config:
     ui: Section  # pages that hosts show in the chat
     code: CodeConfig
     catalog: CatalogUse | None
-    log: LogConfig
+    log: Section  # facts of calls that the log has in addition
     synonyms: Mapping[str, tuple[str, ...]]  # words of questions, and the words that each finds beside itself
     ignores: tuple[Ignore, ...]  # warnings that the author has judged
     ignored_changes: tuple[Ignore, ...]  # differences from the version before that the author has judged
@@ -97,7 +97,7 @@ def read_config(
         problems.warn(top.key_place(key), sentence, code="ignored-section", about=[key])
     warn_of_foreign_keys(top, problems, own=KEYS)
     top.expect_table()
-    limits, upstream, log = top.section("limits"), top.section("upstream"), top.section("log")
+    limits, upstream = top.section("limits"), top.section("upstream")
     return Config(
         upstream=read_upstream(upstream, problems),
         url_at=upstream.place("url"),
@@ -126,7 +126,7 @@ def read_config(
         ui=top.section("ui"),
         code=_code(top, problems),
         catalog=_catalog(top),
-        log=LogConfig(coordinates=log.boolean("coordinates"), arguments=tuple(log.texts("arguments"))),
+        log=top.section("log"),
         synonyms=_synonyms(top.section("find")),
         ignores=read_ignores(top.section("checks"), problems),
         ignored_changes=read_change_ignores(top.section("diff"), problems),
@@ -138,21 +138,16 @@ def _top(files: EndpointFiles, file: str, problems: Problems, *, stage: str | No
     if not stage:
         return node
     name = join(file, f"config.{stage}.yaml")
-    if not files.exists(name):
-        problems.add(Place(name), _missing_stage(files, name, stage), code="unreadable-file")
-        return node
-    over = files.read(name)
-    return overlay(node, None if over is None else parse_yaml(over, name, problems))
-
-
-def _missing_stage(files: EndpointFiles, name: str, stage: str) -> str:
+    if files.exists(name):
+        over = files.read(name)
+        return overlay(node, None if over is None else parse_yaml(over, name, problems))
     beside = files.names_beside(name)
     stages = [match[1] for match in map(STAGE_FILE.fullmatch, beside) if match]
     misnamed = [other for other, right_name in misnamed_files(beside) if join(name, right_name) == name]
-    if misnamed:
-        return f'the file of the stage "{stage}" does not exist: rename {misnamed[0]}, which is not read'
     remedy = f"the stages here are {some(stages, most=10)}" if stages else "create it, or leave out --stage"
-    return f'the file of the stage "{stage}" does not exist: {remedy}{did_you_mean(stage, stages)}'
+    remedy = f"rename {misnamed[0]}, which is not read" if misnamed else f"{remedy}{did_you_mean(stage, stages)}"
+    problems.add(Place(name), f'the file of the stage "{stage}" does not exist: {remedy}', code="unreadable-file")
+    return node
 
 
 def _adopted(top: Section) -> frozenset[str]:
@@ -191,14 +186,6 @@ def _synonyms(find: Section) -> Mapping[str, tuple[str, ...]]:
         elif not others or not all(any(split(other)) for other in others):
             words.refuse(word, "a list of words, such as [revenue]")
     return synonyms
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LogConfig:
-    """The values of ``log``. Without it, the log has neither coordinates nor arguments."""
-
-    coordinates: bool
-    arguments: tuple[tuple[str, Place], ...]  # each tool.argument
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

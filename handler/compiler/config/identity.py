@@ -23,9 +23,6 @@ from handler.compiler.problems import Problems
 from handler.compiler.source.yaml_section import Section
 from handler.errors.authoring import KeyRefused
 
-CALLER_KEYS = ("api_keys", "trust_authorizer")
-"""Settings that admit callers without a token for this function to verify."""
-
 PROXY_KEY, OLD_PROXY_KEY = "oauth_proxy", "bridge"
 
 MAX_SECRETS = 2

@@ -96,22 +96,13 @@ LEAF_WORDS = frozenset(_LEAF_WORDS.split())
 
 TEXT: JSONObject = {"type": "string"}
 DATE = Scalar(advertised={"type": "string", "format": "date"}, enforced={"type": "string", "format": "any-date"})
-LOCAL_DATE = _alike({"type": "string", "format": "date"})
 DATE_TIME = _alike({"type": "string", "format": "date-time"})
 TIME = Scalar(
     advertised=TEXT,
     enforced={"type": "string", "format": "any-time"},
     note="a time of day, as 09:30:00Z, in some APIs with its date, as 2026-01-31T09:30:00Z",
 )
-TIME_OF_DAY = _alike({"type": "string", "format": "time"})
-UUID = _alike({"type": "string", "format": "uuid"})
 URL = Scalar(advertised={"type": "string", "format": "uri"}, enforced={"type": "string", "format": "any-uri"})
-EMAIL = _alike({"type": "string", "format": "email"})
-PHONE = _alike(TEXT, "a phone number, as +14155550123")
-IP_ADDRESS = _alike(TEXT, "an IPv4 or IPv6 address")
-DURATION = _alike(TEXT, "a duration, as PT1H30M")
-JSON_TEXT = _alike(TEXT, "JSON, written as text")
-OBJECT = Scalar(advertised=ANY_OBJECT, enforced={"type": "object"})
 # JavaScript rounds JSON numbers of this size, so texts come first.
 BIG_INTEGER = Scalar(
     advertised={"anyOf": [{"type": "string"}, {"type": "integer"}]},
@@ -123,15 +114,15 @@ DECIMAL = Scalar(advertised={"type": "number"}, enforced={"type": ["number", "st
 
 _NAMES: Sequence[tuple[Scalar, str]] = (
     (DATE, "date"),
-    (LOCAL_DATE, "awsdate iso8601date localdate"),
+    (_alike({"type": "string", "format": "date"}), "awsdate iso8601date localdate"),
     (DATE_TIME, "awsdatetime datetime datetimeiso datetimeoffset instant iso8601datetime offsetdatetime timestamptz"),
     (TIME, "time"),
-    (TIME_OF_DAY, "awstime timetz"),
+    (_alike({"type": "string", "format": "time"}), "awstime timetz"),
     # Not RFC 3339 formats: those need an offset.
     (_alike(TEXT, "a date and time without an offset, as 2026-01-31T09:30:00"), "localdatetime"),
     (_alike(TEXT, "a time of day without an offset, as 09:30:00"), "localtime"),
     (_alike({"type": "integer"}, "seconds since 1970-01-01T00:00:00Z"), "awstimestamp"),
-    (DURATION, "iso8601duration"),
+    (_alike(TEXT, "a duration, as PT1H30M"), "iso8601duration"),
     (BIG_INTEGER, "bigint biginteger"),
     (LONG, "int64 long"),
     (DECIMAL, "bigdecimal decimal numeric"),
@@ -140,14 +131,14 @@ _NAMES: Sequence[tuple[Scalar, str]] = (
     (_alike({"type": "number", "exclusiveMinimum": 0}), "positivefloat"),
     (_alike({"type": "integer", "exclusiveMinimum": 0}), "positiveint"),
     (_alike({"type": "string", "minLength": 1}), "nonemptystring"),
-    (EMAIL, "awsemail email emailaddress"),
-    (PHONE, "awsphone phonenumber"),
-    (IP_ADDRESS, "awsipaddress ipaddress"),
+    (_alike({"type": "string", "format": "email"}), "awsemail email emailaddress"),
+    (_alike(TEXT, "a phone number, as +14155550123"), "awsphone phonenumber"),
+    (_alike(TEXT, "an IPv4 or IPv6 address"), "awsipaddress ipaddress"),
     (URL, "awsurl uri url"),
-    (UUID, "guid uuid"),
+    (_alike({"type": "string", "format": "uuid"}), "guid uuid"),
     (UNKNOWN, "json jsonb"),
-    (JSON_TEXT, "awsjson jsonstring"),
-    (OBJECT, "jsonobject"),
+    (_alike(TEXT, "JSON, written as text"), "awsjson jsonstring"),
+    (Scalar(advertised=ANY_OBJECT, enforced={"type": "object"}), "jsonobject"),
 )
 KNOWN: Mapping[str, Scalar] = {name: scalar for scalar, names in _NAMES for name in names.split()}
 """Keys are names in lower case without ``_``: ``DateTime``, ``Datetime`` and ``date_time`` share one."""

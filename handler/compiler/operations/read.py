@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from graphql import (
@@ -59,11 +59,7 @@ Fragments = Mapping[str, FragmentDefinitionNode]
 def read_operations(context: CompileContext, author: AuthorSchema, *, refuse: Refuse = lambda _: False) -> Operations:
     """Read every operation of all sources. If the schema is ``None``, only errors that need no schema are reported."""
     problems = context.problems
-    reader = _OperationReader(
-        problems=problems,
-        adopted_kinds=context.config.adopted,
-        prescribed=frozenset(each.prescribed for each in author.tools if each.prescribed),
-    )
+    reader = _OperationReader(context, author)
     # Files take fragments from each other.
     parsed = {text: _parse(text, problems) for text in operation_texts(context, author)}
     sharing = {text: document for text, document in parsed.items() if document and text.shares_fragments}
@@ -104,30 +100,29 @@ def _parse(text: OperationText, problems: Problems) -> DocumentNode | None:
     return None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class _OperationReader:
     """Reader of the operations of a text.
 
-    Operations of ``adopted_kinds`` become tools without ``@mcpTool``, by ``tools`` in ``config.yaml``.
+    Operations of some kinds become tools without ``@mcpTool``, by ``tools`` in ``config.yaml``.
 
     Source: Apollo MCP Server, "Define tools", and Cosmo router, "MCP": every named operation is a tool.
     """
 
-    problems: Problems
-    adopted_kinds: Collection[str]  # query | mutation
-    prescribed: Collection[str]  # names of the operations that a ``@tool(prescribed:)`` runs
+    context: CompileContext
+    author: AuthorSchema
 
     def operations(
         self, nodes: Sequence[OperationDefinitionNode], text: OperationText, sent_by_name: Mapping[str, SentOperation]
     ) -> Iterator[AuthorOperation]:
         """Yield the operations that may become tools, or that requests may run."""
         if not nodes:
-            self.problems.add(text.place, NO_OPERATION, code="no-operation")
+            self.context.problems.add(text.place, NO_OPERATION, code="no-operation")
         names = [(node.operation.value, node.name.value if node.name else "") for node in nodes]
         if text.declares and nodes and names != [text.declares]:
             kind, name = text.declares
             sentence = f'the manifest calls this the {kind} "{name:.80}": expected this operation and no other'
-            self.problems.add(nodes[0], sentence, code="invalid-manifest")
+            self.context.problems.add(nodes[0], sentence, code="invalid-manifest")
         for node in nodes:
             if node.name is None and not self._is_called_by_id(node, text, alone=len(nodes) == 1):
                 continue
@@ -136,7 +131,7 @@ class _OperationReader:
             if node.operation is OperationType.SUBSCRIPTION:
                 sentence = f'"{name}" is a subscription: a tool is one request and one answer'
                 if not self._leaves_out(node, sentence):
-                    self.problems.add(node, sentence, code="subscription")
+                    self.context.problems.add(node, sentence, code="subscription")
                 operation = NOT_SENT
             if node.name or operation is not NOT_SENT:
                 yield self._operation(node, operation, persisted=text.persisted)
@@ -147,26 +142,27 @@ class _OperationReader:
         left_out = self._leaves_out(node, "an operation without a name is not a tool: name it")
         sentence = "an operation without a name cannot be called: name it"
         if not callable_ and not left_out:
-            self.problems.add(node, sentence, code="anonymous-operation")
+            self.context.problems.add(node, sentence, code="anonymous-operation")
         elif callable_ and not text.persisted:
-            self.problems.warn(node, sentence, code="uncallable-operation")
+            self.context.problems.warn(node, sentence, code="uncallable-operation")
         return callable_ and text.persisted
 
     def _leaves_out(self, node: OperationDefinitionNode, sentence: str) -> bool:
         """Warn that an operation is not a tool. False, without a warning, if it had to become one by ``@mcpTool``."""
-        if not self.adopted_kinds or _has_mcp_tool(node):
+        if not self.context.config.adopted or _has_mcp_tool(node):
             return False
         about = [node.name.value] if node.name else []
-        self.problems.warn(node, sentence, code="left-out-operation", about=about)
+        self.context.problems.warn(node, sentence, code="left-out-operation", about=about)
         return True
 
     def _operation(
         self, node: OperationDefinitionNode, operation: SentOperation, *, persisted: bool
     ) -> AuthorOperation:
-        _refuse_misplaced(node, self.problems)
+        problems = self.context.problems
+        _refuse_misplaced(node, problems)
         variables = node.variable_definitions or ()
         remaining = tuple(each for each in variables if each.variable.name.value not in operation.unsent)
-        texts = {each.variable.name.value: _variable_description(each, self.problems) for each in variables}
+        texts = {each.variable.name.value: _variable_description(each, problems) for each in variables}
         return AuthorOperation(
             name=node.name.value if node.name else "",
             kind=node.operation.value,
@@ -175,18 +171,18 @@ class _OperationReader:
             text=operation.text,
             optional_conditions=operation.optional_conditions,
             persisted=persisted,
-            tool=_mcp_tool(node, self.problems) if _has_mcp_tool(node) else self._adopt(node, operation.document),
+            tool=_mcp_tool(node, problems) if _has_mcp_tool(node) else self._adopt(node, operation.document),
             descriptions={name: text for name, text in texts.items() if text.strip() and name not in operation.unsent},
         )
 
     def _adopt(self, node: OperationDefinitionNode, document: DocumentNode) -> McpTool | None:
         """Return the tool of a named query or mutation without ``@mcpTool``; ``None`` if it does not become one."""
-        if not self.adopted_kinds or node.name is None or node.operation is OperationType.SUBSCRIPTION:
+        if not self.context.config.adopted or node.name is None or node.operation is OperationType.SUBSCRIPTION:
             return None
         name, kind = node.name.value, node.operation.value
-        if name in self.prescribed:
+        if name in [tool.prescribed for tool in self.author.tools]:
             return None
-        if kind not in self.adopted_kinds:
+        if kind not in self.context.config.adopted:
             remedy = "expected @mcpTool on it, or tools: {operations: queries_and_mutations}"
             self._leaves_out(node, f'"{name}" is a {kind}, so it is not a tool: {remedy}')
             return None

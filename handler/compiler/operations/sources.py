@@ -63,33 +63,28 @@ _TOOL = re.compile(_OUTSIDE_COMMENTS + r"(?<!directive )(@(?:mcpTool|tool))\b", 
 
 def operation_texts(context: CompileContext, author: AuthorSchema) -> list[OperationText]:
     """Return the texts of all sources, each once: a text that a source has is not taken from a later source too."""
+    files: dict[str, ExecutableFile] = {}
+    for one in author.executables:  # a file is persisted if one ``@sdl`` persists it
+        first = files.setdefault(one.name, one)
+        files[one.name] = replace(first, persisted=first.persisted or one.persisted)
+    names = operation_files(context.files, context.project.path(OPERATIONS_FOLDER), context.problems)
+    in_folder = (ExecutableFile(name, persisted=True, named_at=Place(name)) for name in names)
     texts: dict[tuple[str, str], OperationText] = {}
-    files = operation_files(context.files, context.project.path(OPERATIONS_FOLDER), context.problems)
-    in_folder = (_file(context.files, name, named_at=Place(name), persisted=True) for name in files)
-    for text in chain(_named_by_sdl(context, author), in_folder, _in_manifests(context)):
+    whole_files = (_file(context.files, one) for one in chain(files.values(), in_folder))
+    for text in chain(whole_files, _in_manifests(context)):
         texts.setdefault((text.file, text.id), text)
     return list(texts.values())
 
 
-def _named_by_sdl(context: CompileContext, author: AuthorSchema) -> Iterator[OperationText]:
-    """Yield the texts of the files that ``@sdl`` names, each once. A file is persisted if one ``@sdl`` persists it."""
-    files: dict[str, ExecutableFile] = {}
-    for one in author.executables:
-        first = files.setdefault(one.name, one)
-        files[one.name] = replace(first, persisted=first.persisted or one.persisted)
-    for one in files.values():
-        yield _file(context.files, one.name, named_at=one.named_at, persisted=one.persisted)
-
-
-def _file(files: EndpointFiles, name: str, *, named_at: Place, persisted: bool) -> OperationText:
+def _file(files: EndpointFiles, file: ExecutableFile) -> OperationText:
     """Read a whole file as one text. Its id is ``sha256:`` and the SHA-256 of its bytes."""
-    source = files.source(name, named_at=named_at)
+    source = files.source(file.name, named_at=file.named_at)
     return OperationText(
         source=source,
-        file=name,
-        persisted=persisted,
-        id=f"{SHA256}{files.sha256(name)}" if source else "",
-        called_by_id=named_at.file != name,  # an ``@sdl`` names it
+        file=file.name,
+        persisted=file.persisted,
+        id=f"{SHA256}{files.sha256(file.name)}" if source else "",
+        called_by_id=file.named_at.file != file.name,  # an ``@sdl`` names it
     )
 
 

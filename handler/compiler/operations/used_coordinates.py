@@ -17,8 +17,7 @@ from graphql.language import ArgumentNode, EnumValueNode, FieldNode, ObjectField
 from graphql.language.ast import QUERY_DOCUMENT_KEYS
 
 from handler.compiler.schema.directives import nodes_in
-
-INTROSPECTION = ("__schema", "__type", "__search", "__definitions")
+from handler.graph.documents.operation import INTROSPECTION
 
 
 def asked_of_the_schema(document: DocumentNode) -> str:

@@ -9,7 +9,6 @@ from typing import Any
 
 from graphql import (
     REMOVE,
-    ASTValidationRule,
     BooleanValueNode,
     DirectiveNode,
     DocumentNode,
@@ -95,8 +94,12 @@ def validate_document(
         problems.add(Place(file), TOO_MUCH, code="too-complex")
         return {}, ()
     deprecated: list[GraphQLError] = []
-    gathering = _gathering(NoDeprecatedCustomRule, deprecated)
-    mistakes = validate(schema, sendable, rules=(*RULES, gathering))
+
+    class Gathering(NoDeprecatedCustomRule):
+        def report_error(self, error: GraphQLError) -> None:
+            deprecated.append(error)
+
+    mistakes = validate(schema, sendable, rules=(*RULES, Gathering))
     for error in mistakes:
         _report(error, author, schema, problems, file=file)
     if mistakes or refuse(sendable) or foreign:
@@ -125,16 +128,6 @@ def _report(error: GraphQLError, author: AuthorSchema, schema: GraphQLSchema, pr
             fields = [name for name in fields if f"{match[1]}.{name}" not in author.hidden]
             hint = f" '{match[1]}' has {some(fields, most=5)}." if fields else ""
         problems.add(error, f"{sentence.rstrip('.') if kind and hint else sentence}{hint}", code=code_of(error))
-
-
-def _gathering(rule: type[ASTValidationRule], errors: list[GraphQLError]) -> type[ASTValidationRule]:
-    """Return a copy of a rule that adds its errors to ``errors``."""
-
-    class Gathering(rule):  # type: ignore[misc, valid-type]
-        def report_error(self, error: GraphQLError) -> None:
-            errors.append(error)
-
-    return Gathering
 
 
 Unused = tuple[str, VariableDefinitionNode, str]

@@ -112,7 +112,7 @@ def read_schema(
         key=key,
     )
     problems.take(own)
-    if cache and digests and schema and not own.any_errors:
+    if cache and digests and schema and not own.errors:
         cache.keep_schema(entry, HeldSchema(author=author, warnings=own.warnings, digests=digests), stepzen=stepzen)
     return author
 
@@ -128,7 +128,7 @@ def _built(
     own = Problems()
     built = build_schema_of(document, own, entry=entry, complete=complete)
     problems.take(own)
-    if cache and key and not own.any_errors:
+    if cache and key and not own.errors:
         cache.keep(key, json.dumps([asdict(each) for each in own.warnings]).encode())
     return built
 
@@ -188,9 +188,10 @@ class _Reader:
         try:
             return parse_sdl(source)
         except GraphQLError as exc:
+            begin = source.body[:MAX_JSON_BEGIN].lstrip()
             if is_empty(source):
                 self._problems.add(exc, "it is empty: expected type definitions", code="empty-file")
-            elif is_introspection(source):
+            elif begin.startswith("{") and '"__schema"' in begin:
                 self._problems.add(Place(name, 1, 1), INTROSPECTION, code="syntax-error")
             else:
                 self._problems.add(exc, exc.message, code="syntax-error")
@@ -249,12 +250,6 @@ def is_empty(source: Source) -> bool:
         return Lexer(source).advance().kind is TokenKind.EOF
     except GraphQLSyntaxError:
         return False
-
-
-def is_introspection(source: Source) -> bool:
-    """Return whether a file is JSON with the answer to an introspection query."""
-    begin = source.body[:MAX_JSON_BEGIN].lstrip()
-    return begin.startswith("{") and '"__schema"' in begin
 
 
 class _SdlParser(Parser):

@@ -17,6 +17,7 @@ from graphql import DirectiveNode
 
 from handler.bundle.tools import CONFIRM, CURSOR, Limits, ToolOptions
 from handler.compiler.config.table import DOCUMENT_LIMITS
+from handler.compiler.config.values import SCOPE
 from handler.compiler.problems import Problems
 from handler.list_entries import search_hint_fault, size_hint, tool_hints
 from handler.strict_json import JSONObject
@@ -73,8 +74,6 @@ SHARED_ARGUMENTS = """
 
 RESULT = "max_result_bytes"
 """The limit that a tool of any kind over GraphQL has; 0: none."""
-
-SCOPE = re.compile(r"[\x21\x23-\x5b\x5d-\x7e]+")
 
 LABEL = "[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?"
 META_KEY = re.compile(rf"(?:{LABEL}(?:\.{LABEL})*/)?[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")

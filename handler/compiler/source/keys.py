@@ -171,17 +171,13 @@ def section_or(scalar: Key, keys: Keys, *, form: str) -> Key:
     return replace(scalar, form=form, schema=schema, keys=keys)
 
 
-def sections(
-    meaning: str, keys: Keys, form: str = "list of mappings", *, short: str = "", like: str = "", missing: str = "none"
-) -> Key:
+def sections(meaning: str, keys: Keys, form: str = "list of mappings", *, short: str = "", like: str = "") -> Key:
     """Return the row of a list of mappings, or of one mapping. With ``short``, a text may stand for that key alone."""
     mapping = {**schema_of_mapping(keys), "type": "object"}
     item = {"anyOf": [SCALAR, mapping]} if short else mapping
     schema = {"anyOf": [item, {"type": "array", "items": item}, {"type": "null"}]}
     form = f"as `{like}`" if like else form
-    return Key(
-        meaning=meaning, form=form, missing=missing, schema=schema, keys=keys, is_list=True, short=short, like=like
-    )
+    return Key(meaning=meaning, form=form, schema=schema, keys=keys, is_list=True, short=short, like=like)
 
 
 def named(meaning: str, item: Key, form: str = "mapping", missing: str = "none") -> Key:

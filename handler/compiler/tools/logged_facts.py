@@ -27,10 +27,10 @@ def read_call_log(
 
     ``operations`` may be sent. Without an ``index``, there are none.
     """
-    config = context.config.log
+    logs_coordinates = context.config.log.boolean("coordinates")
     by_name = {each.tool.name: each.tool for each in tools}
     arguments: dict[LoggedArgument, None] = {}
-    for text, at in config.arguments:
+    for text, at in context.config.log.texts("arguments"):
         argument = _argument(text, by_name)
         if isinstance(argument, LoggedArgument):
             arguments[argument] = None
@@ -38,14 +38,14 @@ def read_call_log(
             fault, exists = argument
             sentence = f'log.arguments "{text:.80}": {fault}'
             context.problems.add(at, sentence, code="unloggable-argument" if exists else "unknown-logged-argument")
-    if not config.coordinates and not arguments:
+    if not logs_coordinates and not arguments:
         return None
     reads: dict[str, tuple[str, ...]] = {}  # digest of an operation -> the fields that it reads
-    if config.coordinates and index:
+    if logs_coordinates and index:
         for operation in operations:
             digest = hashlib.sha256(operation.text.encode()).hexdigest()
             reads[digest] = tuple(sorted(fields_read(operation.document, index)))
-    return CallLog(coordinates=config.coordinates, reads=reads, arguments=tuple(arguments))
+    return CallLog(coordinates=logs_coordinates, reads=reads, arguments=tuple(arguments))
 
 
 def _argument(text: str, tools: Mapping[str, Tool]) -> LoggedArgument | tuple[str, bool]:

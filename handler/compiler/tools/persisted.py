@@ -80,25 +80,18 @@ def graphql_endpoint(
     tool_of = {tool.operation.name: tool.name for tool in prescribed if _says_all(tool, demands[tool.operation.name])}
     documents = []
     for document in operations.documents:
-        persisted: list[AuthorOperation] = []
+        persisted: list[PersistedOperation] = []
+        instead: list[str] = []  # the tools that stand for their operations
         anonymous = [document.anonymous] if document.anonymous else []
         for operation in (*(by_name[name] for name in document.operations if name in by_name), *anonymous):
             if field := asked_of_the_schema(operation.document):
                 sentence = f"it asks for {field}, so it is not kept as a persisted document: send it as a query"
                 context.problems.warn(operation.node, sentence, code="unkept-document", about=[operation.name])
+            elif operation.name in tool_of:
+                instead.append(tool_of[operation.name])
             else:
-                persisted.append(operation)
-        documents.append(
-            PersistedDocument(
-                id=document.id,
-                operations=tuple(
-                    _persisted(context, each, demands=demands.get(each.name, Demands()))
-                    for each in persisted
-                    if each.name not in tool_of
-                ),
-                tools=tuple(tool_of[each.name] for each in persisted if each.name in tool_of),
-            )
-        )
+                persisted.append(_persisted(context, operation, demands=demands.get(operation.name, Demands())))
+        documents.append(PersistedDocument(id=document.id, operations=tuple(persisted), tools=tuple(instead)))
     return GraphQLEndpoint(
         mode=mode,
         guards=context.graphql_guards,
@@ -150,14 +143,14 @@ def _persisted(context: ApiContext, operation: AuthorOperation, *, demands: Dema
     coordinates = [*coordinates_used(operation.document, schema), *coordinates_bound(operation, schema)]
     mask = union_of(context.guards, coordinates) | demands.mask
     inputs = Inputs(operation, context.schema, context.guards, mask=mask)
-    variables = context.shared(enforced_schema(inputs, scalars=context.scalars, flat=True))
+    variables = context.definitions.shared(enforced_schema(inputs, scalars=context.scalars, flat=True))
     return PersistedOperation(
         operation=sent(operation, context.schema),
         variables=variables,
         mask=mask,
-        conditions=context.conditions_in(variables),
+        conditions=context.guarded.conditions_in(variables),
         bindings=read_bindings(operation, context.schema, context.problems),
-        bound=context.shared(bound_schema(inputs, scalars=context.scalars)),
+        bound=context.definitions.shared(bound_schema(inputs, scalars=context.scalars)),
         scopes=demands.scopes,
         confirm=demands.confirm,
     )

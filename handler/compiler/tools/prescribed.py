@@ -116,7 +116,7 @@ def _operation_tool(
     entry = {
         "name": declaration.name,
         "description": description or f"Runs the GraphQL {operation.kind} {operation.name}.",
-        "inputSchema": context.shared(advertised),
+        "inputSchema": context.definitions.shared(advertised),
         **output,
         "annotations": default_annotations(writes=operation.kind == "mutation"),
     }
@@ -124,17 +124,17 @@ def _operation_tool(
     if operation.kind == "query":
         continues = context.endpoint.config.continues
         options = options.continuing(default=continues, taken=operation.variables if flat else ())
-    arguments, sent_operation = context.shared(enforced), sent(operation, schema)
+    arguments, sent_operation = context.definitions.shared(enforced), sent(operation, schema)
     tool = PrescribedTool(
         name=declaration.name,
         entry=options.listed(entry, limits=context.limits),
         arguments=options.completed(arguments),
         flat=flat,
         mask=mask,
-        conditions=context.conditions_in(arguments),
+        conditions=context.guarded.conditions_in(arguments),
         operation=sent_operation,
         bindings=read_bindings(operation, schema, context.problems),
-        bound=context.shared(bound_schema(inputs, scalars=scalars)),
+        bound=context.definitions.shared(bound_schema(inputs, scalars=scalars)),
         options=options.served(output="both"),
         plan=write_plan(plan_of_text(sent_operation.text, context.whole_view, settable=operation.variables)),
     )

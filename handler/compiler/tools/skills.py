@@ -189,7 +189,7 @@ def read_skill_text(text: str, file: str, problems: Problems) -> JSONObject | No
     source, own_problems = Source(text.replace("\r\n", "\n"), file), Problems()
     node, end = read_front_matter(source, own_problems)
     problems.take(own_problems)
-    if own_problems.any_errors:
+    if own_problems.errors:
         return None
     if node is None or not source.body.startswith("---\n"):
         sentence = 'it has no front matter: expected a line "---", name, description, and another line "---" first'

@@ -88,8 +88,7 @@ class _Hints:
     def sentence(self, parts: Parts) -> str:
         view, name, field = self._view, named(parts.get("type") or ""), parts.get("field")
         if unknown := parts.get("unknown"):
-            own = (each for each in view.members if each not in BUILT_IN_SCALARS)
-            return _did_you_mean(unknown, self._compared("", own))
+            return _did_you_mean(unknown, self._members(""))
         if name not in view.members or not field:
             return ""
         if argument := parts.get("argument"):
@@ -137,12 +136,11 @@ class _Hints:
         return print_bare(self._view, name, members[:count]) if count or not members else ""
 
     def _members(self, name: str) -> Names:
-        return self._compared(name, self._view.members[name])
-
-    def _compared(self, key: str, names: Iterable[str]) -> Names:
-        if key not in self._names:
-            self._names[key] = Names(names)
-        return self._names[key]
+        """Return the members of a type, or for the empty string the types of the schema."""
+        if name not in self._names:
+            own = (each for each in self._view.members if each not in BUILT_IN_SCALARS)
+            self._names[name] = Names(self._view.members[name] if name else own)
+        return self._names[name]
 
 
 def _below_fragments(view: View, name: str, field: str) -> str:

@@ -41,10 +41,8 @@ def fault_at(node: Node, message: str) -> Fault:
 def name_of(node: Node) -> str:
     """Return a selection in a caller's terms: its name, with the alias before it."""
     match node:
-        case FieldNode(alias=None):
-            return shown(node.name.value)
         case FieldNode():
-            return shown(f"{node.alias.value}: {node.name.value}" if node.alias else "")
+            return shown(": ".join(name.value for name in (node.alias, node.name) if name))
         case FragmentSpreadNode():
             return shown(f"...{node.name.value}")
         case _:

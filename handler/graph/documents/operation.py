@@ -49,15 +49,12 @@ def choose_operation(document: DocumentNode, name: str | None) -> OperationDefin
     operations = operations_of(document)
     if name:
         operations = [node for node in operations if node.name and node.name.value == name]
-    match operations:
-        case [operation]:
-            return operation
-        case []:
-            raise DocumentRefused(Fault(f"it has no operation {shown(name)}" if name else "it has no operation"))
-        case _ if name:
-            raise DocumentRefused(Fault(f"it has several operations named {shown(name)}"))
-        case _:
-            raise DocumentRefused(Fault("it has several operations: name one in operationName"))
+    if not operations:
+        raise DocumentRefused(Fault(f"it has no operation {shown(name)}" if name else "it has no operation"))
+    if len(operations) > 1:
+        which = f" named {shown(name)}" if name else ": name one in operationName"
+        raise DocumentRefused(Fault(f"it has several operations{which}"))
+    return operations[0]
 
 
 def operations_of(document: DocumentNode) -> list[OperationDefinitionNode]:

@@ -202,17 +202,12 @@ class Endpoint:
 
     def needs_schema(self, tool: Tool, evaluation: Evaluation) -> bool:
         """Return whether ``is_visible`` and ``entry`` must build a view of the schema, which blocks."""
-        match tool:
-            case GraphQLTool():
-                outcome = evaluation.outcome(tool.conditions)
-                is_listed = tool.listing_for(outcome) is not None or (tool.name, outcome) in self._entries
-                return evaluation.meets(tool.mask) and not is_listed
-            case CompanionTool():
-                return self.needs_schema(self.bundle.graphql_tool_of(tool), evaluation)
-            case PrescribedTool() | CodeTool() | CatalogTool():
-                return False
-            case _:
-                assert_never(tool)
+        if isinstance(tool, CompanionTool):
+            tool = self.bundle.graphql_tool_of(tool)
+        if not isinstance(tool, GraphQLTool) or not evaluation.meets(tool.mask):
+            return False
+        outcome = evaluation.outcome(tool.conditions)
+        return tool.listing_for(outcome) is None and (tool.name, outcome) not in self._entries
 
     def is_visible(self, tool: Tool, evaluation: Evaluation) -> bool:
         """Return whether a caller may use a tool. Blocks if the tool needs the schema.

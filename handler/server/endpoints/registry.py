@@ -56,10 +56,6 @@ MAX_DOUBTFUL = 100
 DOUBTFUL_S = 300.0
 """Time that such an endpoint counts after storage was last asked for it."""
 
-OnTrouble = Callable[[str, Exception], None]
-
-FindLacks = Callable[[Bundle], Sequence["Lack"]]
-
 
 @record(frozen=True, slots=True, kw_only=True)
 class Lack:
@@ -146,10 +142,10 @@ class Endpoints:
         self,
         storage: Storage,
         *,
-        on_trouble: OnTrouble,
+        on_trouble: Callable[[str, Exception], None],
         keeping: CachePolicy | None = None,
         clock: Callable[[], Instant] = now,
-        find_lacks: FindLacks = lambda _: (),
+        find_lacks: Callable[[Bundle], Sequence[Lack]] = lambda _: (),
     ) -> None:
         self._storage = storage
         self._find_lacks = find_lacks
@@ -367,6 +363,8 @@ def find_lacks(bundle: Bundle, *, code_modules: Sequence[str], secrets: Collecti
     callers. If a part for tools in Python is missing, only the calls of these tools fail. ``secrets`` are the names of
     the secrets that keys of issuers may refer to.
     """
+    if not bundle.identity.issuers and not bundle.code:  # as most endpoints
+        return ()
     from handler.code_tools.modules import is_among, is_there
 
     closing, others = [], []

@@ -20,18 +20,8 @@ from handler.json_schema.json_bounds import excess_of
 from handler.server.asgi.response_size import ANSWER_TOO_LARGE, TOO_LARGE
 from handler.server.auth.principal import ANONYMOUS
 from handler.server.context import Caller
+from handler.server.mcp import revisions
 from handler.server.mcp.jsonrpc import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR, Call, Rejected
-from handler.server.mcp.revisions import (
-    APPS,
-    MODERN,
-    SERVER_INFO,
-    SKILLS,
-    cacheable,
-    capabilities_of,
-    is_modern,
-    negotiate,
-    shape,
-)
 from handler.server.mcp.tools_list import list_entries, list_tools, page_of
 from handler.strict_json import JSONObject, to_well_formed_json
 
@@ -66,12 +56,12 @@ async def answer(call: Call) -> JSONObject:
         InsufficientScope: the caller's claims lack scopes of the tool.
     """
     request = call.request
-    method, era = METHODS.get(request.method), "modern" if is_modern(request.revision) else "legacy"
+    method, era = METHODS.get(request.method), "modern" if revisions.is_modern(request.revision) else "legacy"
     lacks = method is None or (method.capability and method.capability not in _offered(call))
     if method is None or method.era not in ("", era) or lacks:
         raise Rejected(METHOD_NOT_FOUND, f"Method not found: {request.method:.80}", id=request.id, status=404)
     try:
-        return shape(await method.answer(call), request.revision)
+        return revisions.shape(await method.answer(call), request.revision)
     except McpError as exc:
         raise _rejection(call, exc) from exc
 
@@ -106,7 +96,7 @@ def _offered(call: Call) -> list[str]:
         "resources": bool(bundle.resources) or (bool(bundle.index) and has_schemas),
         "completions": any(prompt.completions for prompt in bundle.prompts),
         "logging": bool(bundle.code),
-        SKILLS: bool(_skills_of(call.caller)),
+        revisions.SKILLS: bool(_skills_of(call.caller)),
     }
     return [name for name, there in offered.items() if there]
 
@@ -120,14 +110,14 @@ def _has_pages(caller: Caller) -> bool:
 def _introduction(call: Call, revision: str) -> JSONObject:
     """Return the capabilities and instructions, with which both eras begin."""
     instructions = call.caller.endpoint.bundle.instructions
-    offered = [*_offered(call), *([APPS] if _has_pages(call.caller) else [])]
-    capabilities = {"capabilities": capabilities_of(offered, revision)}
+    offered = [*_offered(call), *([revisions.APPS] if _has_pages(call.caller) else [])]
+    capabilities = {"capabilities": revisions.capabilities_of(offered, revision)}
     return {**capabilities, "instructions": instructions} if instructions else capabilities
 
 
 async def _initialize(call: Call) -> JSONObject:
-    revision = negotiate(call.request.params.get("protocolVersion"))
-    return {"protocolVersion": revision, **_introduction(call, revision), "serverInfo": SERVER_INFO}
+    revision = revisions.negotiate(call.request.params.get("protocolVersion"))
+    return {"protocolVersion": revision, **_introduction(call, revision), "serverInfo": revisions.SERVER_INFO}
 
 
 async def _ping(_: Call) -> JSONObject:
@@ -148,24 +138,25 @@ async def _set_level(call: Call) -> JSONObject:
 
 async def _discover(call: Call) -> JSONObject:
     revision = call.request.revision
-    result = {"supportedVersions": list(MODERN), **_introduction(call, revision)}
+    result = {"supportedVersions": list(revisions.MODERN), **_introduction(call, revision)}
     # The introduction differs between callers by their extensions.
     extensions = [has for has in (_skills_of, _has_pages) if has(call.caller)]
-    return cacheable(result, revision, public=_is_public(call, lambda anybody: all(has(anybody) for has in extensions)))
+    public = _takes_anybody(call) and all(has(call.caller.as_anybody()) for has in extensions)
+    return revisions.cacheable(result, revision, public=public)
 
 
-def _is_public(call: Call, holds: Callable[[Caller], bool]) -> bool:
-    """Return whether the endpoint takes callers without a credential, and something holds for them."""
-    return call.caller.endpoint.bundle.access.anonymous == "allow" and holds(call.caller.as_anybody())
+def _takes_anybody(call: Call) -> bool:
+    """Return whether the endpoint takes callers without a credential."""
+    return call.caller.endpoint.bundle.access.anonymous == "allow"
 
 
 async def _list_tools(call: Call) -> JSONObject:
     endpoint, entries = call.caller.endpoint, await list_tools(call)
     page = page_of(call, "tools", entries)
-    public = endpoint.bundle.access.anonymous == "allow" and not any(kit.per_caller for kit in endpoint.bundle.code)
+    public = _takes_anybody(call) and not any(kit.per_caller for kit in endpoint.bundle.code)
     if public and call.caller.principal != ANONYMOUS:
         public = await list_entries(endpoint, endpoint.everybody, principal=ANONYMOUS) == entries
-    return cacheable(page, call.request.revision, public=public)
+    return revisions.cacheable(page, call.request.revision, public=public)
 
 
 async def _call_tool(call: Call) -> JSONObject:
@@ -198,13 +189,13 @@ async def _list_content(call: Call) -> JSONObject:
 
     entries = await entries_for(call.caller)
     page = page_of(call, key, entries)
-    return cacheable(page, call.request.revision, public=await _anybody_gets(call, entries, entries_for))
+    return revisions.cacheable(page, call.request.revision, public=await _anybody_gets(call, entries, entries_for))
 
 
 async def _anybody_gets(call: Call, value: T, get: Callable[[Caller], Awaitable[T]]) -> bool:
     """Return whether a caller without a credential gets an equal value."""
     try:
-        return _is_public(call, lambda _: True) and await get(call.caller.as_anybody()) == value
+        return _takes_anybody(call) and await get(call.caller.as_anybody()) == value
     except AccessError:
         return False
 
@@ -231,7 +222,7 @@ async def _read_resource(call: Call) -> JSONObject:
     if result.get("resultType") == "input_required":
         return result
     public = await _anybody_gets(call, result.get("contents"), lambda caller: fixed_contents(caller, uri))
-    return cacheable(result, call.request.revision, public=public)
+    return revisions.cacheable(result, call.request.revision, public=public)
 
 
 def _require_uri(call: Call) -> str:
@@ -258,8 +249,8 @@ def _refuse_excess(call: Call, values: Mapping[str, Any]) -> None:
 async def _list_skills(call: Call) -> JSONObject:
     """Return a page of the caller's skills. Source: Skills extension of MCP (SEP-2640), "Listing Skills"."""
     entries = _skills_of(call.caller)
-    public = _is_public(call, lambda anybody: _skills_of(anybody) == entries)
-    return cacheable(page_of(call, "skills", entries), call.request.revision, public=public)
+    public = _takes_anybody(call) and _skills_of(call.caller.as_anybody()) == entries
+    return revisions.cacheable(page_of(call, "skills", entries), call.request.revision, public=public)
 
 
 async def _get_skill(call: Call) -> JSONObject:
@@ -269,8 +260,8 @@ async def _get_skill(call: Call) -> JSONObject:
     if entry is None:
         raise call.caller.missing(SkillNotFound(uri))
     call.note(resource=uri, decision="allowed")
-    public = _is_public(call, lambda anybody: entry in _skills_of(anybody))
-    return cacheable({"skill": entry}, call.request.revision, public=public)
+    public = _takes_anybody(call) and entry in _skills_of(call.caller.as_anybody())
+    return revisions.cacheable({"skill": entry}, call.request.revision, public=public)
 
 
 def _skills_of(caller: Caller) -> list[JSONObject]:
@@ -291,6 +282,6 @@ METHODS: Mapping[str, Method] = {
     "resources/templates/list": Method("resources", _list_content),
     "resources/read": Method("resources", _read_resource),
     "completion/complete": Method("completions", _complete),
-    "skills/list": Method(SKILLS, _list_skills),
-    "skills/get": Method(SKILLS, _get_skill),
+    "skills/list": Method(revisions.SKILLS, _list_skills),
+    "skills/get": Method(revisions.SKILLS, _get_skill),
 }

@@ -91,7 +91,8 @@ def report(
     errors that sound like schema drift, and may block.
     """
     data, names = body.get("data") or None, names_in(operation.text)  # some servers send {} if they executed nothing
-    executed, run = data is not None, [name for name, value in (data or {}).items() if value is not None]
+    executed = data is not None
+    run = [name for name, value in (data or {}).items() if value is not None and name != "__typename"]
     errors, reasons, any_known = [], [], False
     for error in body["errors"][:MAX_ERRORS]:
         of_data = run or not isinstance(error, dict) or (executed and error.get("path"))
@@ -101,15 +102,16 @@ def report(
         reasons.append(reason)
         any_known = any_known or bool(finding.kind)
     reason = min(reasons, key=lambda reason: reason.startswith(OTHER))
+    places = [error["path"] for error in errors if error.get("path", [""])[0] in names]
+    begun = [*dict.fromkeys([*run, *(path[0] for path in places if len(path) > 1)])]
     if run:
-        warning = doubt(operation, run=run)
+        warning = doubt(operation, run=begun)
     else:
-        places = [error["path"] for error in errors if error.get("path", [""])[0] in names]
         is_classified = executed or any_known
         may_have_run = executed or places or ("data" in body and answer.status < 300 and not is_classified)
         undone = False if may_have_run else is_classified or None
         trouble = in_graphql(answer, body, auth, words=str(errors[0]["message"]), undone=undone)
-        warning = trouble.sentences(operation, run=[*dict.fromkeys(path[0] for path in places if len(path) > 1)])
+        warning = trouble.sentences(operation, run=begun)
         if trouble.sentence or not (is_classified or is_usual(answer.status)):
             reason = trouble.reason
     before = [{"message": warning}] if warning else []

@@ -650,6 +650,10 @@ BEGUN: dict[str, tuple[Any, str]] = {
         {"data": {"pay": "paid", "buy": None}, "errors": [{"message": "Sold out", "path": ["buy"]}]},
         RUN.format("pay"),
     ),
+    "a first field that ran beside a null that went up to the root field": (
+        {"data": {"pay": "paid", "buy": None}, "errors": [NULLED]},
+        RUN.format("pay, buy"),
+    ),
     "a part that failed": (
         {
             "data": {"pay": "paid", "buy": {"id": 1, "note": None}},
@@ -692,6 +696,14 @@ def test_mutation_that_may_have_run_is_told_so_in_every_way_that_it_is_called(
     expected = [{"message": warning}, *content["errors"]]
     assert prescribed == document == over_graphql == expected
     assert warning in in_python
+
+
+def test_type_name_of_a_mutation_says_nothing_of_what_has_run(tmp_path: Path) -> None:
+    content = {"data": {"__typename": "Mutation", "pay": None}, "errors": [FAILED]}
+    with writing(tmp_path, body(content)) as function:
+        errors = json.loads(function.call("t", {"query": "mutation { __typename pay }"}).text)["errors"]
+
+    assert errors == [{"message": DOUBT}, FAILED]
 
 
 NOT_BEGUN: dict[str, Any] = {
