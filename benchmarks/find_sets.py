@@ -15,7 +15,7 @@ from typing import NamedTuple
 from graphql import build_schema  # noqa: TID251 - a benchmark compiles schemas
 
 from handler.compiler.schema.schema_index import build_index, with_words
-from handler.graph.index import named, read_index, write_index
+from handler.graph.index import named_type, read_index, write_index
 from handler.graph.view import View, build_view
 from handler.search.ranking import Ranked, Ranking
 from handler.search.schema_search import SchemaSearch
@@ -124,7 +124,7 @@ def _types_of(view: View, coordinates: Sequence[str]) -> set[str]:
     for coordinate in coordinates:
         owner, _, member = coordinate.partition(".")
         is_root = owner in view.index.roots.values()
-        found.add(named(view.index[owner].fields[member].type) if is_root and member else owner)
+        found.add(named_type(view.index[owner].fields[member].type) if is_root and member else owner)
     return found
 
 

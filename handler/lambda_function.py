@@ -2,7 +2,7 @@
 
 The life of a request: the event goes through Mangum (``server/function.py``) and the middleware to a route
 (``server/app.py``). ``McpRoute`` (``server/mcp/route.py``) finds the endpoint, identifies the caller, and reads the
-message; ``answer`` (``server/mcp/methods.py``) finds the method in its table. A tool call is ``call_any_tool``
+message; ``answer_call`` (``server/mcp/methods.py``) finds the method in its table. A tool call is ``call_any_tool``
 (``server/mcp/tools_call.py``): it finds the tool and its function in ``CALLS``, and gives a failure its code
 -> ``call_over_graphql`` (in the same module: arguments, consent, the size of the result)
 -> ``execute`` (``server/upstream/graphql_client.py``: the operation as HTTP, the response as GraphQL)

@@ -9,7 +9,7 @@ from typing import Any
 
 from handler.code_tools.content import run_prompt, run_resource
 from handler.code_tools.context import Context, GraphQL
-from handler.code_tools.dispatch import call_tool, list_entries, unknown
+from handler.code_tools.dispatch import call_tool, list_section, unknown
 from handler.code_tools.return_values import InputRequired
 from handler.code_tools.toolkit import Toolkit
 from handler.strict_json import JSONObject
@@ -144,7 +144,7 @@ class TestClient:
         return Context(**{"notify": self.notifications.append, **self._context, **more})
 
     def _list(self, section: str) -> list[JSONObject]:
-        return asyncio.run(list_entries(self._kit, section, self.context()))
+        return asyncio.run(list_section(self._kit, section, self.context()))
 
 
 def _certain(value: JSONObject | InputRequired) -> JSONObject:

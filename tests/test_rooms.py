@@ -71,6 +71,7 @@ LEFT = {
 """An old name of one more version."""
 
 ONE_SUBJECT = {
+    "Field": ("code_tools.field", "graph.index"),  # of an argument, by pydantic's name, and of a GraphQL type
     "ToolOptions": (
         "bundle.tools",
         "code_tools.options",
@@ -91,7 +92,7 @@ ONE_SUBJECT = {
         "errors.upstream",
     ),  # in the bundle, read, its errors
 }
-"""Names of several modules or public classes: one subject, seen from another room. The comment says how."""
+"""Names of several modules, public classes or functions: one subject, seen from another room. The comment says how."""
 
 EDGES = {
     "a GraphQL request": "handler/server/graphql_route.py",
@@ -132,9 +133,9 @@ def test_modules_and_public_classes_of_one_name_mean_one_thing(modules: dict[str
 def test_repeated_names_are_found(tmp_path: Path) -> None:
     files = {
         "__init__.py": "",
-        "door.py": "class Answer: ...\nclass _Own: ...",
+        "door.py": "class Answer: ...\nclass _Own: ...\ndef told(): ...\ndef run(): ...",
         "rooms/__init__.py": "",
-        "rooms/door.py": "class _Own: ...",
+        "rooms/door.py": "class _Own: ...\nasync def told(): ...\nasync def told(): ...\ndef run(): ...",
         "rooms/low.py": "class Answer: ...",
     }
     for name, text in files.items():
@@ -145,6 +146,7 @@ def test_repeated_names_are_found(tmp_path: Path) -> None:
     assert repeated_names(read_modules(tmp_path)) == {
         "Answer": ["handler.door", "handler.rooms.low"],
         "door.py": ["handler.door", "handler.rooms.door"],
+        "told": ["handler.door", "handler.rooms.door"],
     }
 
 

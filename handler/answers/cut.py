@@ -61,7 +61,7 @@ def cut(
     """Return the value cut to ``room`` bytes, and the kept part; ``None`` if it cannot be cut to that size."""
     outline = Outline(form, room=room)
     rest, units = outline.of_object(value, members, {}, spot or Spot()), outline.units
-    if exceeds(rest, room) or (size := size_of(rest)) > room:
+    if exceeds(rest, room) or (size := json_size(rest)) > room:
         return None
     if form.size and len(units) == 1 and isinstance(units[0], CuttableRows):
         units[0].know(form.size - size)
@@ -338,7 +338,7 @@ class CuttableText:
         """Measure the string as far as ``room``."""
         self._room = room
         if not self.used and len(self._text) <= room:
-            self.used = size_of(self._text) - 2
+            self.used = json_size(self._text) - 2
         self.whole = 0 < self.used <= room
 
     def keep(self) -> Kept | None:
@@ -349,9 +349,9 @@ class CuttableText:
             return Kept(size=self.used)
         if self._room < MIN_STRING_BYTES:
             return None
-        room = self._room - size_of(ELLIPSIS)
+        room = self._room - json_size(ELLIPSIS)
         lengths = range(1, min(room, len(text)) + 1)
-        length = bisect_right(lengths, room, key=lambda length: size_of(text[:length]))
+        length = bisect_right(lengths, room, key=lambda length: json_size(text[:length]))
         self._holder[self._key] = text[:length] + ELLIPSIS
         path, origin = self._spot.path, self._spot.origin
         place = CutPlace(path=path, origin=origin, kept=length, dropped=len(text) - length, of=CHARACTERS, paging={})
@@ -505,13 +505,13 @@ class CuttableRows:
 Unit = CuttableRows | CuttableText
 
 
-def size_of(value: Any) -> int:
+def json_size(value: Any) -> int:
     """Return the size of a value's JSON in bytes."""
     return len(to_well_formed_json(value))
 
 
 def _size_of_rows(items: Sequence[Any]) -> int:
-    return size_of(items) - 1
+    return json_size(items) - 1
 
 
 def exceeds(value: Any, limit: int) -> bool:

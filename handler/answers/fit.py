@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any
 
-from handler.answers.cut import SAMPLE, CutForm, Kept, cut, size_of
+from handler.answers.cut import SAMPLE, CutForm, Kept, cut, json_size
 from handler.answers.plan import CHARACTERS, ITEMS, Argument, CutPlace, Member, Members, Start
 from handler.cold.records import record
 from handler.errors.upstream import ResultTooLarge
@@ -169,7 +169,7 @@ class CallForm:
         again: Any = {**(self.given if self.below else {}), first: _replaced(self.variables.get(first), inner, value)}
         for name in reversed(self.below):
             again = {name: again}
-        if size_of(again) <= MAX_NEXT_BYTES:
+        if json_size(again) <= MAX_NEXT_BYTES:
             note["next"] = again
         return {**note, "how": f"Call again with the same arguments, and {setting}."}
 
@@ -251,7 +251,7 @@ def _weigh(
         for key, each in value.items():
             _weigh(each, fields.get(key, Member()), (*path, key), scale, sizes)
     else:
-        sizes[path] = sizes.get(path, 0.0) + scale * size_of(value)
+        sizes[path] = sizes.get(path, 0.0) + scale * json_size(value)
 
 
 def _replaced(whole: Any, path: Sequence[str], value: Any) -> Any:

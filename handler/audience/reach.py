@@ -12,14 +12,14 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 
 from handler.audience.caller_classes import CallerClasses
-from handler.audience.view_paths import find_document, is_visible, parts_of
+from handler.audience.view_paths import find_document, parts_of, view_has
 from handler.audience.ways import (
     ROUTE,
     VERDICTS,
     Fixed,
     Standing,
     Ways,
-    is_bound,
+    decides_by_bindings,
     lacking_scopes,
     operation_standing,
     standing_trait,
@@ -32,13 +32,13 @@ from handler.commands.local.callers import KEY, NOBODY, NamedCaller, read_caller
 from handler.commands.local.local_endpoint import local_endpoint
 from handler.compiler.compile import Compiled
 from handler.compiler.operations.author_operations import AuthorOperation
-from handler.compiler.operations.operation_paths import find_path, find_variable, names_of
+from handler.compiler.operations.operation_paths import find_path, find_variable, interface_coordinates
 from handler.compiler.problems import Place, where
 from handler.compiler.provenance import Cause, Holds, Provenance, responsible
 from handler.compiler.schema.name_graph import closure
 from handler.compiler.tools.declaration import CompiledTool
 from handler.errors.access import CredentialRefused, CredentialRequired
-from handler.graph.index import SchemaIndex, named, read_index
+from handler.graph.index import SchemaIndex, named_type, read_index
 from handler.graph.view import View, build_view
 from handler.policy.evaluation import OPEN, Evaluation
 from handler.server.auth.principal import DEVELOPMENT, Principal, has_scopes
@@ -245,13 +245,13 @@ class Reach:
             view = self.endpoint.schema.view(None, visitor.evaluation.outcome(graphql.conditions))
             may_run = (each for each in self.entrances if each.fixed and each.fixed.operation.name in operations)
             reaches = standing.verdict == "yes" and (
-                is_visible(view, coordinate) or any(self.passage(each, coordinate, visitor).is_open for each in may_run)
+                view_has(view, coordinate) or any(self.passage(each, coordinate, visitor).is_open for each in may_run)
             )
             return Passage(entrance=entrance, verdict="may ask") if reaches else closed
         if not entrance.takes_documents:
             return closed
         view = self.view(entrance, visitor)
-        if not is_visible(view, coordinate):
+        if not view_has(view, coordinate):
             return closed
         return replace(passage, document=find_document(view, coordinate) or "")
 
@@ -264,7 +264,7 @@ class Reach:
         if self.index is None:
             return False
         if entrance.takes_documents:
-            return is_visible(self.whole_view(entrance), coordinate)
+            return view_has(self.whole_view(entrance), coordinate)
         return bool(self._path(entrance, coordinate, self.visitor_of(DEVELOPMENT, "")))
 
     def _path(self, entrance: Entrance, coordinate: str, visitor: Visitor) -> str:
@@ -273,7 +273,11 @@ class Reach:
         if fixed is None or author is None or index is None:
             return ""
         path = find_path(author, index, coordinate)
-        if path is None and entrance.made and not set(names_of(index, coordinate)).isdisjoint(entrance.made.uses):
+        if (
+            path is None
+            and entrance.made
+            and not set(interface_coordinates(index, coordinate)).isdisjoint(entrance.made.uses)
+        ):
             path = "a bound constant"
         guards, meets = self.compiled.bundle.guards, visitor.evaluation.meets
         return (
@@ -352,7 +356,7 @@ def _deciding(reach: Reach, ways: Ways, entrance: Entrance, coordinate: str) -> 
         return
     yield bits.surely(fixed.mask)
     yield bits.may(fixed.mask, fixed.operation.variables)
-    if is_bound(version, fixed):
+    if decides_by_bindings(version, fixed):
         trait = standing_trait(version, fixed)
         for verdict in VERDICTS:
             yield classes.bits(trait, verdict.__eq__, 0)
@@ -387,7 +391,7 @@ def hidden_parts(reach: Reach, visitor: Visitor) -> Causes:
     return reach.provenance.hidden(visitor.evaluation.meets) if reach.provenance else {}
 
 
-def hidden_by_patterns(reach: Reach, entrance: Entrance, visitor: Visitor) -> list[str]:
+def pattern_hidden_parts(reach: Reach, entrance: Entrance, visitor: Visitor) -> list[str]:
     """Return the coordinates that a GraphQL tool's patterns hide from a caller beyond ``hidden_parts``."""
     if entrance.view_of is None or _conditions_of(reach, entrance, visitor):
         return []
@@ -435,7 +439,7 @@ def rules_at(reach: Reach, entrance: Entrance, coordinate: str, visitor: Visitor
 
     def closes(numbers: frozenset[int]) -> bool:
         hidden = provenance.hidden_by(numbers, tool=tool)
-        return not is_visible(build_view(view.index, hidden), coordinate)
+        return not view_has(build_view(view.index, hidden), coordinate)
 
     if closes(frozenset()):
         return {}  # nothing of the schema leads there
@@ -480,7 +484,7 @@ def _first_rules(coordinates: Iterable[str], view: View, behind: Callable[[str],
 
     def needs(coordinate: str) -> Iterable[str]:
         needed = () if rules_behind(coordinate) else _needs(coordinate, view.index)
-        return (each for each in needed if not is_visible(view, each))
+        return (each for each in needed if not view_has(view, each))
 
     return {name: causes for each in closure(coordinates, needs) for name, causes in rules_behind(each).items()}
 
@@ -490,7 +494,7 @@ def _needs(coordinate: str, index: SchemaIndex) -> Iterator[str]:
     owner, member, argument = parts_of(coordinate)
     if owner.startswith("@"):
         arguments = index.directives[owner.removeprefix("@")].arguments
-        yield from (named(value.type) for each, value in arguments.items() if each == argument or not argument)
+        yield from (named_type(value.type) for each, value in arguments.items() if each == argument or not argument)
         return
     if not member:
         union = index.kind(owner) == "union"
@@ -546,11 +550,11 @@ def _edge_towards(coordinate: str, view: View) -> Iterator[str]:
             if target in view.members or target not in leading:
                 continue
             path = f"{owner}.{member}"
-            if not is_visible(view, path):
+            if not view_has(view, path):
                 yield path
-            elif argument and not is_visible(view, f"{path}({argument}:)"):
+            elif argument and not view_has(view, f"{path}({argument}:)"):
                 yield f"{path}({argument}:)"
     for name, directive in index.directives.items():
         for argument, value in directive.arguments.items():
-            if named(value.type) in leading - view.members.keys() and not is_visible(view, f"@{name}({argument}:)"):
+            if named_type(value.type) in leading - view.members.keys() and not view_has(view, f"@{name}({argument}:)"):
                 yield f"@{name}({argument}:)"

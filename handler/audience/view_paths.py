@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from handler.compiler.schema.coordinates import FORMS, require_name
 from handler.errors.authoring import UnknownCoordinate
-from handler.graph.index import InputValue, SchemaIndex, named
+from handler.graph.index import InputValue, SchemaIndex, named_type
 from handler.graph.view import View
 from handler.text.sentences import did_you_mean
 
@@ -23,7 +23,7 @@ def parts_of(coordinate: str) -> tuple[str, str, str]:
     return owner, member, argument
 
 
-def is_visible(view: View, coordinate: str) -> bool:
+def view_has(view: View, coordinate: str) -> bool:
     """Return whether a view has a coordinate."""
     owner, member, argument = parts_of(coordinate)
     if owner.startswith("@"):
@@ -36,7 +36,7 @@ def is_visible(view: View, coordinate: str) -> bool:
 
 def find_document(view: View, coordinate: str) -> str | None:
     """Return a short valid document that uses a coordinate of a view; ``None`` if no document can."""
-    return _Ways(view).document(coordinate) if is_visible(view, coordinate) else None
+    return _Ways(view).document(coordinate) if view_has(view, coordinate) else None
 
 
 class _Variables:
@@ -90,7 +90,7 @@ class _Ways:
             return self._whole(owner, "__typename", variables)
         arguments = self._view.arguments(owner, member)
         texts = {argument: value or variables.use(argument, arguments[argument].type)} if argument else {}
-        inner = " { __typename }" if self._is_composite(named(self._index[owner].fields[member].type)) else ""
+        inner = " { __typename }" if self._is_composite(named_type(self._index[owner].fields[member].type)) else ""
         return self._whole(owner, f"{member}{variables.arguments(arguments, texts)}{inner}", variables)
 
     def _with_input(self, name: str, member: str) -> str | None:
@@ -102,7 +102,7 @@ class _Ways:
 
         def value_of(type_: str, argument: str, variables: _Variables) -> str:
             """Return an input value that names the wanted member, or a variable if only the type is wanted."""
-            owner = named(type_)
+            owner = named_type(type_)
             if owner == name and not member:
                 return variables.use(argument, type_)
             if self._index.kind(owner) == "enum":
@@ -120,16 +120,16 @@ class _Ways:
 
         for owner, each in self._fields():
             for argument, value in self._view.arguments(owner, each).items():
-                if named(value.type) in leading:
+                if named_type(value.type) in leading:
                     variables = _Variables()
                     text = value_of(value.type, argument, variables)
                     return self._with_field(owner, each, argument, text, variables)
         for directive, definition in self._view.directives().items():
             for argument, value in definition.arguments.items():
-                if named(value.type) in leading:
+                if named_type(value.type) in leading:
                     return self._with_directive(directive, argument, value_of)
         for owner, each in self._fields():
-            if named(self._index[owner].fields[each].type) == name:
+            if named_type(self._index[owner].fields[each].type) == name:
                 return self._with_field(owner, each)
         return None
 

@@ -123,7 +123,7 @@ def operation_standing(endpoint: Endpoint, fixed: Fixed, *, principal: Principal
     variables = fixed.operation.variables
     if not evaluation.may_meet(fixed.mask, variables):
         return Standing(verdict="no")
-    lacking = lacking_scopes(scopes_of(fixed), principal)
+    lacking = lacking_scopes(required_scopes(fixed), principal)
     if lacking:
         return lacking
     claims = principal.claims or {}
@@ -144,7 +144,7 @@ def operation_standing(endpoint: Endpoint, fixed: Fixed, *, principal: Principal
     return Standing(verdict="refused", note="no call meets its condition with the bound values")
 
 
-def scopes_of(fixed: Fixed) -> tuple[str, ...]:
+def required_scopes(fixed: Fixed) -> tuple[str, ...]:
     """Return the scopes that an operation of the author asks for."""
     return fixed.options.scopes if isinstance(fixed, PrescribedTool) else fixed.scopes
 
@@ -165,7 +165,7 @@ def traits_of(version: Published) -> Iterator[Trait]:
     for _, fixed in _operations(version):
         for predicate in leaves_of(bundle.conditions, fixed.mask):
             yield predicate_trait(predicate, frozenset(fixed.operation.variables))
-        if is_bound(version, fixed):
+        if decides_by_bindings(version, fixed):
             yield standing_trait(version, fixed)
     persisted = (each for document in bundle.graphql.documents for each in document.operations)
     for scopes in {*(tool.options.scopes for tool in bundle.tools), *(each.scopes for each in persisted)}:
@@ -197,14 +197,22 @@ def standing_trait(version: Published, fixed: Fixed) -> Trait:
     bound = json.dumps(fixed.bound, sort_keys=True, default=str)
     lists, others = (["x"], [1]), ("x", 1, True, 1.5)  # one of them may fit the variable, and another may not
     return Trait(
-        key=("standing", id(version.bundle), fixed.mask, repr(fixed.bindings), bound, scopes_of(fixed), variables),
+        key=(
+            "standing",
+            id(version.bundle),
+            fixed.mask,
+            repr(fixed.bindings),
+            bound,
+            required_scopes(fixed),
+            variables,
+        ),
         paths=(*paths, *((each.name,) for each in claims), *((name,) for name in SCOPE_CLAIMS)),
         read=read,
         values=tuple(((each.name,), lists if types[each.variable] == "array" else others) for each in claims),
     )
 
 
-def is_bound(version: Published, fixed: Fixed) -> bool:
+def decides_by_bindings(version: Published, fixed: Fixed) -> bool:
     """Return whether bound values of variables decide about an operation: claims, or constants for a condition."""
     if any(binding.source == "claim" for binding in fixed.bindings):
         return True
@@ -284,12 +292,12 @@ class Ways:
         return Way(name=name, kind="graphql" if tool else "route", open=opened, sure=opened, seen=seen, view_of=tool)
 
     def _of_operation(self, name: str, fixed: Fixed) -> Way:
-        if is_bound(self.version, fixed):
+        if decides_by_bindings(self.version, fixed):
             trait = standing_trait(self.version, fixed)
             opened = self.classes.bits(trait, ("yes", "call").__contains__, self._side)
             sure = self.classes.bits(trait, "yes".__eq__, self._side)
         else:
-            allowed = self._with_scopes(scopes_of(fixed))
+            allowed = self._with_scopes(required_scopes(fixed))
             opened = self.bits.may(fixed.mask, fixed.operation.variables) & allowed
             sure = self.bits.surely(fixed.mask) & allowed
         is_tool = isinstance(fixed, PrescribedTool)

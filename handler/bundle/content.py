@@ -12,7 +12,7 @@ from handler.strict_json import JSONObject
 
 @record(frozen=True, slots=True, kw_only=True)
 class TextPrompt:
-    """A prompt from a file: each message has a role and a template of its text, see ``expand``."""
+    """A prompt from a file: each message has a role and a template of its text, see ``fill_prompt``."""
 
     KIND = "text"
 
@@ -110,7 +110,7 @@ PLACEHOLDER = r"\\\{\{|\{\{([A-Za-z0-9_-]+)\}\}"
 """An argument in the text of a prompt, or ``\\{{``, which means two braces."""
 
 
-def expand(template: str, values: Mapping[str, str]) -> str:
+def fill_prompt(template: str, values: Mapping[str, str]) -> str:
     """Return the text for these values, which are not expanded again. An argument without a value is empty."""
     return re.sub(PLACEHOLDER, lambda match: values.get(match[1], "") if match[1] else "{{", template)
 

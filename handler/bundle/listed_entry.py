@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from handler.bundle.tools import PrescribedTool
 from handler.json_schema.input_types import SharedTypes
-from handler.json_schema.shortening import shortened
+from handler.json_schema.shortening import shorten_schema
 from handler.lru import Lru
 from handler.policy.evaluation import Mask
 from handler.policy.guarded_schema import GuardedSchemas
@@ -57,7 +57,7 @@ class ListedEntries:
     ) -> JSONObject:
         def shorten() -> JSONObject:
             visible = self._guarded.seen_by(schema, outcome)
-            return shortened(visible, max_bytes=max_bytes, recursive=recursive, shown_by=ways, shared=self._types)
+            return shorten_schema(visible, max_bytes=max_bytes, recursive=recursive, shown_by=ways, shared=self._types)
 
         rules = max_bytes, recursive, tuple(sorted(ways.items()))
         return self._shortened.use_or_make((id(schema), outcome, rules), shorten)

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from handler.bundle.model import Bundle
 from handler.bundle.tools import CodeTool, GraphQLTool, PrescribedTool
 from handler.bundle.upstream import require_own_headers
-from handler.cold.records import fields_of
+from handler.cold.records import record_fields
 from handler.errors.infrastructure import BundleError
 from handler.policy.evaluation import Mask
 from handler.strict_json import Entry, JSONObject, parse_stored, to_json_bytes
@@ -176,7 +176,7 @@ def read_record(cls: type[T], raw: Any) -> T:
 @cache
 def _fields(cls: type) -> tuple[tuple[str, Reader, bool], ...]:
     names = vars(sys.modules[cls.__module__])
-    return tuple((name, _reader_of(text, names), is_optional) for name, text, is_optional in fields_of(cls))
+    return tuple((name, _reader_of(text, names), is_optional) for name, text, is_optional in record_fields(cls))
 
 
 def _reader_of(annotation: str, names: Mapping[str, Any]) -> Reader:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import field
 from typing import Any, NewType
 
-from handler.cold.records import fields_of, record
+from handler.cold.records import record, record_fields
 from handler.errors.infrastructure import BundleError
 
 SecretText = NewType("SecretText", str)
@@ -212,7 +212,7 @@ class Upstream:
 
 def _fields_in(part: Any) -> Iterator[tuple[str, Any]]:
     """Yield the annotation and the value of each field of a record, and of the records in it."""
-    for name, annotation, _ in fields_of(type(part)):
+    for name, annotation, _ in record_fields(type(part)):
         value = getattr(part, name)
         yield annotation, value
         if hasattr(value, "__layout__"):

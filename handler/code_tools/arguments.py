@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from handler.code_tools.boundary import AuthorFailed, authors_code
 from handler.code_tools.context import Context
-from handler.code_tools.options import Options, check_options, read_object_schema, read_schema
+from handler.code_tools.options import Options, check_options, parse_schema, read_object_schema
 from handler.code_tools.plain_hints import PlainArguments
 from handler.code_tools.signature import Signature
 from handler.code_tools.source_location import SourceLocation
@@ -128,7 +128,7 @@ class SchemaArguments(Arguments):
         self._takes_none = False
         if isinstance(options.input_schema, str | Mapping):
             self._kinds = STRUCTURES
-            self._takes_none = not read_schema(options.input_schema, "input_schema", place)
+            self._takes_none = not parse_schema(options.input_schema, "input_schema", place)
             no_arguments: JSONObject = {"type": "object", "properties": {}, **_closed(options)}
             schema = no_arguments if self._takes_none else options.input_schema
             self._written = read_object_schema(schema, "input_schema", place)
@@ -178,7 +178,7 @@ class SchemaValidator:
         frame = sys._getframe(1)  # noqa: SLF001 - the only way to the author's line
         place = SourceLocation(label="SchemaValidator", file=frame.f_code.co_filename, line=frame.f_lineno)
         check_options({"formats": formats}, ("formats",), place)
-        self.schema: JSONObject = read_schema(schema, "schema", place)
+        self.schema: JSONObject = parse_schema(schema, "schema", place)
         try:
             refuse_bad_schema(self.schema)
         except (ValueError, RecursionError) as exc:

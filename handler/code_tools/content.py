@@ -25,7 +25,7 @@ from handler.code_tools.signature import (
     read_signature,
     resolve_hints,
 )
-from handler.code_tools.source_location import SourceLocation, name_of, place_of, plain_function
+from handler.code_tools.source_location import SourceLocation, function_name, plain_function, source_location
 from handler.code_tools.type_schemas import to_json
 from handler.cold.records import record
 from handler.errors.calls import CallError
@@ -124,8 +124,8 @@ def define_prompt(
     Raises:
         ToolDefinitionError: the function cannot be a prompt, or an option does not fit.
     """
-    name = options.get("name") or name_of(function)
-    place = place_of(function, f"prompt {name}")
+    name = options.get("name") or function_name(function)
+    place = source_location(function, f"prompt {name}")
     check_name(name, place)
     options = check_options(options, PromptOptions.__annotations__, place)
     prompt = PromptDefinition(name=name, **_members_of(function, options, names, place))
@@ -144,7 +144,7 @@ def define_resource(
     Raises:
         ToolDefinitionError: the function cannot be a resource of that URI, or an option does not fit.
     """
-    place = place_of(function, f"resource {uri}")
+    place = source_location(function, f"resource {uri}")
     options = check_options(options, ResourceOptions.__annotations__, place)
     if not re.match(r"[A-Za-z][A-Za-z0-9+.-]*:", uri):
         place.refuse("expected a URI with its scheme, as docs://intro")
@@ -154,7 +154,7 @@ def define_resource(
     if sorted(expressions) != sorted(parameters):
         in_uri, in_function = ", ".join(expressions) or "none", ", ".join(parameters) or "none"
         place.refuse(f"expected parameters as in the URI ({in_uri}), got {in_function}")
-    name, mime_type = options.get("name") or name_of(function) or uri, options.get("mime_type")
+    name, mime_type = options.get("name") or function_name(function) or uri, options.get("mime_type")
     return ResourceDefinition(uri=uri, name=name, mime_type=mime_type, pattern=pattern_of(uri), **members)
 
 

@@ -31,7 +31,7 @@ from handler.code_tools.signature import (
     resolve_hints,
     yields,
 )
-from handler.code_tools.source_location import SourceLocation, name_of, place_of, plain_function
+from handler.code_tools.source_location import SourceLocation, function_name, plain_function, source_location
 from handler.cold.records import record
 from handler.list_entries import mirrored_in
 from handler.strict_json import JSONObject
@@ -155,7 +155,7 @@ def define(
         return _registered(target, overrides)
     if isinstance(target, type) and issubclass(target, Tool):
         target = target()
-    place = place_of(target, "tool")
+    place = source_location(target, "tool")
     if not callable(target) and not isinstance(target, Tool):
         place.refuse(f"expected a function or a Tool, got {target!r}")
     declared = _declaration_of(target, names or {})
@@ -168,8 +168,8 @@ def define(
     if name is None and isinstance(target, Tool):  # GetWeather becomes get_weather
         name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", type(target).__name__).lower()
     elif name is None:
-        name = name_of(target)
-    place = place_of(target, f"tool {name}" if name else "tool")
+        name = function_name(target)
+    place = source_location(target, f"tool {name}" if name else "tool")
     check_name(name, place)
     if _is_method(target):
         place.refuse("a method waits for its instance: decorate it with @tool, and add the instance's with kit.add")
@@ -232,7 +232,7 @@ def declare(function: Any, options: Mapping[str, Any], names: Mapping[str, Any])
     """
     before: Declaration | None = getattr(function, DECLARED, None)
     merged = {**options, **(before.options if before else {})}
-    place = place_of(function, f"tool {merged.get('name') or name_of(function)}".strip())
+    place = source_location(function, f"tool {merged.get('name') or function_name(function)}".strip())
     if isinstance(function, type) or not callable(function):
         place.refuse(f"expected a function, got {function!r}; a class is a tool if it derives from Tool")
     hints = before.hints if before else resolve_hints(function, names, place)
@@ -253,9 +253,9 @@ def _is_method(function: Any) -> bool:
 def _declaration_of(target: Any, names: Mapping[str, Any]) -> Declaration:
     if not isinstance(target, Tool):
         declared: Declaration | None = getattr(target, DECLARED, None)
-        place = place_of(target, f"tool {name_of(target)}")
+        place = source_location(target, f"tool {function_name(target)}")
         return declared or Declaration(options={}, hints=resolve_hints(target, names, place))
-    place = place_of(target, f"tool {type(target).__name__}")
+    place = source_location(target, f"tool {type(target).__name__}")
     if not callable(getattr(target, "call", None)):
         place.refuse("expected a method call")
     options: dict[str, Any] = {}

@@ -59,7 +59,7 @@ async def sections_of(kit: Toolkit, ctx: Context) -> dict[str, list[Listed]]:
     }
 
 
-async def list_entries(kit: Toolkit, section: str, ctx: Context) -> list[JSONObject]:
+async def list_section(kit: Toolkit, section: str, ctx: Context) -> list[JSONObject]:
     """Return the entries of one section that are not hidden: the kit's own, then each provider's in order.
 
     Raises:

@@ -280,13 +280,13 @@ def read_object_schema(given: Mapping[str, Any] | str, option: str, place: Sourc
     Raises:
         ToolDefinitionError: as ``read_schema``, or the root's type is not ``object``.
     """
-    schema = read_schema(given, option, place)
+    schema = parse_schema(given, option, place)
     if schema.get("type") != "object":
         place.refuse(f'{option}: expected "type": "object" at its root, got {schema.get("type")!r}')
     return schema
 
 
-def read_schema(given: Mapping[str, Any] | str, option: str, place: SourceLocation) -> JSONObject:
+def parse_schema(given: Mapping[str, Any] | str, option: str, place: SourceLocation) -> JSONObject:
     """Read a JSON Schema from a mapping or JSON text. The schema is not changed.
 
     Raises:

@@ -30,12 +30,12 @@ from handler.code_tools.plain_types import (
     PlainType,
     any_json,
     bounded,
-    choice,
+    choice_type,
     dataclass_of,
-    is_json,
-    items_of,
+    fits_json,
+    list_type,
     nullable,
-    number,
+    number_type,
     object_of,
     positions,
     require,
@@ -131,10 +131,10 @@ def _sorted(schema: Any, above: str = "") -> Any:
 
 BARE: Mapping[Any, PlainType] = {
     Any: any_json(),
-    float: number(),
+    float: number_type(),
     **{kind: scalar(kind) for kind in SCALARS},
     None: scalar(NoneType),
-    list: items_of(list, any_json()),
+    list: list_type(list, any_json()),
     dict: table(any_json()),
 }
 
@@ -188,11 +188,11 @@ class HintReader:
             case typing.Union | types.UnionType:
                 return self._union(alternatives(hint))
             case builtins if builtins in (list, set) and len(parts) == 1:
-                return items_of(form, self.read(parts[0]))
+                return list_type(form, self.read(parts[0]))
             case collections.abc.Sequence if len(parts) == 1:
-                return items_of(list, self.read(parts[0]))
+                return list_type(list, self.read(parts[0]))
             case builtins if builtins is tuple and len(parts) == 2 and parts[1] is Ellipsis:
-                return items_of(tuple, self.read(parts[0]))
+                return list_type(tuple, self.read(parts[0]))
             case builtins if builtins is tuple and parts and Ellipsis not in parts:
                 return positions([self.read(each) for each in parts])
             case builtins if builtins is dict and len(parts) == 2 and parts[0] is str:
@@ -233,7 +233,7 @@ class HintReader:
 
     def _bounded(self, inner: PlainType, options: Mapping[str, Any]) -> PlainType:
         texts = {name: value for name, value in options.items() if name in TEXTS}
-        require(is_json(texts))
+        require(fits_json(texts))
         bounds = {name: value for name, value in options.items() if name not in TEXTS}
         if bounds and inner.inner:
             return bounded(nullable(self._bounded(inner.inner, bounds)), texts)
@@ -301,7 +301,7 @@ class HintReader:
         if default is ...:
             return PlainMember(name=name, type=kind, listed={})
         plain = default.value if isinstance(default, Enum) else default
-        require(is_json(plain))
+        require(fits_json(plain))
         make = (lambda: copy.deepcopy(default)) if isinstance(plain, list | dict) else lambda: default
         return PlainMember(name=name, type=kind, default=make, listed={"default": plain})
 
@@ -310,7 +310,7 @@ def _enumeration(values: Mapping[Any, Any], listed: Sequence[Any], *, is_enum: b
     kinds = {type(each) for each in listed}
     require(kinds in ({str}, {int}) and len(values) == len(listed))
     form = {"const": listed[0]} if len(listed) == 1 and not is_enum else {"enum": [*listed]}
-    return choice(values, {**form, "type": SCALARS[kinds.pop()]})
+    return choice_type(values, {**form, "type": SCALARS[kinds.pop()]})
 
 
 def is_plain_class(cls: type) -> bool:

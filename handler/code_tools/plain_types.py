@@ -55,7 +55,7 @@ def any_json() -> PlainType:
     """Return the type of any JSON."""
 
     def dump(value: Any) -> Any:
-        require(is_json(value, is_text=is_unicode))
+        require(fits_json(value, is_text=is_unicode))
         return value
 
     return PlainType({}, lambda value: value, dump)
@@ -74,7 +74,7 @@ def scalar(kind: type) -> PlainType:
     return PlainType({"type": SCALARS[kind]}, check, check, kind)
 
 
-def number() -> PlainType:
+def number_type() -> PlainType:
     """Return the type of finite numbers. An integer becomes a float if it has one of its own."""
 
     def check(value: Any) -> Any:
@@ -86,7 +86,7 @@ def number() -> PlainType:
     return PlainType({"type": "number"}, check, check, float)
 
 
-def choice(values: Mapping[Any, Any], schema: JSONObject) -> PlainType:
+def choice_type(values: Mapping[Any, Any], schema: JSONObject) -> PlainType:
     """Return a ``Literal`` or an ``Enum`` of texts or of integers. ``values``: JSON -> the value in Python."""
     kind = type(next(iter(values)))
 
@@ -102,7 +102,7 @@ def choice(values: Mapping[Any, Any], schema: JSONObject) -> PlainType:
     return PlainType(schema, cast, dump)
 
 
-def items_of(kind: Callable[[Iterator[Any]], Any], item: PlainType) -> PlainType:
+def list_type(kind: Callable[[Iterator[Any]], Any], item: PlainType) -> PlainType:
     """Return a list of items of one type, which becomes a ``list``, ``tuple`` or ``set``."""
 
     def cast(value: Any) -> Any:
@@ -281,12 +281,12 @@ def dataclass_of(cls: Any, members: Sequence[PlainMember]) -> PlainType:
     return PlainType(plain.schema, cast, dump)
 
 
-def is_json(value: Any, *, is_text: Callable[[Any], bool] = lambda value: type(value) is str) -> bool:
+def fits_json(value: Any, *, is_text: Callable[[Any], bool] = lambda value: type(value) is str) -> bool:
     """Return whether JSON can hold a value as it is. ``is_text`` judges its texts and names."""
     if type(value) is dict:
-        return all(is_text(name) and is_json(each, is_text=is_text) for name, each in value.items())
+        return all(is_text(name) and fits_json(each, is_text=is_text) for name, each in value.items())
     if type(value) is list:
-        return all(is_json(each, is_text=is_text) for each in value)
+        return all(fits_json(each, is_text=is_text) for each in value)
     if type(value) is float:
         return math.isfinite(value)
     return value is None or type(value) in (int, bool) or is_text(value)

@@ -15,7 +15,7 @@ from typing import Any, Literal
 from handler.code_tools.boundary import AuthorFailed, authors_code
 from handler.code_tools.context import Context
 from handler.code_tools.return_values import Err, Ok
-from handler.code_tools.source_location import SourceLocation, place_of, plain_function
+from handler.code_tools.source_location import SourceLocation, plain_function, source_location
 from handler.cold.records import record
 
 NO_DEFAULT = inspect.Parameter.empty
@@ -190,7 +190,7 @@ def read_resume(function: Callable[..., Any], names: Mapping[str, Any], place: S
     """
     if isinstance(function, staticmethod):  # inside the body of a class
         function = function.__func__
-    own_place = place_of(function, f"{place.label}: resume")
+    own_place = source_location(function, f"{place.label}: resume")
     place = own_place if own_place.line else SourceLocation(label=own_place.label, file=place.file, line=place.line)
     if yields(function):
         place.refuse(f"it yields, and one result is needed: {EXPECTED_RESUME}")

@@ -32,7 +32,7 @@ class SourceLocation:
         raise ToolDefinitionError(self.label, sentence, file=self.file, line=self.line) from cause
 
 
-def place_of(target: Any, label: str) -> SourceLocation:
+def source_location(target: Any, label: str) -> SourceLocation:
     """Return the place of ``target``: the first line of a function, with its decorators, or of a class."""
     plain = plain_function(target)
     code = getattr(plain, "__code__", None)
@@ -63,7 +63,7 @@ def plain_function(target: Any) -> Any:
     return target
 
 
-def name_of(target: Callable[..., Any]) -> str:
+def function_name(target: Callable[..., Any]) -> str:
     """Return the name of a function; empty string for a lambda."""
     function = target.func if isinstance(target, functools.partial) else target
     name = getattr(function, "__name__", None) or type(function).__name__

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from handler.code_tools.boundary import AuthorFailed, authors_code
 from handler.code_tools.field import pydantic_field
-from handler.code_tools.plain_types import is_json
+from handler.code_tools.plain_types import fits_json
 from handler.code_tools.signature import NO_DEFAULT, Parameter
 from handler.code_tools.source_location import SourceLocation
 from handler.json_schema.fast_path import REFERENCE
@@ -148,12 +148,12 @@ def to_json(value: Any) -> Any:
     Raises:
         ValueError: the value cannot be JSON.
     """
-    if is_json(value):
+    if fits_json(value):
         return value
     from pydantic_core import to_jsonable_python
 
     converted = to_jsonable_python(value, by_alias=True)
-    if not is_json(converted):
+    if not fits_json(converted):
         raise ValueError("JSON cannot hold a number that is not finite")
     return converted
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from operator import attrgetter
 from typing import Any, ClassVar, Literal, TypeVar, dataclass_transform
 
-__all__ = ["fields_of", "record", "replaced"]
+__all__ = ["record", "record_fields", "replaced"]
 
 T = TypeVar("T")
 
@@ -33,7 +33,7 @@ def record(*, frozen: Literal[True], slots: Literal[True], kw_only: bool = False
     return lambda plain: _record(plain, kw_only=kw_only)
 
 
-def fields_of(cls: Any) -> Iterator[tuple[str, str, bool]]:
+def record_fields(cls: Any) -> Iterator[tuple[str, str, bool]]:
     """Yield each field of a record: its name, the text of its annotation, and true if it has a default.
 
     ``dataclasses.fields`` would first make the standard metadata.

@@ -13,7 +13,7 @@ from handler.bundle.content import FileResource
 from handler.bundle.model import Bundle
 from handler.bundle.tools import CatalogTool, CompanionTool
 from handler.commands.command_line import DONE, REFUSED, current_answer
-from handler.commands.console import located, plain_problem, say, show_json, show_table
+from handler.commands.console import plain_problem, problem_line, say, show_json, show_table
 from handler.commands.folders.endpoints import Outcome, add_folder_arguments, compile_all
 from handler.commands.folders.tool_costs import sentences_on_tools, tool_list, tool_rows
 from handler.commands.folders.user_secret import user_cache
@@ -184,7 +184,7 @@ def _show(checked: _Checked) -> None:
     if compiled is None:
         return
     for warning in checked.warnings:
-        say(located(warning, folder, kind="warning: "), "yellow")
+        say(problem_line(warning, folder, kind="warning: "), "yellow")
     bundle = compiled.bundle
     rows = tool_rows(compiled)
     show_table(bundle.endpoint, HEADINGS, [row.cells() for row in rows])
@@ -257,7 +257,7 @@ def _listed(names: Sequence[str]) -> str:
 def _sum_up(outcomes: Sequence[Outcome], *, warnings: int, refused: bool, missed: str) -> None:
     for outcome in outcomes:
         for problem in outcome.problems:
-            say(located(problem, outcome.folder), "red")
+            say(problem_line(problem, outcome.folder), "red")
     problems = sum(len(outcome.problems) for outcome in outcomes)
     endpoints = counted(len(outcomes), "endpoint")
     faulty = f"{sum(bool(outcome.problems) for outcome in outcomes)} of {endpoints}"

@@ -176,9 +176,9 @@ class EscapingFormatter(logging.Formatter):
         return _lines(super().format(record))
 
 
-def located(problem: Problem, folder: Path, *, kind: str = "") -> str:
+def problem_line(problem: Problem, folder: Path, *, kind: str = "") -> str:
     """Return ``file:line:column: sentence [code]`` on one line, with a path from the current folder."""
-    file, line, column = place_of(problem, folder)
+    file, line, column = shown_place(problem, folder)
     return " ".join(f"{file}:{line}:{column}: {kind}{problem.sentence} [{problem.code}]".split())
 
 
@@ -187,12 +187,12 @@ def complain_of(problem: Problem, folder: Path) -> None:
     answer = current_answer()
     if answer:
         answer.problems.append(plain_problem(problem, folder))
-    _print(ERR, located(problem, folder), "red")
+    _print(ERR, problem_line(problem, folder), "red")
 
 
 def plain_problem(problem: Problem, folder: Path) -> dict[str, Any]:
     """Return a problem or warning as JSON."""
-    file, line, column = place_of(problem, folder)
+    file, line, column = shown_place(problem, folder)
     return {
         "file": file,
         "line": line,
@@ -203,7 +203,7 @@ def plain_problem(problem: Problem, folder: Path) -> dict[str, Any]:
     }
 
 
-def place_of(problem: Problem, folder: Path) -> tuple[str, int, int]:
+def shown_place(problem: Problem, folder: Path) -> tuple[str, int, int]:
     """Return a problem's path from the current folder, line and column. A problem of a whole file is at 1:1."""
     file, here = folder / problem.file, Path.cwd()
     if Path(problem.file).is_absolute() and file.is_relative_to(here):  # a problem in an author's Python

@@ -22,8 +22,8 @@ from handler.audience.reach import (
     class_of,
     entrances_to,
     find_classes,
-    hidden_by_patterns,
     hidden_parts,
+    pattern_hidden_parts,
     rules_at,
     rules_of,
 )
@@ -33,8 +33,8 @@ from handler.commands.command_line import REFUSED, USAGE, UsageRefused
 from handler.commands.console import (
     OUT,
     complain,
-    located,
     one_line,
+    problem_line,
     say,
     show_json,
     show_table,
@@ -48,7 +48,7 @@ from handler.compiler.problems import Place
 from handler.compiler.provenance import Cause
 from handler.errors.authoring import UnknownCaller, UnknownCoordinate
 from handler.graph.sdl import print_view
-from handler.text.sentences import counted, cut, did_you_mean, some
+from handler.text.sentences import counted, cut_text, did_you_mean, some
 
 EXAMPLES = (
     "stile explain endpoints --as anonymous --as claims.json",
@@ -105,7 +105,7 @@ def _explain(options: argparse.Namespace) -> int:
         options.folder,
         stage=options.stage,
         endpoint=options.endpoint,
-        report=lambda problem, folder: complain(located(problem, folder)),
+        report=lambda problem, folder: complain(problem_line(problem, folder)),
     )
     if compiled is None:
         return 1
@@ -161,7 +161,7 @@ def _explain_field(endpoints: Endpoints, options: argparse.Namespace) -> None:
             refusals.append(str(exc))
     if not having:
         reason = next(iter(refusals), "no endpoint here has a schema")
-        raise UnknownCoordinate(f'--field "{cut(options.field)}": {reason}')
+        raise UnknownCoordinate(f'--field "{cut_text(options.field)}": {reason}')
     visitors = _visitors(having, options.callers)
     views = [
         FieldReach(folder, reach, coordinate, visitors=of_endpoint)
@@ -221,7 +221,7 @@ class _OneCaller:
             "views": dict(self._views()),
             "hidden": {coordinate: list(because) for coordinate, because in hidden.items()},
             "hidden_by_patterns": {
-                entrance.name: hidden_by_patterns(self._reach, entrance, self._past)
+                entrance.name: pattern_hidden_parts(self._reach, entrance, self._past)
                 for entrance in self._tools
                 if entrance.view_of
             },
@@ -273,7 +273,7 @@ class _OneCaller:
         for coordinate, because in self._hidden_at_graphql().items():
             _show_line(f"{coordinate}: {'; '.join(because)}", indent=2)
         for entrance in self._tools:
-            names = hidden_by_patterns(self._reach, entrance, self._past)
+            names = pattern_hidden_parts(self._reach, entrance, self._past)
             if names:
                 at = _place_in_words(entrance.place, self._folder, end="")
                 in_words = some(names, most=len(names) if full else 5)

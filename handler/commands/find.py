@@ -21,7 +21,7 @@ from handler.commands.local.callers import SKIPS_POLICIES, NamedCaller, add_call
 from handler.commands.local.local_endpoint import local_endpoint, stored
 from handler.commands.local.local_server import local_http, local_services
 from handler.compiler.compile import Compiled
-from handler.compiler.problems import Place, Problems, shown
+from handler.compiler.problems import Place, Problems, place_text
 from handler.compiler.source.files import QUESTIONS, EndpointFiles
 from handler.compiler.source.yaml_section import Section
 from handler.compiler.source.yaml_tree import parse_yaml_list
@@ -336,7 +336,7 @@ class Trial:
         yield f"Questions: {count} of {len(self.answered)} found, in about {tokens} tokens each (median).", style
         for each in self.answered:
             if fault := each.fault():
-                yield f"{self.folder.as_posix()}/{shown(each.question.at)}: {fault}", "yellow"
+                yield f"{self.folder.as_posix()}/{place_text(each.question.at)}: {fault}", "yellow"
 
 
 def try_questions(compiled: Compiled, folder: Path) -> Trial:

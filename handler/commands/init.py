@@ -18,8 +18,8 @@ from handler.commands.command_line import REFUSED, CommandRefused, UsageRefused
 from handler.commands.console import say, show_json, slow_work
 from handler.commands.editor import SCHEMA_COMMENT, write_editor_files
 from handler.commands.folders.atomic_writes import new_folder
-from handler.commands.folders.endpoints import Outcome, compile_one, endpoint_name
-from handler.commands.questions import ask, can_ask, choose
+from handler.commands.folders.endpoints import Outcome, compile_one, parse_endpoint_name
+from handler.commands.questions import ask_user, can_ask, choose
 from handler.commands.schema_source.schema_file import INDEX_WITH_TOOL, refuse_problems, write_schema
 from handler.commands.schema_source.schema_reading import NO_FILE, read_sdl
 from handler.commands.schema_source.source_options import (
@@ -30,8 +30,8 @@ from handler.commands.schema_source.source_options import (
     add_header_argument,
     add_source_argument,
     add_timeout_argument,
+    joined_headers,
     parse_source,
-    request_headers,
     with_heading,
 )
 from handler.commands.schema_source.starters import Starter, best_starters, candidates
@@ -86,7 +86,7 @@ class _Settings:
 
 def run(options: argparse.Namespace) -> int:
     target: Path = options.target
-    headers = request_headers(options.headers)
+    headers = joined_headers(options.headers)
     try:
         _require_free(target)
         source, settings = _answers(options)
@@ -112,7 +112,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _target(text: str) -> Path:
-    endpoint_name(_endpoint(text))
+    parse_endpoint_name(_endpoint(text))
     return Path(text)
 
 
@@ -144,14 +144,14 @@ def _answers(options: argparse.Namespace) -> tuple[SchemaSource, _Settings]:
     asking = can_ask() and not options.json
     source = options.source
     if source is None and asking:
-        source = ask("The URL of the API, or a file with its schema:", _existing_source)
+        source = ask_user("The URL of the API, or a file with its schema:", _existing_source)
     if source is None:
         raise UsageRefused(f"--from is missing: {EXPECTED}")
     if source.is_url and options.url:
         raise UsageRefused("--url is for a schema from a file: --from names the API already")
     url = source.shown if source.is_url else options.url
     if not url and asking:
-        url = ask("The URL of the API, for calls:", _url)
+        url = ask_user("The URL of the API, for calls:", _url)
     if not url and not os.path.lexists(source.text):
         raise UsageRefused(f"{source.named}: {NO_FILE}")
     if not url:
@@ -180,7 +180,7 @@ def _issuer(options: argparse.Namespace, access: str, *, asking: bool) -> Mappin
     missing = [f"--{name}" for name, value in values.items() if not value]
     if missing and not asking:
         raise UsageRefused(f"--access identity needs {', '.join(missing)}")
-    return {ISSUER[name]: value or ask(f"{name} of your tokens:", str) for name, value in values.items()}
+    return {ISSUER[name]: value or ask_user(f"{name} of your tokens:", str) for name, value in values.items()}
 
 
 def _write_draft(

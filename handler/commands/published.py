@@ -18,7 +18,7 @@ from handler.commands.publishing.facts import read_facts
 from handler.commands.schema_source.source_options import (
     RequestHeaders,
     add_header_argument,
-    request_headers,
+    joined_headers,
 )
 from handler.errors.infrastructure import HttpError, ObjectNotFound
 from handler.http.client import HttpClient, HttpRequest
@@ -79,7 +79,7 @@ def run(options: argparse.Namespace) -> int:
     if unfit or (options.wait and not options.url):
         complain(f'"{unfit[0]}": expected FOLDER/NAME' if unfit else "--wait is for --url, which names the function")
         return USAGE
-    headers = request_headers(options.headers)
+    headers = joined_headers(options.headers)
     return at_destination(options.destination, lambda storage, http: _report(storage, http, options, headers))
 
 

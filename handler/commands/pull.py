@@ -9,7 +9,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from handler.commands.command_line import REFUSED, CommandRefused, UsageRefused
-from handler.commands.console import located, place_of, say, show_json, slow_work
+from handler.commands.console import problem_line, say, show_json, shown_place, slow_work
 from handler.commands.folders.atomic_writes import replace_text
 from handler.commands.folders.endpoints import add_folder_arguments, find_endpoints
 from handler.commands.schema_source.schema_file import are_equal, compare_schemas
@@ -22,8 +22,8 @@ from handler.commands.schema_source.source_options import (
     add_header_argument,
     add_source_argument,
     add_timeout_argument,
+    joined_headers,
     parse_source,
-    request_headers,
     url_in,
     with_heading,
     without_heading,
@@ -57,7 +57,7 @@ def run(options: argparse.Namespace) -> int:
     if len(folders) > 1:
         raise UsageRefused(f"{options.folder.as_posix()} has {len(folders)} endpoints: name the folder of one")
     folder = folders[0]
-    headers = request_headers(options.headers)
+    headers = joined_headers(options.headers)
     try:
         file = folder / SCHEMA_FILE
         if not file.is_file():
@@ -104,7 +104,7 @@ def _renew(folder: Path, old: str, sdl: str, source: SchemaSource, options: argp
 
 
 def _plain(problem: Problem, folder: Path) -> JSONObject:
-    file, line, column = place_of(problem, folder)
+    file, line, column = shown_place(problem, folder)
     return {"file": file, "line": line, "column": column, "code": problem.code, "sentence": problem.sentence}
 
 
@@ -136,9 +136,9 @@ def _show(folder: Path, changes: JSONObject, problems: Sequence[Problem], warnin
         if len(names) > MAX_SHOWN:
             say(f"  {sign} and {len(names) - MAX_SHOWN} more", style)
     for problem in problems:
-        say(located(problem, folder), "red")
+        say(problem_line(problem, folder), "red")
     for warning in warnings:
-        say(located(warning, folder, kind="warning: "), "yellow")
+        say(problem_line(warning, folder, kind="warning: "), "yellow")
     tools = changes["tools"]
     for name in tools["added"]:
         say(f"tool {name}: new", "green")

@@ -17,7 +17,7 @@ def can_ask() -> bool:
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
-def ask(question: str, parse: Callable[[str], T]) -> T:
+def ask_user(question: str, parse: Callable[[str], T]) -> T:
     """Return the answer to a question, asked until there is one that can be parsed.
 
     Raises:

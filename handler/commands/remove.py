@@ -12,7 +12,7 @@ from handler.commands.publishing.destination import (
     add_endpoint_place,
     bundles_by_endpoint,
     change_published,
-    describe,
+    describe_version,
     etags_of,
     may_change,
     withdraw,
@@ -40,7 +40,7 @@ def _remove(storage: PublishStorage, place: EndpointPlace, options: argparse.Nam
     if not etags:
         raise CommandRefused(f"{place.endpoint} is not published at {storage.location}")
     try:
-        present = describe(place.endpoint, *storage.get(place.key))
+        present = describe_version(place.endpoint, *storage.get(place.key))
         by = f" by {present.facts.by}" if present.facts.by else ""
         say(f"{place.endpoint}: {counted(len(present.tools), 'tool')}, published {present.at}{by}")
     except ObjectNotFound:

@@ -17,7 +17,7 @@ from handler.commands.publishing.destination import (
     EndpointPlace,
     add_endpoint_place,
     change_published,
-    describe,
+    describe_version,
     may_change,
 )
 from handler.commands.publishing.facts import gather_facts
@@ -111,7 +111,7 @@ def _loadable(storage: PublishStorage, place: EndpointPlace, version: ObjectHead
         StorageError: a function of this release would not load it.
     """
     head, raw = storage.get(place.key, version=version.version)
-    described = describe(place.endpoint, head, raw)
+    described = describe_version(place.endpoint, head, raw)
     where = f"{place.endpoint}, version {version.version}"
     if described.bundle is None:
         fault = f"a function of this release cannot read it: {described.fault}. --to names another version"

@@ -93,7 +93,7 @@ class Problems:
         return tuple(sorted(set(self._warnings)))
 
 
-def place_of(node: Node) -> Place:
+def node_location(node: Node) -> Place:
     """Return the place of a syntax tree node in its file."""
     if node.loc is None:
         return NOWHERE
@@ -108,13 +108,13 @@ def where(at: At) -> Place:
     if isinstance(at, Place):
         return at
     if isinstance(at, Node):
-        return place_of(at)
+        return node_location(at)
     if at.nodes:
-        return place_of(next(iter(at.nodes)))
+        return node_location(next(iter(at.nodes)))
     return place_in(at.source, next(iter(at.positions))) if at.source and at.positions else NOWHERE
 
 
-def shown(place: Place) -> str:
+def place_text(place: Place) -> str:
     """Format a place for a sentence."""
     return f"{place.file}:{place.line}:{place.column}" if place.line else place.file
 
@@ -136,7 +136,7 @@ def offset_in_literal(text: str, start: int, position: int) -> int:
     return start + sum(len(match[0]) for match in islice(_CHARACTER.finditer(text, start), position))
 
 
-def located(at: At, *, otherwise: Place) -> At:
+def author_place(at: At, *, otherwise: Place) -> At:
     """Return ``at`` if it is in a file of the author, else the other place."""
     return otherwise if where(at) == NOWHERE else at
 
@@ -144,9 +144,9 @@ def located(at: At, *, otherwise: Place) -> At:
 def _problem(at: At, sentence: str, *, code: str, about: Iterable[str] = ()) -> Problem:
     place = where(at)
     if isinstance(at, GraphQLError):
-        places = [place_of(node) for node in at.nodes or ()]
+        places = [node_location(node) for node in at.nodes or ()]
         other = next((each for each in places if each != places[0]), None)  # the second node of a conflict
-        sentence += f" See also {shown(other)}." if other else ""
+        sentence += f" See also {place_text(other)}." if other else ""
     return Problem(
         file=_printable(place.file),
         line=place.line,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from handler.graph.index import InputValue, named
+from handler.graph.index import InputValue, named_type
 from handler.graph.sdl import keyword_of, print_directive
 from handler.graph.view import BUILT_IN_SCALARS, View
 
@@ -121,7 +121,7 @@ def _returned(view: View, coordinate: str) -> Iterator[str]:
         if not member:
             yield type_name
         elif view.index.kind(type_name) in ("object", "interface"):
-            yield named(view.index[type_name].fields[member].type)
+            yield named_type(view.index[type_name].fields[member].type)
         elif view.index.kind(type_name) == "union":
             yield member
 
@@ -256,7 +256,7 @@ class Slice:
 
 def is_leaf(view: View, type_text: str) -> bool:
     """Return whether a field of this type takes no selection."""
-    return view.index.kind(named(type_text)) in ("scalar", "enum")
+    return view.index.kind(named_type(type_text)) in ("scalar", "enum")
 
 
 def first_sentence(printed: str) -> str:
@@ -292,4 +292,4 @@ def taken_types(view: View, path: Sequence[str]) -> list[str]:
         for value in view.arguments(type_name, member).values()
     ]
     ordered = sorted(values, key=lambda value: not value.required)
-    return [name for value in ordered if (name := named(value.type)) not in BUILT_IN_SCALARS]
+    return [name for value in ordered if (name := named_type(value.type)) not in BUILT_IN_SCALARS]

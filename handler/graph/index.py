@@ -52,7 +52,7 @@ class SchemaIndex:
             self.description = text_in(head, "description")
             roots = head["roots"]
             self.roots = {kind: text_in(roots, kind) for kind in ("query", "mutation") if kind in roots}
-            self.missing = frozenset(names_in(head["missing"]))  # named and absent types: those of subscriptions
+            self.missing = frozenset(read_names(head["missing"]))  # named and absent types: those of subscriptions
             self.words: Mapping[str, Any] = dict(head.get("words", {}).items())  # read by a search alone
             self._directives: Mapping[str, Any] = dict(head.get("directives", {}).items())
             self._outlines: Mapping[str, Any] = dict(head["types"].items())
@@ -78,7 +78,7 @@ class SchemaIndex:
                     fields=_parts(name, raw.get("fields", {}), _field),
                     inputs=_parts(name, raw.get("inputs", {}), _input),
                     values=_parts(name, raw.get("values", {}), _value),
-                    members=names_in(raw.get("members", [])),
+                    members=read_names(raw.get("members", [])),
                 )
         return self._types[name]
 
@@ -98,7 +98,7 @@ class SchemaIndex:
         with expected_shape("the schema index's directives"):
             return {
                 name: Directive(
-                    on=names_in(raw["on"]),
+                    on=read_names(raw["on"]),
                     repeatable=raw["repeatable"] is True,
                     arguments={argument: _input(value) for argument, value in raw.get("arguments", {}).items()},
                     description=text_in(raw, "description", ""),
@@ -132,7 +132,7 @@ class SchemaIndex:
         """Return the names of a type's fields, inputs, values or union members."""
         with expected_shape(f"the schema index's type {name}"):
             raw = self._read(name)
-            return names_in(raw.get("members", [])) or tuple(
+            return read_names(raw.get("members", [])) or tuple(
                 (raw.get("fields") or raw.get("inputs") or raw.get("values") or {}).keys()
             )
 
@@ -232,11 +232,11 @@ def read_index(raw: bytes, *, sha256: str) -> SchemaIndex:
 
 
 def _references(raw: Any) -> list[Reference]:
-    references = [(member, "", member) for member in names_in(raw.get("members", []))]
+    references = [(member, "", member) for member in read_names(raw.get("members", []))]
     for member, part in (raw.get("fields") or raw.get("inputs") or {}).items():
-        references.append((member, "", named(text_in(part, "type"))))
+        references.append((member, "", named_type(text_in(part, "type"))))
         for argument, value in part.get("arguments", {}).items():
-            references.append((member, argument, named(text_in(value, "type"))))
+            references.append((member, argument, named_type(text_in(value, "type"))))
     return references
 
 
@@ -323,7 +323,7 @@ class Directive:
     description: str
 
 
-def named(type_text: str) -> str:
+def named_type(type_text: str) -> str:
     """Return the named type below lists and non-nulls: ``Order`` of ``[Order!]!``."""
     return type_text.strip("[]!")
 
@@ -397,8 +397,8 @@ def _list_size(raw: Any) -> ListSize:
     return ListSize(
         assumed=int(number_in(raw["assumed"])) if "assumed" in raw else None,
         default=int(number_in(raw["default"])) if "default" in raw else None,
-        slicing=names_in(raw.get("slicing", [])),
-        fields=names_in(raw.get("fields", [])),
+        slicing=read_names(raw.get("slicing", [])),
+        fields=read_names(raw.get("fields", [])),
         one_required=raw.get("one", False) is True,
     )
 
@@ -413,11 +413,11 @@ def _input(raw: Any) -> InputValue:
 
 
 def _value(raw: Any) -> tuple[str, str]:
-    description, directives = names_in(raw)
+    description, directives = read_names(raw)
     return description, directives
 
 
-def names_in(raw: Any) -> tuple[str, ...]:
+def read_names(raw: Any) -> tuple[str, ...]:
     """Return a list of texts; ``TypeError`` if the value is not one."""
     if not isinstance(raw, list) or not all(isinstance(name, str) for name in raw):
         raise TypeError(raw)

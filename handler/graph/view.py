@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterator, Mapping, Set
 from dataclasses import replace
 
 from handler.cold.records import record
-from handler.graph.index import Directive, InputValue, Lazy, SchemaIndex, named
+from handler.graph.index import Directive, InputValue, Lazy, SchemaIndex, named_type
 
 BUILT_IN_SCALARS = frozenset({"Int", "Float", "String", "Boolean", "ID"})
 
@@ -139,7 +139,7 @@ def taken_by_directives(index: SchemaIndex) -> Iterator[tuple[str, tuple[str, st
     """Yield the types that directives take, each with the coordinates that lead there."""
     for name, directive in index.directives.items():
         for argument, value in directive.arguments.items():
-            yield named(value.type), (f"@{name}", f"@{name}({argument}:)")
+            yield named_type(value.type), (f"@{name}", f"@{name}({argument}:)")
 
 
 def _gone(index: SchemaIndex, hidden: Collection[str]) -> Set[str]:

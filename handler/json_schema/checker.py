@@ -18,7 +18,7 @@ from handler.json_schema.fast_path import QuickCheck, takes_any
 from handler.json_schema.formats import FORMATS, MAX_MATCHED_CHARS, matches, refuse_bad_pattern
 from handler.json_schema.json_bounds import count_values
 from handler.strict_json import JSONObject, objects_in
-from handler.text.sentences import below, cut, nearest, pointer_of, some
+from handler.text.sentences import below, cut_text, nearest, pointer_of, some
 
 MAX_VIOLATIONS = 50
 MAX_PLACES = 10
@@ -318,7 +318,7 @@ def sentences(error: Any, *, of_graphql: bool = False) -> list[str]:
             error.schema.get("minProperties") == error.schema.get("maxProperties") == 1
         ):
             expected = some(_properties(error), most=MAX_SHOWN_NAMES)
-            members = some([cut(name) for name in error.instance], most=MAX_SHOWN_NAMES) or "none"
+            members = some([cut_text(name) for name in error.instance], most=MAX_SHOWN_NAMES) or "none"
             return [f"{pointer}: expected exactly one of {expected}, got {members}"]
     listed = LISTED.get(error.validator, "") if of_graphql and _stands_for_a_list(error) else ""
     return [f"{pointer}: expected {listed}{_expected(error)}, got {_shown(error.instance)}"]
@@ -350,7 +350,7 @@ def is_other_kind(violation: Any, *, depth: int) -> bool:
 
 def _expected(error: Any) -> str:
     say = EXPECTED.get(error.validator)
-    return say(error) if say else f"{error.validator} {cut(json.dumps(error.validator_value))}"
+    return say(error) if say else f"{error.validator} {cut_text(json.dumps(error.validator_value))}"
 
 
 def _expected_types(error: Any) -> str:
@@ -360,7 +360,7 @@ def _expected_types(error: Any) -> str:
 
 def _expected_values(error: Any) -> str:
     """Return the first values, with a hint at the nearest one if there are more."""
-    values = some([cut(json.dumps(value)) for value in error.validator_value], most=MAX_SHOWN_NAMES)
+    values = some([cut_text(json.dumps(value)) for value in error.validator_value], most=MAX_SHOWN_NAMES)
     names = [str(value) for value in error.validator_value if value is not None]
     near = None
     if isinstance(error.instance, str) and len(names) > MAX_SHOWN_NAMES:
@@ -389,7 +389,7 @@ def _properties(error: Any) -> list[str]:
 EXPECTED: Mapping[str, Callable[[Any], str]] = {
     "type": _expected_types,
     "enum": _expected_values,
-    "const": lambda error: cut(json.dumps(error.validator_value)),
+    "const": lambda error: cut_text(json.dumps(error.validator_value)),
     "format": _expected_format,
     "pattern": _expected_match,
     "minimum": lambda error: f"at least {error.validator_value}",
@@ -433,9 +433,9 @@ def _shown(value: Any) -> str:
         case list():
             return "array"
         case str():
-            return f"string {cut(json.dumps(cut(value), ensure_ascii=False))}"
+            return f"string {cut_text(json.dumps(cut_text(value), ensure_ascii=False))}"
         case bool():
             return f"boolean {json.dumps(value)}"
         case int():
-            return f"integer {cut(str(value))}"
-    return f"number {cut(json.dumps(value))}"
+            return f"integer {cut_text(str(value))}"
+    return f"number {cut_text(json.dumps(value))}"

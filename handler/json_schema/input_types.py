@@ -24,7 +24,7 @@ SHORT_ENUM_BYTES = 200
 MAX_READ_DEFINITIONS = 2_000
 
 
-def named(schema: JSONObject, name: str) -> JSONObject:
+def with_type_name(schema: JSONObject, name: str) -> JSONObject:
     """Return the schema of a type with the name of the type."""
     return {**schema, TYPE: name}
 

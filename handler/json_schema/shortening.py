@@ -47,7 +47,7 @@ _IN_REFERENCE = len(DEFINITIONS) + len("_2")
 _DEFINITION = len('"_2":,')
 
 
-def shortened(
+def shorten_schema(
     schema: JSONObject,
     *,
     max_bytes: int,
@@ -61,7 +61,7 @@ def shortened(
     ``shared``: the types of schemas with the same definitions.
     """
     listed = plain(schema)
-    fits = size_of(listed) <= max_bytes
+    fits = schema_bytes(listed) <= max_bytes
     if fits and (recursive or "$defs" not in schema):
         return listed
     arguments, types = (shared or SharedTypes()).types_in(schema)
@@ -76,13 +76,13 @@ def shortened(
         choice = _Choice(arguments, types, users=users, recursive=recursive, shown_by=shown_by or {})
         choice.fill(limit)
         result = choice.written()
-        too_many = size_of(result) - max_bytes
+        too_many = schema_bytes(result) - max_bytes
         if too_many <= 0 or not choice.whole:
             return result
         limit -= too_many  # sizes are estimates where a type is nested too deeply to be inlined
 
 
-def size_of(schema: Any) -> int:
+def schema_bytes(schema: Any) -> int:
     """Return the bytes of a schema's JSON."""
     return len(to_json_bytes(schema))
 
@@ -119,7 +119,7 @@ class _Choice:
         self._sizes: dict[_Key, int] = {}
         self._uses: Counter[_Key] = Counter()
         self.whole: dict[_Key, None] = {}  # the copies that are written out
-        self._bytes = size_of(arguments) + len(',"$defs":{}')
+        self._bytes = schema_bytes(arguments) + len(',"$defs":{}')
 
     def fill(self, max_bytes: int) -> None:
         """Write out as much as fits: types, then descriptions, then further copies."""
@@ -127,15 +127,17 @@ class _Choice:
         arguments = tuple(uses_in(self._arguments))
         self._bytes += len(arguments) * _IN_REFERENCE + self._growth(None, arguments)
         if self._bytes > max_bytes:
-            before = size_of(self._arguments)
+            before = schema_bytes(self._arguments)
             self._arguments = _with_fewer_descriptions(self._arguments, self._bytes - max_bytes)
-            self._bytes += size_of(self._arguments) - before
+            self._bytes += schema_bytes(self._arguments) - before
         self._add(None, arguments, waiting)
         self._write_out(waiting, 0, max_bytes)
         for key in sorted(self._forms):  # descriptions of the types that are written out, and members of the others
             type_ = self._types[key.type]
             form = type_.schema if key in self.whole else self._open(key, members=True)
-            growth = size_of(form) + (len(type_.uses) * _IN_REFERENCE if key in self.whole else 0) - self._sizes[key]
+            growth = (
+                schema_bytes(form) + (len(type_.uses) * _IN_REFERENCE if key in self.whole else 0) - self._sizes[key]
+            )
             if self._bytes + growth <= max_bytes:
                 self._put(key, form, growth)
         most = min(max_bytes, self._bytes + max_bytes // SHARE_OF_COPIES)
@@ -195,7 +197,7 @@ class _Choice:
         """Return the bytes of a type beside its references: inlined if it is used once, else a definition."""
         if not uses:
             return 0
-        size = self._sizes[key] if key in self._sizes else size_of(self._open(key))
+        size = self._sizes[key] if key in self._sizes else schema_bytes(self._open(key))
         return size - _REFERENCE - len(key.type) if uses == 1 else size + _DEFINITION + len(key.type)
 
     def _add(self, within: _Key | None, uses: tuple[Use, ...], waiting: list[_Key]) -> None:
@@ -204,7 +206,7 @@ class _Choice:
             self._uses[key] += 1
             if key not in self._forms:
                 self._forms[key] = self._open(key)
-                self._sizes[key] = size_of(self._forms[key])
+                self._sizes[key] = schema_bytes(self._forms[key])
                 if key.copy < MAX_COPIES and self._types[key.type].can_be_open:
                     heappush(waiting, key)
 
@@ -260,7 +262,7 @@ def _with_fewer_descriptions(schema: JSONObject, too_many: int) -> JSONObject:
     for text in sorted(set(_descriptions(schema)), key=len, reverse=True):
         if too_many > 0:
             left_out.add(text)
-            too_many -= size_of({"description": text})
+            too_many -= schema_bytes({"description": text})
     return _without(schema, left_out)
 
 

@@ -11,7 +11,7 @@ from math import log
 from typing import TypeVar
 
 from handler.cold.records import record
-from handler.graph.index import named
+from handler.graph.index import named_type
 from handler.graph.view import View
 from handler.lru import Lru
 from handler.search.postings import IN_ARGUMENTS, IN_NAMES, IN_TEXTS, Postings
@@ -223,7 +223,7 @@ class Corpus:
         owner = self.owners[part]
         if owner not in self._members_of:
             texts = self._view.index.texts(owner)
-            names = [(member, named(type_)) for member, argument, type_, _ in texts if member and not argument]
+            names = [(member, named_type(type_)) for member, argument, type_, _ in texts if member and not argument]
             self._members_of[owner] = names
         return self._members_of[owner][part - self._parts_of[owner].start - 1]
 

@@ -17,7 +17,7 @@ from itertools import accumulate, pairwise
 from typing import Any
 
 from handler.cold.records import record
-from handler.graph.index import SchemaIndex, Text, expected_shape, names_in, text_in
+from handler.graph.index import SchemaIndex, Text, expected_shape, read_names, text_in
 from handler.search.words import Vocabulary
 from handler.strict_json import JSONObject
 
@@ -137,7 +137,7 @@ def read_vocabulary(raw: Mapping[str, Any]) -> Vocabulary:
         BundleError: the section does not have the shape that the compiler writes.
     """
     with expected_shape("the schema index's words"):
-        return Vocabulary({word: names_in(others) for word, others in raw.get("synonyms", {}).items()})
+        return Vocabulary({word: read_names(others) for word, others in raw.get("synonyms", {}).items()})
 
 
 def read_postings(index: SchemaIndex) -> Postings:

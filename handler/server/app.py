@@ -24,7 +24,7 @@ from handler.server.asgi.cors import Cors
 from handler.server.asgi.deadlines import Deadlines
 from handler.server.asgi.public_url import PublicUrl, note_unknown_url, public_url
 from handler.server.asgi.request_log import RequestLog, WriteLine, note
-from handler.server.asgi.responses import Refused, code_of, json_response, refuse
+from handler.server.asgi.responses import Refused, json_response, refusal_code, refuse
 from handler.server.auth.resource_metadata import METADATA_NAMES, WELL_KNOWN, resource_metadata, takes_tokens
 from handler.server.context import Services, find_endpoint
 from handler.server.endpoints.registry import Endpoints
@@ -168,7 +168,7 @@ def _http_error(signpost: Callable[[str], str], http_call: HttpCall, exc: Except
         raise exc
     has_route = exc.status_code not in (404, 405)
     hint = "" if has_route else signpost(http_call.scope["path"])
-    error = Refused(code_of(exc), f"{exc.detail}: {hint}", headers=exc.headers) if hint else exc
+    error = Refused(refusal_code(exc), f"{exc.detail}: {hint}", headers=exc.headers) if hint else exc
     return refuse(http_call.scope, error, reason=exc.detail)
 
 

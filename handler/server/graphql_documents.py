@@ -111,7 +111,7 @@ def noting_refusal(caller: Caller, *, text: str = "", sha256: str = "") -> Abstr
         return nullcontext()
     from handler.server.upstream import read_coordinates
 
-    return read_coordinates.noting_refusal(caller, text=text, sha256=sha256)
+    return read_coordinates.noting_coordinates(caller, text=text, sha256=sha256)
 
 
 def choose_persisted(caller: Caller, document_id: str, operation_name: str | None) -> PersistedOperation:

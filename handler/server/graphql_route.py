@@ -31,11 +31,11 @@ from handler.errors.calls import (
 )
 from handler.errors.consent_errors import ConsentImpossible, ConsentRequired
 from handler.errors.upstream import UpstreamError
-from handler.server.asgi.content_negotiation import GRAPHQL_RESPONSE, JSON, choose_graphql_type, is_json
+from handler.server.asgi.content_negotiation import GRAPHQL_RESPONSE, JSON, choose_graphql_type, declares_json
 from handler.server.asgi.deadlines import before
 from handler.server.asgi.request_log import note
 from handler.server.asgi.response_size import encoded
-from handler.server.asgi.responses import Refused, code_of
+from handler.server.asgi.responses import Refused, refusal_code
 from handler.server.auth.principal import require_scopes
 from handler.server.context import Caller, Services, find_endpoint, identify_caller, read_body
 from handler.server.denials import deny, status_of
@@ -75,7 +75,7 @@ class GraphQLRoute:
                 raise Refused("method-not-allowed", "expected GET or POST", headers={"allow": ", ".join(METHODS)})
             if media_type is None:
                 raise Refused("not-acceptable", f"answers are {GRAPHQL_RESPONSE} or {JSON}")
-            if http_call.method == "POST" and not is_json(http_call.headers.get("content-type", "")):
+            if http_call.method == "POST" and not declares_json(http_call.headers.get("content-type", "")):
                 raise Refused("unsupported-media-type", "expected Content-Type: application/json")
             response, body = await self._answer(http_call)
         except Exception as exc:  # noqa: BLE001 - the edge of a GraphQL request: an unknown error is noted as a failure
@@ -173,7 +173,7 @@ def _refuse(http_call: HttpCall, exc: Exception, media_type: str) -> Response:
     match exc:
         case HTTPException():
             note(http_call.scope, decision="refused", outcome="rejected", reason=exc.detail)
-            status, code, faults, headers = exc.status_code, code_of(exc), [Fault(exc.detail)], exc.headers
+            status, code, faults, headers = exc.status_code, refusal_code(exc), [Fault(exc.detail)], exc.headers
         case Malformed():
             note(http_call.scope, decision="refused", outcome="rejected", reason="malformed")
             status, code, faults = 400, "malformed-request", [Fault(str(exc))]

@@ -39,7 +39,7 @@ def nearest(name: str, known: Sequence[str], *, most_chars: float = inf) -> str 
         names = {form(each): each for each in reversed(known)}
         if form(name) in names:
             return names[form(name)]
-    plain = _plain(cut(name))
+    plain = _plain(cut_text(name))
     near = get_close_matches(plain, names, n=1) if len(plain) * len(names) <= most_chars else []
     return names[near[0]] if near else None
 
@@ -59,10 +59,10 @@ def pointer_of(path: Iterable[Any]) -> str:
 
 def below(pointer: str, name: str) -> str:
     """Return the JSON pointer to a member of the value at ``pointer``."""
-    return f"{pointer.rstrip('/')}/{cut(name).replace('~', '~0').replace('/', '~1')}"
+    return f"{pointer.rstrip('/')}/{cut_text(name).replace('~', '~0').replace('/', '~1')}"
 
 
-def cut(text: str) -> str:
+def cut_text(text: str) -> str:
     """Shorten a text to ``MAX_SHOWN_CHARS``."""
     return text if len(text) <= MAX_SHOWN_CHARS else f"{text[: MAX_SHOWN_CHARS - 1]}…"
 

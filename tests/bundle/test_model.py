@@ -53,7 +53,7 @@ from handler.bundle.upstream import (
     Upstream,
     UpstreamAuth,
 )
-from handler.cold.records import fields_of, record
+from handler.cold.records import record, record_fields
 from handler.compiler.compile import Compiled
 from handler.errors.infrastructure import BundleError
 from handler.policy.evaluation import HIDDEN, NEVER
@@ -330,7 +330,7 @@ def test_secrets_of_a_new_kind_of_credential_are_found_by_their_type() -> None:
 
 @pytest.mark.parametrize("cls", [OAuthClient, *get_args(UpstreamAuth)])
 def test_secrets_of_a_kind_of_credential_are_its_fields_that_are_not_shown(cls: Any) -> None:
-    secrets = {name for name, annotation, _ in fields_of(cls) if annotation == "SecretText"}
+    secrets = {name for name, annotation, _ in record_fields(cls) if annotation == "SecretText"}
 
     assert secrets == {each.name for each in fields(cls) if not each.repr}
 

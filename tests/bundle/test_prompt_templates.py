@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from handler.bundle.content import expand, expanded_chars
+from handler.bundle.content import expanded_chars, fill_prompt
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,7 @@ from handler.bundle.content import expand, expanded_chars
 def test_values_stand_where_the_template_has_their_names_and_are_not_read_again(
     template: str, values: dict[str, str], text: str
 ) -> None:
-    assert expand(template, values) == text
+    assert fill_prompt(template, values) == text
     assert len(text) <= expanded_chars(template, values)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from handler.code_tools.dispatch import list_entries
+from handler.code_tools.dispatch import list_section
 from stile import Context, McpError, ToolError, Toolkit
 from stile.testing import TestClient
 from tests.code_tools.cases import case
@@ -179,7 +179,7 @@ def test_tasks_that_a_provider_leaves_behind_end_with_its_list() -> None:
             return []
 
     async def list_and_look() -> list[str]:
-        await list_entries(kit_of(Busy()), "tools", Context())
+        await list_section(kit_of(Busy()), "tools", Context())
         return list(ended)
 
     assert asyncio.run(list_and_look()) == ["lingering"]

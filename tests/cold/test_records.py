@@ -74,7 +74,7 @@ def test_replaced_is_what_dataclasses_replaces(options: dict[str, Any], changes:
 
 
 def test_fields_are_given_with_their_annotations() -> None:
-    assert list(records.fields_of(OURS)) == [
+    assert list(records.record_fields(OURS)) == [
         ("x", "int", False),
         ("y", "int", True),
         ("tags", "list[str]", True),

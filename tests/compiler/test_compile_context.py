@@ -9,7 +9,7 @@ import pytest
 from graphql import GraphQLError, parse
 
 from handler.compiler.compile_context import CompileContext, read_context
-from handler.compiler.problems import Place, located
+from handler.compiler.problems import Place, author_place
 from handler.errors.authoring import CompileError
 from tests.support.endpoints import compiled, write_endpoint
 from tests.support.modules import Modules, modules
@@ -76,6 +76,6 @@ def test_error_without_a_place_of_its_own_is_located_elsewhere() -> None:
     unwritten = parse("{ a }", no_location=True).definitions[0]
     written, nowhere, without_node = (GraphQLError("wrong", nodes) for nodes in (node, unwritten, None))
 
-    assert located(written, otherwise=Place("src/index.graphql")) is written
-    assert located(nowhere, otherwise=Place("src/index.graphql")) == Place("src/index.graphql")
-    assert located(without_node, otherwise=Place("src/index.graphql")) == Place("src/index.graphql")
+    assert author_place(written, otherwise=Place("src/index.graphql")) is written
+    assert author_place(nowhere, otherwise=Place("src/index.graphql")) == Place("src/index.graphql")
+    assert author_place(without_node, otherwise=Place("src/index.graphql")) == Place("src/index.graphql")

@@ -14,7 +14,7 @@ from graphql import build_schema
 from handler.compiler.compile import Compiled
 from handler.compiler.schema.schema_index import build_index
 from handler.errors.infrastructure import BundleError
-from handler.graph.index import SchemaIndex, TypeSlice, named, read_index, write_index
+from handler.graph.index import SchemaIndex, TypeSlice, named_type, read_index, write_index
 from handler.graph.sdl import print_view
 from handler.graph.view import build_view
 from tests.support.schemas import index_of
@@ -57,7 +57,7 @@ def test_index_has_every_part_of_the_schema() -> None:
 
 
 def test_named_type_stands_below_lists_and_non_nulls() -> None:
-    assert [named(text) for text in ("A", "A!", "[[A!]!]!")] == ["A", "A", "A"]
+    assert [named_type(text) for text in ("A", "A!", "[[A!]!]!")] == ["A", "A", "A"]
 
 
 def test_same_schema_gives_the_same_bytes(demo: Compiled) -> None:

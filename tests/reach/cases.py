@@ -24,8 +24,8 @@ from handler.audience.reach import (
     Reach,
     Visitor,
     find_classes,
-    hidden_by_patterns,
     hidden_parts,
+    pattern_hidden_parts,
     rules_at,
 )
 from handler.compiler.operations.used_coordinates import coordinates_used
@@ -298,7 +298,7 @@ class _Questions:
             yield f"guarded, and not said to be hidden: {silent}"
         for entrance in tools.values():
             schema = self._schema_of(function, entrance, caller) if entrance.view_of else None
-            there = [each for each in hidden_by_patterns(self._reach, entrance, visitor) if has(schema, each)]
+            there = [each for each in pattern_hidden_parts(self._reach, entrance, visitor) if has(schema, each)]
             if there:
                 yield f"said to be hidden by the patterns of {entrance.name}, and there: {there}"
 

@@ -106,7 +106,7 @@ def test_hidden_parts_that_are_there_are_found(monkeypatch: pytest.MonkeyPatch) 
     tally = run_cases(10, endpoints=10, seed="bugs", stop_after=1)
 
     assert "said to be hidden by the patterns of" in tally.faults[0].what
-    assert reach.hidden_by_patterns is not unjudged
+    assert reach.pattern_hidden_parts is not unjudged
 
 
 @in_full

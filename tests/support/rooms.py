@@ -35,14 +35,23 @@ def read_modules(root: Path = ROOT) -> dict[str, Module]:
     return {name: Module(name, file, frozenset(_imports(name, file, files))) for name, file in files.items()}
 
 
+OF_COMMANDS = frozenset({"add_arguments", "run"})
+
+
 def repeated_names(modules: Mapping[str, Module]) -> dict[str, list[str]]:
-    """Return the names that several modules or several public classes have, each with the modules of that name."""
+    """Return the names that several modules, public classes or public functions have, with the modules of each name.
+
+    Each command has the functions ``add_arguments`` and ``run``.
+    """
     found: dict[str, list[str]] = {}
     for module in modules.values():
         if module.file.name not in {"__init__.py", "__main__.py"}:
             found.setdefault(f"{module.file.stem}.py", []).append(module.name)
         for node in ast.parse(module.file.read_text(encoding="utf-8")).body:
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+            if not isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+                continue
+            is_public = not node.name.startswith("_") and node.name not in OF_COMMANDS
+            if is_public and module.name not in found.get(node.name, ()):  # an overload has its name again
                 found.setdefault(node.name, []).append(module.name)
     return {name: sorted(places) for name, places in sorted(found.items()) if len(places) > 1}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from handler.text.sentences import MAX_SHOWN_CHARS, counted, cut, did_you_mean, nearest, pointer_of, some
+from handler.text.sentences import MAX_SHOWN_CHARS, counted, cut_text, did_you_mean, nearest, pointer_of, some
 
 
 def test_names_above_the_number_are_counted() -> None:
@@ -25,7 +25,7 @@ def test_near_name_is_asked_for(name: str, question: str) -> None:
 def test_pointer_escapes_and_shortens_names() -> None:
     assert (pointer_of([]), pointer_of(["a/b", 0, "~"])) == ("/", "/a~1b/0/~0")
     assert pointer_of(["x" * 100]) == "/" + "x" * (MAX_SHOWN_CHARS - 1) + "…"
-    assert cut("x" * MAX_SHOWN_CHARS) == "x" * MAX_SHOWN_CHARS
+    assert cut_text("x" * MAX_SHOWN_CHARS) == "x" * MAX_SHOWN_CHARS
 
 
 def test_nearest_name_is_searched_within_bounds() -> None:

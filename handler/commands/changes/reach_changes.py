@@ -15,7 +15,7 @@ from handler.commands.changes.bundle_changes import contents_of
 from handler.commands.changes.change import Change
 from handler.compiler.schema.name_graph import closure
 from handler.errors.authoring import UnknownCoordinate
-from handler.graph.index import InputValue, SchemaIndex, TypeSlice, named
+from handler.graph.index import InputValue, SchemaIndex, TypeSlice, named_type
 from handler.graph.view import leads
 from handler.policy.evaluation import OPEN, Mask, alternatives_of
 from handler.policy.predicates import Predicate
@@ -391,7 +391,7 @@ def _next(index: SchemaIndex, coordinate: str) -> Iterator[str]:
         directive = index.directives.get(owner.removeprefix("@"))
         for each, value in directive.arguments.items() if directive else ():
             yield f"{owner}({each}:)"
-            yield named(value.type)
+            yield named_type(value.type)
         yield owner
         return
     if owner not in index:

@@ -150,7 +150,7 @@ def add_compile_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--endpoint",
         action=_Once,
-        type=endpoint_name,
+        type=parse_endpoint_name,
         metavar="FOLDER/NAME",
         help="the name of the one endpoint in FOLDER, in place of the name in its files and path",
     )
@@ -213,7 +213,7 @@ def _stage(text: str) -> str:
     return text
 
 
-def endpoint_name(text: str) -> str:
+def parse_endpoint_name(text: str) -> str:
     """Parse the name of an endpoint for argparse."""
     if not ENDPOINT_NAME.fullmatch(text):
         raise argparse.ArgumentTypeError(f'"{text}" is not an endpoint name: {EXPECTED_NAME}')

@@ -17,7 +17,7 @@ from handler.commands.local.local_endpoint import stored
 from handler.commands.local.local_server import local_http, local_services
 from handler.compiler.access.policies import Rule
 from handler.compiler.compile import Compiled, compile_explained
-from handler.compiler.problems import Place, Problems, shown
+from handler.compiler.problems import Place, Problems, place_text
 from handler.compiler.source.files import POLICY_TESTS, EndpointFiles, join
 from handler.compiler.source.yaml_section import Section
 from handler.compiler.source.yaml_tree import parse_yaml_list
@@ -242,7 +242,7 @@ def _causes_in_words(causes: Causes) -> str:
 
 
 def _rule_in_words(rule: Rule) -> str:
-    return f"{shown(rule.place)}: {rule.text}" if rule.place else rule.text
+    return f"{place_text(rule.place)}: {rule.text}" if rule.place else rule.text
 
 
 KEYS = ("as", "sees", "not", "tools", "may", "may_not", "stages")

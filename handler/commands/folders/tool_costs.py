@@ -131,14 +131,14 @@ def _listed(endpoint: Endpoint) -> list[JSONObject]:
     if endpoint.catalog is None:
         return [entry for tool, entry in entries if entry is not None and not tool.options.hidden]
     from handler.code_tools.sections import Listed  # with a catalog alone
-    from handler.server.mcp.tools_list import shortened
+    from handler.server.mcp.tools_list import with_catalog
 
     listed = [
         Listed(entry=entry, hidden=tool.options.hidden, pinned=tool.options.pinned, role=getattr(tool, "role", ""))
         for tool, entry in entries
         if entry is not None
     ]
-    return [each.entry for each in shortened(listed, endpoint.catalog) if not each.hidden]
+    return [each.entry for each in with_catalog(listed, endpoint.catalog) if not each.hidden]
 
 
 def _everything(endpoint: Endpoint) -> Evaluation:

@@ -32,7 +32,7 @@ def secret_file(name: str, environ: Mapping[str, str]) -> Path:
     return home / "stile" / name
 
 
-def read_secret(file: Path) -> bytes:
+def read_user_secret(file: Path) -> bytes:
     """Return the user's secret; empty if there is no file.
 
     Raises:
@@ -81,7 +81,7 @@ def make_secret(file: Path) -> bytes:
             Path(name).unlink()
     except OSError as exc:
         raise KeyFileRefused(str(file), f"cannot be written ({exc.strerror})") from exc
-    return read_secret(file)
+    return read_user_secret(file)
 
 
 def cache_folder(folder: Path, environ: Mapping[str, str]) -> Path | None:
@@ -110,7 +110,7 @@ def user_cache(folder: Path, environ: Mapping[str, str]) -> SchemaCache:
     def secret() -> bytes:
         """Return the user's secret, made with the first entry."""
         try:
-            return read_secret(file) or make_secret(file)
+            return read_user_secret(file) or make_secret(file)
         except KeyFileRefused as exc:
             raise OSError(str(exc)) from exc
 

@@ -45,7 +45,7 @@ from handler.http.client import HttpRequest, HttpResponse
 from handler.server.asgi.content_negotiation import media_type_of
 from handler.server.auth.principal import audiences_in
 from handler.server.auth.tokens import Token, parse_token
-from handler.server.upstream.failures import CSRF, OF_ACCESS, page_text, plain_text, words_in
+from handler.server.upstream.failures import CSRF, OF_ACCESS, api_message, page_text, plain_text
 from handler.settings import Settings
 from handler.strict_json import parse_json
 from handler.text.sentences import some
@@ -85,14 +85,14 @@ def told_to_author(
     last = (failures or exchanges)[-1:]
     if not last:
         return [reason]
-    sentence = describe(last[0], compiled)
+    sentence = describe_exchange(last[0], compiled)
     if word == "Drift":
         remedy = "the API's schema has changed there: `stile pull` shows how"
         return [f"{word}: {detail}: {sentence}", f"{word}: {detail}: {remedy}"]
     return [f"{word}: {sentence}"]
 
 
-def describe(exchange: ObservedExchange, compiled: Compiled) -> str:
+def describe_exchange(exchange: ObservedExchange, compiled: Compiled) -> str:
     """Describe one exchange: method, URL, and the cause of its failure or the beginning of its answer."""
     request, answer, upstream = exchange.request, exchange.answer, compiled.bundle.upstream
     where, of_api = f"{request.method} {shown_url(request.url)}", is_address_of(upstream, request.url)
@@ -162,7 +162,7 @@ def lines_of(exchange: ObservedExchange, compiled: Compiled) -> list[str]:
     """Return the lines on one exchange. Bodies are shown of the API only: others, of tokens, are secrets."""
     hide = hiding(exchange.request, compiled)
     request, answer = exchange.request, exchange.answer
-    end = f"{describe(exchange, compiled)} ({exchange.duration_ms} ms)"
+    end = f"{describe_exchange(exchange, compiled)} ({exchange.duration_ms} ms)"
     if not is_address_of(compiled.bundle.upstream, request.url):
         return [end]
     headers = (f"{name}: {value if name.lower() in PLAIN_HEADERS else '…'}" for name, value in request.headers.items())
@@ -207,7 +207,7 @@ def first_line(body: bytes) -> str:
         case {"errors": [{"message": str() as words}, *_]}:
             pass
         case _:
-            words = words_in(answer)
+            words = api_message(answer)
     text = body[:MAX_READ_CHARS].decode(errors="replace").strip()
     return words or page_text(body) or next(iter(text.splitlines()), "").rstrip()
 

@@ -17,7 +17,7 @@ from watchfiles import watch
 from handler.bundle.model import ENDPOINT_NAME
 from handler.bundle.stored import bundle_key
 from handler.code_tools.modules import is_among
-from handler.commands.console import complain, located, say
+from handler.commands.console import complain, problem_line, say
 from handler.commands.folders.endpoints import (
     Outcome,
     compile_one,
@@ -173,7 +173,7 @@ class Workbench:
             return
         compiled = outcome.compiled
         for warning in left_over(compiled.warnings, compiled.ignores):
-            say(located(warning, outcome.folder, kind="warning: "), "yellow")
+            say(problem_line(warning, outcome.folder, kind="warning: "), "yellow")
         warn_of_upstreams([compiled])
         for sentence in unset_secrets(compiled, local_settings()):
             say(f"{compiled.bundle.endpoint}: {sentence}", "yellow")

@@ -21,7 +21,7 @@ from handler.bundle.identity import (
     VerificationKey,
     is_for_trials,
 )
-from handler.commands.folders.user_secret import make_secret, read_secret, secret_file
+from handler.commands.folders.user_secret import make_secret, read_user_secret, secret_file
 from handler.http.client import HttpClient
 from handler.server.auth.own_secrets import OwnSecrets
 from handler.server.auth.tokens import TokenVerifier, parse_token
@@ -44,7 +44,7 @@ def find_issuer(folder: Path, identity: Identity, *, environ: Mapping[str, str])
     Raises:
         KeyFileRefused: as ``read_secret``.
     """
-    secret = read_secret(key_file(environ))
+    secret = read_user_secret(key_file(environ))
     return _issuer(folder, identity, secret) if secret else None
 
 
@@ -55,7 +55,7 @@ def require_issuer(folder: Path, identity: Identity, *, environ: Mapping[str, st
         KeyFileRefused: the file cannot be written, or as ``read_secret``.
     """
     file = key_file(environ)
-    return _issuer(folder, identity, read_secret(file) or make_secret(file))
+    return _issuer(folder, identity, read_user_secret(file) or make_secret(file))
 
 
 def mint(issuer: Issuer, claims: Mapping[str, Any]) -> str:

@@ -23,7 +23,7 @@ from handler.commands.local.author_view import (
     MAX_READ_CHARS,
     PLAIN_HEADERS,
     Hiding,
-    describe,
+    describe_exchange,
     hiding,
     shown_url,
 )
@@ -225,7 +225,7 @@ def _sent(exchange: ObservedExchange, compiled: Compiled) -> dict[str, Any]:
         "status": answer.status if answer else 0,
         "ms": exchange.duration_ms,
         "answer": _cut(hide(body.decode(errors="replace")).strip()),
-        "said": describe(exchange, compiled),
+        "said": describe_exchange(exchange, compiled),
     }
 
 

@@ -203,7 +203,7 @@ def describe_all(storage: PublishStorage, names: Sequence[str]) -> tuple[list[De
                 head, raw = storage.get(key)
             except ObjectNotFound:
                 continue
-            bundle = describe(endpoint, head, raw, indexes=storage)
+            bundle = describe_version(endpoint, head, raw, indexes=storage)
             if key != bundle_key(endpoint) and not bundle.fault:
                 return replace(bundle, fault=f"it looks for {bundle_key(endpoint)}, and this is {key}: publish again")
             return bundle
@@ -213,7 +213,9 @@ def describe_all(storage: PublishStorage, names: Sequence[str]) -> tuple[list[De
     return [each for each in endpoints.values() if each], [name for name, each in endpoints.items() if each is None]
 
 
-def describe(endpoint: str, head: ObjectHead, raw: bytes, *, indexes: PublishStorage | None = None) -> Described:
+def describe_version(
+    endpoint: str, head: ObjectHead, raw: bytes, *, indexes: PublishStorage | None = None
+) -> Described:
     """Describe a version of an endpoint. ``indexes``: the storage that must have its schema index."""
     described = Described(endpoint=endpoint, head=head, facts=read_facts(head.facts))
     try:

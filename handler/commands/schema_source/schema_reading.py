@@ -23,7 +23,7 @@ from handler.commands.schema_source.source_options import (
     RequestHeaders,
     SchemaSource,
     SourceRefused,
-    quoted,
+    one_line_quote,
 )
 from handler.compiler.schema.schema import parse_sdl
 from handler.compiler.source.files import MAX_FILE_BYTES
@@ -213,7 +213,7 @@ class _Api:
     def _why_not(self, status: int, content: Mapping[str, Any]) -> str:
         errors = [error for error in content.get("errors") or () if isinstance(error, dict)]
         messages = [error["message"] for error in errors if isinstance(error.get("message"), str)]
-        message = quoted(self.headers.hidden_in(messages[0])) if messages else ""
+        message = one_line_quote(self.headers.hidden_in(messages[0])) if messages else ""
         answer = f"the API answered {status}{f' ({message})' if message else ''}"
         if status in (UNAUTHORIZED, FORBIDDEN):
             give = "-H 'Authorization: Bearer $TOKEN' gives a credential"
@@ -230,7 +230,7 @@ class _Api:
         if 300 <= response.status < 400:
             location = self.headers.hidden_in(response.headers.get("location", ""))
             address = location.partition("?")[0].partition("#")[0]  # a query string may hold a secret
-            target = f" to {quoted(address)}" if address and "@" not in address else ""
+            target = f" to {one_line_quote(address)}" if address and "@" not in address else ""
             return f"the API answered with a redirect{target}, which is not followed: name the address itself"
         kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind in ("text/html", "application/xhtml+xml") or response.body[:200].lstrip().startswith(b"<"):
@@ -318,14 +318,14 @@ def sdl_of_introspection(introspection: Any, source: str) -> str:
 def _why_invalid(failure: Exception) -> str:
     match failure:
         case GraphQLError():
-            return quoted(failure.message)
+            return one_line_quote(failure.message)
         case KeyError(args=(str() as name, *_)):
-            return f"a part of it has no {quoted(name)}"
+            return f"a part of it has no {one_line_quote(name)}"
         case AttributeError():
             return "a part of it is not an object"
         case _:
             # graphql-core quotes the whole value behind its sentence.
-            return quoted(str(failure).partition(": {")[0])
+            return one_line_quote(str(failure).partition(": {")[0])
 
 
 def _file_text(sdl: str, source: str) -> str:

@@ -69,7 +69,7 @@ class SourceRefused(CommandRefused):
         self.cause = cause
 
 
-def quoted(text: str) -> str:
+def one_line_quote(text: str) -> str:
     """Return the beginning of another's text on one line, in quotation marks."""
     line = " ".join(text.split())
     return f'"{line}"' if len(line) <= MAX_QUOTED_CHARS else f'"{line[: MAX_QUOTED_CHARS - 1]}…"'
@@ -197,7 +197,7 @@ def add_header_argument(parser: argparse.ArgumentParser, *, to: str = "the API")
     )
 
 
-def request_headers(headers: Iterable[RequestHeaders]) -> RequestHeaders:
+def joined_headers(headers: Iterable[RequestHeaders]) -> RequestHeaders:
     """Return the headers of the command line together.
 
     Raises:

@@ -31,7 +31,7 @@ from graphql import (
     print_ast,
 )
 
-from handler.compiler.access.name_matching import spellings, words_in
+from handler.compiler.access.name_matching import spellings, stems_in
 from handler.compiler.checks.exposure import PLAIN_SCALAR
 from handler.text.invisible import escaped
 
@@ -275,9 +275,9 @@ def _is_for_everybody(name: str, field: GraphQLField) -> bool:
         and bool(words)
         and words[0][0].isalpha()
         and field.deprecation_reason is None
-        and not is_secret(name)
+        and not looks_secret(name)
         and words[0] not in ABOUT_THE_CALLER
-        and not any(is_secret(argument) and is_required_argument(each) for argument, each in field.args.items())
+        and not any(looks_secret(argument) and is_required_argument(each) for argument, each in field.args.items())
     )
 
 
@@ -347,7 +347,7 @@ def _key(arguments: Mapping[str, GraphQLArgument], item: str) -> StarterArgument
     by_type = [name for name in arguments if words_of(name)[-1:] == ["id"] and own & set(words_of(name)[:-1])]
     for name in (*usual, *by_type):
         argument = arguments[name]
-        if _is_plain(argument.type) and not is_secret(name):
+        if _is_plain(argument.type) and not looks_secret(name):
             return StarterArgument(name, f"{get_nullable_type(argument.type)}!", "key", argument.description)
     return None
 
@@ -426,7 +426,7 @@ def _usable(type_: GraphQLObjectType | GraphQLInterfaceType, name: str, hidden: 
     field = type_.fields.get(name)
     if field is None or field.deprecation_reason is not None or any(map(is_required_argument, field.args.values())):
         return None
-    return None if is_secret(name) or f"{type_.name}.{name}" in hidden or name.startswith("__") else field
+    return None if looks_secret(name) or f"{type_.name}.{name}" in hidden or name.startswith("__") else field
 
 
 def _is_plain(type_: GraphQLInputType | GraphQLOutputType) -> bool:
@@ -434,7 +434,7 @@ def _is_plain(type_: GraphQLInputType | GraphQLOutputType) -> bool:
     leaf = get_nullable_type(type_)
     if not isinstance(leaf, GraphQLScalarType):
         return isinstance(leaf, GraphQLEnumType)
-    words = words_in(leaf.name) | spellings(leaf.name)
+    words = stems_in(leaf.name) | spellings(leaf.name)
     return is_specified_scalar_type(leaf) or any(PLAIN_SCALAR.fullmatch(word) for word in words)
 
 
@@ -443,7 +443,7 @@ def words_of(name: str) -> list[str]:
     return [piece.lower() for piece in PIECE.findall(name)]
 
 
-def is_secret(name: str) -> bool:
+def looks_secret(name: str) -> bool:
     """Return whether a name looks like a credential, a step of a sign-in or a personal secret."""
     words = words_of(name)
     return not SECRET.isdisjoint(words) or any(pair in SECRET_PAIRS for pair in pairwise(words))

@@ -31,14 +31,14 @@ from handler.compiler.access.name_matching import (
     beginnings,
     is_operation,
     is_operator,
-    joined,
+    joined_spellings,
     mentions,
     spellings,
-    words_in,
+    stems_in,
 )
 from handler.compiler.schema.directives import executable_directives
 from handler.compiler.schema.name_graph import handed_down, reachable, turned
-from handler.compiler.schema.visibility import FieldsType, fields_of, types_with_fields
+from handler.compiler.schema.visibility import FieldsType, schema_fields, types_with_fields
 
 MIN_LETTERS = 3
 """Letters of a field that a longer word may begin with. Shorter matches are chance, unless the rest is an operator."""
@@ -151,7 +151,7 @@ class Questions:
 
     def _mentions_longer(self, name: str, letters: str) -> bool:
         """Return whether a name mentions a field that begins with some letters, such as a field ``namespace``."""
-        spellings_in = (spelling for mention in mentions(name) for spelling in joined(mention.words))
+        spellings_in = (spelling for mention in mentions(name) for spelling in joined_spellings(mention.words))
         return any(each.startswith(letters) and each in self.meanings.fields for each in spellings_in)
 
     @cached_property
@@ -173,7 +173,7 @@ class Questions:
         mentions_by: dict[str, list[tuple[str, Mention]]] = {}
         for name in self._by_name:
             for mention in mentions(name, max_chars=longest) if STRUCTURAL.isdisjoint(spellings(name)) else ():
-                for spelling in joined(mention.words):
+                for spelling in joined_spellings(mention.words):
                     if spelling in fields:
                         mentions_by.setdefault(spelling, []).append((name, mention))
         return mentions_by
@@ -196,7 +196,7 @@ class Questions:
     def _above(self) -> Mapping[str, set[str]]:
         """Type -> the types that lead to it in one step of a selection."""
         above: dict[str, set[str]] = {}
-        for type_, _, field in fields_of(self._schema):
+        for type_, _, field in schema_fields(self._schema):
             above.setdefault(get_named_type(field.type).name, set()).add(type_.name)
         for abstract in self._schema.type_map.values():
             if isinstance(abstract, GraphQLInterfaceType | GraphQLUnionType):
@@ -257,11 +257,11 @@ class Meanings:
         for type_ in list(schema.type_map.values()):
             paged = rows_on(type_)  # the name of a page may mean the rows on it
             possible[type_.name] |= possible[paged.name] if paged else set()
-        for type_, name, field in fields_of(schema):
+        for type_, name, field in schema_fields(schema):
             for spelling in spellings(name):
                 self.fields.setdefault(spelling, set()).add(type_.name)
                 self._meant.setdefault(spelling, set()).update(possible[get_named_type(field.type).name])
-        for name in {type_.name for type_, _, _ in fields_of(schema)}:
+        for name in {type_.name for type_, _, _ in schema_fields(schema)}:
             for spelling in spellings(name):
                 self._meant.setdefault(spelling, set()).update(possible[name])
 
@@ -279,7 +279,7 @@ class Meanings:
         others: list[set[str]] = []
         for skipped in range(len(mention.before)):
             words = mention.before[skipped:]
-            owners = self._of(self._meant, joined(words)) & having
+            owners = self._of(self._meant, joined_spellings(words)) & having
             if not owners.isdisjoint(types):
                 return set()
             others += [owners] if owners and not any(map(is_operator, words)) else []
@@ -292,7 +292,7 @@ class Meanings:
                 before, after = mention.before[start:], mention.after[:end]
                 added: Sequence[Word] = (*before, *after)
                 if added and not any(map(is_operator, added)):
-                    longer = self._of(self.fields, joined((*before, *mention.words, *after)))
+                    longer = self._of(self.fields, joined_spellings((*before, *mention.words, *after)))
                     if longer:
                         return longer
         return set()
@@ -494,7 +494,7 @@ def inputs_of(schema: GraphQLSchema) -> Iterator[InputMember]:
     types = _InputTypes(schema)
     own = _Answers({}, {}, {})
     write_roots = {schema.mutation_type, schema.subscription_type} - {schema.query_type, None}
-    for type_, name, field in fields_of(schema):
+    for type_, name, field in schema_fields(schema):
         answer = ReturnedType(get_named_type(field.type).name, listed=_lists(type_, name), written=type_ in write_roots)
         one = frozenset([answer])
         for argument, value in field.args.items():
@@ -549,12 +549,12 @@ class _InputTypes:
     def choose(self, name: str, type_name: str) -> bool:
         """Return whether a mutation's input, by its name or its type's, chooses rows or their order."""
         if type_name not in self._chooses:
-            type_, words = self._types[type_name], words_in(type_name)
+            type_, words = self._types[type_name], stems_in(type_name)
             chooses = isinstance(type_, GraphQLInputObjectType) and (
                 not CHOOSING_TYPES.isdisjoint(words) or {"order", "by"} <= words
             )
             values = type_.values if isinstance(type_, GraphQLEnumType) else None
-            sorts = values is not None and not ORDER_WORDS.isdisjoint(words.union(*map(words_in, values)))
+            sorts = values is not None and not ORDER_WORDS.isdisjoint(words.union(*map(stems_in, values)))
             self._chooses[type_name] = chooses or sorts
         return self._chooses[type_name] or not CHOOSING.isdisjoint(spellings(name))
 

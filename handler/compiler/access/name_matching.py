@@ -120,16 +120,16 @@ def readings(name: str) -> list[list[Word]]:
 @cache
 def spellings(name: str) -> frozenset[str]:
     """Join the words of a name, as plurals and singulars: ``taxid`` of ``taxId``, ``tax_id``, ``TAX_IDS``."""
-    return frozenset(spelling for words in readings(name) for spelling in joined(words)) or frozenset([name])
+    return frozenset(spelling for words in readings(name) for spelling in joined_spellings(words)) or frozenset([name])
 
 
 @cache
-def words_in(name: str) -> frozenset[str]:
+def stems_in(name: str) -> frozenset[str]:
     """Return every word of a name and its singulars, by any reading."""
     return frozenset(stem for words in readings(name) for word in words for stem in word)
 
 
-def joined(words: Sequence[Word]) -> Collection[str]:
+def joined_spellings(words: Sequence[Word]) -> Collection[str]:
     """Return the spellings of a run of words."""
     spellings_so_far = [""]
     for word in words:

@@ -19,7 +19,7 @@ from handler.compiler.access.predicate_parser import parse_predicate
 from handler.compiler.compile_context import CompileContext
 from handler.compiler.conditions import ConditionTable
 from handler.compiler.config.config import KitUse
-from handler.compiler.problems import Place, Problems, offset_in_literal, place_in, place_of
+from handler.compiler.problems import Place, Problems, node_location, offset_in_literal, place_in
 from handler.compiler.schema.coordinates import resolve, root_or_type, rule_for_other_kind, with_members
 from handler.compiler.schema.directives import value_of_argument
 from handler.compiler.schema.tool_options import AuthorOptions
@@ -379,7 +379,7 @@ def tool_rule(name: str, options: AuthorOptions, conditions: ConditionTable, pro
 
     def place(offset: int) -> Place:
         if not isinstance(value, StringValueNode) or value.block or value.loc is None:
-            return place_of(value)  # the beginning of a block string
+            return node_location(value)  # the beginning of a block string
         source, start = value.loc.source, value.loc.start + 1
         return place_in(source, offset_in_literal(source.body, start, offset))
 
@@ -390,9 +390,9 @@ def tool_rule(name: str, options: AuthorOptions, conditions: ConditionTable, pro
             f'the condition of "{name}" asks for $variables, which have no values when tools are listed: expected '
             "$jwt only, or a rule of access.policies"
         )
-        problems.add(place_of(value), sentence, code="variables-in-condition")
+        problems.add(node_location(value), sentence, code="variables-in-condition")
     text = f"condition of {name}: {' '.join(options.condition.split())}"
-    return Rule(mask=mask, coordinates=(f"tool {name}",), text=text, place=place_of(value))
+    return Rule(mask=mask, coordinates=(f"tool {name}",), text=text, place=node_location(value))
 
 
 def guarded_roots(guards: Mapping[str, Mask], rule: Rule | None, index: SchemaIndex) -> dict[str, Mask]:

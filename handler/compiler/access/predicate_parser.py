@@ -148,8 +148,8 @@ class _Parser:
         self.skip_blanks()
         operator = _OPERATOR.match(self.text, self.at)
         if operator is None:  # a predicate if it is Boolean
-            if type_of(left) != "Boolean":
-                expected = f"one of < <= == != > >= has after this {type_of(left)}"
+            if compared_type(left) != "Boolean":
+                expected = f"one of < <= == != > >= has after this {compared_type(left)}"
                 raise self.unexpected(expected, '$jwt.role:String == "admin"')
             if "value" in left:
                 return {"literal": left["value"]}
@@ -287,7 +287,7 @@ def _misfit(left: Operand, operator: str, right: Operand) -> str:
         return 'a literal has no items: expected a variable before has, as in $jwt.roles:String has "admin"'
     if "value" in left and "value" in right:
         return "two literals always compare alike: expected a variable on one side, as in $jwt.level:Int >= 5"
-    one, other = type_of(left), type_of(right)
+    one, other = compared_type(left), compared_type(right)
     if one != other and not {one, other} <= set(NUMBERS):
         return f"{one} and {other} can never be equal: expected one type on both sides, as in $jwt.level:Int >= 5"
     if one == "Boolean" and operator in ORDERS:
@@ -295,7 +295,7 @@ def _misfit(left: Operand, operator: str, right: Operand) -> str:
     return ""
 
 
-def type_of(operand: Operand) -> str:
+def compared_type(operand: Operand) -> str:
     """Return the type that an operand is compared as."""
     if "type" in operand:
         return str(operand["type"])

@@ -36,7 +36,7 @@ from handler.compiler.json_schemas.defaults import coordinates_in
 from handler.compiler.schema.coordinates import members_of
 from handler.compiler.schema.directives import executable_directives
 from handler.compiler.schema.name_graph import Graph, reachable
-from handler.compiler.schema.visibility import fields_of, types_with_fields
+from handler.compiler.schema.visibility import schema_fields, types_with_fields
 from handler.policy.evaluation import OPEN, Mask
 
 
@@ -53,7 +53,7 @@ class Consequences:
         self.excepted: set[str] = set()  # those of ``shown`` that rule 2 would have guarded
         self.losses = Losses()
         self.questions = Questions(schema)
-        self._fields = {f"{type_.name}.{name}" for type_, name, _ in fields_of(schema)}
+        self._fields = {f"{type_.name}.{name}" for type_, name, _ in schema_fields(schema)}
         self._members = {
             type_.name: [f"{type_.name}.{name}" for name in members_of(type_)] for type_ in schema.type_map.values()
         }
@@ -91,7 +91,7 @@ class Consequences:
         Root fields do not count: their types hold no rows.
         """
         telling: dict[tuple[frozenset[str], int], dict[str, str]] = {}
-        for type_, name, _ in fields_of(self._schema):
+        for type_, name, _ in schema_fields(self._schema):
             for condition in guards.get(f"{type_.name}.{name}", OPEN) if type_.name not in self._roots else ():
                 telling.setdefault((spellings(name), condition), {})[type_.name] = name
         masks_of_inputs: dict[str, Mask] = {}
@@ -182,7 +182,7 @@ def _members(fields: Mapping[str, object]) -> Iterator[str]:
 
 def _needs(schema: GraphQLSchema) -> Iterator[tuple[str, str]]:
     """Yield pairs of coordinates: a needed one, and one that cannot be used without it."""
-    for type_, name, field in fields_of(schema):
+    for type_, name, field in schema_fields(schema):
         yield get_named_type(field.type).name, f"{type_.name}.{name}"
     for coordinate, owner, value in _inputs(schema):
         yield get_named_type(value.type).name, coordinate
@@ -194,7 +194,7 @@ def _needs(schema: GraphQLSchema) -> Iterator[tuple[str, str]]:
 
 def _inputs(schema: GraphQLSchema) -> Iterator[tuple[str, str, GraphQLArgument | GraphQLInputField]]:
     """Yield the coordinates of all arguments and input fields, each with that of its owner."""
-    owners = [(f"{type_.name}.{name}", field.args) for type_, name, field in fields_of(schema)]
+    owners = [(f"{type_.name}.{name}", field.args) for type_, name, field in schema_fields(schema)]
     owners += [(f"@{directive.name}", directive.args) for directive in executable_directives(schema)]
     for owner, arguments in owners:
         yield from ((f"{owner}({name}:)", owner, argument) for name, argument in arguments.items())

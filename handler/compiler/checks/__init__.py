@@ -28,7 +28,7 @@ CHECKS: tuple[Check, ...] = (
     exposure.mutation_data_exposure,
     exposure.opaque_value,
     exposure.lookup_by_id,
-    misleading_text.invisible_characters,
+    misleading_text.invisible_text,
     misleading_text.prompt_markup,
     ignored_input.unread_file,
     ignored_input.unread_description,

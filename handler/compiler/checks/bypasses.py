@@ -24,7 +24,7 @@ from handler.bundle.tools import GraphQLTool
 from handler.compiler.access.policies import Rule
 from handler.compiler.checks.finding import CompiledEndpoint, Finding, check
 from handler.compiler.operations.author_operations import AuthorOperation
-from handler.compiler.problems import Place, shown
+from handler.compiler.problems import Place, place_text
 from handler.compiler.schema.directives import nodes_in
 from handler.compiler.tools.declaration import CompiledTool
 from handler.graph.documents.operation import fragments_of
@@ -149,7 +149,7 @@ def variable_walk(endpoint: CompiledEndpoint) -> Iterator[Finding]:
     for rule in endpoint.api.rules:
         compared = set().union(*(_compared(context.conditions[number]) for number in rule.mask))
         coordinates = frozenset(rule.coordinates)
-        place = f"{shown(rule.place)}: " if isinstance(rule.place, Place) else ""
+        place = f"{place_text(rule.place)}: " if isinstance(rule.place, Place) else ""
         for operation in endpoint.api.operations if compared else ():
             variables = {node.variable.name.value for node in operation.node.variable_definitions or ()}
             for variable in sorted(compared & variables) if operation.callable else ():

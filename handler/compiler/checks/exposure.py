@@ -21,10 +21,10 @@ from graphql import (
 
 from handler.bundle.tools import GraphQLTool
 from handler.compiler.access.input_inference import Questions
-from handler.compiler.access.name_matching import joined, mentions, spellings, words_in
+from handler.compiler.access.name_matching import joined_spellings, mentions, spellings, stems_in
 from handler.compiler.checks.finding import CompiledEndpoint, Finding, check
 from handler.compiler.problems import At
-from handler.compiler.schema.visibility import fields_of, types_with_fields
+from handler.compiler.schema.visibility import schema_fields, types_with_fields
 from handler.graph.found_sdl import is_visible
 from handler.graph.view import View
 from handler.policy.evaluation import Mask, union_of
@@ -152,7 +152,7 @@ def opaque_value(endpoint: CompiledEndpoint) -> Iterator[Finding]:
 def _is_opaque(type_: object) -> bool:
     if not isinstance(type_, GraphQLScalarType) or is_specified_scalar_type(type_):
         return False
-    return not any(PLAIN_SCALAR.fullmatch(word) for word in words_in(type_.name) | spellings(type_.name))
+    return not any(PLAIN_SCALAR.fullmatch(word) for word in stems_in(type_.name) | spellings(type_.name))
 
 
 @check("lookup-by-id", remedy="Hide the root field, or guard it.")
@@ -198,7 +198,7 @@ class GuardedTool:
         roots = (self.schema.query_type, self.schema.mutation_type)
         return {
             f"{type_.name}.{name}": field
-            for type_, name, field in fields_of(self.schema)
+            for type_, name, field in schema_fields(self.schema)
             if type_ not in roots and name in self.view.members.get(type_.name, ())
         }
 
@@ -242,7 +242,7 @@ def guarded_tools(endpoint: CompiledEndpoint) -> Iterator[GuardedTool]:
             }
             guarded = [
                 (type_.name, name)
-                for type_, name, _ in fields_of(schema)
+                for type_, name, _ in schema_fields(schema)
                 if type_ not in roots and not places.isdisjoint((type_.name, f"{type_.name}.{name}"))
             ]
             if guarded:
@@ -259,4 +259,4 @@ def guarded_tools(endpoint: CompiledEndpoint) -> Iterator[GuardedTool]:
 @cache
 def _spellings_in(coordinate: str) -> frozenset[str]:
     """Return the spellings of all runs of words in a coordinate."""
-    return frozenset(spelling for mention in mentions(coordinate) for spelling in joined(mention.words))
+    return frozenset(spelling for mention in mentions(coordinate) for spelling in joined_spellings(mention.words))

@@ -44,7 +44,7 @@ Finder = Callable[[str], Iterable[tuple[int, str]]]
 
 
 @check("invisible-characters", remedy="Remove the characters.")
-def invisible_characters(endpoint: CompiledEndpoint) -> Iterator[Finding]:
+def invisible_text(endpoint: CompiledEndpoint) -> Iterator[Finding]:
     """A text that models read has characters that nobody sees. They can hold instructions.
 
     Report each file once, at the first of them.

@@ -30,7 +30,7 @@ from handler.compiler.config.table import (
 )
 from handler.compiler.config.upstream import read_upstream
 from handler.compiler.config.values import is_toolkit
-from handler.compiler.problems import Place, Problems, shown
+from handler.compiler.problems import Place, Problems, place_text
 from handler.compiler.source.files import CONFIG, ENV_FILE, POLICY_TESTS, QUESTIONS, EndpointFiles, Variables, join
 from handler.compiler.source.yaml_section import Section
 from handler.compiler.source.yaml_tree import overlay, parse_yaml
@@ -258,7 +258,9 @@ def _code(top: Section, problems: Problems) -> CodeConfig:
         hidden = None if visible is None else not visible
         hidden = entry.boolean("hidden") if "hidden" in entry else hidden
         if use in kits:
-            problems.add(at, f'"{use}" also appears at {shown(kits[use].at)}: remove one', code="duplicate-toolkit")
+            problems.add(
+                at, f'"{use}" also appears at {place_text(kits[use].at)}: remove one', code="duplicate-toolkit"
+            )
         elif is_toolkit(use):
             kits[use] = KitUse(use=use, hidden=hidden, category=entry.text("category"), section=entry, at=at)
     return CodeConfig(kits=tuple(kits.values()), named=bool(entries), at=top.place("code"))

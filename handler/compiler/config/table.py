@@ -31,7 +31,7 @@ from handler.compiler.source.keys import (
     choice,
     condition,
     integer,
-    named,
+    mapping_of,
     number,
     section,
     section_or,
@@ -145,7 +145,7 @@ UPSTREAM: Keys = {
         "a deadline for the whole exchange, in seconds; callers are answered after 28 s, whatever it says", 10, 0.1, 900
     ),
     "max_bytes": integer("the largest answer that is accepted, decoded", 5_000_000, 1_000, 50_000_000),
-    "headers": named(
+    "headers": mapping_of(
         'fixed headers, such as `x-client: stile`, and verified claims, as `x-role: "claim:role"`; no credentials',
         text("the value of a header"),
         "mapping of texts",
@@ -183,7 +183,7 @@ DOCUMENT_LIMITS: Keys = {
 
 LIMITS: Keys = {
     **DOCUMENT_LIMITS,
-    "list_sizes": named(
+    "list_sizes": mapping_of(
         "the items of lists of which a request says nothing, as `{Query.orders: 50}`",
         integer("the items of one list", 1, 0, MAX_LIST_SIZE),
         "mapping of integers",
@@ -414,7 +414,7 @@ KEYS: Keys = {
         missing="[by the project](../graphql-http.md#choose-the-requests-of-the-endpoints-route)",
     ),
     "output_schema": choice("if the list of tools has output schemas", ("on", "off"), "on"),
-    "scalars": named(
+    "scalars": mapping_of(
         "the values of custom scalars, by name", section("the values of a scalar", SCALAR_KEYS), missing="known ones"
     ),
     "instructions": text(
@@ -426,7 +426,7 @@ KEYS: Keys = {
         "the [pages](../pages-in-the-chat.md) in `ui/` that hosts show in the chat",
         {
             "condition": condition("when a caller has them"),
-            "pages": named("the settings of pages, by name", section("the settings of a page", PAGE)),
+            "pages": mapping_of("the settings of pages, by name", section("the settings of a page", PAGE)),
         },
     ),
     "code": sections(
@@ -471,7 +471,7 @@ KEYS: Keys = {
     "find": section(
         "what helps callers to find parts of the schema, and tools",
         {
-            "words": named(
+            "words": mapping_of(
                 "words of questions, each with the words of schemas and tools that it also finds, "
                 "as `turnover: [revenue]`",
                 texts("words of the schema"),

@@ -58,18 +58,18 @@ NOT_ABOUT_IT = re.compile(r"\s*(?:import\b|eslint-|prettier-|Copyright\b|SPDX-|T
 _TEMPLATE_NAME = re.compile(r"\{(\w+)\}")
 
 
-def expand(text: str, values: Mapping[str, str]) -> str:
+def fill_template(text: str, values: Mapping[str, str]) -> str:
     """Replace ``{name}`` for the names in ``values``; all other braces stay."""
     return _TEMPLATE_NAME.sub(lambda match: values.get(match[1], match[0]), text)
 
 
 def expand_or(text: str | None, values: Mapping[str, str], default: str) -> str:
     """Expand a template, or the ``default`` template if the result is blank."""
-    expanded = expand(text or "", values)
-    return expanded if expanded.strip() else expand(default, values)
+    expanded = fill_template(text or "", values)
+    return expanded if expanded.strip() else fill_template(default, values)
 
 
-def names_in(text: str) -> list[str]:
+def template_names(text: str) -> list[str]:
     """Return the names in braces."""
     return _TEMPLATE_NAME.findall(text)
 
@@ -82,7 +82,7 @@ def operation_description(
     The first source that is not blank wins: ``given`` (the directive's text), the operation's description, a comment
     above the operation, the schema's descriptions of the root fields. Authors' texts are templates of ``values``.
     """
-    own = (expand(text or "", values) for text in (given, operation.description, comment_above(operation.node)))
+    own = (fill_template(text or "", values) for text in (given, operation.description, comment_above(operation.node)))
     return strongest(*own, _root_descriptions(operation, schema))
 
 
@@ -116,15 +116,15 @@ def variable_descriptions(
     the variable's type, a comment above the variable. Authors' texts are templates of ``values``.
     """
     of_inputs = _descriptions_of_inputs(operation, schema)
-    texts = {"variables": strongest(expand(given.get("variables", ""), values))}
+    texts = {"variables": strongest(fill_template(given.get("variables", ""), values))}
     for node in operation.node.variable_definitions or ():
         name = node.variable.name.value
         texts[name] = strongest(
-            expand(given.get(name, ""), values),
-            expand(operation.descriptions.get(name, ""), values),
+            fill_template(given.get(name, ""), values),
+            fill_template(operation.descriptions.get(name, ""), values),
             of_inputs.get(name),
             type_description(get_named_type(type_from_ast(schema, node.type))),
-            expand(comment_above(node), values),
+            fill_template(comment_above(node), values),
         )
     return texts
 
@@ -186,7 +186,7 @@ def strongest(*texts: str | None) -> str:
     return next((text for text in texts if text and text.strip()), "")
 
 
-def joined(*texts: str | None) -> str:
+def joined_texts(*texts: str | None) -> str:
     """Join the texts that are not blank, one below the other."""
     return "\n".join(text for text in texts if text and text.strip())
 

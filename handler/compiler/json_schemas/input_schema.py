@@ -35,11 +35,11 @@ from graphql import (
 )
 
 from handler.compiler.json_schemas.defaults import default_of, fits, with_fitting_defaults
-from handler.compiler.json_schemas.descriptions import enum_description, joined, strongest, type_description
+from handler.compiler.json_schemas.descriptions import enum_description, joined_texts, strongest, type_description
 from handler.compiler.json_schemas.scalars import ANYTHING, NULL, Scalar, scalar_note, scalar_of
 from handler.compiler.operations.author_operations import AuthorOperation
 from handler.compiler.operations.used_coordinates import typed_nodes
-from handler.json_schema.input_types import leaves_first, named
+from handler.json_schema.input_types import leaves_first, with_type_name
 from handler.policy.evaluation import OPEN, Mask, hidden_from_everybody
 from handler.policy.guarded_schema import guarded
 from handler.strict_json import JSONObject
@@ -260,7 +260,7 @@ class _Advertised(_Writer):
         for name, type_ in self._types.items():
             nullable = name not in self._inputs.never_null
             schema = {**self._of(type_, nullable=nullable), **self._default(self._nodes[name], type_)}
-            properties[name] = _described(schema, joined(descriptions.get(name, ""), self._note(type_)))
+            properties[name] = _described(schema, joined_texts(descriptions.get(name, ""), self._note(type_)))
         return self._object(properties)
 
     def _of(self, type_: GraphQLInputType, *, nullable: bool = True) -> JSONObject:
@@ -281,7 +281,7 @@ class _Advertised(_Writer):
         match type_:
             case GraphQLEnumType():
                 listed: JSONObject = {"type": "string", "enum": list(self._inputs.values(type_))}
-                schema = named(guarded(listed, self._inputs.guards(type_)), type_.name)
+                schema = with_type_name(guarded(listed, self._inputs.guards(type_)), type_.name)
                 values = enum_description(self._inputs.open_values(type_))
             case GraphQLInputObjectType():
                 fields = self._inputs.fields(type_)
@@ -289,17 +289,19 @@ class _Advertised(_Writer):
                     name: self._property(field, nullable=not type_.is_one_of) for name, field in fields.items()
                 }
                 members = {"type": "object", "properties": properties, **_field_rules(type_, fields)}
-                schema = named(guarded(members, self._inputs.guards(type_)), type_.name)
+                schema = with_type_name(guarded(members, self._inputs.guards(type_)), type_.name)
             case _:
                 schema = scalar_of(type_, self._scalars).advertised
         # An inlined type is described by the property that holds it.
-        return _described(schema, joined(type_.description, values)) if type_.name in self._defined else schema
+        return _described(schema, joined_texts(type_.description, values)) if type_.name in self._defined else schema
 
     def _property(self, field: GraphQLInputField, *, nullable: bool) -> JSONObject:
         default = self._default(field.ast_node, field.type) if field.ast_node else {}
         below = get_named_type(field.type)
         text = strongest(field.description, "" if below.name in self._defined else type_description(below))
-        return _described({**self._of(field.type, nullable=nullable), **default}, joined(text, self._note(field.type)))
+        return _described(
+            {**self._of(field.type, nullable=nullable), **default}, joined_texts(text, self._note(field.type))
+        )
 
     def _default(self, node: VariableDefinitionNode | InputValueDefinitionNode, type_: GraphQLInputType) -> JSONObject:
         default = default_of(node.default_value, type_)

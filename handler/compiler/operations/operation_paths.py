@@ -21,10 +21,10 @@ from graphql import (
 
 from handler.compiler.operations.author_operations import AuthorOperation
 from handler.graph.documents.operation import fragments_of
-from handler.graph.index import InputValue, SchemaIndex, named
+from handler.graph.index import InputValue, SchemaIndex, named_type
 
 
-def names_of(index: SchemaIndex, coordinate: str) -> list[str]:
+def interface_coordinates(index: SchemaIndex, coordinate: str) -> list[str]:
     """Return a coordinate, and those of interfaces under which an operation can use it."""
     owner, dot, rest = coordinate.partition(".")
     if not dot or coordinate.startswith("@") or owner not in index:
@@ -39,7 +39,7 @@ def find_path(operation: AuthorOperation, index: SchemaIndex, coordinate: str) -
 
     ``None`` if the operation does not name the coordinate. Its variables are not looked at.
     """
-    names = set(names_of(index, coordinate))
+    names = set(interface_coordinates(index, coordinate))
     return next((path for each, path in _Walk(operation.document, index).coordinates() if each in names), None)
 
 
@@ -66,7 +66,7 @@ def find_variable(
                     if f"{name}.{member}" == coordinate:
                         return f"{path} > {member}"
                     if kind == "input":
-                        waiting.append((named(index[name].inputs[member].type), f"{path} > {member}"))
+                        waiting.append((named_type(index[name].inputs[member].type), f"{path} > {member}"))
     return None
 
 
@@ -115,7 +115,7 @@ class _Walk:
         path, field = " > ".join((*trail, name)), self._index[owner].fields[name]
         yield f"{owner}.{name}", path
         yield from self._of_arguments(node, f"{owner}.{name}", field.arguments, path)
-        below = named(field.type)
+        below = named_type(field.type)
         yield below, path
         if node.selection_set:
             yield from self._of_selections(node.selection_set, below, (*trail, name))
@@ -139,7 +139,7 @@ class _Walk:
     def _of_value(self, node: Any, type_: InputValue | None, path: str) -> Iterator[tuple[str, str]]:
         if type_ is None:
             return
-        owner = named(type_.type)
+        owner = named_type(type_.type)
         match node:
             case ListValueNode():
                 for each in node.values:

@@ -35,10 +35,10 @@ from handler.compiler.operations.validation import (
     validate_document,
     warn_of_deprecations,
 )
-from handler.compiler.problems import Problems, place_of, shown
+from handler.compiler.problems import Problems, node_location, place_text
 from handler.compiler.schema.directives import ON_OPERATIONS, nodes_in, read_arguments
-from handler.compiler.schema.schema import AuthorSchema, is_empty
-from handler.compiler.schema.tool_options import NO_OPTIONS, read_options
+from handler.compiler.schema.schema import AuthorSchema, has_no_definition
+from handler.compiler.schema.tool_options import NO_OPTIONS, read_author_options
 from handler.graph.documents.operation import fragments_of
 
 TOOL_ARGUMENT = "mcpToolArg"
@@ -93,7 +93,7 @@ def _parse(text: OperationText, problems: Problems) -> DocumentNode | None:
     try:
         return parse(text.source, allow_empty_selection_sets=False) if text.source else None
     except GraphQLError as exc:
-        if text.source and is_empty(text.source):
+        if text.source and has_no_definition(text.source):
             problems.add(text.place, NO_OPERATION, code="no-operation")
         else:
             problems.add(exc, exc.message, code="syntax-error")
@@ -202,7 +202,7 @@ def _mcp_tool(node: OperationDefinitionNode, problems: Problems) -> McpTool | No
     values = read_arguments(directive, problems) if directive else None
     if directive is None or values is None:
         return None
-    options = read_options(directive, values, problems)
+    options = read_author_options(directive, values, problems)
     return McpTool(name=values.get("name"), description=values.get("description"), options=options)
 
 
@@ -247,9 +247,9 @@ def _uniquely_named(operations: Sequence[AuthorOperation], problems: Problems) -
     first: dict[str, AuthorOperation] = {}
     for operation in sorted(operations, key=lambda operation: not operation.callable):
         other = first.setdefault(operation.name, operation)
-        at = place_of(other.node)
-        if other is not operation and (operation.callable or at.file == place_of(operation.node).file):
-            sentence = f'an operation named "{operation.name}" is also defined at {shown(at)}'
+        at = node_location(other.node)
+        if other is not operation and (operation.callable or at.file == node_location(operation.node).file):
+            sentence = f'an operation named "{operation.name}" is also defined at {place_text(at)}'
             problems.add(operation.node, sentence, code="duplicate-operation")
     return [operation for operation in operations if first[operation.name] is operation]
 
@@ -300,7 +300,7 @@ def _refuse_difference(fragments: Sequence[FragmentDefinitionNode], problems: Pr
     first = fragments[0]
     for other in fragments[1:]:
         if other is not first and print_ast(other) != print_ast(first):
-            sentence = f'a fragment "{first.name.value}" is also defined at {shown(place_of(first))}'
+            sentence = f'a fragment "{first.name.value}" is also defined at {place_text(node_location(first))}'
             problems.add(other, f"{sentence}, and an operation reaches both", code="duplicate-definition")
 
 

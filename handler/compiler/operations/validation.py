@@ -37,7 +37,7 @@ from handler.compiler.operations.author_operations import is_bound
 from handler.compiler.problems import Place, Problems
 from handler.compiler.schema.directives import BELONGS, FOR_PARTS, ON_OPERATIONS, nodes_in
 from handler.compiler.schema.schema import AuthorSchema
-from handler.compiler.schema.schema_building import code_of, coded, sentence_of
+from handler.compiler.schema.schema_building import coded, rule_code, sentence_of
 from handler.graph.documents.operation import bare
 from handler.text.sentences import some
 
@@ -127,7 +127,7 @@ def _report(error: GraphQLError, author: AuthorSchema, schema: GraphQLSchema, pr
             fields = getattr(schema.type_map.get(match[1]), "fields", ())
             fields = [name for name in fields if f"{match[1]}.{name}" not in author.hidden]
             hint = f" '{match[1]}' has {some(fields, most=5)}." if fields else ""
-        problems.add(error, f"{sentence.rstrip('.') if kind and hint else sentence}{hint}", code=code_of(error))
+        problems.add(error, f"{sentence.rstrip('.') if kind and hint else sentence}{hint}", code=rule_code(error))
 
 
 Unused = tuple[str, VariableDefinitionNode, str]

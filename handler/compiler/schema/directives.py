@@ -29,7 +29,7 @@ from graphql.execution.values import get_argument_values
 from graphql.language.ast import QUERY_DOCUMENT_KEYS
 
 from handler.compiler.problems import At, Problems
-from handler.compiler.schema.tool_options import SHARED_ARGUMENTS, TYPES, AuthorOptions, read_options
+from handler.compiler.schema.tool_options import SHARED_ARGUMENTS, TYPES, AuthorOptions, read_author_options
 from handler.text.sentences import did_you_mean, some
 
 DEFINITIONS = build_schema(
@@ -123,14 +123,14 @@ def read_tool(node: DirectiveNode, problems: Problems) -> ToolDirective | None:
         descriptions=_descriptions(node, values, problems),
         graphql=None if values.get("graphql") is None else patterns_of(node, "graphql", values),
         prescribed=values.get("prescribed"),
-        options=read_options(node, values, problems),
+        options=read_author_options(node, values, problems),
     )
 
 
 def _descriptions(node: DirectiveNode, values: Mapping[str, Any], problems: Problems) -> dict[str, str]:
     """Return parameter -> description. Some editors write ``description`` instead of the documented ``value``."""
     descriptions: dict[str, str] = {}
-    for at, entry in zip(items_of(node, "descriptions"), values["descriptions"], strict=False):
+    for at, entry in zip(argument_items(node, "descriptions"), values["descriptions"], strict=False):
         name, value, instead = entry["name"], entry.get("value"), entry.get("description")
         if value is None and instead is not None:
             sentence = f'the description of "{name}" is given as description: expected value'
@@ -145,11 +145,11 @@ def _descriptions(node: DirectiveNode, values: Mapping[str, Any], problems: Prob
 
 def patterns_of(node: DirectiveNode, name: str, values: Mapping[str, Any]) -> tuple[VisibilityPattern, ...]:
     """Return the visibility patterns in an argument. ``values`` are those of all arguments."""
-    places = zip(items_of(node, name), values[name], strict=False)
+    places = zip(argument_items(node, name), values[name], strict=False)
     return tuple(VisibilityPattern(at=at, **value) for at, value in places)
 
 
-def items_of(node: DirectiveNode, name: str) -> list[ValueNode]:
+def argument_items(node: DirectiveNode, name: str) -> list[ValueNode]:
     """Return the nodes of a list argument's items. A single value counts as a list."""
     values = [argument.value for argument in node.arguments or () if argument.name.value == name]
     return [item for value in values for item in (value.values if isinstance(value, ListValueNode) else (value,))]

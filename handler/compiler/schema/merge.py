@@ -27,8 +27,8 @@ from graphql import (
     specified_scalar_types,
 )
 
-from handler.compiler.problems import Problems, place_of, shown
-from handler.compiler.schema.directives import items_of
+from handler.compiler.problems import Problems, node_location, place_text
+from handler.compiler.schema.directives import argument_items
 from handler.compiler.schema.vendor_directives import types_named
 
 USUAL_ROOTS = frozenset({"Query", "Mutation", "Subscription"})
@@ -95,7 +95,9 @@ def _one_schema(nodes: Sequence[SchemaDefinitionNode], problems: Problems) -> Sc
         kind, name = root.operation.value, root.type.name.value
         first = roots.setdefault(kind, root)
         if first.type.name.value != name:
-            sentence = f'the {kind} type is "{name}" here and "{first.type.name.value}" at {shown(place_of(first))}'
+            sentence = (
+                f'the {kind} type is "{name}" here and "{first.type.name.value}" at {place_text(node_location(first))}'
+            )
             problems.add(root, sentence, code="conflicting-root-types")
     return replace(
         nodes[0],
@@ -131,9 +133,9 @@ def _roots_of_files(
     Other types with such a name are reported, if no definition refers to them.
     """
     schemas = [node for node in parts if isinstance(node, SchemaDefinitionNode)]
-    files = {place_of(node).file for node in schemas}
+    files = {node_location(node).file for node in schemas}
     on_schema = (one for node in schemas for one in node.directives or () if one.name.value == "sdl")
-    stepzen = stepzen or any(items_of(one, "files") for one in on_schema)
+    stepzen = stepzen or any(argument_items(one, "files") for one in on_schema)
     schema_parts = (node for node in merged if isinstance(node, SchemaPart))
     root_names = {
         root.operation.value: root.type.name.value for node in schema_parts for root in node.operation_types or ()
@@ -144,11 +146,11 @@ def _roots_of_files(
         of_type = [part for part in parts if isinstance(part, ObjectPart) and part.name.value == name]
         if not any(len(part.fields or ()) for part in of_type) or name in types_named(others):
             continue
-        if stepzen and kind not in root_names and any(place_of(part).file not in files for part in of_type):
+        if stepzen and kind not in root_names and any(node_location(part).file not in files for part in of_type):
             type_ = NamedTypeNode(name=of_type[0].name)
             roots.append(OperationTypeDefinitionNode(operation=OperationType(kind), type=type_, loc=of_type[0].loc))
         else:
-            by = f"the schema definition at {shown(place_of(schemas[0]))} does not name it ({kind}: {name})"
+            by = f"the schema definition at {place_text(node_location(schemas[0]))} does not name it ({kind}: {name})"
             problems.warn(of_type[0], f'"{name}" is not a root type: {by}', code="unnamed-root-type", about=[name])
     return roots
 
@@ -191,7 +193,7 @@ class _Members:
         first = self._first.setdefault(coordinate, member)
         if first is member:
             return True
-        at = shown(place_of(first))
+        at = place_text(node_location(first))
         here, there = _signature(member), _signature(first)
         if here != there:
             sentence = f'"{coordinate}" is {here} here and {there} at {at}: expected one type'

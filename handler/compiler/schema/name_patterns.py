@@ -23,7 +23,7 @@ from typing import Any
 import re2
 
 from handler.errors.authoring import PatternRefused
-from handler.text.sentences import cut
+from handler.text.sentences import cut_text
 
 Matcher = Callable[[str], object]
 """A function that returns the full match of a name, or ``None``."""
@@ -80,7 +80,7 @@ def compile_linear(expression: str) -> Any:
     except re2.error as exc:
         reason = exc.args[0].decode() if isinstance(exc.args[0], bytes) else str(exc.args[0])
         remedy = next((f"; {remedy}" for start, remedy in EXPECTED.items() if reason.startswith(start)), "")
-        raise PatternRefused(f"{cut(reason.removesuffix(f': {expression}'))}{remedy}") from exc
+        raise PatternRefused(f"{cut_text(reason.removesuffix(f': {expression}'))}{remedy}") from exc
 
 
 def untaken(expression: str, names: Collection[str]) -> Iterator[Alternative]:
@@ -91,7 +91,7 @@ def untaken(expression: str, names: Collection[str]) -> Iterator[Alternative]:
     Raises:
         PatternRefused: too much work.
     """
-    waiting = alternatives_of(expression)
+    waiting = pattern_alternatives(expression)
     work = 0
     for alternative in waiting:
         literal = _GROUPING.sub("", alternative.pattern)
@@ -161,7 +161,7 @@ class Alternative:
                     yield from branches
 
 
-def alternatives_of(expression: str) -> list[Alternative]:
+def pattern_alternatives(expression: str) -> list[Alternative]:
     """Return the alternatives at the top of a valid expression: the expression itself if it has no bar there."""
     # Repetitions copy a group, and a name of a group may appear once.
     plain = "".join(

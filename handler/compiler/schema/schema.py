@@ -24,11 +24,11 @@ from graphql import (
 )
 from graphql.language.parser import Parser
 
-from handler.compiler.problems import Place, Problems, place_of
+from handler.compiler.problems import Place, Problems, node_location
 from handler.compiler.schema.directives import (
     ToolDirective,
     VisibilityPattern,
-    items_of,
+    argument_items,
     patterns_of,
     read_arguments,
     read_tool,
@@ -45,7 +45,7 @@ from handler.compiler.schema.vendor_directives import (
     types_named,
     without_foreign,
 )
-from handler.compiler.schema.visibility import fields_of, hidden_by_patterns
+from handler.compiler.schema.visibility import hidden_by_patterns, schema_fields
 from handler.compiler.source.files import ENTRY, EndpointFiles, Project, join
 from handler.errors.authoring import Problem
 from handler.strict_json import JSONObject
@@ -171,15 +171,15 @@ class _Reader:
             if values is None:
                 self.complete = False
                 continue
-            for at, entry in zip(items_of(sdl, "executables"), values["executables"], strict=False):
+            for at, entry in zip(argument_items(sdl, "executables"), values["executables"], strict=False):
                 file = join(name, entry["document"])
-                self.executables.append(ExecutableFile(file, persisted=entry["persist"], named_at=place_of(at)))
+                self.executables.append(ExecutableFile(file, persisted=entry["persist"], named_at=node_location(at)))
             included = [join(name, each) for each in values["files"]]
             self.includes.setdefault(name, []).extend(included)
             patterns = patterns_of(sdl, "visibility", values)
             self.scopes += [(sdl, patterns, included)] if patterns else []
-            for each, at in zip(included, items_of(sdl, "files"), strict=False):
-                self.include(each, chain=(*chain, name), named_at=place_of(at))
+            for each, at in zip(included, argument_items(sdl, "files"), strict=False):
+                self.include(each, chain=(*chain, name), named_at=node_location(at))
 
     def _parse(self, name: str, named_at: Place | None) -> DocumentNode | None:
         source = self._files.source(name, named_at=named_at)
@@ -189,7 +189,7 @@ class _Reader:
             return parse_sdl(source)
         except GraphQLError as exc:
             begin = source.body[:MAX_JSON_BEGIN].lstrip()
-            if is_empty(source):
+            if has_no_definition(source):
                 self._problems.add(exc, "it is empty: expected type definitions", code="empty-file")
             elif begin.startswith("{") and '"__schema"' in begin:
                 self._problems.add(Place(name, 1, 1), INTROSPECTION, code="syntax-error")
@@ -206,7 +206,7 @@ def _hidden(reader: _Reader, schema: GraphQLSchema, problems: Problems) -> dict[
     """
     hidden = dict.fromkeys(inaccessible(reader.definitions), "@inaccessible")
     defined = {name for node in reader.definitions for name in coordinates_of(node)}
-    fields = {f"{type_.name}.{name}": type_.name for type_, name, _ in fields_of(schema)}
+    fields = {f"{type_.name}.{name}": type_.name for type_, name, _ in schema_fields(schema)}
     undefined = {coordinate: name for coordinate, name in fields.items() if coordinate not in defined}
     for sdl, patterns, included in reader.scopes:
         if not included:
@@ -214,9 +214,9 @@ def _hidden(reader: _Reader, schema: GraphQLSchema, problems: Problems) -> dict[
             problems.warn(sdl, sentence, code="visibility-without-files")
             continue
         files = reachable(included, reader.includes)
-        own = [node for node in reader.definitions if place_of(node).file in files]
+        own = [node for node in reader.definitions if node_location(node).file in files]
         within = {name for node in own for name in coordinates_of(node)}
-        elsewhere = types_named(node for node in reader.definitions if place_of(node).file not in files)
+        elsewhere = types_named(node for node in reader.definitions if node_location(node).file not in files)
         within |= {coordinate for coordinate, name in undefined.items() if name not in elsewhere}
         masks = hidden_by_patterns(schema, patterns, problems, within=within) or {}
         hidden |= dict.fromkeys(masks, "@sdl(visibility:)")
@@ -244,7 +244,7 @@ def parse_sdl(source: Source) -> DocumentNode:
         return parse(source)  # raises a syntax error instead
 
 
-def is_empty(source: Source) -> bool:
+def has_no_definition(source: Source) -> bool:
     """Return whether a file has comments and white space only."""
     try:
         return Lexer(source).advance().kind is TokenKind.EOF

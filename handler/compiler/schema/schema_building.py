@@ -41,7 +41,7 @@ from graphql.validation import KnownDirectivesRule, KnownTypeNamesRule, Possible
 from graphql.validation.specified_rules import specified_sdl_rules
 from graphql.validation.validate import validate_sdl
 
-from handler.compiler.problems import Place, Problems, located
+from handler.compiler.problems import Place, Problems, author_place
 from handler.compiler.schema.directives import ON_SCHEMA
 from handler.compiler.schema.vendor_directives import without_directives
 from handler.text.sentences import nearest
@@ -66,7 +66,7 @@ def build_schema_of(
     defined = [node.name.value for node in document.definitions if isinstance(node, DirectiveDefinitionNode)]
     for error in errors:
         sentence = sentence_of(error, (*ON_SCHEMA, *defined))
-        problems.add(located(error, otherwise=entry), sentence, code=code_of(error))
+        problems.add(author_place(error, otherwise=entry), sentence, code=rule_code(error))
     if not complete:
         return None, frozenset()
     sound = None if errors else _valid_schema(document, problems, entry=entry)
@@ -101,14 +101,14 @@ def _valid_schema(document: DocumentNode, problems: Problems, *, entry: Place) -
     except (GraphQLError, TypeError, RecursionError) as exc:
         cause = exc.__cause__ or exc  # graphql-core wraps the error of a field
         at, reason = (
-            (located(cause, otherwise=entry), cause.message) if isinstance(cause, GraphQLError) else (entry, cause)
+            (author_place(cause, otherwise=entry), cause.message) if isinstance(cause, GraphQLError) else (entry, cause)
         )
         sentence = f"not a valid schema: {reason}"
         problems.add(at, sentence, code="invalid-schema")
         return None
     for fault in faults:
         # Published schemas of large APIs break the newest rules, but their operations work.
-        problems.warn(located(fault, otherwise=entry), fault.message, code="schema-fault")
+        problems.warn(author_place(fault, otherwise=entry), fault.message, code="schema-fault")
     return built_of(document) if faults else schema
 
 
@@ -251,7 +251,7 @@ def coded(rules: Iterable[Any]) -> tuple[type[Any], ...]:
     return tuple(_coded(rule) for rule in rules)
 
 
-def code_of(error: GraphQLError) -> str:
+def rule_code(error: GraphQLError) -> str:
     """Return the code of an error; ``OTHER`` if no coded rule reported it."""
     return str((error.extensions or {}).get(_KEY, OTHER))
 

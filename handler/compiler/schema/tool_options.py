@@ -184,7 +184,7 @@ NO_OPTIONS = AuthorOptions(annotations={}, meta={}, versions={}, limits={})
 """The options of a tool without a directive: the default tool, and an operation that `config.yaml` makes a tool."""
 
 
-def read_options(node: DirectiveNode, values: Mapping[str, Any], problems: Problems) -> AuthorOptions:
+def read_author_options(node: DirectiveNode, values: Mapping[str, Any], problems: Problems) -> AuthorOptions:
     """Read the shared arguments among the values of ``@tool`` or ``@mcpTool``. Invalid values are reported."""
     meta: JSONObject | None = values["meta"]
     if isinstance(meta, str):  # JSON text: GraphQL keys cannot have dots

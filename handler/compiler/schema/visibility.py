@@ -27,7 +27,7 @@ from handler.compiler.schema.directives import VisibilityPattern, executable_dir
 from handler.compiler.schema.name_patterns import Alternative, Matcher, letters_of, matcher_of, untaken
 from handler.errors.authoring import PatternRefused
 from handler.policy.evaluation import HIDDEN, Mask
-from handler.text.sentences import cut, nearest, some
+from handler.text.sentences import cut_text, nearest, some
 
 FieldsType = GraphQLObjectType | GraphQLInterfaceType
 
@@ -148,7 +148,9 @@ class _Decisions:
                     problems.warn(pattern.at, sentence, code="unmatched-pattern", about=[text])
             except PatternRefused as exc:
                 if not pattern.expose:
-                    sentence = f'the pattern types "{cut(pattern.types)}", fields "{cut(pattern.fields)}": {exc}'
+                    sentence = (
+                        f'the pattern types "{cut_text(pattern.types)}", fields "{cut_text(pattern.fields)}": {exc}'
+                    )
                     problems.add(pattern.at, sentence, code="invalid-pattern")
         return misses
 
@@ -178,7 +180,7 @@ class _Decisions:
         slips = {slip.pattern for slip in untaken(expression, names)}
         idle = untaken(expression, rule.types | names.intersection(self._absent))
         for each, subject in _subjects((each for each in idle if each.pattern not in slips), "types", expression):
-            fields = cut(rule.pattern.fields)
+            fields = cut_text(rule.pattern.fields)
             yield each.text, f'{subject} matches types, but fields "{fields}" matches no field of these'
 
     def _type_meant(self, letters: str, matches: Collection[str]) -> str:
@@ -201,7 +203,7 @@ def fold_types(schema: GraphQLSchema, masks: Mapping[str, Mask]) -> dict[str, Ma
     return dict(sorted(folded.items()))
 
 
-def fields_of(schema: GraphQLSchema) -> Iterator[tuple[FieldsType, str, GraphQLField]]:
+def schema_fields(schema: GraphQLSchema) -> Iterator[tuple[FieldsType, str, GraphQLField]]:
     """Yield the fields of all object types and interfaces except introspection types."""
     for type_ in types_with_fields(schema):
         for name, field in type_.fields.items():
@@ -221,7 +223,7 @@ def _compile(pattern: VisibilityPattern, problems: Problems) -> _Rule | None:
         try:
             matchers.append(matcher_of(expression))
         except PatternRefused as exc:
-            sentence = f'the pattern {argument} "{cut(expression)}" is not a regular expression: {exc}'
+            sentence = f'the pattern {argument} "{cut_text(expression)}" is not a regular expression: {exc}'
             problems.add(pattern.at, sentence, code="invalid-pattern")
     if len(matchers) < 2:
         return None
@@ -239,9 +241,9 @@ MAX_NAME_CHARS = 200_000
 def _subjects(alternatives: Iterable[Alternative], argument: str, expression: str) -> Iterator[tuple[Alternative, str]]:
     """Yield each alternative with the beginning of a sentence; one for all others after ``MAX_LISTED``."""
     listed = list(alternatives)
-    whole = f'{argument} "{cut(expression)}"'
+    whole = f'{argument} "{cut_text(expression)}"'
     for each in listed[:MAX_LISTED]:
-        yield each, whole if each.is_whole else f'"{cut(each.text)}" in {whole}'
+        yield each, whole if each.is_whole else f'"{cut_text(each.text)}" in {whole}'
     if len(listed) > MAX_LISTED:
         yield listed[MAX_LISTED], f"each of {len(listed) - MAX_LISTED} more alternatives in {whole}"
 

@@ -180,7 +180,7 @@ def sections(meaning: str, keys: Keys, form: str = "list of mappings", *, short:
     return Key(meaning=meaning, form=form, schema=schema, keys=keys, is_list=True, short=short, like=like)
 
 
-def named(meaning: str, item: Key, form: str = "mapping", missing: str = "none") -> Key:
+def mapping_of(meaning: str, item: Key, form: str = "mapping", missing: str = "none") -> Key:
     """Return the row of a mapping whose keys are an author's own."""
     schema = {"type": ["object", "null"], "additionalProperties": item.json_schema}
     return Key(meaning=meaning, form=form, missing=missing, schema=schema, item=item)

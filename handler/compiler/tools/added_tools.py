@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from handler.bundle.tools import CatalogTool, CompanionTool, GraphQLTool, Tool, ToolOptions
 from handler.compiler.config.config import CatalogUse
-from handler.compiler.problems import Problems, shown, where
+from handler.compiler.problems import Problems, place_text, where
 from handler.compiler.tools.declaration import CompiledTool
 from handler.json_schema.json_bounds import MAX_RESULT_BYTES
 from handler.list_entries import size_hint
@@ -164,7 +164,7 @@ def with_companions(
             name = f"{each.tool.name}-{does}"
             owner, fault = owners.get(name.casefold()), ""
             if owner is not None:
-                fault = f"a tool of that name is defined at {shown(where(owner.at))}"
+                fault = f"a tool of that name is defined at {place_text(where(owner.at))}"
             elif len(name) > MAX_NAME_CHARS:
                 fault = f"it is longer than {MAX_NAME_CHARS} characters"
             if fault:

@@ -20,13 +20,13 @@ from handler.code_tools.definition import ToolDefinition
 from handler.code_tools.loading import digest_of, load_kit, may_ask
 from handler.code_tools.modules import is_among
 from handler.code_tools.options import RegistrationOptions
-from handler.code_tools.source_location import place_of
+from handler.code_tools.source_location import source_location
 from handler.code_tools.toolkit import Toolkit
 from handler.code_tools.type_schemas import MISSING
 from handler.compiler.access.policies import AccessDefaults, required_auth_rule, rule_of
 from handler.compiler.compile_context import CompileContext
 from handler.compiler.config.config import KitUse
-from handler.compiler.problems import Place, Problems, shown
+from handler.compiler.problems import Place, Problems, place_text
 from handler.compiler.tools.content import CompiledCode
 from handler.compiler.tools.declaration import CompiledTool
 from handler.compiler.tools.skills import CompiledSkill, code_skill
@@ -66,7 +66,7 @@ def read_code(context: CompileContext, grounds: AccessDefaults, *, modules: Sequ
     first: dict[str, Place] = {}
     for part in parts:  # judge_tools checks the names of tools
         if not isinstance(part.entity, CodeTool) and first.setdefault(part.label, part.at) is not part.at:
-            sentence = f"{part.label}: also defined at {shown(first[part.label])}"
+            sentence = f"{part.label}: also defined at {place_text(first[part.label])}"
             problems.add(part.at, sentence, code="duplicate-definition")
     tools = [(part, part.entity) for part in parts if isinstance(part.entity, CodeTool)]
     requiring = {tool.name: part.at for part, tool in tools if part.requires_auth}
@@ -110,7 +110,7 @@ def _freeze(kit: KitUse, toolkit: Toolkit, mask: Mask, grounds: AccessDefaults, 
         definitions = [*laid_over.tools, *laid_over.prompts, *laid_over.resources]
     frozen: list[_Frozen] = []
     for definition in definitions:
-        place = place_of(definition.function, _label_of(definition))
+        place = source_location(definition.function, _label_of(definition))
         options = definition.options if isinstance(definition, ToolDefinition) else None
         requires_auth = bool(options and options.requires_auth)
         with _reporting(kit, problems):

@@ -9,7 +9,7 @@ from graphql import DirectiveNode, OperationDefinitionNode
 
 from handler.bundle.tools import GraphQLTool, Tool
 from handler.compiler.access.policies import Rule
-from handler.compiler.json_schemas.descriptions import expand
+from handler.compiler.json_schemas.descriptions import fill_template
 from handler.compiler.operations.author_operations import AuthorOperation
 from handler.compiler.problems import At
 from handler.compiler.schema.directives import ToolDirective, value_of_argument
@@ -33,7 +33,7 @@ def directive_declaration(directive: ToolDirective, *, name_variables: Mapping[s
     """Return the declaration of a ``@tool``, with its name expanded."""
     return ToolDeclaration(
         at=directive.node,
-        name=expand(directive.name, name_variables),
+        name=fill_template(directive.name, name_variables),
         description=directive.description,
         descriptions=directive.descriptions,
         options=directive.options,

@@ -11,8 +11,8 @@ from handler.compiler.json_schemas.descriptions import (
     GRAPHQL_TOOL,
     OPERATION_NAME,
     VARIABLES,
-    expand,
     expand_or,
+    fill_template,
 )
 from handler.compiler.schema.directives import ToolDirective, VisibilityPattern, value_of_argument
 from handler.compiler.schema.merge import USUAL_ROOTS
@@ -83,7 +83,7 @@ def _why_nothing(context: ApiContext, hidden: Mapping[str, Mask]) -> str:
 
 def default_tool(context: ApiContext, *, operations: bool) -> CompiledTool:
     """Compile the tool of an endpoint that declares none. ``operations``: it has operations that are not tools."""
-    name = expand("{endpoint_folder}-{endpoint_name}", context.name_variables)
+    name = fill_template("{endpoint_folder}-{endpoint_name}", context.name_variables)
     problems, at = context.problems, context.endpoint.entry
     beside = " and no operation has @mcpTool" if operations else ""
     opens = f'so "{name}" lets models ask for all of Query; default_tool: false ends that'

@@ -12,7 +12,7 @@ from handler.compiler.api_context import ApiContext
 from handler.compiler.tools.declaration import CompiledTool
 from handler.graph.tool_entry import graphql_entry
 from handler.json_schema.input_types import SharedTypes, plain
-from handler.json_schema.shortening import shortened, size_of
+from handler.json_schema.shortening import schema_bytes, shorten_schema
 from handler.policy.evaluation import Mask
 from handler.policy.guarded_schema import GuardedSchemas
 from handler.strict_json import JSONObject
@@ -48,14 +48,14 @@ class _Schemas:
         rules = Shortening(max_bytes=limits.max_schema_bytes, recursive=limits.recursive, shown_by=shown_by)
         guarded = replace(tool, shortening=rules)
         entry = self._entries.listed(guarded, tool.conditions)
-        whole_bytes = size_of(plain(schema))
-        sizes = {"inputSchema": whole_bytes} if size_of(entry["inputSchema"]) < whole_bytes else {}
+        whole_bytes = schema_bytes(plain(schema))
+        sizes = {"inputSchema": whole_bytes} if schema_bytes(entry["inputSchema"]) < whole_bytes else {}
         compiled = replace(compiled, shortened_from={**compiled.shortened_from, **sizes})
         if tool.conditions:
             return replace(compiled, tool=guarded, listed=entry)
         whole: JSONObject = {}
         if config.catalog:
-            whole = shortened(schema, max_bytes=MAX_WHOLE_BYTES, recursive=limits.recursive, shared=self._shared)
+            whole = shorten_schema(schema, max_bytes=MAX_WHOLE_BYTES, recursive=limits.recursive, shared=self._shared)
         is_listed = whole == entry["inputSchema"]
         return replace(compiled, tool=replace(tool, entry=entry, whole={} if is_listed else whole))
 

@@ -25,7 +25,7 @@ from handler.compiler.access.policies import tool_rule
 from handler.compiler.api_context import ApiContext
 from handler.compiler.json_schemas.defaults import fits, json_of
 from handler.compiler.json_schemas.descriptions import (
-    expand,
+    fill_template,
     operation_description,
     variable_descriptions,
 )
@@ -34,14 +34,14 @@ from handler.compiler.json_schemas.output_schema import output_schema
 from handler.compiler.operations.author_operations import AuthorOperation, McpTool, Operations
 from handler.compiler.operations.used_coordinates import asked_of_the_schema, coordinates_used
 from handler.compiler.problems import Problems
-from handler.compiler.schema.directives import ToolDirective, items_of, value_of_argument
+from handler.compiler.schema.directives import ToolDirective, argument_items, value_of_argument
 from handler.compiler.schema.tool_options import RESULT, AuthorOptions
 from handler.compiler.tools.declaration import CompiledTool, ToolDeclaration, directive_declaration
 from handler.compiler.tools.persisted import sent
 from handler.compiler.tools.variables import coordinates_bound, judge_files, read_bindings
 from handler.graph.documents.answer_plan import plan_of_text
 from handler.graph.tool_entry import default_annotations
-from handler.json_schema.shortening import size_of
+from handler.json_schema.shortening import schema_bytes
 from handler.policy.evaluation import OPEN, Mask, union_of
 from handler.strict_json import JSONObject
 from handler.text.sentences import did_you_mean
@@ -76,7 +76,7 @@ def mcp_tool(context: ApiContext, operation: AuthorOperation, *, declared: McpTo
     """Compile an operation with ``@mcpTool``."""
     declaration = ToolDeclaration(
         at=operation.node,
-        name=expand(declared.name or operation.name, context.name_variables),
+        name=fill_template(declared.name or operation.name, context.name_variables),
         description=declared.description,
         descriptions={},
         options=declared.options,
@@ -188,7 +188,7 @@ def _output_schema(
         return {}, {}
     make = partial(output_schema, operation.document, context.schema, context.guards, mask=mask)
     whole, max_bytes = make(), limits.max_output_schema_bytes
-    size = size_of(whole) if max_bytes > 0 and options.output != "text" else 0
+    size = schema_bytes(whole) if max_bytes > 0 and options.output != "text" else 0
     if size <= max_bytes:
         return {"outputSchema": whole}, {}
     return {"outputSchema": make(max_bytes=max_bytes)}, {"outputSchema": size}
@@ -212,7 +212,7 @@ class _ExampleReader:
         if len(examples) > MAX_EXAMPLES:
             self._refuse(node, f"{len(examples)} are given: expected at most {MAX_EXAMPLES}")
         values: dict[str, dict[str, Any]] = {}  # variable -> JSON -> value: true is not 1
-        for at, literal in zip(items_of(node, "examples"), examples, strict=False):
+        for at, literal in zip(argument_items(node, "examples"), examples, strict=False):
             example = literal
             if isinstance(at, ObjectValueNode):  # literals are those of the types: 5 may be an ID
                 types = self.inputs.types

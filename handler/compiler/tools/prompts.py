@@ -13,7 +13,7 @@ from graphql import Source
 
 from handler.bundle.content import PromptMessage, TextPrompt
 from handler.compiler.compile_context import CompileContext
-from handler.compiler.problems import Place, Problems, place_in, shown
+from handler.compiler.problems import Place, Problems, place_in, place_text
 from handler.compiler.source.yaml_section import Section
 from handler.compiler.source.yaml_tree import read_front_matter
 from handler.compiler.tools.resources import MAX_UNREAD, mask_of, search_folder, warn_of_unread
@@ -52,7 +52,7 @@ def read_prompts(context: CompileContext, *, default: Mask) -> list[tuple[TextPr
     first: dict[str, Place] = {}
     for prompt, at in prompts:
         if first.setdefault(prompt.name, at) is not at:
-            sentence = f'a prompt named "{prompt.name}" is also defined at {shown(first[prompt.name])}'
+            sentence = f'a prompt named "{prompt.name}" is also defined at {place_text(first[prompt.name])}'
             problems.add(at, sentence, code="duplicate-prompt")
     return prompts
 
@@ -102,7 +102,7 @@ def _arguments(front: Section, problems: Problems) -> dict[str, _Argument]:
         if not ARGUMENT_NAME.fullmatch(name):
             each.refuse("name", "1 to 64 letters, digits, _ or -")
         elif name in arguments:
-            sentence = f'an argument named "{name}" is also defined at {shown(arguments[name].at)}'
+            sentence = f'an argument named "{name}" is also defined at {place_text(arguments[name].at)}'
             problems.add(each.place("name"), sentence, code="duplicate-prompt-argument")
         else:
             text = each.text("description")

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from graphql import DirectiveNode, OperationDefinitionNode
 
 from handler.compiler.api_context import ApiContext
-from handler.compiler.json_schemas.descriptions import names_in
+from handler.compiler.json_schemas.descriptions import template_names
 from handler.compiler.operations.author_operations import Operations
-from handler.compiler.problems import At, Problems, shown, where
+from handler.compiler.problems import At, Problems, place_text, where
 from handler.compiler.schema.directives import ToolDirective
 from handler.compiler.tools.declaration import CompiledTool, argument_place
 from handler.compiler.tools.graphql import graphql_tool
@@ -49,7 +49,7 @@ def make_tools(
 
 
 def _refuse_variables(name: str, at: At, context: ApiContext) -> None:
-    for unknown in [each for each in names_in(name) if each not in context.name_variables]:
+    for unknown in [each for each in template_names(name) if each not in context.name_variables]:
         sentence = f'"{{{unknown}}}" is not allowed in a tool name: expected {{endpoint_folder}} or {{endpoint_name}}'
         context.problems.add(at, sentence, code="invalid-tool-name")
 
@@ -64,14 +64,14 @@ def judge_tools(tools: Sequence[CompiledTool], problems: Problems) -> None:
     for each in tools:
         at = name_node(each.at)
         for name in (each.tool.name, *each.tool.options.aliases):
-            is_reported = name == each.tool.name and bool(names_in(name))  # by _refuse_variables
+            is_reported = name == each.tool.name and bool(template_names(name))  # by _refuse_variables
             if not is_reported and (not TOOL_NAME.fullmatch(name) or name in PATH_SEGMENTS):
                 sentence = f'"{name}" is not a tool name: expected 1 to 128 letters, digits, _, - or .'
                 problems.add(at, sentence, code="invalid-tool-name")
             if name in first:
                 sentence = f'a tool named "{name}" is also defined at {first[name]}: rename one of them'
                 problems.add(at, sentence, code="duplicate-tool")
-            first.setdefault(name, shown(where(at)))
+            first.setdefault(name, place_text(where(at)))
             alike = folded.setdefault(name.casefold(), name)
             if alike != name:
                 sentence = (

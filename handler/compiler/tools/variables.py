@@ -37,7 +37,7 @@ from handler.compiler.operations.read import only_directive
 from handler.compiler.problems import Problems
 from handler.compiler.schema.directives import read_arguments
 from handler.policy.evaluation import hidden_from_everybody
-from handler.text.sentences import cut, some
+from handler.text.sentences import cut_text, some
 
 DIRECTIVE = "mcpBind"
 CREDENTIALS = frozenset({"authorization", "cookie", "proxy-authorization", "x-api-key"})
@@ -86,7 +86,7 @@ def _binding(node: VariableDefinitionNode, type_: Any, problems: Problems) -> Bi
             if not is_null and value_from_ast(argument.value, type_) is not Undefined:
                 return Binding(variable=name, source="value", name="", value=json_of(argument.value, type_), read_as="")
             literal, example = (
-                cut(" ".join(print_ast(argument.value).split())),
+                cut_text(" ".join(print_ast(argument.value).split())),
                 EXAMPLES.get(str(get_named_type(type_))),
             )
             expected = f"expected a value of type {type_}" + (f", such as {example}" if example else "")

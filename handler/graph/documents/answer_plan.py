@@ -27,7 +27,7 @@ from handler.answers.plan import OFFSETS, PAGES, SIZES, TOKENS, Argument, Member
 from handler.cold.records import record
 from handler.graph.documents.operation import Selected, fields_by_key, fragments_of, only_operation
 from handler.graph.documents.used_fields import COMPOSITE
-from handler.graph.index import named
+from handler.graph.index import named_type
 from handler.graph.view import View
 from handler.strict_json import JSONObject
 
@@ -119,7 +119,7 @@ class _Walk:
         below = None
         if not leaf:
             sets = [
-                (named(each.type), node.selection_set)
+                (named_type(each.type), node.selection_set)
                 for each, (_, node) in zip(fields, nodes, strict=True)
                 if each and node.selection_set
             ]
@@ -132,7 +132,7 @@ class _Walk:
 
     def _leaf(self, type_: str) -> str:
         """Return the name of a leaf type; an empty string for a type with fields."""
-        name = named(type_)
+        name = named_type(type_)
         return "" if self._types.kind(name) in COMPOSITE else name
 
     def _paging(
@@ -147,7 +147,7 @@ class _Walk:
         values = {each.name.value: each.value for each in node.arguments or ()}
         by_role: dict[str, Argument] = {}
         for name, type_ in arguments.items():
-            for role, argument in self._arguments(name, named(type_), values.get(name)):
+            for role, argument in self._arguments(name, named_type(type_), values.get(name)):
                 if self._usable(role, argument) and not (role in by_role and by_role[role].given):
                     by_role[role] = argument
         return by_role
@@ -211,12 +211,12 @@ class _Roles:
             page_info=page_info,
             tokens=tokens,
             nullable=self._nullable(tokens),
-            offers_cursors=all(each and self._types.field(named(each.type), "cursor") for each in edges),
+            offers_cursors=all(each and self._types.field(named_type(each.type), "cursor") for each in edges),
         )
 
     def _is_end(self, key: str) -> bool:
         name = self._name(key)
-        types = {named(each.type) for parent in self._parents if (each := self._types.field(parent, name))}
+        types = {named_type(each.type) for parent in self._parents if (each := self._types.field(parent, name))}
         return _is_token(name) and self._fits(name) and all(self._types.kind(each) not in COMPOSITE for each in types)
 
     def _nullable(self, keys: Iterable[str]) -> tuple[str, ...]:
@@ -240,7 +240,7 @@ class _Roles:
     def _fits(self, name: str) -> bool:
         """Return whether a field of a connection has the type that its specification gives it."""
         fields = [self._types.field(parent, name) for parent in self._parents]
-        types = {named(each.type) for each in fields if each}
+        types = {named_type(each.type) for each in fields if each}
         return types == {"Boolean"} if name.startswith("has") else not types & NUMBERS
 
 

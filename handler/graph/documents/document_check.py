@@ -54,7 +54,7 @@ from handler.graph.documents.operation import (
 )
 from handler.graph.documents.partial_schema import ValidDocument, ViewSchemas
 from handler.graph.documents.used_fields import field_type
-from handler.graph.index import named
+from handler.graph.index import named_type
 from handler.graph.view import View
 from handler.json_schema.json_bounds import excess_of
 from handler.json_schema.sent_arguments import read_text
@@ -182,11 +182,11 @@ def answer_introspection(checked: CheckedDocument, schemas: ViewSchemas, *, for_
     """
     if checked.introspection is None:
         raise DocumentRefused(Fault("this document does not ask for the schema"))
-    from handler.graph.documents.introspection import MAX_BYTES, MAX_BYTES_OF_A_CALL, FieldFailed, answer
+    from handler.graph.documents.introspection import MAX_BYTES, MAX_BYTES_OF_A_CALL, FieldFailed, introspection_data
 
     max_bytes = MAX_BYTES_OF_A_CALL if for_model else MAX_BYTES
     try:
-        return {"data": answer(checked.introspection, schemas, checked.variables, max_bytes=max_bytes)}
+        return {"data": introspection_data(checked.introspection, schemas, checked.variables, max_bytes=max_bytes)}
     except FieldFailed as exc:
         if for_model:
             raise DocumentRefused(exc.faults[0]) from exc
@@ -328,7 +328,9 @@ def find_hidden_names(document: DocumentNode, view: View) -> HiddenNames | None:
             for on, node in nodes:
                 if node.name.value == TYPE_NAME and hides_members(on):
                     unions[key] = on
-            types = ((named(field_type(view, on, node.name.value) or ""), node.selection_set) for on, node in nodes)
+            types = (
+                (named_type(field_type(view, on, node.name.value) or ""), node.selection_set) for on, node in nodes
+            )
             if inner := place([(type_, selections) for type_, selections in types if selections]):
                 below[key] = inner
         return _Place(unions, below) if unions or below else None

@@ -16,7 +16,7 @@ from graphql.pyutils.natural_compare import natural_comparison_key
 from graphql.pyutils.suggestion_list import LexicalDistance
 
 from handler.cold.records import record
-from handler.graph.index import named
+from handler.graph.index import named_type
 from handler.graph.sdl import print_bare
 from handler.graph.view import BUILT_IN_SCALARS, View
 
@@ -86,7 +86,7 @@ class _Hints:
         self._names: dict[str, Names] = {}
 
     def sentence(self, parts: Parts) -> str:
-        view, name, field = self._view, named(parts.get("type") or ""), parts.get("field")
+        view, name, field = self._view, named_type(parts.get("type") or ""), parts.get("field")
         if unknown := parts.get("unknown"):
             return _did_you_mean(unknown, self._members(""))
         if name not in view.members or not field:
@@ -104,11 +104,11 @@ class _Hints:
         view = self._view
         wrong: dict[str, _Wrong] = {}
         for parts in faults:
-            for name in (named(parts.get("type") or ""), named(parts.get("input") or "")):
+            for name in (named_type(parts.get("type") or ""), named_type(parts.get("input") or "")):
                 if name in view.members and view.index.kind(name) != "scalar":
                     one = {parts["field"] or ""} if parts.get("argument") and name == parts["type"] else set()
                     wrong.setdefault(name, _Wrong()).members.update(one or view.members[name])
-            if (name := named(parts.get("type") or "")) in wrong and not parts.get("argument"):
+            if (name := named_type(parts.get("type") or "")) in wrong and not parts.get("argument"):
                 wrong[name].names.append(parts.get("field") or "")
         whole = {name: print_bare(view, name, self._in_order(name, each)) for name, each in wrong.items()}
         texts: dict[str, str] = {}

@@ -84,7 +84,7 @@ META_FIELDS: Mapping[str, GraphQLField] = {
 }
 
 
-def answer(
+def introspection_data(
     document: DocumentNode, schemas: ViewSchemas, variables: Mapping[str, Any], *, max_bytes: int = MAX_BYTES
 ) -> dict[str, Any]:
     """Return the data of a valid document with one operation and only introspection fields at its root.

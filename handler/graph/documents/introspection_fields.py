@@ -25,7 +25,7 @@ from graphql import (
 from handler.cold.records import record
 from handler.graph.documents.search_fields import DEFINED, DEFINITION, SEARCH_TYPES
 from handler.graph.found_sdl import COORDINATE
-from handler.graph.index import Directive, Field, InputValue, TypeSlice, named
+from handler.graph.index import Directive, Field, InputValue, TypeSlice, named_type
 from handler.graph.view import BUILT_IN_SCALARS, View
 
 EMPTY = TypeSlice(
@@ -89,7 +89,7 @@ class Introspected:
 
     def type_named(self, name: str) -> Any:
         """Return the type of this name; ``None`` if there is none."""
-        return type_of(name) if name in self._types or name in SEARCH_TYPES else None
+        return core_type(name) if name in self._types or name in SEARCH_TYPES else None
 
     def kind(self, name: str) -> str:
         """Return the kind of a type of the view, one of ``KINDS``."""
@@ -118,7 +118,7 @@ class Introspected:
             case "description":
                 return text_of(self._view.index.description)
             case "types":
-                return [type_of(name) for name in self._types]
+                return [core_type(name) for name in self._types]
             case "queryType":
                 return self.query
             case "mutationType":
@@ -133,9 +133,9 @@ class Introspected:
     def type(self, field: str, text: str, **options: bool) -> Any:
         """Return a field of ``__Type``."""
         if text.endswith("!"):
-            return {"kind": TypeKind.NON_NULL, "ofType": type_of(text[:-1])}.get(field)
+            return {"kind": TypeKind.NON_NULL, "ofType": core_type(text[:-1])}.get(field)
         if text.endswith("]"):
-            return {"kind": TypeKind.LIST, "ofType": type_of(text[1:-1])}.get(field)
+            return {"kind": TypeKind.LIST, "ofType": core_type(text[1:-1])}.get(field)
         entry = self._slice(text)
         match field:
             case "kind":
@@ -203,7 +203,7 @@ class Introspected:
                 if not names.keys() >= BUILT_IN_SCALARS:
                     names |= dict.fromkeys(self._built_ins_of(name))
         for directive in self._view.directives().values():
-            types = (named(argument.type) for argument in directive.arguments.values())
+            types = (named_type(argument.type) for argument in directive.arguments.values())
             names |= dict.fromkeys(name for name in types if name in BUILT_IN_SCALARS)
         if self.query not in names:
             names |= {self.query: None, "Boolean": None}
@@ -244,7 +244,7 @@ def _current(items: Iterable[Item], *, includeDeprecated: bool = False) -> list[
 ITEM_FIELDS: Mapping[str, Callable[..., Any]] = {
     "name": lambda item: item.name,
     "description": lambda item: text_of(item.description),
-    "type": lambda item: type_of(item.type),
+    "type": lambda item: core_type(item.type),
     "args": lambda item, **options: _arguments(item.arguments, **options),
     "defaultValue": lambda item: item.default or None,
     "isDeprecated": lambda item: item.deprecation is not None,
@@ -314,7 +314,7 @@ def all_of_core() -> Mapping[str, GraphQLNamedType]:
     return {**specified_scalar_types, **in_every_schema(), **SEARCH_TYPES}
 
 
-def type_of(text: str) -> Any:
+def core_type(text: str) -> Any:
     """Return a type by its text: graphql-core's object for a type that it has, else the text."""
     return all_of_core().get(text, text)
 

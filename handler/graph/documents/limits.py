@@ -27,11 +27,11 @@ from graphql import (
 
 from handler.bundle.tools import Limits
 from handler.errors.calls import DocumentRefused
-from handler.graph.documents.locations import fault_at, name_of, printable, shown
+from handler.graph.documents.locations import fault_at, name_of, printable, quoted_name
 from handler.graph.documents.operation import INTROSPECTION, expanded, fragments_of, only_operation
 from handler.graph.documents.search_fields import SEARCH_FIELDS
 from handler.graph.documents.used_fields import COMPOSITE, field_type
-from handler.graph.index import Field, InputValue, ListSize, SchemaIndex, named
+from handler.graph.index import Field, InputValue, ListSize, SchemaIndex, named_type
 from handler.graph.view import View
 
 MAX_FRAGMENT_NESTING = 40
@@ -142,9 +142,9 @@ class _Measure:
 
     def fragment(self, node: Node, name: str, *, level: int, inside: tuple[str, ...]) -> _Size:
         if name in inside:
-            raise DocumentRefused(fault_at(node, f"fragment {shown(name)} spreads itself"))
+            raise DocumentRefused(fault_at(node, f"fragment {quoted_name(name)} spreads itself"))
         if name not in self._fragments:
-            raise DocumentRefused(fault_at(node, f"it has no fragment {shown(name)}"))
+            raise DocumentRefused(fault_at(node, f"it has no fragment {quoted_name(name)}"))
         if name not in self._sizes:
             fragment = self._fragments[name]
             schema = fragment.type_condition.name.value.startswith("__")
@@ -266,7 +266,7 @@ class _Counter:
         type_text = field_type(self._view, parent, node.name.value)
         if type_text is None:  # __typename
             return
-        index, returned = self._view.index, named(type_text)
+        index, returned = self._view.index, named_type(type_text)
         sizes = sizes_of(node, self._view, parent, self._variables)
         lists = type_text.count("[")
         times = under.times
@@ -361,12 +361,12 @@ def _value_at(
     if argument is None:
         return None, False
     value = _plain(nodes[name], variables) if name in nodes else _default_of(argument)
-    default, type_name = None, named(argument.type)
+    default, type_name = None, named_type(argument.type)
     for key in below:
         input_field = index[type_name].inputs.get(key) if type_name in index else None
         default = _default_of(input_field)
         value = value.get(key, default) if isinstance(value, Mapping) else None
-        type_name = named(input_field.type) if input_field else ""
+        type_name = named_type(input_field.type) if input_field else ""
     # GraphQL coerces one value to a list of it.
     listed = value is not None and argument.type.startswith("[") and not isinstance(value, list)
     # Coerced variables hold defaults already, so an input field's default counts as such wherever it comes from.

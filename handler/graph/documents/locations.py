@@ -42,14 +42,14 @@ def name_of(node: Node) -> str:
     """Return a selection in a caller's terms: its name, with the alias before it."""
     match node:
         case FieldNode():
-            return shown(": ".join(name.value for name in (node.alias, node.name) if name))
+            return quoted_name(": ".join(name.value for name in (node.alias, node.name) if name))
         case FragmentSpreadNode():
-            return shown(f"...{node.name.value}")
+            return quoted_name(f"...{node.name.value}")
         case _:
             return "..."
 
 
-def shown(name: str) -> str:
+def quoted_name(name: str) -> str:
     """Return a name for an error, quoted and cut."""
     return f'"{printable(name)}"' if len(name) <= 60 else f'"{printable(name[:60])}…"'
 

@@ -25,7 +25,7 @@ from graphql import (
 )
 
 from handler.errors.calls import DocumentRefused, Fault
-from handler.graph.documents.locations import shown
+from handler.graph.documents.locations import quoted_name
 from handler.graph.documents.search_fields import SEARCH_FIELDS
 from handler.graph.view import View
 
@@ -50,9 +50,9 @@ def choose_operation(document: DocumentNode, name: str | None) -> OperationDefin
     if name:
         operations = [node for node in operations if node.name and node.name.value == name]
     if not operations:
-        raise DocumentRefused(Fault(f"it has no operation {shown(name)}" if name else "it has no operation"))
+        raise DocumentRefused(Fault(f"it has no operation {quoted_name(name)}" if name else "it has no operation"))
     if len(operations) > 1:
-        which = f" named {shown(name)}" if name else ": name one in operationName"
+        which = f" named {quoted_name(name)}" if name else ": name one in operationName"
         raise DocumentRefused(Fault(f"it has several operations{which}"))
     return operations[0]
 

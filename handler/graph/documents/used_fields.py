@@ -33,7 +33,7 @@ from graphql import (
 from handler.cold.records import record
 from handler.graph.documents.operation import MAX_CHARS
 from handler.graph.documents.search_fields import SEARCH_FIELDS, SEARCH_TYPES
-from handler.graph.index import SchemaIndex, named
+from handler.graph.index import SchemaIndex, named_type
 from handler.graph.view import View
 
 __all__ = ["Node", "OperationDefinitionNode", "fields_in", "fields_of_text", "fields_read", "parse", "print_ast"]
@@ -142,7 +142,7 @@ class _Walk:
             names = (each.name.value for each in node.arguments or ())
             self.arguments |= {(parent, name, each) for each in names if each in visible}
         if node.selection_set:
-            self.selections(node.selection_set, named(type_text or ""))
+            self.selections(node.selection_set, named_type(type_text or ""))
 
 
 def fields_read(document: DocumentNode, index: SchemaIndex) -> frozenset[str]:
@@ -188,7 +188,7 @@ def _type_of(index: SchemaIndex, parent: str, field_name: str) -> str:
     if parent not in index or index.kind(parent) not in ("object", "interface"):
         return ""
     field = index[parent].fields.get(field_name)
-    return named(field.type) if field else ""
+    return named_type(field.type) if field else ""
 
 
 def fields_of_text(text: str, index: SchemaIndex, *, max_tokens: int | None) -> frozenset[str]:

@@ -29,7 +29,7 @@ def media_type_of(content_type: str) -> str:
     return _parts(content_type)[0]
 
 
-def is_json(content_type: str) -> bool:
+def declares_json(content_type: str) -> bool:
     """Return whether a body is declared as JSON in UTF-8, which is the default charset."""
     kind, parameters = _parts(content_type)
     return kind == JSON and parameters.get("charset", "utf-8") in _UTF_8

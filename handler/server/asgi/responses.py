@@ -82,7 +82,7 @@ class Refused(HTTPException):
         self.stile_code = code
 
 
-def code_of(refusal: HTTPException) -> str:
+def refusal_code(refusal: HTTPException) -> str:
     """Return the stable code of a refusal, whether or not Starlette raised it."""
     return (
         refusal.stile_code if isinstance(refusal, Refused) else _CODE_OF_STATUS.get(refusal.status_code, "bad-request")
@@ -94,7 +94,7 @@ def refuse(scope: Scope, refusal: HTTPException, *, reason: str) -> Response:
 
     The form is a GraphQL response in an accepted media type, or JSON.
     """
-    code, status, headers = code_of(refusal), refusal.status_code, refusal.headers
+    code, status, headers = refusal_code(refusal), refusal.status_code, refusal.headers
     note(scope, outcome="rejected", reason=reason, code=code)
     if not re.fullmatch(GRAPHQL_PATH, scope["path"]):
         return json_response({"error": refusal.detail, "code": code}, status=status, headers=headers)

@@ -13,7 +13,7 @@ from handler.search.words import Vocabulary
 from handler.server.asgi.response_size import TOO_LARGE, encoded
 from handler.server.mcp.content import prompts_for, resources_for, templates_for
 from handler.server.mcp.jsonrpc import Call
-from handler.server.mcp.tools_list import seen_entry, shortened, usable_tools
+from handler.server.mcp.tools_list import seen_entry, usable_tools, with_catalog
 from handler.strict_json import JSONObject, to_well_formed_json
 
 MAX_FOUND = 10
@@ -55,7 +55,7 @@ async def found_tools(call: Call, question: str, *, search: str) -> list[JSONObj
 
 async def _tools(call: Call) -> list[Listed]:
     tools, catalog = [listed async for listed in usable_tools(call)], call.caller.endpoint.catalog
-    return [listed for listed in (shortened(tools, catalog) if catalog else tools) if not listed.role]
+    return [listed for listed in (with_catalog(tools, catalog) if catalog else tools) if not listed.role]
 
 
 def _whole(call: Call, sections: Sections, names: list[str]) -> JSONObject:
@@ -64,13 +64,13 @@ def _whole(call: Call, sections: Sections, names: list[str]) -> JSONObject:
     answer: JSONObject = {section: [] for section in sections}
     answered: set[str] = set()
     for section, listed in ((section, listed) for section, entries in sections.items() for listed in entries):
-        if names_of(listed.entry).isdisjoint(names):
+        if entry_names(listed.entry).isdisjoint(names):
             continue
         entry, tool = listed.entry, endpoint.tools.get(listed.entry.get("name", "")) if section == "tools" else None
         if isinstance(tool, PrescribedTool):
             entry = seen_entry(tool, endpoint.whole_entry(tool, evaluation), evaluation)
         answer[section].append({**entry, "hidden": listed.hidden})
-        answered |= names_of(entry)
+        answered |= entry_names(entry)
     unknown = [name for name in names if name not in answered]
     return {**answer, **({"unknown": unknown} if unknown else {})}
 
@@ -94,7 +94,7 @@ def _best(call: Call, sections: Sections, arguments: Mapping[str, Any], *, searc
         entries = [entries[int(key)] for key, _ in rank(documents, query, vocabulary=vocabulary)]
     lines: JSONObject = {section: [] for section in sections}
     for section, listed in entries[:MAX_FOUND]:
-        lines[section].append(line_of(section, listed, search=search))
+        lines[section].append(catalog_line(section, listed, search=search))
     return {**lines, **({"more": len(entries) - MAX_FOUND} if len(entries) > MAX_FOUND else {})}
 
 
@@ -103,7 +103,7 @@ NAMES = ("name", "uri", "uriTemplate")
 MAX_ABOUT_CHARS = 160
 
 
-def line_of(section: str, listed: Listed, *, search: str) -> JSONObject:
+def catalog_line(section: str, listed: Listed, *, search: str) -> JSONObject:
     """Return the facts by which a model chooses an entry of a section. ``search`` is the name of the catalog's tool."""
     entry = listed.entry
     line: JSONObject = {name: entry[name] for name in NAMES if name in entry}
@@ -125,7 +125,7 @@ def _argument(name: str, required: Any) -> str:
     return name if required else f"{name}?"
 
 
-def names_of(entry: JSONObject) -> set[str]:
+def entry_names(entry: JSONObject) -> set[str]:
     """Return the names by which an entry can be asked for."""
     return {str(entry[key]) for key in NAMES if key in entry}
 

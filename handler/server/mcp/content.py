@@ -9,7 +9,15 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
-from handler.bundle.content import CodePrompt, CodeResource, FileResource, Prompt, TextPrompt, expand, expanded_chars
+from handler.bundle.content import (
+    CodePrompt,
+    CodeResource,
+    FileResource,
+    Prompt,
+    TextPrompt,
+    expanded_chars,
+    fill_prompt,
+)
 from handler.bundle.resource_uris import (
     PAGE_SCHEME,
     page_uri,
@@ -294,7 +302,7 @@ def _filled(prompt: TextPrompt, values: Mapping[str, str]) -> JSONObject:
         raise InvalidParams(f"Invalid arguments for prompt {prompt.name}: {sentence}")
     described = {"description": prompt.entry["description"]} if "description" in prompt.entry else {}
     messages = [
-        {"role": message.role, "content": {"type": "text", "text": expand(message.text, values)}}
+        {"role": message.role, "content": {"type": "text", "text": fill_prompt(message.text, values)}}
         for message in prompt.messages
     ]
     return {**described, "messages": messages}

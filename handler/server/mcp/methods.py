@@ -46,7 +46,7 @@ class Method:
     era: str = ""  # modern | legacy: the revisions with the method; empty: both
 
 
-async def answer(call: Call) -> JSONObject:
+async def answer_call(call: Call) -> JSONObject:
     """Answer a request with its result.
 
     Raises:

@@ -34,7 +34,7 @@ from handler.server.mcp.jsonrpc import (
     Request,
     classify,
 )
-from handler.server.mcp.methods import answer
+from handler.server.mcp.methods import answer_call
 from handler.server.mcp.revisions import BATCHING, error_id, is_modern, resource_not_found_code, revision_of_header
 from handler.strict_json import Entries, JSONObject, spliced, to_json_bytes, to_well_formed_json
 
@@ -110,7 +110,7 @@ async def _answer(call: Call) -> JSONObject:
     tool = call.request.params.get("name")
     if call.request.method == "tools/call" and isinstance(tool, str):
         call.note(tool=tool)
-    result = await answer(call)
+    result = await answer_call(call)
     failed = "tool_error" if result.get("isError") else "ok"
     call.note(outcome="asked" if result.get("resultType") == "input_required" else failed)
     return {"jsonrpc": "2.0", "id": call.request.id, "result": result}

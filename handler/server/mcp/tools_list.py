@@ -48,11 +48,11 @@ async def list_tools(call: Call) -> list[JSONObject]:
         return await list_entries(endpoint, call.caller.evaluation, principal=call.caller.principal)
     tools = [listed async for listed in usable_tools(call)]
     if catalog:
-        tools = shortened(tools, catalog)
+        tools = with_catalog(tools, catalog)
     return [listed.entry for listed in tools if not listed.hidden]
 
 
-def shortened(tools: Sequence[Listed], catalog: CatalogTool) -> list[Listed]:
+def with_catalog(tools: Sequence[Listed], catalog: CatalogTool) -> list[Listed]:
     """Return the entries of a caller, with those ``hidden`` that the catalog keeps from the list.
 
     ``tools`` are all entries that the caller may use. If the catalog keeps nothing from the list, they stay as they

@@ -128,7 +128,7 @@ def too_costly(excess: str) -> Trouble:
 
 def without_graphql(answer: HttpResponse, body: Any, auth: UpstreamAuth) -> Trouble:
     """Describe a response that is not a GraphQL response. ``body`` is its JSON; ``None`` if the JSON is invalid."""
-    status, words = answer.status, words_in(body)
+    status, words = answer.status, api_message(body)
     if 300 <= status < 400:
         sentence = "The API answered with a redirect, which is not followed."
         return Trouble("UpstreamRedirect", sentence, MAINTAINER, str(status), undone=status in REDIRECTED)
@@ -147,7 +147,9 @@ def without_graphql(answer: HttpResponse, body: Any, auth: UpstreamAuth) -> Trou
     else:  # GitHub uses status 200 for rate limits too
         (word, detail, content), undone, advice = _unread(answer, body), False, ""
     wait = waiting(answer, body)
-    sentence = f"The API answered with status {status} and no GraphQL response{content}.{quoted(words)} {wait}".rstrip()
+    sentence = (
+        f"The API answered with status {status} and no GraphQL response{content}.{api_quote(words)} {wait}".rstrip()
+    )
     return Trouble(word, sentence, "Try again then." if wait else advice, detail, undone=undone)
 
 
@@ -198,7 +200,7 @@ def _refused_credential(status: int, auth: UpstreamAuth, *, words: str = "", und
             "the endpoint's own credential",
             f"No argument replaces it. {MAINTAINER}",
         )
-    sentence = f"The API refused {owner} (status {status}). {remedy}{quoted(words)}"
+    sentence = f"The API refused {owner} (status {status}). {remedy}{api_quote(words)}"
     return Trouble(word, sentence, detail=str(status), undone=undone)
 
 
@@ -263,7 +265,7 @@ def _until(date: str) -> float:
         return -1.0
 
 
-def words_in(body: Any) -> str:
+def api_message(body: Any) -> str:
     """Return the message in a response that is not GraphQL; empty string if no known member has one.
 
     Source: RFC 9457 for ``title`` and ``detail``, RFC 6749 for ``error_description``; GitHub, AWS and Hasura.
@@ -281,7 +283,7 @@ def words_in(body: Any) -> str:
     return ""
 
 
-def quoted(words: str) -> str:
+def api_quote(words: str) -> str:
     """A sentence that quotes the words of an API; empty string if there are none."""
     words = without_suggestions(words)
     return f' The API says: "{words}"' if words else ""

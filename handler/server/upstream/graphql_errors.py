@@ -24,9 +24,9 @@ from handler.server.upstream.failures import doubt, in_graphql, is_usual
 from handler.server.upstream.graphql_request import GraphQLRequest
 from handler.server.upstream.named_coordinates import (
     coordinate_in,
+    document_names,
     in_document,
     in_values,
-    names_in,
     without_names,
     without_suggestions,
 )
@@ -90,7 +90,10 @@ def report(
     Also return the log's reason: of the first error of a known kind, or of the status. ``find_index`` is called for
     errors that sound like schema drift, and may block.
     """
-    data, names = body.get("data") or None, names_in(operation.text)  # some servers send {} if they executed nothing
+    data, names = (
+        body.get("data") or None,
+        document_names(operation.text),
+    )  # some servers send {} if they executed nothing
     executed = data is not None
     run = [name for name, value in (data or {}).items() if value is not None and name != "__typename"]
     errors, reasons, any_known = [], [], False

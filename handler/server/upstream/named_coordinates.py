@@ -94,7 +94,7 @@ _ENDED = re.compile(r"[.!?;](?=\s)")
 _QUOTES = "\"'`“”‘’«»$@[]/"
 
 
-def names_in(document: str) -> frozenset[str]:
+def document_names(document: str) -> frozenset[str]:
     """Return all names in a GraphQL document, keywords included and the content of strings excluded."""
     return frozenset(WORD.findall(STRINGS.sub(" ", document)))
 
@@ -193,7 +193,7 @@ def in_document(coordinate: str, error: Mapping[str, Any], text: str, index: Sch
 def in_values(message: str, operation: GraphQLRequest, index: SchemaIndex) -> str:
     """Return the coordinate that an API's refusal of a variable's value is about; empty string if it is not drift."""
     from handler.graph.documents.used_fields import OperationDefinitionNode, parse, print_ast  # loads graphql-core
-    from handler.graph.index import named
+    from handler.graph.index import named_type
 
     text = without_suggestions(message)
     rule = text.rpartition("; ")[2]  # behind graphql-js's echo of the value
@@ -201,7 +201,7 @@ def in_values(message: str, operation: GraphQLRequest, index: SchemaIndex) -> st
     operations = [node for node in parse(operation.text).definitions if isinstance(node, OperationDefinitionNode)]
     for variable in (variable for node in operations for variable in node.variable_definitions or ()):
         value = operation.variables.get(variable.variable.name.value)
-        parts |= set(_parts_of(value, named(print_ast(variable.type)), index))
+        parts |= set(_parts_of(value, named_type(print_ast(variable.type)), index))
     if required := REQUIRED.search(rule):
         owners = {owner for owner, name in parts if not name}
         name = next(filter(None, required.groups()))
@@ -211,7 +211,9 @@ def in_values(message: str, operation: GraphQLRequest, index: SchemaIndex) -> st
         used = (part for part in sorted(parts) if part[1] == refused and of_ruby["owner"] in (None, part[0]))
         return ".".join(next(used, ()))
     if other := OTHER_TYPE.search(text):
-        types = {f"{owner}.{name}": named(index[owner].inputs[name].type) for owner, name in parts if name == other[1]}
+        types = {
+            f"{owner}.{name}": named_type(index[owner].inputs[name].type) for owner, name in parts if name == other[1]
+        }
         return next((each for each, type_ in types.items() if other[2] != type_ in BUILT_IN), "")
     if not OF_VALUES.search(rule):
         return ""
@@ -222,7 +224,7 @@ def in_values(message: str, operation: GraphQLRequest, index: SchemaIndex) -> st
 
 def _parts_of(value: Any, type_name: str, index: SchemaIndex) -> Iterator[tuple[str, str]]:
     """Yield the enum values and input fields in a value, each with its type, and each input type with no field."""
-    from handler.graph.index import named
+    from handler.graph.index import named_type
 
     kind = index.kind(type_name) if type_name in index else ""
     if isinstance(value, list):
@@ -235,4 +237,4 @@ def _parts_of(value: Any, type_name: str, index: SchemaIndex) -> Iterator[tuple[
         inputs = index[type_name].inputs
         for name in value.keys() & inputs.keys():
             yield type_name, name
-            yield from _parts_of(value[name], named(inputs[name].type), index)
+            yield from _parts_of(value[name], named_type(inputs[name].type), index)

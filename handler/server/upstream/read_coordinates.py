@@ -27,7 +27,7 @@ def note_refused(caller: Caller, *, text: str = "", sha256: str = "") -> None:
 
 
 @contextmanager
-def noting_refusal(caller: Caller, *, text: str = "", sha256: str = "") -> Iterator[None]:
+def noting_coordinates(caller: Caller, *, text: str = "", sha256: str = "") -> Iterator[None]:
     """Note the fields of an operation if it is refused inside. Failures of the API are not refusals."""
     try:
         yield

@@ -12,7 +12,7 @@ import pytest
 from handler.bundle.listed_entry import ListedEntries, listed_entry
 from handler.bundle.tools import PrescribedTool
 from handler.compiler.config.table import LIMITS
-from handler.json_schema.shortening import size_of
+from handler.json_schema.shortening import schema_bytes
 from handler.policy.evaluation import OPEN
 from handler.policy.guarded_schema import GuardedSchemas
 from handler.strict_json import JSONObject
@@ -197,7 +197,7 @@ def test_enforced_schema_stays_complete(tmp_path: Path) -> None:
     made = [tool_with(tmp_path, sdl, "$f: Filter", limits=f"max_schema_bytes: {size}") for size in (0, 500)]
 
     assert made[0].arguments == made[1].arguments
-    assert size_of(made[1].entry["inputSchema"]) < 500 < size_of(made[0].entry["inputSchema"])
+    assert schema_bytes(made[1].entry["inputSchema"]) < 500 < schema_bytes(made[0].entry["inputSchema"])
 
 
 GUARDED = """
@@ -237,7 +237,7 @@ def test_shortened_schema_tells_nobody_of_parts_that_are_hidden(tmp_path: Path, 
     assert seen == without.entry["inputSchema"]
     assert list(seen["properties"]) == list(without.entry["inputSchema"]["properties"])
     assert "price" in str(everything)
-    assert max(size_of(seen), size_of(everything)) <= max_bytes
+    assert max(schema_bytes(seen), schema_bytes(everything)) <= max_bytes
     assert not leads_to_itself(everything)
     assert "price" not in str(ListedEntries(GuardedSchemas()).whole(guarded, OPEN))
 
@@ -305,10 +305,10 @@ def test_output_schema_loses_its_deepest_levels(tmp_path: Path) -> None:
     )
 
     a = less["properties"]["data"]["anyOf"][0]["properties"]["a"]["anyOf"][0]
-    assert size_of(whole) > LIMITS["max_output_schema_bytes"].default > size_of(less) > size_of(least)
+    assert schema_bytes(whole) > LIMITS["max_output_schema_bytes"].default > schema_bytes(less) > schema_bytes(least)
     assert a["properties"]["field_number_1"] == {"anyOf": [{"type": "string"}, {"type": "null"}]}
     assert a["properties"]["b"] == {"anyOf": [{"type": "object"}, {"type": "null"}]}
-    assert size_of(least) <= 500
+    assert schema_bytes(least) <= 500
     assert output_of(tmp_path, "") == less
     assert LIMITS["max_schema_bytes"].default == 6_000
 

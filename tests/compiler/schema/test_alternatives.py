@@ -11,7 +11,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from handler.compiler.schema.name_patterns import Alternative, alternatives_of, matcher_of, untaken
+from handler.compiler.schema.name_patterns import Alternative, matcher_of, pattern_alternatives, untaken
 from handler.errors.authoring import PatternRefused
 
 NAMES = ["".join(letters) for length in range(1, 5) for letters in product("abC", repeat=length)]
@@ -19,7 +19,7 @@ NAMES = ["".join(letters) for length in range(1, 5) for letters in product("abC"
 
 def patterns(expression: str) -> list[tuple[str, str]]:
     """The text and the pattern of every alternative, outer ones first."""
-    found = alternatives_of(expression)
+    found = pattern_alternatives(expression)
     for each in found:
         found += each.inside()
     return [(each.text, each.pattern) for each in found]
@@ -207,7 +207,7 @@ def test_name_matches_the_pattern_of_the_alternatives_that_it_takes(seed: int, q
     takes = {name: [taken for end, taken in once(group, name, 0) if end == len(name)] for name in NAMES}
 
     assert names == [name for name in NAMES if takes[name]]
-    for key, alternative in in_order(group, alternatives_of(expression)):
+    for key, alternative in in_order(group, pattern_alternatives(expression)):
         matched = {name for name in names if matcher_of(alternative.pattern)(name)}
         taken = {name for name in names if any(key in ways for ways in takes[name])}
         assert matched >= taken
@@ -219,7 +219,7 @@ def test_name_matches_the_pattern_of_the_alternatives_that_it_takes(seed: int, q
 @given(seed=st.integers(0, 2**32))
 def test_alternatives_at_the_top_match_together_what_the_expression_matches(seed: int) -> None:
     expression = written(random_group(Random(seed), 2, [*REPEATED]))
-    found = [matcher_of(each.pattern) for each in alternatives_of(expression)]
+    found = [matcher_of(each.pattern) for each in pattern_alternatives(expression)]
 
     whole = matcher_of(expression)
     assert [name for name in NAMES if whole(name)] == [name for name in NAMES if any(each(name) for each in found)]

@@ -12,7 +12,7 @@ from handler.bundle.tools import PrescribedTool
 from handler.code_tools.definition import define
 from handler.compiler.compile import Compiled
 from handler.errors.authoring import ToolDefinitionError
-from handler.json_schema.shortening import size_of
+from handler.json_schema.shortening import schema_bytes
 from handler.list_entries import HINTS
 from tests.docs.reference import codes, page, table
 from tests.support.endpoints import PUBLIC, compiled, problems_of
@@ -115,11 +115,11 @@ def test_page_has_each_hint_with_the_bytes_that_it_adds(tmp_path: Path) -> None:
         "anthropic/alwaysLoad": ("query", "pinned: true"),
         "anthropic/searchHint": ("query", 'searchHint: "w"'),
     }
-    plain = {kind: size_of(tool(kind, "", folder=tmp_path / kind)) for kind in ("query", "mutation")}
+    plain = {kind: schema_bytes(tool(kind, "", folder=tmp_path / kind)) for kind in ("query", "mutation")}
 
     assert {*HINTS} == told.keys()
     for key, (kind, option) in options.items():
-        added = size_of(tool(kind, option, folder=tmp_path / key)) - plain[kind]
+        added = schema_bytes(tool(kind, option, folder=tmp_path / key)) - plain[kind]
         assert added == int(told[key][4].split()[0]) + (key == "anthropic/searchHint")
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from handler.errors.calls import DocumentRefused, Fault
 from handler.graph.documents.document_check import answer_introspection
-from handler.graph.documents.introspection import MAX_BYTES, answer
+from handler.graph.documents.introspection import MAX_BYTES, introspection_data
 from handler.graph.documents.introspection_fields import text_of
 from handler.graph.documents.partial_schema import ViewSchemas
 from handler.graph.sdl import print_view
@@ -64,7 +64,7 @@ def same(schemas: ViewSchemas, whole: GraphQLSchema, text: str, variables: dict[
     document = parse(text)
     assert validate(whole, document) == []
     expected = execute_sync(whole, document, variable_values=variables)
-    actual = answer(document, schemas, variables or {})
+    actual = introspection_data(document, schemas, variables or {})
     assert expected.errors is None
     assert json.dumps(actual) == json.dumps(expected.data)
     return actual
@@ -164,11 +164,11 @@ def test_answer_is_bounded_in_bytes() -> None:
     """The count is that of compact JSON without escapes, as near as makes no difference to a bound."""
     schemas = schemas_of(SDL)
     document = parse(STANDARD)
-    size = len(json.dumps(answer(document, schemas, {}), separators=(",", ":")))
+    size = len(json.dumps(introspection_data(document, schemas, {}), separators=(",", ":")))
 
-    assert answer(document, schemas, {}, max_bytes=size + size // 10)
+    assert introspection_data(document, schemas, {}, max_bytes=size + size // 10)
     with pytest.raises(DocumentRefused) as caught:
-        answer(document, schemas, {}, max_bytes=size * 9 // 10)
+        introspection_data(document, schemas, {}, max_bytes=size * 9 // 10)
     assert caught.value.faults == (
         Fault(
             f"the answer would have more than {size * 9 // 10:,} bytes: ask for one type at a time with __type(name:), "
@@ -190,7 +190,7 @@ AGAIN = {
 @pytest.mark.parametrize("way", ["__schema { types { %s } }", '__type(name: "Query") { %s }'])
 def test_objects_whose_fields_are_left_out_are_counted(selection: str, way: str) -> None:
     with pytest.raises(DocumentRefused) as caught:
-        answer(parse(f"{{ {way % selection} }}"), schemas_of(WIDE), {})
+        introspection_data(parse(f"{{ {way % selection} }}"), schemas_of(WIDE), {})
 
     assert str(caught.value.faults[0]).endswith(
         "the answer would have more than 300,000 values: ask for one type at a time with __type(name:), and first for "
@@ -203,8 +203,11 @@ def test_query_of_the_usual_clients_has_fewer_values_than_a_twentieth_of_its_byt
     schemas = schemas_of(work_sdl())
 
     with pytest.raises(DocumentRefused, match=f"more than {MAX_BYTES:,} bytes"):
-        answer(parse(STANDARD), schemas, {})
-    assert len(json.dumps(answer(parse(get_introspection_query(descriptions=False)), schemas, {}))) > MAX_BYTES * 0.6
+        introspection_data(parse(STANDARD), schemas, {})
+    assert (
+        len(json.dumps(introspection_data(parse(get_introspection_query(descriptions=False)), schemas, {})))
+        > MAX_BYTES * 0.6
+    )
 
 
 def test_types_within_types_are_answered_once_and_refused_for_their_size() -> None:
@@ -215,7 +218,7 @@ def test_types_within_types_are_answered_once_and_refused_for_their_size() -> No
     deep = "{ __schema { types { " + "fields { type { " * 6 + "name" + " } }" * 6 + " } } }"
 
     with pytest.raises(DocumentRefused, match=f"more than {MAX_BYTES:,} bytes"):
-        answer(parse(deep), schemas, {})
+        introspection_data(parse(deep), schemas, {})
 
 
 def test_long_aliases_count() -> None:

@@ -10,7 +10,7 @@ from handler.server.asgi.content_negotiation import (
     MAX_ACCEPTED,
     accepted_kinds,
     choose_graphql_type,
-    is_json,
+    declares_json,
     media_type_of,
 )
 
@@ -62,14 +62,14 @@ def test_neither_media_type_is_taken(accept: str) -> None:
 
 @pytest.mark.parametrize("kind", [JSON, f"{JSON}; charset=utf-8", "Application/JSON;charset=UTF-8", f"{JSON}; x=1"])
 def test_bodies_are_json_in_utf_8(kind: str) -> None:
-    assert is_json(kind)
+    assert declares_json(kind)
 
 
 @pytest.mark.parametrize(
     "kind", ["", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data", f"{JSON}; charset=latin1"]
 )
 def test_other_bodies_are_not_taken(kind: str) -> None:
-    assert not is_json(kind)
+    assert not declares_json(kind)
 
 
 @pytest.mark.parametrize(

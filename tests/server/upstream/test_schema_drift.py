@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from handler.server.upstream.graphql_errors import HABITS, LIMIT, MAX_MESSAGE_CHARS, VALIDATION, find_in, habits_in
-from handler.server.upstream.named_coordinates import coordinate_in, names_in, without_names, without_suggestions
+from handler.server.upstream.named_coordinates import coordinate_in, document_names, without_names, without_suggestions
 
-NAMES = names_in("query Orders($a: ID!, $e: Employee) { x(first: $a, e: $e, status: RED) { total } }")
+NAMES = document_names("query Orders($a: ID!, $e: Employee) { x(first: $a, e: $e, status: RED) { total } }")
 AT = [{"line": 1, "column": 9}]
 SPEC = "https://spec.graphql.org/October2021/#sec-Field-Selections-on-Objects-Interfaces-and-Unions-Types"
 UNKNOWN = 'Cannot query field "x" on type "Query". Did you mean "salary"?'
@@ -158,7 +158,7 @@ def test_validation_error_is_drift_of_a_coordinate_by_the_habit_of_its_server(se
 def test_validation_error_about_what_the_document_does_not_use_is_no_drift(server: str) -> None:
     _, error = VALIDATION_ERRORS[server]
 
-    assert find_in(error, names=names_in("{ other }")).coordinate == ""
+    assert find_in(error, names=document_names("{ other }")).coordinate == ""
 
 
 @pytest.mark.parametrize(
@@ -189,7 +189,7 @@ def test_coordinate_is_what_a_rule_of_validation_complains_of(message: str, coor
 def test_names_in_strings_of_a_document_are_none_of_its_own() -> None:
     text = 'query Q { a(b: "secret \\" c", d: """long "hidden" text""") { e } }'
 
-    assert names_in(text) == {"query", "Q", "a", "b", "d", "e"}
+    assert document_names(text) == {"query", "Q", "a", "b", "d", "e"}
 
 
 LIMITS: dict[str, dict[str, Any]] = {
@@ -311,8 +311,8 @@ def test_documents_by_their_id_are_told_apart(case: str) -> None:
 def test_names_of_a_document_are_found_in_linear_time(filler: str) -> None:
     started = time.process_time()
 
-    names_in('"""' + filler * 100_000)
-    names_in(filler * 100_000)
+    document_names('"""' + filler * 100_000)
+    document_names(filler * 100_000)
 
     assert time.process_time() - started < 5
 
