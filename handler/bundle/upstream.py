@@ -69,6 +69,10 @@ def parse_reference(text: str) -> SecretReference | None:
 MAX_NAME_CHARS = 128
 
 
+_SENT = "upstream.auth sent {secret}, which the API refuses"
+_MADE = "upstream.auth is {kind}, whose credential the API refuses"
+
+
 @record(frozen=True, slots=True)
 class NoAuth:
     """Requests without a credential."""
@@ -76,6 +80,7 @@ class NoAuth:
     KIND = "none"
     STRATEGY = ""
     OF_CALLER = False
+    REFUSED = "config.yaml has no upstream.auth, so no credential was sent: name one there"
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -85,6 +90,7 @@ class BearerAuth:
     KIND = "bearer"
     STRATEGY = "bearer"
     OF_CALLER = False
+    REFUSED = _SENT
 
     token: SecretText = field(repr=False)
 
@@ -96,6 +102,7 @@ class HeaderAuth:
     KIND = "header"
     STRATEGY = "api_key"
     OF_CALLER = False
+    REFUSED = _SENT
 
     header: str
     value: SecretText = field(repr=False)
@@ -108,6 +115,7 @@ class PassthroughAuth:
     KIND = "passthrough"
     STRATEGY = "oauth"
     OF_CALLER = True
+    REFUSED = "upstream.auth passed the caller's own token on, which the API refuses"
 
     audience: str  # the API's audience
 
@@ -132,6 +140,7 @@ class ClientCredentialsAuth:
     KIND = "client_credentials"
     STRATEGY = "oauth"
     OF_CALLER = False
+    REFUSED = _MADE
 
     client: OAuthClient
 
@@ -143,6 +152,7 @@ class TokenExchangeAuth:
     KIND = "token_exchange"
     STRATEGY = "oauth"
     OF_CALLER = True
+    REFUSED = _MADE
 
     client: OAuthClient
     subject_type: str  # type of the caller's token: a key of TOKEN_TYPES
@@ -157,6 +167,7 @@ class SigV4Auth:
     KIND = "sigv4"
     STRATEGY = ""
     OF_CALLER = False
+    REFUSED = _MADE
 
     service: str  # one of SIGNED_SERVICES
     region: str
@@ -168,7 +179,7 @@ UpstreamAuth = (
 """The kinds of credentials.
 
 ``OF_CALLER``: it is the caller's token, or is got for that token. ``STRATEGY``: its name for tools in Python; empty if
-no credential serves several requests.
+no credential serves several requests. ``REFUSED``: the words for an author whose API refuses it.
 """
 
 

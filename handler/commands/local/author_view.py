@@ -23,15 +23,7 @@ from urllib.parse import parse_qsl, quote, unquote_plus, urlsplit
 import handler
 from handler.bundle.identity import Identity, is_for_trials
 from handler.bundle.upstream import (
-    BearerAuth,
-    ClientCredentialsAuth,
-    HeaderAuth,
-    NoAuth,
-    PassthroughAuth,
-    SigV4Auth,
-    TokenExchangeAuth,
     Upstream,
-    UpstreamAuth,
     is_address_of,
     is_reference,
 )
@@ -108,7 +100,7 @@ def describe_exchange(exchange: ObservedExchange, compiled: Compiled) -> str:
         kind = f" with {media_type}" if media_type else ""
     line = hide(first_line(answer.body)) if of_api or answer.status >= 400 else ""
     quotation = f': "{plain_text(line, most=MAX_LINE_CHARS)}"' if line else ""
-    advice = _advice(answer, upstream.auth) if of_api else ""
+    advice = _advice(answer, upstream) if of_api else ""
     return f"{where} answered {answer.status}{kind}{quotation}{f'. {advice}' if advice else ''}"
 
 
@@ -129,7 +121,7 @@ def _cause(failure: HttpError, upstream: Upstream, *, of_api: bool) -> str:
     return f"{reason}: correct upstream.url" if of_api and reason == "name not resolved" else reason
 
 
-def _advice(answer: HttpResponse, auth: UpstreamAuth) -> str:
+def _advice(answer: HttpResponse, upstream: Upstream) -> str:
     if 300 <= answer.status < 400:
         return "Redirects are not followed: set upstream.url to the final URL"
     if 400 <= answer.status < 500 and CSRF.search(first_line(answer.body)):
@@ -139,23 +131,11 @@ def _advice(answer: HttpResponse, auth: UpstreamAuth) -> str:
         )
     page = page_text(answer.body)
     if answer.status == 401 or (answer.status == 403 and (OF_ACCESS.search(page) or not page)):
-        return _about(auth)
+        secret = next((text if is_reference(text) else "" for text in upstream.secrets), "")
+        return upstream.auth.REFUSED.format(secret=secret or "the secret in config.yaml", kind=upstream.auth.KIND)
     if answer.status < 400 and "html" in answer.headers.get("content-type", ""):
         return "Expected JSON: is upstream.url the URL of the GraphQL API?"
     return ""
-
-
-def _about(auth: UpstreamAuth) -> str:
-    match auth:
-        case NoAuth():
-            return "config.yaml has no upstream.auth, so no credential was sent: name one there"
-        case BearerAuth(token=secret) | HeaderAuth(value=secret):
-            credential = secret if is_reference(secret) else "the secret in config.yaml"
-            return f"upstream.auth sent {credential}, which the API refuses"
-        case PassthroughAuth():
-            return "upstream.auth passed the caller's own token on, which the API refuses"
-        case ClientCredentialsAuth() | TokenExchangeAuth() | SigV4Auth():
-            return f"upstream.auth is {auth.KIND}, whose credential the API refuses"
 
 
 def lines_of(exchange: ObservedExchange, compiled: Compiled) -> list[str]:
