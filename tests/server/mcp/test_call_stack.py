@@ -68,6 +68,7 @@ def _stack_of(frame: FrameType | None) -> list[str]:
     return names
 
 
+@pytest.mark.lambda_alone  # the stack of another process cannot be seen
 @pytest.mark.parametrize("kind", TOOLS)
 def test_few_functions_lie_between_the_name_of_a_tool_and_the_socket(dev_function: Function, kind: str) -> None:
     name, arguments = TOOLS[kind]
