@@ -26,7 +26,8 @@ _JOINING = (  # letters of scripts in which a joiner or non-joiner spells a word
 _FLAG = "\U0001f3f4(?:\U000e0067\U000e0062(?:\U000e0065\U000e006e\U000e0067|\U000e0073\U000e0063\U000e0074|"
 _FLAG += "\U000e0077\U000e006c\U000e0073))\U000e007f"  # England, Scotland and Wales: the only ones
 
-_FOUND = re.compile(
+# Compiled at first use: a first call of a tool in Python loads this module, and most texts are never searched.
+_FOUND = (
     rf"{_FLAG}"
     rf"|(?P<bad>[{_CONTROLS}{_FORMATS}{_HALVES}]"
     rf"|(?<![{_JOINING}])\u200c"
@@ -34,13 +35,13 @@ _FOUND = re.compile(
     rf"|(?<![^\sA-Za-z{_SELECTORS}{_FORMATS}\u200c\u200d])[{_SELECTORS}])"
 )
 
-_POSSIBLE = re.compile(rf"[{_CONTROLS}{_FORMATS}{_HALVES}{_SELECTORS}\u200c\u200d]")
+_POSSIBLE = rf"[{_CONTROLS}{_FORMATS}{_HALVES}{_SELECTORS}\u200c\u200d]"
 
 
 def invisible_characters(text: str) -> Iterator[tuple[int, str]]:
     """Yield each invisible character with its offset in the text, counted from 0."""
-    if _POSSIBLE.search(text):  # a quick search that rules out most texts
-        yield from ((match.start(), match["bad"]) for match in _FOUND.finditer(text) if match["bad"])
+    if re.search(_POSSIBLE, text):  # a quick search that rules out most texts
+        yield from ((match.start(), match["bad"]) for match in re.finditer(_FOUND, text) if match["bad"])
 
 
 def code_point(character: str) -> str:
@@ -50,12 +51,12 @@ def code_point(character: str) -> str:
 
 def escaped(text: str) -> str:
     """Return a text for a terminal, with an escape in place of each invisible character."""
-    return _FOUND.sub(lambda match: ascii(match["bad"])[1:-1] if match["bad"] else match[0], text)
+    return re.sub(_FOUND, lambda match: ascii(match["bad"])[1:-1] if match["bad"] else match[0], text)
 
 
 def escaped_json(text: str) -> str:
     """Return equivalent JSON text for a terminal, with an escape in place of each invisible character."""
-    return _FOUND.sub(lambda match: _json_escape(match["bad"]) if match["bad"] else match[0], text)
+    return re.sub(_FOUND, lambda match: _json_escape(match["bad"]) if match["bad"] else match[0], text)
 
 
 def _json_escape(character: str) -> str:
