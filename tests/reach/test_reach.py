@@ -80,7 +80,7 @@ def test_wrong_rules_are_found(
 @pytest.mark.parametrize(
     ("name", "bug", "said"),
     [
-        ("is_visible", lambda view, coordinate: True, "and the function says False"),
+        ("view_has", lambda view, coordinate: True, "and the function says False"),
         ("find_document", lambda view, coordinate: "{ __typename }", "does not name"),
     ],
 )
@@ -101,7 +101,7 @@ def test_hidden_parts_that_are_there_are_found(monkeypatch: pytest.MonkeyPatch) 
     def unjudged(of: object, entrance: Entrance, _: object) -> list[str]:
         return list(entrance.view_of.guards) if entrance.view_of else []
 
-    monkeypatch.setattr("tests.reach.cases.hidden_by_patterns", unjudged)
+    monkeypatch.setattr("tests.reach.cases.pattern_hidden_parts", unjudged)
 
     tally = run_cases(10, endpoints=10, seed="bugs", stop_after=1)
 

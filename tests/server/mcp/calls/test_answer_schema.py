@@ -137,6 +137,14 @@ def text_of(result: CallToolResult) -> str:
     return "".join(block.text for block in result.content if block.type == "text")
 
 
+def with_warning(response: dict[str, Any], kind: str) -> dict[str, Any]:
+    """A response as the tool has it: errors of a mutation that has run begin with one that says so."""
+    if kind != "mutation" or "errors" not in response:
+        return response
+    warning = "The API has run pay, and its answer has errors: find out what was carried out before anything is "
+    return {**response, "errors": [{"message": f"{warning}sent once more."}, *response["errors"]]}
+
+
 @pytest.mark.parametrize(("output", "kind", "errors"), FORMS)
 @pytest.mark.parametrize("name", FITTING)
 def test_answer_that_fits_arrives_in_the_forms_of_its_tool(
@@ -151,9 +159,7 @@ def test_answer_that_fits_arrives_in_the_forms_of_its_tool(
     order = response["data"][OPERATIONS[kind][1]]
     order.pop("more", None)
     (order["payer"] or {}).pop(SECRET, None)
-    if errors and kind == "mutation":
-        warning = "The API has run pay, and its answer has errors: find out what was carried out before anything is "
-        response["errors"] = [{"message": f"{warning}sent once more."}, *ERRORS]
+    response = with_warning(response, kind)
     assert result.structured_content == (None if output == "text" else response)
     assert text_of(result) == (
         "" if output == "structured" else json.dumps(response, ensure_ascii=False, separators=(",", ":"))
@@ -171,6 +177,7 @@ def test_answer_that_does_not_fit_arrives_as_text_that_says_where(
         result = received(function)
 
         assert len(api.requests) == 1
+    response = with_warning(response, kind)
     if output == "text":  # promises no shape
         assert (result.is_error, json.loads(text_of(result))) == (False, response)
         return
@@ -181,8 +188,8 @@ def test_answer_that_does_not_fit_arrives_as_text_that_says_where(
     assert f"(data.{OPERATIONS[kind][1]}{rule})" in first
     assert SECRET not in first
     assert first.startswith({"query": "The API's answer", "mutation": "The mutation was "}[kind])
-    assert ("do not repeat" in first) == (kind == "mutation")
-    assert ("was carried out" in first) == (kind == "mutation" and not errors)
+    assert ("do not repeat" in first) == (kind == "mutation" and not errors)
+    assert ("find out what was carried out before it is sent again" in first) == (kind == "mutation" and errors)
 
 
 def test_answer_without_data_fits(tmp_path: Path) -> None:
