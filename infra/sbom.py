@@ -35,6 +35,7 @@ BY_NAME = {
     "ISC License (ISCL)": "ISC",
     "MIT License": "MIT",
     "MIT No Attribution License (MIT-0)": "MIT-0",
+    "Mozilla Public License 2.0 (MPL 2.0)": "MPL-2.0",
     "Python Software Foundation License": "PSF-2.0",
 }
 """Names of classifiers and older metadata."""
@@ -71,7 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     bom = bill_of_materials(options.python, options.root / "pyproject.toml", vendored)
     (options.out / "function.cdx.json").write_text(json.dumps(bom, indent=2, sort_keys=True) + "\n", "utf-8")
     (options.out / "licences.md").write_text(page_of(parts), "utf-8")
-    refused = [part for part in parts if not is_permissive(part.licence) and (part.name, part.licence) not in DATA]
+    refused = [part for part in parts if not is_allowed(part)]
     for part in refused:
         sys.stderr.write(
             f"{part.name} {part.version}: the licence is not on the list of infra/sbom.py: {part.licence}\n"
@@ -135,6 +136,11 @@ def licence_of(package: Mapping[str, Any]) -> str:
     """Return the licence that a manifest declares."""
     licence = package.get("license", "unknown")
     return licence if isinstance(licence, str) else "unknown"
+
+
+def is_allowed(part: Part) -> bool:
+    """Tell if a part's licence is permissive, or that of data which is carried as it is."""
+    return is_permissive(part.licence) or (part.name, spdx(part.licence)) in DATA
 
 
 def is_permissive(licence: str) -> bool:

@@ -43,6 +43,17 @@ def test_other_licence_is_refused(licence: str) -> None:
     assert not SBOM.is_permissive(licence)
 
 
+@pytest.mark.parametrize(
+    ("name", "licence", "allowed"),
+    [
+        ("certifi", "MPL-2.0", True), ("certifi", "Mozilla Public License 2.0 (MPL 2.0)", True),
+        ("certifi", "GPL-3.0-only", False), ("other", "Mozilla Public License 2.0 (MPL 2.0)", False),
+    ],
+)  # fmt: skip
+def test_licence_of_data_is_allowed_for_its_package_alone(name: str, licence: str, allowed: bool) -> None:
+    assert SBOM.is_allowed(SBOM.Part(name, "1", licence)) is allowed
+
+
 PROGRAM = b"var editor = 1"
 
 
